@@ -1,0 +1,208 @@
+import { Type } from 'typebox'
+import { defineOperation } from '../operation.ts'
+import {
+  type CursorMeta,
+  enveloped,
+  GuidParams,
+  IdIn,
+  JsonObject,
+  Message,
+  MessageIdIn,
+  NoParams,
+  NoQuery,
+  oneOf,
+  type PageMeta,
+  ReceiverType,
+  TagsIn,
+  UidParams,
+} from '../schemas.ts'
+
+const shared = { area: 'Messages', rateLimit: 'standard' } as const
+
+/** Answer of a send to `multipleReceivers`: the outcome for each receiver. */
+const ManyOutcomes = Type.Object({
+  uids: Type.Optional(JsonObject),
+  guids: Type.Optional(JsonObject),
+})
+
+const MessageIdParams = Type.Object({ id: Type.String({ description: 'Message id' }) })
+
+const categories = ['message', 'custom', 'interactive', 'action', 'call', 'card'] as const
+
+export const sendMessage = defineOperation({
+  ...shared,
+  id: 'send-message',
+  method: 'POST',
+  path: '/messages',
+  summary: 'Send a message',
+  description:
+    'Sends to a user or a group, or to several with multipleReceivers. A muid that the sender has used in this conversation before answers the message already stored. Without onBehalfOf the sender is app_system.',
+  access: { user: true },
+  onBehalfOf: 'optional',
+  params: NoParams,
+  query: NoQuery,
+  body: Type.Object({
+    receiver: Type.Optional(IdIn),
+    receiverType: Type.Optional(Type.String()),
+    category: Type.Optional(Type.String()),
+    type: Type.Optional(Type.String()),
+    data: Type.Optional(JsonObject),
+    muid: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    parentId: Type.Optional(MessageIdIn),
+    quotedMessageId: Type.Optional(MessageIdIn),
+    tags: Type.Optional(TagsIn),
+    multipleReceivers: Type.Optional(
+      Type.Object({
+        uids: Type.Optional(Type.Array(IdIn, { maxItems: 100 })),
+        guids: Type.Optional(Type.Array(IdIn, { maxItems: 100 })),
+      }),
+    ),
+  }),
+  answer: enveloped(Type.Unsafe<Message | { uids?: object; guids?: object }>({ anyOf: [Message, ManyOutcomes] })),
+  errors: [
+    'ERR_UID_NOT_FOUND',
+    'ERR_GUID_NOT_FOUND',
+    'ERR_EMPTY_RECEIVER',
+    'ERR_INVALID_RECEIVER_TYPE',
+    'ERR_INVALID_MESSAGE_CATEGORY',
+    'ERR_EMPTY_MESSAGE_TYPE',
+    'ERR_INVALID_MESSAGE_TYPE',
+    'ERR_EMPTY_MESSAGE_TEXT',
+    'ERR_INVALID_MESSAGE_TEXT',
+    'ERR_EMPTY_MESSAGE_FILE',
+    'ERR_EMPTY_CUSTOM_DATA',
+    'ERR_INVALID_CUSTOM_DATA',
+    'ERR_INVALID_MEDIA_MESSAGE',
+    'ERR_INVALID_METADATA',
+    'ERR_INVALID_MESSAGE_DATA',
+    'ERR_BLOCKED_RECEIVER',
+    'ERR_BLOCKED_SENDER',
+    'ERR_GROUP_NOT_JOINED',
+    'ERR_BANNED_GROUPMEMBER',
+    'ERR_PERMISSION_DENIED',
+  ],
+})
+
+/** Filters and cursors that the message lists share. */
+export const messageListQuery = {
+  affix: Type.Optional(oneOf('append', 'prepend')),
+  id: Type.Optional(Type.String({ pattern: '^[0-9]{1,16}$', description: 'Cursor: id of a message' })),
+  sentAt: Type.Optional(Type.Integer({ minimum: 0, description: 'Cursor: epoch seconds' })),
+  updatedAt: Type.Optional(Type.Integer({ minimum: 0, description: 'Cursor by change, epoch seconds' })),
+  onlyUpdates: Type.Optional(
+    Type.Boolean({ description: 'With updatedAt: only messages changed after they were sent' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  perPage: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  category: Type.Optional(oneOf(...categories)),
+  categories: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
+  type: Type.Optional(Type.String()),
+  types: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+  sender: Type.Optional(Type.String()),
+  tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
+  withTags: Type.Optional(Type.Boolean()),
+  hasAttachments: Type.Optional(Type.Boolean()),
+  attachmentTypes: Type.Optional(Type.Array(oneOf('image', 'video', 'audio', 'file'), { maxItems: 4 })),
+  hasLinks: Type.Optional(Type.Boolean()),
+  hideReplies: Type.Optional(Type.Boolean()),
+  hideDeleted: Type.Optional(Type.Boolean()),
+  onlyDeleted: Type.Optional(Type.Boolean()),
+  fromTimestamp: Type.Optional(Type.Integer({ minimum: 0 })),
+  toTimestamp: Type.Optional(Type.Integer({ minimum: 0, description: 'Ignored without fromTimestamp' })),
+  hideQuotedMessages: Type.Optional(Type.Boolean()),
+  unread: Type.Optional(Type.Boolean({ description: 'Only what the acting user has not read' })),
+  undelivered: Type.Optional(Type.Boolean({ description: 'Only what was not delivered to the acting user' })),
+  count: Type.Optional(Type.Boolean({ description: 'Counts per conversation instead of messages' })),
+}
+
+/** Rows of a message list, or with `count=true` a count for each conversation. */
+const MessageList = Type.Object({
+  data: Type.Array(
+    Type.Unsafe<Message | MessageCount>({
+      anyOf: [
+        Message,
+        Type.Object({ entityId: Type.String(), entityType: ReceiverType, count: Type.Integer() }),
+        Type.Object({ conversationId: Type.String(), count: Type.Integer() }),
+      ],
+    }),
+  ),
+  meta: Type.Optional(Type.Unsafe<CursorMeta | PageMeta>({ type: 'object', additionalProperties: true })),
+})
+
+export type MessageCount =
+  | { entityId: string; entityType: 'user' | 'group'; count: number }
+  | { conversationId: string; count: number }
+
+export const listAllMessages = defineOperation({
+  ...shared,
+  id: 'list-all-messages',
+  method: 'GET',
+  path: '/messages',
+  summary: "List messages of the app, or of the acting user's conversations",
+  access: { user: true },
+  onBehalfOf: 'optional',
+  params: NoParams,
+  query: Type.Object({
+    ...messageListQuery,
+    receiverType: Type.Optional(ReceiverType),
+    conversationId: Type.Optional(Type.String({ maxLength: 206 })),
+    senders: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+    'sentAt[from]': Type.Optional(Type.Integer({ minimum: 0 })),
+    'sentAt[to]': Type.Optional(Type.Integer({ minimum: 0 })),
+    'updatedAt[from]': Type.Optional(Type.Integer({ minimum: 0 })),
+    'updatedAt[to]': Type.Optional(Type.Integer({ minimum: 0 })),
+    'editedAt[from]': Type.Optional(Type.Integer({ minimum: 0 })),
+    'editedAt[to]': Type.Optional(Type.Integer({ minimum: 0 })),
+  }),
+  answer: MessageList,
+  errors: ['ERR_UID_NOT_FOUND'],
+})
+
+export const listUserMessages = defineOperation({
+  ...shared,
+  id: 'user-list-user-messages',
+  method: 'GET',
+  path: '/users/{uid}/messages',
+  summary: 'List the messages between the acting user and uid',
+  description: 'Without onBehalfOf: what uid sent or received one-to-one and sent in groups.',
+  access: { user: true },
+  onBehalfOf: 'optional',
+  params: UidParams,
+  query: Type.Object(messageListQuery),
+  answer: MessageList,
+  errors: ['ERR_UID_NOT_FOUND'],
+})
+
+export const listGroupMessages = defineOperation({
+  ...shared,
+  id: 'user-list-group-messages',
+  method: 'GET',
+  path: '/groups/{guid}/messages',
+  summary: 'List the messages of a group',
+  access: { user: true },
+  onBehalfOf: 'optional',
+  params: GuidParams,
+  query: Type.Object(messageListQuery),
+  answer: MessageList,
+  errors: [
+    'ERR_GUID_NOT_FOUND',
+    'ERR_UID_NOT_FOUND',
+    'ERR_GROUP_NOT_JOINED',
+    'ERR_BANNED_GROUPMEMBER',
+    'ERR_PERMISSION_DENIED',
+  ],
+})
+
+export const getMessage = defineOperation({
+  ...shared,
+  id: 'get-message-details',
+  method: 'GET',
+  path: '/messages/{id}',
+  summary: 'Read one message',
+  access: { user: true },
+  onBehalfOf: 'optional',
+  params: MessageIdParams,
+  query: NoQuery,
+  answer: enveloped(Message),
+  errors: ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_UID_NOT_FOUND', 'ERR_MESSAGE_NO_ACCESS'],
+})

@@ -1,0 +1,141 @@
+import type { Static, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { ErrorCode, ErrorDetail } from './errors.ts'
+import { limits } from './limits.ts'
+
+/** One thing that is wrong with a record of an import; `path` is inside the record: `data/attachments/0/url`. */
+export interface ImportFlaw extends ErrorDetail {
+  /**
+   * `ERR_IMPORT_INVALID_*_FORMAT` where the record has the wrong shape (no object, a field missing or of the wrong
+   * type, an id that differs from its key), `ERR_IMPORT_INVALID_JOINEDAT` for an impossible time of joining,
+   * `ERR_BAD_REQUEST` where the shape is right and a value is not.
+   */
+  readonly code: ErrorCode
+}
+
+/** Objects and arrays inside each other that a record may have; more is no chat history, and costs stack. */
+const maxDepth = 64
+
+/**
+ * Reads a time of an import: an integer or a decimal string, epoch seconds of at most ten digits.
+ * Answers undefined for anything else.
+ */
+export function readEpochSeconds(value: unknown): number | undefined {
+  if (typeof value === 'number')
+    return Number.isInteger(value) && value >= 0 && value <= 9_999_999_999 ? value : undefined
+  return typeof value === 'string' && /^[0-9]{1,10}$/.test(value) ? Number(value) : undefined
+}
+
+/** Makes the check of one record shape: what its schema says, then, when that holds, the rules beyond it. */
+export function makeRecordCheck<Schema extends TSchema, Context>(
+  schema: Schema,
+  format: ErrorCode,
+  rules: (record: Static<Schema>, context: Context) => Iterable<ImportFlaw>,
+): (record: unknown, context: Context) => ImportFlaw[] {
+  const validator = Compile(schema)
+  return (record, context) => {
+    const unfit = findUnfitText(record, '', 0)
+    if (unfit !== undefined) return [unfit]
+    if (validator.Check(record)) return [...rules(record, context)]
+    return validator.Errors(record).flatMap((error) => toFlaws(error, schema, record, format))
+  }
+}
+
+interface SchemaError {
+  readonly keyword: string
+  readonly schemaPath: string
+  readonly instancePath: string
+  readonly params: object
+  readonly message: string
+}
+
+function toFlaws(error: SchemaError, schema: TSchema, record: unknown, format: ErrorCode): ImportFlaw[] {
+  // The branches of a choice say nothing that the choice as a whole does not say better.
+  if (/\/anyOf\/\d/.test(error.schemaPath)) return []
+  const path = error.instancePath.slice(1)
+  const params = error.params as { requiredProperties?: string[]; allowedValues?: unknown[] }
+  if (error.keyword === 'required') {
+    return (params.requiredProperties ?? []).map((name) => missing(path === '' ? name : `${path}/${name}`, format))
+  }
+  if (error.keyword === 'type') return [{ code: format, path, message: error.message }]
+  if (error.keyword === 'enum') {
+    const code = typeof follow(record, path) === 'string' ? 'ERR_BAD_REQUEST' : format
+    return [{ code, path, message: `must be one of ${(params.allowedValues ?? []).join(', ')}` }]
+  }
+  const description = (follow(schema, error.schemaPath.slice(2)) as { description?: string } | undefined)?.description
+  const message = description === undefined ? error.message : `must be ${description}`
+  if (error.keyword === 'anyOf') {
+    const value = follow(record, path)
+    const code = typeof value === 'string' || typeof value === 'number' ? 'ERR_BAD_REQUEST' : format
+    return [{ code, path, message }]
+  }
+  return [{ code: 'ERR_BAD_REQUEST', path, message: error.keyword === 'pattern' ? message : error.message }]
+}
+
+/** The value at a JSON pointer without its leading slash. */
+function follow(value: unknown, path: string): unknown {
+  if (path === '') return value
+  return path.split('/').reduce<unknown>((inner, part) => {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    return typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>)[name] : undefined
+  }, value)
+}
+
+/** The first string with a NUL character, which the database cannot hold, or the first value that lies too deep. */
+function findUnfitText(value: unknown, path: string, depth: number): ImportFlaw | undefined {
+  if (typeof value === 'string')
+    return value.includes('\0') ? flaw(path, 'must not contain a NUL character') : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depth > maxDepth) return flaw(path, `must not be nested more than ${maxDepth} levels deep`)
+  for (const [name, inner] of Object.entries(value)) {
+    const innerPath = path === '' ? name : `${path}/${name}`
+    const found = name.includes('\0')
+      ? flaw(path, 'must not have a NUL character in the name of a member')
+      : findUnfitText(inner, innerPath, depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A right shape with a wrong value in it. */
+export function flaw(path: string, message: string): ImportFlaw {
+  return { code: 'ERR_BAD_REQUEST', path, message }
+}
+
+export function missing(path: string, format: ErrorCode): ImportFlaw {
+  return { code: format, path, message: 'is required' }
+}
+
+export function notInFuture(
+  times: Record<string, unknown>,
+  now: number,
+  code: ErrorCode = 'ERR_BAD_REQUEST',
+): ImportFlaw[] {
+  return Object.entries(times).flatMap(([path, value]) => {
+    const time = readEpochSeconds(value)
+    const message = `must be at most ${limits.importSecondsAhead} seconds in the future`
+    return time !== undefined && time > now + limits.importSecondsAhead ? [{ code, path, message }] : []
+  })
+}
+
+export function webAddresses(urls: Record<string, string | undefined>): ImportFlaw[] {
+  return Object.entries(urls).flatMap(([path, url]) =>
+    url === undefined || (/^https?:\/\//i.test(url) && URL.canParse(url))
+      ? []
+      : [flaw(path, 'must be a valid http or https URL')],
+  )
+}
+
+/** Limits the JSON text of a value, in bytes of UTF-8. */
+export function atMostBytes(path: string, value: unknown, limit: number): ImportFlaw[] {
+  if (value === undefined) return []
+  const text = JSON.stringify(value)
+  if (text.length * 3 <= limit) return []
+  const fits = text.length <= limit && new TextEncoder().encode(text).length <= limit
+  return fits ? [] : [flaw(path, `must be at most ${limit} bytes of JSON`)]
+}
+
+/** Puts the flaws of an embedded record under the name that the outer record has for it. */
+export function* under(name: string, flaws: Iterable<ImportFlaw>): Iterable<ImportFlaw> {
+  for (const inner of flaws) yield { ...inner, path: inner.path === '' ? name : `${name}/${inner.path}` }
+}

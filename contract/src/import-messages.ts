@@ -1,0 +1,159 @@
+import { type Static, Type } from 'typebox'
+import type { ErrorCode } from './errors.ts'
+import {
+  atMostBytes,
+  flaw,
+  type ImportFlaw,
+  makeRecordCheck,
+  missing,
+  notInFuture,
+  webAddresses,
+} from './import-flaws.ts'
+import {
+  embeddedGroup,
+  embeddedUser,
+  ImportAddress,
+  type ImportContext,
+  ImportGroupDetails,
+  ImportTime,
+  ImportUser,
+  unlikeKey,
+} from './import-profiles.ts'
+import { limits } from './limits.ts'
+import { IdIn, JsonObject, oneOf, ReceiverType, TagsIn } from './schemas.ts'
+
+/** No limit is published for the ids of a former system; this one keeps them indexable. */
+const muidLength = 255
+const Muid = Type.String({
+  minLength: 1,
+  maxLength: muidLength,
+  description: 'id that the former system gave to the message',
+})
+
+const Attachment = Type.Object({
+  url: ImportAddress,
+  name: Type.String(),
+  mimeType: Type.String(),
+  extension: Type.String(),
+  size: Type.Optional(
+    Type.Unsafe<number | string>({
+      anyOf: [{ type: 'string' }, { type: 'number', minimum: 0 }],
+      description: 'a number of bytes, as a number or a string',
+    }),
+  ),
+})
+
+/** A map from names of the sender's choosing to values of one shape. */
+function mapOf<T>(values: object, limits: { maxProperties?: number } = {}) {
+  return Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: values, ...limits })
+}
+
+/**
+ * A message of `POST /data_import/messages`. `data` keeps what it has beyond the members named here.
+ * Beyond the public contract: `parentMuid` (the message that this one answers in a thread), `reactions` (who reacted
+ * with what), `editedAt`, `deletedAt`. A message with `deletedAt` needs no content.
+ */
+export const ImportMessage = Type.Object({
+  muid: Muid,
+  sender: IdIn,
+  receiverType: ReceiverType,
+  receiver: IdIn,
+  category: Type.Optional(oneOf('message', 'custom', 'interactive', 'call')),
+  type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  data: Type.Optional(
+    Type.Object({
+      text: Type.Optional(Type.String()),
+      customData: Type.Optional(JsonObject),
+      attachments: Type.Optional(Type.Array(Attachment)),
+      metadata: Type.Optional(JsonObject),
+    }),
+  ),
+  tags: Type.Optional(TagsIn),
+  sentAt: ImportTime,
+  deliveredAt: Type.Optional(ImportTime),
+  readAt: Type.Optional(ImportTime),
+  editedAt: Type.Optional(ImportTime),
+  deletedAt: Type.Optional(ImportTime),
+  parentMuid: Type.Optional(Muid),
+  reactions: Type.Optional(mapOf<string[]>(Type.Array(IdIn), { maxProperties: limits.reactionsPerMessage })),
+  senderUserDetails: Type.Optional(ImportUser),
+  receiverUserDetails: Type.Optional(ImportUser),
+  receiverGroupDetails: Type.Optional(ImportGroupDetails),
+  receiverGroupOwnerDetails: Type.Optional(ImportUser),
+  mentionedUserDetails: Type.Optional(mapOf<ImportUser>(ImportUser)),
+})
+export type ImportMessage = Static<typeof ImportMessage>
+
+/** What is wrong with one message of an import, as far as the record alone tells; empty when it can be stored. */
+export const checkImportMessage = makeRecordCheck(
+  ImportMessage,
+  'ERR_IMPORT_INVALID_MESSAGE_FORMAT',
+  function* (message, context: ImportContext) {
+    const format = 'ERR_IMPORT_INVALID_MESSAGE_FORMAT'
+    if (context.key !== undefined && context.key !== message.muid) yield unlikeKey('muid', format)
+    const { sentAt, deliveredAt, readAt, editedAt, deletedAt } = message
+    yield* notInFuture({ sentAt, deliveredAt, readAt, editedAt, deletedAt }, context.now)
+    yield* contentRules(message, format)
+    if (message.parentMuid === message.muid) yield flaw('parentMuid', 'must name another message')
+    for (const reaction of Object.keys(message.reactions ?? {})) {
+      const length = [...reaction].length
+      if (length < 1 || length > limits.reactionLength)
+        yield flaw('reactions', `must have reactions of 1 to ${limits.reactionLength} characters`)
+    }
+    yield* detailRules(message, context.now, format)
+  },
+)
+
+function* detailRules(message: ImportMessage, now: number, format: ErrorCode): Iterable<ImportFlaw> {
+  yield* embeddedUser('senderUserDetails', message.senderUserDetails, message.sender, now, format)
+  if (message.receiverType === 'user') {
+    yield* embeddedUser('receiverUserDetails', message.receiverUserDetails, message.receiver, now, format)
+  } else {
+    const { receiverGroupDetails: group, receiverGroupOwnerDetails: owner } = message
+    yield* embeddedGroup('receiverGroupDetails', group, message.receiver, now, format)
+    yield* embeddedUser('receiverGroupOwnerDetails', owner, group?.owner, now, format)
+  }
+  for (const [uid, user] of Object.entries(message.mentionedUserDetails ?? {})) {
+    yield* embeddedUser(`mentionedUserDetails/${uid}`, user, uid, now, format)
+  }
+}
+
+const mediaTypes = ['image', 'file', 'audio', 'video']
+const typesOf = {
+  message: ['text', ...mediaTypes],
+  interactive: ['form', 'card', 'scheduler', 'customInteractive'],
+  call: ['audio', 'video'],
+}
+
+/** What `category`, `type` and `data` must be to each other. Without a category: `message`; of that, without a type: `text`. */
+function* contentRules(message: ImportMessage, format: ErrorCode): Iterable<ImportFlaw> {
+  const { category = 'message', data } = message
+  const type = message.type ?? (category === 'message' ? 'text' : category === 'interactive' ? 'card' : undefined)
+  if (type === undefined) yield missing('type', format)
+  else if (category !== 'custom' && !typesOf[category].includes(type)) {
+    yield flaw('type', `must be one of ${typesOf[category].join(', ')} in category ${category}`)
+  }
+  if (message.deletedAt === undefined) {
+    if (data === undefined) yield missing('data', format)
+    else if (category === 'custom' && data.customData === undefined) yield missing('data/customData', format)
+    else if (category === 'message' && type === 'text' && data.text === undefined) yield missing('data/text', format)
+    else if (category === 'message' && mediaTypes.includes(type ?? '') && !data.attachments?.length) {
+      yield missing('data/attachments', format)
+    }
+  }
+  if (data !== undefined) yield* dataRules(data)
+}
+
+/** The bytes of attachments do not count towards the limit of `data`, only towards that of the message. */
+function* dataRules(data: NonNullable<ImportMessage['data']>): Iterable<ImportFlaw> {
+  const { attachments, ...rest } = data
+  yield* atMostBytes('data', rest, limits.messageDataBytes)
+  yield* atMostBytes('data/metadata', rest.metadata, limits.metadataBytes)
+  if (attachments === undefined) return
+  for (const [index, { url }] of attachments.entries()) {
+    yield* webAddresses({ [`data/attachments/${index}/url`]: url })
+  }
+  if (JSON.stringify(data).length > limits.messageLength) {
+    yield flaw('data', `must be at most ${limits.messageLength} characters of JSON`)
+  }
+}

@@ -1,0 +1,183 @@
+import { type Static, Type } from 'typebox'
+import type { ErrorCode } from './errors.ts'
+import {
+  atMostBytes,
+  type ImportFlaw,
+  makeRecordCheck,
+  missing,
+  notInFuture,
+  under,
+  webAddresses,
+} from './import-flaws.ts'
+import { limits } from './limits.ts'
+import { IdIn, JsonObject, NameIn, oneOf, ScopeIn, TagsIn } from './schemas.ts'
+
+export const ImportTime = Type.Unsafe<number | string>({
+  anyOf: [
+    { type: 'integer', minimum: 0, maximum: 9_999_999_999 },
+    { type: 'string', pattern: '^[0-9]{1,10}$' },
+  ],
+  description: 'epoch seconds, an integer or a decimal string of at most ten digits',
+})
+export const ImportAddress = Type.String({
+  minLength: 1,
+  maxLength: limits.urlLength,
+  description: 'a valid http or https URL',
+})
+
+const userFields = {
+  uid: IdIn,
+  name: NameIn,
+  avatar: Type.Optional(ImportAddress),
+  link: Type.Optional(ImportAddress),
+  role: Type.Optional(IdIn),
+  createdAt: Type.Optional(ImportTime),
+  lastActiveAt: Type.Optional(ImportTime),
+  deactivatedAt: Type.Optional(ImportTime),
+  metadata: Type.Optional(JsonObject),
+  tags: Type.Optional(TagsIn),
+}
+
+/** A user of `POST /data_import/users`, and the embedded user details of the other records. Times in epoch seconds. */
+export const ImportUser = Type.Object(userFields)
+export type ImportUser = Static<typeof ImportUser>
+
+const groupFields = {
+  guid: IdIn,
+  name: NameIn,
+  type: oneOf('public', 'password', 'private'),
+  icon: Type.Optional(ImportAddress),
+  password: Type.Optional(Type.String({ minLength: 1, maxLength: limits.groupPasswordLength })),
+  owner: Type.Optional(IdIn),
+  createdAt: Type.Optional(ImportTime),
+  metadata: Type.Optional(JsonObject),
+  tags: Type.Optional(TagsIn),
+}
+
+/** The embedded group details of members and messages. */
+export const ImportGroupDetails = Type.Object(groupFields)
+export type ImportGroupDetails = Static<typeof ImportGroupDetails>
+
+/** A group of `POST /data_import/groups`; `groupOwnerDetails` makes the owner where he is missing. */
+export const ImportGroup = Type.Object({ ...groupFields, groupOwnerDetails: Type.Optional(ImportUser) })
+export type ImportGroup = Static<typeof ImportGroup>
+
+/** A membership of `POST /data_import/members`; the details make the group and the user where they are missing. */
+export const ImportMember = Type.Object({
+  memberId: Type.String({
+    maxLength: limits.guidLength + '_member_'.length + limits.uidLength,
+    description: 'guid + "_member_" + uid',
+  }),
+  guid: IdIn,
+  uid: IdIn,
+  scope: Type.Optional(ScopeIn),
+  isBanned: Type.Optional(Type.Boolean()),
+  joinedAt: Type.Optional(ImportTime),
+  groupDetails: Type.Optional(ImportGroupDetails),
+  userDetails: Type.Optional(ImportUser),
+})
+export type ImportMember = Static<typeof ImportMember>
+
+/** What a check needs beside the record. */
+export interface ImportContext {
+  /** The clock, in epoch seconds. */
+  readonly now: number
+  /** The key that the record has in the map of the request; absent for a record out of an array. */
+  readonly key?: string
+}
+
+/**
+ * What is wrong with one user of an import, as far as the record alone tells: nothing is looked up. Empty when it can
+ * be stored, and then the record is an `ImportUser`. `checkImportGroup`, `-Member`, `-Message` do the same for theirs.
+ */
+export const checkImportUser = makeRecordCheck(
+  ImportUser,
+  'ERR_IMPORT_INVALID_USER_FORMAT',
+  function* (user, context: ImportContext) {
+    yield* ownIdEqualsKey('uid', user.uid, context, 'ERR_IMPORT_INVALID_USER_FORMAT')
+    yield* userRules(user, context.now)
+  },
+)
+
+export const checkImportGroup = makeRecordCheck(
+  ImportGroup,
+  'ERR_IMPORT_INVALID_GROUP_FORMAT',
+  function* (group, context: ImportContext) {
+    const format = 'ERR_IMPORT_INVALID_GROUP_FORMAT'
+    yield* ownIdEqualsKey('guid', group.guid, context, format)
+    yield* groupRules(group, context.now, format)
+    yield* embeddedUser('groupOwnerDetails', group.groupOwnerDetails, group.owner, context.now, format)
+  },
+)
+
+export const checkImportMember = makeRecordCheck(
+  ImportMember,
+  'ERR_IMPORT_INVALID_MEMBER_FORMAT',
+  function* (member, context: ImportContext) {
+    const format = 'ERR_IMPORT_INVALID_MEMBER_FORMAT'
+    yield* ownIdEqualsKey('memberId', member.memberId, context, format)
+    if (!sameId(member.memberId, `${member.guid}_member_${member.uid}`)) {
+      yield { code: format, path: 'memberId', message: 'must be guid + "_member_" + uid' }
+    }
+    yield* notInFuture({ joinedAt: member.joinedAt }, context.now, 'ERR_IMPORT_INVALID_JOINEDAT')
+    yield* embeddedGroup('groupDetails', member.groupDetails, member.guid, context.now, format)
+    yield* embeddedUser('userDetails', member.userDetails, member.uid, context.now, format)
+  },
+)
+
+function sameId(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase()
+}
+
+export function unlikeKey(path: string, format: ErrorCode): ImportFlaw {
+  return { code: format, path, message: 'must equal the key of the record' }
+}
+
+function* ownIdEqualsKey(path: string, id: string, { key }: ImportContext, format: ErrorCode): Iterable<ImportFlaw> {
+  if (key !== undefined && !sameId(key, id)) yield unlikeKey(path, format)
+}
+
+function* userRules(user: ImportUser, now: number): Iterable<ImportFlaw> {
+  const { createdAt, lastActiveAt, deactivatedAt, avatar, link, metadata } = user
+  yield* notInFuture({ createdAt, lastActiveAt, deactivatedAt }, now)
+  yield* webAddresses({ avatar, link })
+  yield* atMostBytes('metadata', metadata, limits.metadataBytes)
+}
+
+function* groupRules(group: ImportGroupDetails, now: number, format: ErrorCode): Iterable<ImportFlaw> {
+  const { type, password, createdAt, icon, metadata } = group
+  if (type === 'password' && password === undefined) yield missing('password', format)
+  yield* notInFuture({ createdAt }, now)
+  yield* webAddresses({ icon })
+  yield* atMostBytes('metadata', metadata, limits.metadataBytes)
+}
+
+/** Checks embedded user details; `uid` is whom the outer record names in that place, undefined where it names nobody. */
+export function* embeddedUser(
+  name: string,
+  user: ImportUser | undefined,
+  uid: string | undefined,
+  now: number,
+  format: ErrorCode,
+): Iterable<ImportFlaw> {
+  if (user === undefined) return
+  if (uid !== undefined && !sameId(user.uid, uid)) {
+    yield { code: format, path: `${name}/uid`, message: 'must be the user that the record names' }
+  }
+  yield* under(name, userRules(user, now))
+}
+
+/** Checks embedded group details; `guid` is the group that the outer record names. */
+export function* embeddedGroup(
+  name: string,
+  group: ImportGroupDetails | undefined,
+  guid: string,
+  now: number,
+  format: ErrorCode,
+): Iterable<ImportFlaw> {
+  if (group === undefined) return
+  if (!sameId(group.guid, guid)) {
+    yield { code: format, path: `${name}/guid`, message: 'must be the group that the record names' }
+  }
+  yield* under(name, groupRules(group, now, format))
+}

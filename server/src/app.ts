@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify'
+import { createKeyRing } from './areas/api-keys/credentials.ts'
+import { createAppRegistry } from './areas/apps/index.ts'
+import { createMessageWriter } from './areas/messages/index.ts'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+import { buildHttpServer, type TlsMaterial } from './http/server.ts'
+import type { Log } from './log.ts'
+import { createMetrics, watchPool } from './metrics.ts'
+import { routes } from './routes.ts'
+import type { ConnectionSettings } from './store/connection.ts'
+import { openDatabase } from './store/database.ts'
+import { createInvalidation } from './store/invalidation.ts'
+import { migrate } from './store/migrate.ts'
+import { monitorDatabase } from './store/monitor.ts'
+import { checkMasterKey, createSecrets } from './store/secrets.ts'
+
+export interface Parley {
+  readonly context: Context
+  readonly http: FastifyInstance
+  /** Stops accepting, finishes what runs, flushes batches, closes the database connections. */
+  close(): Promise<void>
+}
+
+export interface ParleyOptions {
+  readonly config: Config
+  readonly log: Log
+  readonly connection: ConnectionSettings
+  /** 64 hexadecimal characters. */
+  readonly masterKey: string
+  readonly tls?: TlsMaterial | undefined
+}
+
+/** Builds the whole service on a database: migrated, its default app made, ready to listen. Tests build the same. */
+export async function buildParley(options: ParleyOptions): Promise<Parley> {
+  const { config, log, connection } = options
+  const applied = await migrate(connection)
+  if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
+
+  const database = openDatabase(connection)
+  const secrets = createSecrets(options.masterKey)
+  await checkMasterKey(database, secrets)
+  const invalidation = createInvalidation(database)
+  const metrics = createMetrics()
+  watchPool(metrics, database.pool)
+  const monitor = monitorDatabase(database, log)
+  const keys = createKeyRing(database, secrets, invalidation)
+  const apps = createAppRegistry(database)
+  const messages = createMessageWriter(database, metrics)
+  const context: Context = { config, log, metrics, database, monitor, secrets, invalidation, apps, keys, messages }
+  await invalidation.start()
+  const http = await buildHttpServer(context, routes, options.tls)
+
+  return {
+    context,
+    http,
+    async close() {
+      await http.close()
+      await messages.drain()
+      monitor.stop()
+      await invalidation.stop()
+      await database.close()
+    },
+  }
+}

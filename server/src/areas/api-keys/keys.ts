@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto'
+import { ApiError, limits } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Context } from '../../context.ts'
+import type { PageRequest } from '../../paging.ts'
+import type { Queryable } from '../../store/database.ts'
+import type { Secrets } from '../../store/secrets.ts'
+import { allOf, type Fragment, statement } from '../../store/statement.ts'
+import { type KeyScope, keysTopic } from './credentials.ts'
+
+export interface ApiKey {
+  apiKey: string
+  name: string
+  scope: KeyScope
+  createdAt: number
+}
+
+interface KeyRow {
+  sealed: Buffer
+  name: string
+  scope: KeyScope
+  createdAt: number
+}
+
+type Store = Pick<Context, 'database' | 'secrets' | 'invalidation' | 'keys'>
+
+const lockApp = statement(`
+  select app_id
+  from apps
+  where app_id = $1
+  for update`)
+
+const countKeys = statement(`
+  select count(*) as count
+  from api_keys
+  where app_id = $1`)
+
+const insert = statement(`
+  insert into api_keys (app_id, digest, sealed, name, scope, created_at)
+  values ($1, $2, $3, $4, $5, $6)
+  on conflict (app_id, digest) do nothing`)
+
+const select = statement(`
+  select sealed, name, scope, created_at as "createdAt"
+  from api_keys
+  where app_id = $1
+  and digest = $2`)
+
+const update = statement(`
+  update api_keys
+  set name = coalesce($3, name),
+    scope = coalesce($4, scope)
+  where app_id = $1
+  and digest = $2
+  returning sealed, name, scope, created_at as "createdAt"`)
+
+const remove = statement(`
+  delete from api_keys
+  where app_id = $1
+  and digest = $2
+  returning digest`)
+
+/** Makes a key. @throws 400 when the app has its 25 keys */
+export async function insertKey(store: Store, appId: number, name: string, scope: KeyScope): Promise<ApiKey> {
+  const apiKey = randomBytes(limits.apiKeyLength / 2).toString('hex')
+  const createdAt = Math.floor(Date.now() / 1000)
+  await store.database.transaction(async (tx) => {
+    await tx.query(lockApp, [appId])
+    const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countKeys, [appId])
+    if (count >= limits.apiKeysPerApp) {
+      throw new ApiError('ERR_BAD_REQUEST', `An app may have ${limits.apiKeysPerApp} API keys.`)
+    }
+    await tx.query(insert, [appId, store.secrets.digest(apiKey), store.secrets.seal(apiKey), name, scope, createdAt])
+  })
+  return { apiKey, name, scope, createdAt }
+}
+
+/** Makes sure that an app has a given key, as configured for the deployment. */
+export async function ensureKey(
+  on: Queryable,
+  secrets: Secrets,
+  appId: number,
+  key: { apiKey: string; name: string; scope: KeyScope },
+): Promise<void> {
+  const now = Math.floor(Date.now() / 1000)
+  await on.query(insert, [appId, secrets.digest(key.apiKey), secrets.seal(key.apiKey), key.name, key.scope, now])
+}
+
+/** A page of an app's keys, newest first, and how many there are. */
+export async function selectKeys(
+  { database, secrets }: Store,
+  appId: number,
+  filter: { scope?: KeyScope; searchKey?: string },
+  page: PageRequest,
+): Promise<{ keys: ApiKey[]; total: number }> {
+  const conditions: Fragment[] = [sql`app_id = ${appId}`]
+  if (filter.scope !== undefined) conditions.push(sql`scope = ${filter.scope}`)
+  if (filter.searchKey !== undefined) conditions.push(sql`strpos(lower(name), lower(${filter.searchKey})) > 0`)
+  const rows = await database.run<KeyRow>(sql`
+    select sealed, name, scope, created_at as "createdAt"
+    from api_keys
+    where ${allOf(conditions)}
+    order by ordinal desc`)
+  const keys = rows.slice(page.offset, page.offset + page.perPage).map((row) => show(secrets, row))
+  return { keys, total: rows.length }
+}
+
+/** @throws 404 `ERR_APIKEY_NOT_FOUND` */
+export async function readKey({ database, secrets }: Store, appId: number, apiKey: string): Promise<ApiKey> {
+  const [row] = await database.query<KeyRow>(select, [appId, secrets.digest(apiKey.toLowerCase())])
+  if (row === undefined) throw new ApiError('ERR_APIKEY_NOT_FOUND')
+  return show(secrets, row)
+}
+
+/** @throws 404 `ERR_APIKEY_NOT_FOUND` */
+export async function changeKey(
+  store: Store,
+  appId: number,
+  apiKey: string,
+  change: { name?: string; scope?: KeyScope },
+): Promise<ApiKey> {
+  const digest = store.secrets.digest(apiKey.toLowerCase())
+  const row = await store.database.transaction(async (tx) => {
+    const [changed] = await tx.query<KeyRow>(update, [appId, digest, change.name ?? null, change.scope ?? null])
+    if (changed === undefined) throw new ApiError('ERR_APIKEY_NOT_FOUND')
+    await store.invalidation.announce(tx, keysTopic, String(appId))
+    tx.afterCommit(() => store.keys.forget(appId))
+    return changed
+  })
+  return show(store.secrets, row)
+}
+
+/** Removes a key; from the answer on it opens nothing. @throws 404 `ERR_APIKEY_NOT_FOUND` */
+export async function removeKey(store: Store, appId: number, apiKey: string): Promise<void> {
+  await store.database.transaction(async (tx) => {
+    const removed = await tx.query(remove, [appId, store.secrets.digest(apiKey.toLowerCase())])
+    if (removed.length === 0) throw new ApiError('ERR_APIKEY_NOT_FOUND')
+    await store.invalidation.announce(tx, keysTopic, String(appId))
+    tx.afterCommit(() => store.keys.forget(appId))
+  })
+}
+
+function show(secrets: Secrets, row: KeyRow): ApiKey {
+  return { apiKey: secrets.unseal(row.sealed), name: row.name, scope: row.scope, createdAt: row.createdAt }
+}

@@ -1,0 +1,25 @@
+import type { App } from '../../call.ts'
+import type { Queryable } from '../../store/database.ts'
+import type { Secrets } from '../../store/secrets.ts'
+import { statement } from '../../store/statement.ts'
+
+const select = statement(`
+  select t.uid
+  from auth_tokens t
+  join users u on u.app_id = t.app_id
+    and u.uid = t.uid
+  where t.app_id = $1
+  and t.digest = $2
+  and u.deactivated_at is null`)
+
+/** Whose token this is. @returns undefined for an unknown token, and for one whose user is deactivated */
+export async function findTokenOwner(
+  on: Queryable,
+  secrets: Secrets,
+  app: App,
+  token: string,
+): Promise<{ uid: string; digest: Buffer } | undefined> {
+  const digest = secrets.digest(token)
+  const [row] = await on.query<{ uid: string }>(select, [app.appId, digest])
+  return row && { uid: row.uid, digest }
+}

@@ -1,0 +1,8 @@
+export {
+  createGroupConversation,
+  joinConversation,
+  leaveConversation,
+  lockConversation,
+  settleGroupReceipts,
+} from './membership.ts'
+export { conversationId } from './naming.ts'

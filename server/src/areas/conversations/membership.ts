@@ -1,0 +1,136 @@
+import type { Queryable, Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+
+const insertGroup = statement(`
+  insert into conversations (app_id, kind, first, second, created_at)
+  values ($1, 2, $2, '', $3)
+  returning key`)
+
+const lock = statement(`
+  select key
+  from conversations
+  where app_id = $1
+  and key = $2
+  for no key update`)
+
+const join = statement(`
+  insert into conversation_states (
+    app_id, uid, conversation, member, delivered_sent_at, delivered_id, read_sent_at, read_id, unread_sent_at, unread_id,
+    counted_sent_at, counted_id, counted_version
+  )
+  select c.app_id, joining.uid, c.key, true, l.sent_at, l.id, l.sent_at, l.id, l.sent_at, l.id, l.sent_at, l.id, c.version
+  from conversations c
+  cross join lateral (select coalesce(c.last_sent_at, 0) as sent_at, coalesce(c.last_id, 0) as id) l
+  cross join unnest($3::text[]) as joining(uid)
+  where c.app_id = $1
+  and c.key = $2
+  on conflict (app_id, uid, conversation) do update
+  set member = true,
+    delivered_sent_at = excluded.delivered_sent_at, delivered_id = excluded.delivered_id,
+    read_sent_at = excluded.read_sent_at, read_id = excluded.read_id,
+    unread_sent_at = excluded.unread_sent_at, unread_id = excluded.unread_id,
+    counted_sent_at = excluded.counted_sent_at, counted_id = excluded.counted_id,
+    counted_unread = 0, counted_version = excluded.counted_version`)
+
+const leave = statement(`
+  update conversation_states
+  set member = false
+  where app_id = $1
+  and conversation = $2
+  and uid = any($3::text[])
+  and member`)
+
+/**
+ * Raises the staircase of groups to the lowest mark among their members: what everybody has received or read by now
+ * gets this moment as its `deliveredAt` or `readAt`. Under the conversations' locks, so that two last readers cannot
+ * both miss it. A group without members keeps its staircase. Parameters: app ids, guids, epoch seconds.
+ */
+export const settleGroupReceipts = statement(`
+  with lowest as (
+    select c.app_id, c.key, d.sent_at as delivered_sent_at, d.id as delivered_id, r.sent_at as read_sent_at,
+      r.id as read_id,
+      (d.sent_at, d.id) > (c.all_delivered_sent_at, c.all_delivered_id) as delivers,
+      (r.sent_at, r.id) > (c.all_read_sent_at, c.all_read_id) as reads
+    from (select distinct * from unnest($1::int[], $2::text[]) as g(app_id, guid)) wanted
+    join conversations c
+      on c.app_id = wanted.app_id and c.kind = 2 and c.first = wanted.guid and c.second = ''
+    cross join lateral (
+      select s.delivered_sent_at as sent_at, s.delivered_id as id
+      from conversation_states s
+      where s.app_id = c.app_id and s.conversation = c.key and s.member
+      order by s.delivered_sent_at, s.delivered_id
+      limit 1
+    ) d
+    cross join lateral (
+      select s.read_sent_at as sent_at, s.read_id as id
+      from conversation_states s
+      where s.app_id = c.app_id and s.conversation = c.key and s.member
+      order by s.read_sent_at, s.read_id
+      limit 1
+    ) r
+  ),
+  raised as (
+    update conversations c
+    set all_delivered_sent_at = case when l.delivers then l.delivered_sent_at else c.all_delivered_sent_at end,
+      all_delivered_id = case when l.delivers then l.delivered_id else c.all_delivered_id end,
+      all_read_sent_at = case when l.reads then l.read_sent_at else c.all_read_sent_at end,
+      all_read_id = case when l.reads then l.read_id else c.all_read_id end
+    from lowest l
+    where c.app_id = l.app_id
+    and c.key = l.key
+    and (l.delivers or l.reads)
+  )
+  insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
+  select app_id, key, '', 1, delivered_sent_at, delivered_id, $3 from lowest where delivers
+  union all
+  select app_id, key, '', 2, read_sent_at, read_id, $3 from lowest where reads
+  on conflict do nothing`)
+
+/** Makes the conversation of a new group; for the contract it exists from the first message on. @returns its key */
+export async function createGroupConversation(
+  tx: Transaction,
+  appId: number,
+  guid: string,
+  now: number,
+): Promise<number> {
+  const [row] = await tx.query<{ key: number }>(insertGroup, [appId, guid, now])
+  if (row === undefined) throw new Error(`the conversation of the group ${guid} was not made`)
+  return row.key
+}
+
+/**
+ * Takes the lock under which everything in a conversation happens one after the other: sends, joins, kicks, bans,
+ * deletions. To be the first statement that touches it, since what is read afterwards is then current.
+ */
+export async function lockConversation(tx: Transaction, appId: number, conversation: number): Promise<void> {
+  await tx.query(lock, [appId, conversation])
+}
+
+/** Gives new members their side of a group's conversation, marks at the end of the history. Under its lock. */
+export async function joinConversation(
+  tx: Transaction,
+  appId: number,
+  conversation: number,
+  uids: readonly string[],
+): Promise<void> {
+  await tx.query(join, [appId, conversation, uids])
+}
+
+/**
+ * Takes members out of a group's receipts (they left, were kicked, banned or deactivated): what only they had not read
+ * is now read by all. Under the conversation's lock.
+ */
+export async function leaveConversation(
+  tx: Transaction,
+  group: { appId: number; guid: string; conversation: number },
+  uids: readonly string[],
+  now: number,
+): Promise<void> {
+  await tx.query(leave, [group.appId, group.conversation, uids])
+  await settle(tx, group.appId, [group.guid], now)
+}
+
+/** Runs `settleGroupReceipts` for groups of one app. */
+export async function settle(on: Queryable, appId: number, guids: readonly string[], now: number): Promise<void> {
+  await on.query(settleGroupReceipts, [guids.map(() => appId), guids, now])
+}

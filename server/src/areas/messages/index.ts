@@ -1,0 +1,2 @@
+export { writeGroupAction } from './actions.ts'
+export { createMessageWriter, type MessageWriter } from './write/writer.ts'

@@ -1,0 +1,320 @@
+import type { Query } from '../../../store/channel.ts'
+import { statement } from '../../../store/statement.ts'
+import { settleGroupReceipts } from '../../conversations/index.ts'
+
+/** One message on its way into the database, as the columns of the batch statement take it. */
+export interface MessageRow {
+  readonly appId: number
+  readonly sender: string
+  /** 1 one-to-one, 2 group */
+  readonly kind: 1 | 2
+  readonly receiver: string
+  readonly category: string
+  readonly type: string
+  /** JSON text, well-formed, without NUL */
+  readonly data: string
+  readonly muid: string | null
+  readonly parentId: number | null
+  readonly quotedId: number | null
+  readonly tags: readonly string[] | null
+  readonly traits: number
+  readonly countable: boolean
+  /** No rule of blocks, membership or scopes applies: the app itself sends. */
+  readonly asApp: boolean
+  /** Bits of the scopes whose explicit permissions refuse this message (1 participant, 2 moderator, 4 admin) ... */
+  readonly deniedScopes: number
+  /** ... judged by this version of the group's permissions. */
+  readonly permissionsVersion: number
+  /** Only for imports: the original times. */
+  readonly imported?: ImportedTimes
+}
+
+export interface ImportedTimes {
+  readonly sentAt: number
+  readonly deliveredAt: number | null
+  readonly readAt: number | null
+  readonly editedAt: number | null
+  readonly deletedAt: number | null
+}
+
+/** What became of a row. `id` null without a refusal: its muid is stored already. */
+export interface WrittenRow {
+  readonly n: number
+  readonly refusal: Refusal | null
+  readonly id: number | null
+  readonly sentAt: number
+  readonly lastSentAt: number | null
+}
+
+export type Refusal =
+  | 'ERR_SENDER_NOT_FOUND'
+  | 'ERR_UID_NOT_FOUND'
+  | 'ERR_GUID_NOT_FOUND'
+  | 'ERR_BLOCKED_RECEIVER'
+  | 'ERR_BLOCKED_SENDER'
+  | 'ERR_GROUP_NOT_JOINED'
+  | 'ERR_BANNED_GROUPMEMBER'
+  | 'ERR_PERMISSION_DENIED'
+  /** The conversation is not there yet: it must be made first. */
+  | 'NO_CONVERSATION'
+  /** The group's permissions have changed since the message was judged. */
+  | 'STALE_PERMISSIONS'
+
+/** The two uids of a one-to-one conversation in byte order, or the guid and ''. */
+export function partsOf(row: Pick<MessageRow, 'kind' | 'sender' | 'receiver'>): [string, string] {
+  if (row.kind === 2) return [row.receiver, '']
+  // Identifiers are ASCII, so comparing UTF-16 code units is comparing bytes.
+  return row.sender <= row.receiver ? [row.sender, row.receiver] : [row.receiver, row.sender]
+}
+
+/**
+ * Makes the one-to-one conversations that a batch needs and that are not there, with both users' sides. Rows of one
+ * order (by parts), before any lock is taken on what exists, so that batches cannot deadlock over them.
+ */
+const createConversations = statement(`
+  with wanted as (
+    select distinct r.app_id, r.first, r.second
+    from unnest($1::int[], $2::text[], $3::text[]) as r(app_id, first, second)
+    where exists (select from users u where u.app_id = r.app_id and u.uid = r.first)
+    and exists (select from users u where u.app_id = r.app_id and u.uid = r.second)
+  ),
+  created as (
+    insert into conversations (app_id, kind, first, second, created_at)
+    select app_id, 1, first, second, $4
+    from wanted
+    order by app_id, first collate "C", second collate "C"
+    on conflict (app_id, kind, first, second) do nothing
+    returning app_id, key, first, second
+  )
+  insert into conversation_states (app_id, uid, conversation)
+  select app_id, first, key from created
+  union
+  select app_id, second, key from created`)
+
+/**
+ * Locks the batch's conversations in the order of their keys. A statement of its own: one that waits for a lock goes on
+ * with the snapshot from before the wait, and would check stale membership.
+ */
+const lockConversations = statement(`
+  select c.key
+  from conversations c
+  where (c.app_id, c.kind, c.first, c.second) in (
+    select r.app_id, r.kind, r.first, r.second
+    from unnest($1::int[], $2::smallint[], $3::text[], $4::text[]) as r(app_id, kind, first, second)
+  )
+  order by c.app_id, c.key
+  for no key update of c`)
+
+/**
+ * Checks and writes a batch. Ids are drawn here, under the conversations' locks, and \`sent_at\` of what is sent live
+ * never falls behind the conversation's last: in a conversation, commit order is position order.
+ *
+ * The sender's own marks move up to his message (sending reads): in a one-to-one conversation only when the last
+ * message was the other's (or both write in this batch), since otherwise there is nothing new to read; in groups always,
+ * because the group's staircase goes by every member's mark.
+ */
+const writeMessages = statement(`
+  with request as materialized (
+    select *
+    from unnest(
+      $1::int[], $2::int[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+      $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::text[], $15::int[], $16::boolean[], $17::boolean[],
+      $18::int[], $19::int[], $20::boolean[]
+    ) as r(
+      n, app_id, sender, kind, receiver, first, second, category, type, data, muid, parent_id, quoted_id, tags, traits,
+      countable, as_app, denied_scopes, permissions_version, both_write
+    )
+  ),
+  checked as materialized (
+    select r.*, c.key as conversation, c.last_sent_at, c.last_id, c.last_sender,
+      case
+        when s.uid is null or s.deactivated_at is not null then 'ERR_SENDER_NOT_FOUND'
+        when r.kind = 1 and (t.uid is null or t.deactivated_at is not null) then 'ERR_UID_NOT_FOUND'
+        when r.kind = 2 and g.guid is null then 'ERR_GUID_NOT_FOUND'
+        when c.key is null then 'NO_CONVERSATION'
+        when r.as_app then null
+        when r.kind = 1 then case
+          when exists (
+            select from blocks b
+            where b.app_id = r.app_id and b.blocker = r.sender and b.blocked = r.receiver
+          ) then 'ERR_BLOCKED_RECEIVER'
+          when exists (
+            select from blocks b
+            where b.app_id = r.app_id and b.blocker = r.receiver and b.blocked = r.sender
+          ) then 'ERR_BLOCKED_SENDER'
+        end
+        when m.uid is null then case
+          when exists (
+            select from group_bans b
+            where b.app_id = r.app_id and b.guid = r.receiver and b.uid = r.sender
+          ) then 'ERR_BANNED_GROUPMEMBER'
+          when g.type = 'private' then 'ERR_GUID_NOT_FOUND'
+          else 'ERR_GROUP_NOT_JOINED'
+        end
+        when g.permissions_version <> r.permissions_version then 'STALE_PERMISSIONS'
+        when r.denied_scopes & (case m.scope when 'admin' then 4 when 'moderator' then 2 else 1 end) <> 0
+          then 'ERR_PERMISSION_DENIED'
+      end as refusal
+    from request r
+    left join users s on s.app_id = r.app_id and s.uid = r.sender
+    left join users t on r.kind = 1 and t.app_id = r.app_id and t.uid = r.receiver
+    left join groups g on r.kind = 2 and g.app_id = r.app_id and g.guid = r.receiver
+    left join group_members m on r.kind = 2 and m.app_id = r.app_id and m.guid = r.receiver and m.uid = r.sender
+    left join conversations c
+      on c.app_id = r.app_id and c.kind = r.kind and c.first = r.first and c.second = r.second
+    order by r.n
+  ),
+  numbered as materialized (
+    select k.*, nextval('message_ids') as id, greatest($21::bigint, k.last_sent_at) as sent_at
+    from (
+      select *
+      from checked
+      where refusal is null
+      and not exists (
+        select from messages i
+        where checked.muid is not null
+        and i.app_id = checked.app_id and i.muid = checked.muid and i.imported
+        and i.sender = checked.sender and i.conversation = checked.conversation
+      )
+      order by n
+    ) k
+  ),
+  inserted as (
+    insert into messages (
+      app_id, id, conversation, sender, kind, receiver, category, type, data, parent_id, quoted_id, muid, tags, traits,
+      countable, sent_at, updated_at
+    )
+    select app_id, id, conversation, sender, kind, receiver, category, type, data::json, parent_id, quoted_id, muid,
+      tags::text[], traits, countable, sent_at, sent_at
+    from numbered
+    on conflict (app_id, muid, sender, conversation) where muid is not null and not imported do nothing
+    returning app_id, id
+  ),
+  stored as materialized (
+    select d.n, d.app_id, d.id, d.conversation, d.sender, d.kind, d.sent_at, d.category, d.last_sent_at, d.last_id,
+      d.kind = 2 or d.both_write or d.last_sender is distinct from d.sender as moves_marks
+    from numbered d
+    join inserted i on i.app_id = d.app_id and i.id = d.id
+  ),
+  moved as (
+    update conversations c
+    set last_sent_at = l.sent_at,
+      last_id = l.id,
+      last_sender = l.sender,
+      listed_sent_at = l.sent_at,
+      listed_id = l.id
+    from (
+      select distinct on (app_id, conversation) app_id, conversation, sent_at, id, sender
+      from stored
+      order by app_id, conversation, id desc
+    ) l
+    where c.app_id = l.app_id
+    and c.key = l.conversation
+  ),
+  side as materialized (
+    select l.app_id, l.sender, l.conversation, l.sent_at, l.id,
+      (s.delivered_sent_at, s.delivered_id) < (coalesce(l.last_sent_at, 0), coalesce(l.last_id, 0))
+        or l.both_write as delivers,
+      (s.read_sent_at, s.read_id) < (coalesce(l.last_sent_at, 0), coalesce(l.last_id, 0)) or l.both_write as reads
+    from (
+      select distinct on (m.app_id, m.conversation, m.sender) m.app_id, m.conversation, m.sender, m.sent_at, m.id,
+        m.last_sent_at, m.last_id, r.both_write
+      from stored m
+      join request r on r.n = m.n
+      where m.moves_marks
+      order by m.app_id, m.conversation, m.sender, m.id desc
+    ) l
+    join conversation_states s on s.app_id = l.app_id and s.uid = l.sender and s.conversation = l.conversation
+  ),
+  marked as (
+    update conversation_states s
+    set delivered_sent_at = d.sent_at, delivered_id = d.id,
+      read_sent_at = d.sent_at, read_id = d.id,
+      unread_sent_at = d.sent_at, unread_id = d.id,
+      counted_sent_at = d.sent_at, counted_id = d.id, counted_unread = 0
+    from side d
+    where s.app_id = d.app_id and s.uid = d.sender and s.conversation = d.conversation
+  ),
+  stepped as (
+    insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
+    select app_id, conversation, sender, 1, sent_at, id, $21 from side where delivers
+    union all
+    select app_id, conversation, sender, 2, sent_at, id, $21 from side where reads
+    on conflict do nothing
+  )
+  select k.n, k.refusal, i.id, i.sent_at as "sentAt", k.last_sent_at as "lastSentAt"
+  from checked k
+  left join stored i on i.n = k.n`)
+
+/** The statements of one batch, in the order in which they run in its transaction. */
+export function batchQueries(rows: readonly MessageRow[], options: { create: boolean; now: number }): Query[] {
+  const parts = rows.map(partsOf)
+  const appIds = rows.map((row) => row.appId)
+  const kinds = rows.map((row) => row.kind)
+  const firsts = parts.map(([first]) => first)
+  const seconds = parts.map(([, second]) => second)
+
+  const queries: Query[] = []
+  if (options.create) {
+    const pairs = rows.flatMap((row, i) => (row.kind === 1 ? [i] : []))
+    const pick = <T>(values: T[]) => pairs.map((i) => values[i])
+    queries.push({ ...createConversations, values: [pick(appIds), pick(firsts), pick(seconds), options.now] })
+  }
+  queries.push({ ...lockConversations, values: [appIds, kinds, firsts, seconds] })
+  const column = <T>(read: (row: MessageRow) => T) => rows.map(read)
+  queries.push({
+    ...writeMessages,
+    values: [
+      rows.map((_, n) => n),
+      appIds,
+      column((row) => row.sender),
+      kinds,
+      column((row) => row.receiver),
+      firsts,
+      seconds,
+      column((row) => row.category),
+      column((row) => row.type),
+      column((row) => row.data),
+      column((row) => row.muid),
+      column((row) => row.parentId),
+      column((row) => row.quotedId),
+      column((row) => (row.tags === null ? null : arrayLiteral(row.tags))),
+      column((row) => row.traits),
+      column((row) => row.countable),
+      column((row) => row.asApp),
+      column((row) => row.deniedScopes),
+      column((row) => row.permissionsVersion),
+      whereBothWrite(rows, parts),
+      options.now,
+    ],
+  })
+  const groups = rows.flatMap((row, i) => (row.kind === 2 ? [i] : []))
+  if (groups.length > 0) {
+    queries.push({
+      ...settleGroupReceipts,
+      values: [groups.map((i) => appIds[i]), groups.map((i) => firsts[i]), options.now],
+    })
+  }
+  return queries
+}
+
+/** The position of the `writeMessages` result among the results of a batch. */
+export function writtenRows(results: ReadonlyArray<{ rows: unknown[] }>, options: { create: boolean }): WrittenRow[] {
+  return (results[options.create ? 2 : 1]?.rows ?? []) as WrittenRow[]
+}
+
+/** For each row: do several senders write into its conversation in this batch? */
+function whereBothWrite(rows: readonly MessageRow[], parts: ReadonlyArray<[string, string]>): boolean[] {
+  const senders = new Map<string, string | true>()
+  const keys = rows.map((row, i) => `${row.appId} ${row.kind} ${parts[i]?.join(' ')}`)
+  for (const [i, row] of rows.entries()) {
+    const key = keys[i] as string
+    const known = senders.get(key)
+    senders.set(key, known === undefined || known === row.sender ? row.sender : true)
+  }
+  return keys.map((key) => senders.get(key) === true)
+}
+
+function arrayLiteral(values: readonly string[]): string {
+  return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
+}

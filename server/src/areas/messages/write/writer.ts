@@ -1,0 +1,120 @@
+import { LRUCache } from 'lru-cache'
+import type { Metrics } from '../../../metrics.ts'
+import type { Channel, Query } from '../../../store/channel.ts'
+import { type Coalescer, createCoalescer } from '../../../store/coalesce.ts'
+import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
+import type { Database } from '../../../store/database.ts'
+import { batchQueries, type MessageRow, partsOf, type WrittenRow, writtenRows } from './statement.ts'
+
+/** Writes what is sent, coalesced: while one batch is being written, the next collects. */
+export interface MessageWriter {
+  /**
+   * Checks and stores one message, durably. Concurrent calls share transactions.
+   * A row with neither id nor refusal has a muid that is stored already.
+   */
+  write(row: MessageRow): Promise<WrittenRow>
+  /** Resolves when nothing is waiting or being written. */
+  drain(): Promise<void>
+}
+
+const maxBatch = 128
+const maxInFlight = 2
+const maxAttempts = 4
+
+/**
+ * The batch statement joins a few dozen rows with the tables by key. Without statistics, or with stale ones, the planner
+ * might scan instead; and planning it anew each time would cost more than running it.
+ */
+export const writerSettings = `
+  set plan_cache_mode = force_generic_plan;
+  set enable_hashjoin = off;
+  set enable_mergejoin = off;
+  set enable_seqscan = off;
+  set jit = off`
+
+export function createMessageWriter(database: Database, metrics: Metrics): MessageWriter {
+  const channels = Array.from({ length: maxInFlight }, (_, i) =>
+    database.openChannel(`parley writer ${i}`, writerSettings),
+  )
+  const knownConversations = new LRUCache<string, true>({ max: 100_000 })
+
+  const sends: Coalescer<MessageRow, WrittenRow> = createCoalescer({
+    maxBatch,
+    maxInFlight,
+    write: (rows) => withChannel(channels, (channel) => writeBatch(channel, knownConversations, rows)),
+    isDivisible: (error) => !isConnectionFailure(error),
+    onBatch: (size) => metrics.batches.observe({ writer: 'send' }, size),
+  })
+  return { write: sends.submit, drain: sends.drain }
+}
+
+async function writeBatch(
+  channel: Channel,
+  known: LRUCache<string, true>,
+  rows: readonly MessageRow[],
+): Promise<WrittenRow[]> {
+  const written = new Map<MessageRow, WrittenRow>()
+  const { first, repeats } = foldRepeats(rows)
+  const pairs = first.filter((row) => row.kind === 1).map(conversationName)
+  const options = { create: pairs.some((pair) => !known.has(pair)), now: Math.floor(Date.now() / 1000) }
+
+  let pending = first
+  for (let attempt = 1; ; attempt++) {
+    const results = await runTransaction(channel, batchQueries(pending, options))
+    const answered = writtenRows(results, options)
+    for (const row of answered) written.set(pending[row.n] as MessageRow, row)
+    // A pair thought known may be gone (a user deleted for good and made again): make its conversation and try again.
+    pending = answered.filter((row) => row.refusal === 'NO_CONVERSATION').map((row) => pending[row.n] as MessageRow)
+    if (pending.length === 0 || attempt === maxAttempts || options.create) break
+    options.create = true
+  }
+  for (const row of first) {
+    if (row.kind === 1 && written.get(row)?.refusal === null) known.set(conversationName(row), true)
+  }
+  for (const [repeat, original] of repeats) {
+    const result = written.get(original)
+    // Stored by its neighbour in this batch: like any repeated muid, it is answered with what is stored.
+    if (result !== undefined) written.set(repeat, { ...result, id: null })
+  }
+  return rows.map((row) => written.get(row) as WrittenRow)
+}
+
+/** Finds rows whose sender used the same muid for the same conversation earlier in this batch. */
+function foldRepeats(rows: readonly MessageRow[]): { first: MessageRow[]; repeats: Map<MessageRow, MessageRow> } {
+  const seen = new Map<string, MessageRow>()
+  const repeats = new Map<MessageRow, MessageRow>()
+  const first = rows.filter((row) => {
+    if (row.muid === null) return true
+    const key = `${row.appId} ${row.kind} ${row.sender} ${row.receiver} ${row.muid}`
+    const original = seen.get(key)
+    if (original === undefined) seen.set(key, row)
+    else repeats.set(row, original)
+    return original === undefined
+  })
+  return { first, repeats }
+}
+
+function conversationName(row: MessageRow): string {
+  return `${row.appId} ${partsOf(row).join(' ')}`
+}
+
+async function runTransaction(channel: Channel, queries: Query[]) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await channel.transaction(queries)
+    } catch (error) {
+      if (attempt === maxAttempts || !isRetryable(error)) throw error
+    }
+  }
+}
+
+/** Takes a channel that no other batch uses; there are as many as batches in flight. */
+async function withChannel<Result>(channels: Channel[], use: (channel: Channel) => Promise<Result>): Promise<Result> {
+  const channel = channels.pop()
+  if (channel === undefined) throw new Error('more batches in flight than channels')
+  try {
+    return await use(channel)
+  } finally {
+    channels.push(channel)
+  }
+}

@@ -1,0 +1,23 @@
+import { ApiError } from '@parley/contract'
+import type { Queryable } from '../../store/database.ts'
+import { readUser, type UserRow } from './rows.ts'
+
+/** The user, deactivated or not. @throws 404 `ERR_UID_NOT_FOUND` */
+export async function requireUser(on: Queryable, appId: number, uid: string): Promise<UserRow> {
+  const user = await readUser(on, appId, uid.toLowerCase())
+  if (user === undefined) throw unknownUser(uid)
+  return user
+}
+
+/** The user, who must not be deactivated. @throws 404 `ERR_UID_NOT_FOUND` */
+export async function requireActiveUser(on: Queryable, appId: number, uid: string): Promise<UserRow> {
+  const user = await requireUser(on, appId, uid)
+  if (user.deactivatedAt !== null) {
+    throw new ApiError('ERR_UID_NOT_FOUND', `The user with the uid ${uid} is deactivated.`)
+  }
+  return user
+}
+
+export function unknownUser(uid: string): ApiError {
+  return new ApiError('ERR_UID_NOT_FOUND', `There is no user with the uid ${uid}.`)
+}

@@ -1,0 +1,82 @@
+import type { User } from '@parley/contract'
+import type { Queryable } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+
+/** A user as the database keeps him. */
+export interface UserRow {
+  readonly uid: string
+  readonly name: string
+  readonly avatar: string | null
+  readonly link: string | null
+  readonly role: string
+  readonly statusMessage: string | null
+  readonly metadata: Record<string, unknown> | null
+  readonly tags: string[]
+  readonly createdAt: number
+  readonly updatedAt: number | null
+  readonly lastActiveAt: number | null
+  readonly deactivatedAt: number | null
+}
+
+/** Columns of `UserRow`, of the table `users` under the alias `u`. */
+export const userColumns = `u.uid, u.name, u.avatar, u.link, u.role, u.status_message as "statusMessage", u.metadata, u.tags,
+  u.created_at as "createdAt", u.updated_at as "updatedAt", u.last_active_at as "lastActiveAt",
+  u.deactivated_at as "deactivatedAt"`
+
+const selectUsers = statement(`
+  select ${userColumns}
+  from users u
+  where u.app_id = $1
+  and u.uid = any($2::text[])`)
+
+/** Reads users by uid, deactivated ones too; unknown uids are missing from the map. */
+export async function readUsers(on: Queryable, appId: number, uids: Iterable<string>): Promise<Map<string, UserRow>> {
+  const wanted = [...new Set(uids)]
+  if (wanted.length === 0) return new Map()
+  const rows = await on.query<UserRow>(selectUsers, [appId, wanted])
+  return new Map(rows.map((row) => [row.uid, row]))
+}
+
+/** Reads one user, deactivated or not. */
+export async function readUser(on: Queryable, appId: number, uid: string): Promise<UserRow | undefined> {
+  return (await readUsers(on, appId, [uid])).get(uid)
+}
+
+/** Who looks at a user: the app itself, the user himself, or somebody else, who does not see `metadata["@private"]`. */
+export type UserView = 'app' | 'self' | 'other'
+
+/** A user as answers show him. */
+export function showUser(row: UserRow, view: UserView = 'other', { withTags = true } = {}): User {
+  const metadata = view === 'other' ? withoutPrivate(row.metadata) : row.metadata
+  return {
+    uid: row.uid,
+    name: row.name,
+    ...(row.avatar !== null && { avatar: row.avatar }),
+    ...(row.link !== null && { link: row.link }),
+    ...(metadata !== null && { metadata }),
+    status: 'offline',
+    ...(row.statusMessage !== null && { statusMessage: row.statusMessage }),
+    role: row.role,
+    ...(row.lastActiveAt !== null && { lastActiveAt: row.lastActiveAt }),
+    createdAt: row.createdAt,
+    ...(row.updatedAt !== null && { updatedAt: row.updatedAt }),
+    ...(row.deactivatedAt !== null && { deactivatedAt: row.deactivatedAt }),
+    ...(withTags && row.tags.length > 0 && { tags: row.tags }),
+  }
+}
+
+function withoutPrivate(metadata: Record<string, unknown> | null): Record<string, unknown> | null {
+  if (metadata === null || !('@private' in metadata)) return metadata
+  const { '@private': _, ...visible } = metadata
+  return visible
+}
+
+/** Stands in for the sender of a message whose user was deleted for good. */
+export function showDeletedUser(uid: string): User {
+  return { uid, name: 'Deleted user' }
+}
+
+/** A name in the form that lists are ordered and searched by: normal form, lower case. */
+export function nameKey(name: string): string {
+  return name.normalize('NFKC').toLowerCase()
+}

@@ -1,0 +1,53 @@
+import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '@parley/contract'
+import type { UserRow } from './areas/users/index.ts'
+import type { Context } from './context.ts'
+
+/** A tenant. Its users, groups and messages never meet those of another. */
+export interface App {
+  /** Surrogate key, leading every table. */
+  readonly appId: number
+  /** The app's id on the wire. */
+  readonly name: string
+  readonly region: string
+}
+
+/**
+ * Who asks. `app`: an API key without `onBehalfOf`, no rule of roles, scopes, blocks or membership applies.
+ * `user`: all of them do; he came with his own token, or an API key acts on his behalf.
+ */
+export type Caller =
+  | { readonly kind: 'app'; readonly keyDigest: Buffer }
+  | { readonly kind: 'user'; readonly uid: string; readonly via: 'key' }
+  | { readonly kind: 'user'; readonly uid: string; readonly via: 'token'; readonly tokenDigest: Buffer }
+
+/** One request to one operation, validated, with everything a handler may look at. */
+export interface Call<O extends Operation> {
+  readonly app: App
+  readonly caller: Caller
+  /** The acting user, known and active; absent when the app acts, and in operations that check the actor themselves. */
+  readonly actor: UserRow | undefined
+  readonly params: ParamsOf<O>
+  readonly query: QueryOf<O>
+  readonly body: BodyOf<O>
+}
+
+export interface RouteOptions {
+  /** The operation's own transaction checks that the acting user is known and active; the kernel need not. */
+  readonly checksActor?: boolean
+}
+
+/** An operation with the code that answers it. */
+export interface Route {
+  readonly operation: Operation
+  readonly handle: (call: Call<Operation>, context: Context) => Promise<unknown>
+  readonly options: RouteOptions
+}
+
+/** Binds a handler to a declared operation; input and answer are typed by the declaration. */
+export function serve<const O extends Operation>(
+  operation: O,
+  handle: (call: Call<O>, context: Context) => Promise<AnswerOf<O>>,
+  options: RouteOptions = {},
+): Route {
+  return { operation, handle: handle as unknown as Route['handle'], options }
+}

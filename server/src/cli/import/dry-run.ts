@@ -1,0 +1,179 @@
+import { type ErrorCode, type ImportKind, importChecks, readEpochSeconds, summariseImportFlaws } from '@parley/contract'
+import { createDigestSet } from './digest.ts'
+import type { InputFile, Line } from './input.ts'
+import type { Progress } from './progress.ts'
+import { type JsonRecord, type RecordError, type Refusal, readRecord } from './records.ts'
+import { linksOf, type Reference } from './references.ts'
+import type { Report } from './report.ts'
+
+/** What a dry run found out about the records of one kind. */
+export interface DryTally {
+  read: number
+  good: number
+  /** Not as the contract asks. */
+  refused: number
+  /** The id stands in the file before: the service would answer that it is already there. */
+  repeated: number
+  /** Naming something that neither the files nor, as far as it was asked, the service has. */
+  unknownReference: number
+}
+
+export interface DryRunOptions {
+  readonly report: Report
+  /** Asks the service whether it has something; undefined where there is no service to ask. */
+  readonly lookUp: ((reference: Reference) => Promise<boolean>) | undefined
+  /** Lookups at the same time. */
+  readonly concurrency: number
+  readonly signal: AbortSignal
+  /** The clock, in epoch seconds. */
+  readonly now: number
+}
+
+type Finding = 'refused' | 'repeated' | 'unknownReference'
+
+/** What is known of one record before the service is asked. */
+interface Result {
+  readonly line: Line
+  readonly key: string | null
+  readonly record: unknown
+  readonly found?: { readonly finding: Finding; readonly error: RecordError }
+  /** What the files so far do not hold. */
+  readonly needed: readonly Reference[]
+}
+
+export function emptyDryTally(): DryTally {
+  return { read: 0, good: 0, refused: 0, repeated: 0, unknownReference: 0 }
+}
+
+/**
+ * Makes the function that checks one file and counts in `tally`. Files are to be checked in the order of importing, so
+ * that each may count on what those before it bring.
+ */
+export function makeDryRun(
+  options: DryRunOptions,
+): (file: InputFile, tally: DryTally, progress: Progress) => Promise<void> {
+  const check = makeCheck(options.now)
+  const findMissing = options.lookUp === undefined ? assumeMissing : makeLookup(options.lookUp, options.concurrency)
+  const where = options.lookUp === undefined ? 'in these files' : 'in these files or in the service'
+
+  return async (file, tally, progress) => {
+    const { kind } = file
+    const settle = async (results: readonly Result[]) => {
+      const missing = await findMissing(results.flatMap(({ needed }) => needed))
+      const refusals: Refusal[] = []
+      for (const { line, key, record, needed, found } of results) {
+        const absent = needed.filter((reference) => missing.has(nameOf(reference)))
+        const trouble =
+          found ?? (absent.length === 0 ? undefined : { finding: 'unknownReference', error: notFound(absent, where) })
+        tally[trouble?.finding ?? 'good'] += 1
+        if (trouble !== undefined) refusals.push({ kind, line: line.number, key, error: trouble.error, record })
+      }
+      await options.report.write(refusals)
+    }
+    const count = () => {
+      const { read, good, refused, repeated, unknownReference } = tally
+      return { read, settled: good + refused + repeated + unknownReference }
+    }
+    progress.start(file, count)
+    try {
+      for await (const lines of file.lines()) {
+        if (options.signal.aborted) return
+        tally.read += lines.length
+        await settle(lines.map((line) => check(kind, line)))
+      }
+    } finally {
+      progress.stop()
+    }
+  }
+}
+
+const repeatedCodes = {
+  users: 'ERR_UID_ALREADY_EXISTS',
+  groups: 'ERR_GUID_ALREADY_EXISTS',
+  members: 'ERR_ALREADY_JOINED',
+  messages: 'ERR_IMPORT_MUID_ALREADY_EXISTS',
+} as const satisfies Record<ImportKind, ErrorCode>
+
+/** Makes the check of one line after the other: all that can be told from the files. It remembers what it has seen. */
+function makeCheck(now: number): (kind: ImportKind, line: Line) => Result {
+  const ids = createDigestSet()
+  const made = createDigestSet()
+  const groupCreation = new Map<string, number>()
+
+  return (kind, line) => {
+    const parsed = readRecord(kind, line)
+    if ('refusal' in parsed) {
+      const { key, record, error } = parsed.refusal
+      return { line, key, record, needed: [], found: { finding: 'refused', error } }
+    }
+    const { record, key } = parsed
+    const result = { line, key, record, needed: [] }
+    const find = (finding: Finding, error: RecordError): Result => ({ ...result, found: { finding, error } })
+
+    const flaws = importChecks[kind](record, { now })
+    if (flaws.length > 0) return find('refused', summariseImportFlaws(flaws))
+    if (kind === 'members' && joinsTooEarly(record, groupCreation)) {
+      return find('refused', {
+        code: 'ERR_IMPORT_INVALID_JOINEDAT',
+        message: 'joinedAt is before createdAt of the group',
+      })
+    }
+    if (!ids.add(`${kind}/${kind === 'messages' ? key : key.toLowerCase()}`)) {
+      return find('repeated', { code: repeatedCodes[kind], message: 'an earlier line of the file has the same id' })
+    }
+    if (kind === 'groups') rememberCreation(record, groupCreation)
+    if (typeof record.parentMuid === 'string' && kind === 'messages' && !ids.has(`messages/${record.parentMuid}`)) {
+      const message = `unknown reference: no earlier message in these files has the muid ${record.parentMuid}`
+      return find('unknownReference', { code: 'ERR_MESSAGE_ID_NOT_FOUND', message })
+    }
+    const links = linksOf(kind, record)
+    for (const entity of links.made) made.add(nameOf(entity))
+    return { ...result, needed: links.needed.filter((reference) => !made.has(nameOf(reference))) }
+  }
+}
+
+const notFoundCodes = {
+  users: 'ERR_UID_NOT_FOUND',
+  groups: 'ERR_GUID_NOT_FOUND',
+  roles: 'ERR_ROLE_NOT_FOUND',
+} as const satisfies Record<Reference['collection'], ErrorCode>
+
+function notFound(absent: readonly Reference[], where: string): RecordError {
+  const details = absent.map(({ path, id }) => ({ path, message: `unknown reference: ${id} is not ${where}` }))
+  return { code: notFoundCodes[absent[0]!.collection], details }
+}
+
+function nameOf({ collection, id }: Pick<Reference, 'collection' | 'id'>): string {
+  return `${collection}/${id}`
+}
+
+/** Without a service to ask, what the files do not hold counts as missing; but roles are never in the files. */
+async function assumeMissing(references: readonly Reference[]): Promise<Set<string>> {
+  return new Set(references.filter(({ collection }) => collection !== 'roles').map(nameOf))
+}
+
+/** Makes the function that tells which of some references the service does not have; each is asked for once. */
+function makeLookup(lookUp: (reference: Reference) => Promise<boolean>, concurrency: number) {
+  const there = createDigestSet()
+  const missing = createDigestSet()
+  return async (references: readonly Reference[]): Promise<Set<string>> => {
+    const unasked = references.filter((reference) => !there.has(nameOf(reference)) && !missing.has(nameOf(reference)))
+    const queue = new Map(unasked.map((reference) => [nameOf(reference), reference])).entries()
+    const ask = async () => {
+      for (const [name, reference] of queue) ((await lookUp(reference)) ? there : missing).add(name)
+    }
+    await Promise.all(Array.from({ length: concurrency }, ask))
+    return new Set(references.map(nameOf).filter((name) => missing.has(name)))
+  }
+}
+
+function rememberCreation(group: JsonRecord, groupCreation: Map<string, number>): void {
+  const createdAt = readEpochSeconds(group.createdAt)
+  if (createdAt !== undefined) groupCreation.set(String(group.guid).toLowerCase(), createdAt)
+}
+
+function joinsTooEarly(member: JsonRecord, groupCreation: ReadonlyMap<string, number>): boolean {
+  const joinedAt = readEpochSeconds(member.joinedAt)
+  const createdAt = groupCreation.get(String(member.guid).toLowerCase())
+  return joinedAt !== undefined && createdAt !== undefined && joinedAt < createdAt
+}

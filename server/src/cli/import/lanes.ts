@@ -1,0 +1,126 @@
+import { digest } from './digest.ts'
+import type { Outgoing } from './records.ts'
+
+export interface LaneOptions {
+  /** Lanes, each with at most one batch under way. */
+  readonly count: number
+  readonly batchRecords: number
+  readonly batchBytes: number
+  /** Bytes of records that may wait over all lanes before `add` asks the reader to pause. */
+  readonly bufferBytes: number
+  /** Sends one batch. What it throws ends all lanes. */
+  readonly send: (batch: readonly Outgoing[]) => Promise<void>
+  /** Ends all lanes as soon as the batches under way are through; what waits is not sent. */
+  readonly signal: AbortSignal
+}
+
+export interface Lanes {
+  /** Puts a record at the end of its lane. A promise asks the caller to wait for room. */
+  add(record: Outgoing): Promise<void> | undefined
+  /** True once a batch failed for good: nothing more will be sent. */
+  readonly failed: boolean
+  /** Waits until everything added is sent, or the lanes have ended. @throws what `send` threw. */
+  finish(): Promise<void>
+}
+
+interface Lane {
+  waiting: Outgoing[]
+  bytes: number
+  wake: () => void
+}
+
+/** What a record costs beside its text, roughly: object, list entry, strings. */
+const overhead = 300
+
+/**
+ * Spreads records over lanes that send in parallel. Records of one sequence share a lane and keep their order there,
+ * since a lane sends its next batch only when the one before is answered.
+ */
+export function openLanes(options: LaneOptions): Lanes {
+  const lanes: Lane[] = Array.from({ length: options.count }, () => ({ waiting: [], bytes: 0, wake: () => undefined }))
+  let buffered = 0
+  let ended = false
+  let failure: { readonly error: unknown } | undefined
+  let makeRoom: (() => void) | undefined
+
+  const hasEnded = () => failure !== undefined || options.signal.aborted
+  const wakeAll = () => {
+    for (const lane of lanes) lane.wake()
+  }
+  const endWaiting = () => {
+    makeRoom?.()
+    makeRoom = undefined
+    wakeAll()
+  }
+  options.signal.addEventListener('abort', endWaiting)
+
+  /** Batches are sent full, unless no more comes, or the reader is waiting for other lanes to get on. */
+  const isDue = (lane: Lane) =>
+    lane.waiting.length >= options.batchRecords ||
+    lane.bytes >= options.batchBytes ||
+    (lane.waiting.length > 0 && (ended || makeRoom !== undefined))
+
+  const run = async (lane: Lane) => {
+    while (!hasEnded()) {
+      if (isDue(lane)) {
+        const batch = takeBatch(lane, options)
+        try {
+          await options.send(batch)
+        } catch (error) {
+          failure ??= { error }
+          endWaiting()
+        }
+        buffered -= batch.reduce((sum, record) => sum + record.bytes + overhead, 0)
+        if (buffered < options.bufferBytes / 2) {
+          makeRoom?.()
+          makeRoom = undefined
+        }
+      } else if (ended) return
+      else await new Promise<void>((resolve) => Object.assign(lane, { wake: resolve }))
+    }
+  }
+  const running = lanes.map(run)
+
+  return {
+    add(record) {
+      const lane = lanes[digest(record.sequence)[1] % lanes.length]!
+      lane.waiting.push(record)
+      lane.bytes += record.bytes
+      buffered += record.bytes + overhead
+      if (isDue(lane)) lane.wake()
+      if (buffered < options.bufferBytes || hasEnded()) return undefined
+      const room = new Promise<void>((resolve) => {
+        makeRoom = resolve
+      })
+      wakeAll()
+      return room
+    },
+    get failed() {
+      return failure !== undefined
+    },
+    async finish() {
+      ended = true
+      wakeAll()
+      await Promise.all(running)
+      options.signal.removeEventListener('abort', endWaiting)
+      if (failure !== undefined) throw failure.error
+    },
+  }
+}
+
+/** Takes what fits into one request. A repeated id waits for the next one: the answers to a request go by id. */
+function takeBatch(lane: Lane, { batchRecords, batchBytes }: LaneOptions): Outgoing[] {
+  const keys = new Set<string>()
+  let bytes = 0
+  let count = 0
+  for (const record of lane.waiting) {
+    // One byte for the comma between two records.
+    if (count === batchRecords || (count > 0 && bytes + record.bytes + 1 > batchBytes) || keys.has(record.key)) break
+    keys.add(record.key)
+    bytes += record.bytes + 1
+    count += 1
+  }
+  const batch = lane.waiting.splice(0, count)
+  lane.bytes -= batch.reduce((sum, record) => sum + record.bytes, 0)
+  return batch
+}

@@ -1,0 +1,90 @@
+import type { ErrorCode, ErrorDetail, ImportKind } from '@parley/contract'
+import type { Line } from './input.ts'
+
+/** Why a record was not stored, as the service says it or as this command found it. */
+export interface RecordError {
+  readonly code: string
+  readonly message?: string
+  readonly devMessage?: string
+  readonly details?: readonly ErrorDetail[]
+}
+
+/** A record that was not stored: one line of the report. */
+export interface Refusal {
+  readonly kind: ImportKind
+  readonly line: number
+  /** Its own id; null where it has none. */
+  readonly key: string | null
+  readonly error: RecordError
+  /** The record, or the text of a line that holds none, or null where not even that can be shown. */
+  readonly record: unknown
+}
+
+/** A record on its way to the service, with what the command has to know of it. */
+export interface Outgoing {
+  readonly line: number
+  /** Its own id, under which the service answers for it. */
+  readonly key: string
+  /** Records of one sequence are sent one after the other, in the order of the file. */
+  readonly sequence: string
+  /** The conversation of a message, as the service names it. */
+  readonly conversation: string | undefined
+  /** The line as it stood in the file: it is sent as it is. */
+  readonly text: string
+  readonly bytes: number
+}
+
+export const idFields = { users: 'uid', groups: 'guid', members: 'memberId', messages: 'muid' } as const
+
+const formatErrors = {
+  users: 'ERR_IMPORT_INVALID_USER_FORMAT',
+  groups: 'ERR_IMPORT_INVALID_GROUP_FORMAT',
+  members: 'ERR_IMPORT_INVALID_MEMBER_FORMAT',
+  messages: 'ERR_IMPORT_INVALID_MESSAGE_FORMAT',
+} as const satisfies Record<ImportKind, ErrorCode>
+
+export type JsonRecord = Readonly<Record<string, unknown>>
+
+/** Reads the record of a line: it must be a JSON object with an id of its own, else no answer could be matched to it. */
+export function readRecord(kind: ImportKind, line: Line): { record: JsonRecord; key: string } | { refusal: Refusal } {
+  const refuse = (record: unknown, message: string, path = '') => {
+    const error = { code: formatErrors[kind], message, details: [{ path, message }] }
+    return { refusal: { kind, line: line.number, key: null, error, record } }
+  }
+  if (line.text === undefined) return refuse(null, line.problem ?? 'the line cannot be read')
+  let record: unknown
+  try {
+    record = JSON.parse(line.text)
+  } catch (error) {
+    return refuse(line.text.slice(0, 1000), `the line is not valid JSON: ${(error as Error).message}`)
+  }
+  if (!isJsonObject(record)) return refuse(record, 'the record must be a JSON object')
+  const field = idFields[kind]
+  const key = record[field]
+  if (typeof key === 'string' && key !== '') return { record, key }
+  return refuse(record, `${field} is required and must be a string`, field)
+}
+
+/** Makes a record ready for sending. */
+export function toOutgoing(kind: ImportKind, line: Line, record: JsonRecord, key: string): Outgoing {
+  const text = line.text ?? ''
+  const conversation = kind === 'messages' ? conversationOf(record) : undefined
+  // Members go by their group, so that requests at the same time do not wait for each other's lock on it.
+  const sequence =
+    kind === 'members' && typeof record.guid === 'string' ? record.guid.toLowerCase() : (conversation ?? key)
+  return { line: line.number, key, sequence, conversation, text, bytes: line.bytes }
+}
+
+/** The id of a message's conversation on the wire; undefined where the record does not say who talks to whom. */
+export function conversationOf(message: JsonRecord): string | undefined {
+  const { sender, receiver, receiverType } = message
+  if (typeof sender !== 'string' || typeof receiver !== 'string') return undefined
+  if (receiverType === 'group') return `group_${receiver.toLowerCase()}`
+  if (receiverType !== 'user') return undefined
+  const [first, second] = [sender.toLowerCase(), receiver.toLowerCase()].sort()
+  return `${first}_user_${second}`
+}
+
+export function isJsonObject(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

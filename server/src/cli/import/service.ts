@@ -1,0 +1,167 @@
+import type { ImportKind } from '@parley/contract'
+import { Agent } from 'undici'
+import { exitCodes, ImportFailure } from './failure.ts'
+import { isJsonObject, type JsonRecord, type Outgoing, type RecordError } from './records.ts'
+import { errorOf, sendOnce, unlikeParley } from './request.ts'
+
+export interface ServiceOptions {
+  /** Address of the service, without `/v3`. */
+  readonly url: string
+  readonly apiKey: string | undefined
+  /** Value of the header `appId`; undefined for the service's default app. */
+  readonly app: string | undefined
+  readonly concurrency: number
+  /** Accept certificates that nobody vouches for. */
+  readonly insecure: boolean
+}
+
+/** Time as the client sees it, so that tests need not wait. */
+export interface Clock {
+  /** Milliseconds. */
+  now(): number
+  /** @throws when the signal is aborted before the time is over. */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>
+}
+
+export interface RecordAnswer {
+  readonly success: boolean
+  readonly error?: RecordError
+}
+
+/** What became of one request with records. */
+export type BatchAnswer =
+  | {
+      readonly outcome: 'taken'
+      readonly records: ReadonlyMap<string, RecordAnswer>
+      /** It was sent before and the answer was lost, so that "already there" may be the work of that first time. */
+      readonly resent: boolean
+    }
+  | { readonly outcome: 'refused'; readonly status: number; readonly error: RecordError }
+
+/** The service that imports go to, seen through its public operations. All of them throw ImportFailure to end the run. */
+export interface Service {
+  /** `POST /data_import/{kind}` with the records as an array. */
+  importRecords(kind: ImportKind, batch: readonly Outgoing[]): Promise<BatchAnswer>
+  /** `GET /messages?count=true`: how many messages the service holds, by conversation id. */
+  countMessages(): Promise<Map<string, number>>
+  /** Whether the service knows the user, group or role. */
+  has(collection: 'users' | 'groups' | 'roles', id: string): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** After so long without any good answer the run ends, in milliseconds. */
+export const patience = 120_000
+const firstWait = 500
+const longestWait = 15_000
+
+/** Every lane meets the same trouble, and a limiting service makes it every minute. */
+const noteInterval = 30_000
+
+interface Answer {
+  readonly status: number
+  readonly body: JsonRecord
+  readonly resent: boolean
+}
+
+/**
+ * Opens the service. Requests that fail because it is away, busy or limiting (connection errors, 429, 5xx) are sent
+ * again, `Retry-After` heeded, until `patience` has passed without a good answer. `note` tells the person so.
+ */
+export function openService(
+  options: ServiceOptions,
+  clock: Clock,
+  signal: AbortSignal,
+  note: (text: string) => void,
+): Service {
+  const dispatcher = new Agent({
+    connections: options.concurrency,
+    headersTimeout: patience,
+    bodyTimeout: patience,
+    connect: { rejectUnauthorized: !options.insecure },
+  })
+  const headers = {
+    'content-type': 'application/json',
+    ...(options.apiKey === undefined ? {} : { apikey: options.apiKey }),
+    ...(options.app === undefined ? {} : { appId: options.app }),
+  }
+  let lastGoodAnswer = clock.now()
+  let pausedUntil = 0
+  let lastNote = Number.NEGATIVE_INFINITY
+
+  /** Sends one request until it is answered with 200 or one of the `expected` statuses. */
+  const call = async (
+    method: 'GET' | 'POST',
+    path: string,
+    expected: readonly number[],
+    body?: string,
+  ): Promise<Answer> => {
+    const started = clock.now()
+    let resent = false
+    for (let attempt = 0; ; attempt++) {
+      const pause = pausedUntil - clock.now()
+      if (pause > 0) await wait(pause)
+      const result = await sendOnce(
+        dispatcher,
+        `${options.url}${path}`,
+        { method, headers, body: body ?? null },
+        expected,
+      )
+      if (result.outcome === 'answered') {
+        lastGoodAnswer = clock.now()
+        return { status: result.status, body: result.body, resent }
+      }
+      resent ||= result.maybeDone
+      const delay = result.retryAfter ?? backoff(attempt)
+      if (clock.now() + delay - Math.max(lastGoodAnswer, started) > patience) {
+        throw new ImportFailure(exitCodes.unreachable, `${options.url} ${result.problem}; gave up after trying again`)
+      }
+      if (clock.now() - lastNote > noteInterval) {
+        lastNote = clock.now()
+        note(`${options.url} ${result.problem}; trying again for up to ${patience / 1000} s`)
+      }
+      if (result.retryAfter !== undefined) pausedUntil = Math.max(pausedUntil, clock.now() + delay)
+      await wait(delay)
+    }
+  }
+  const wait = (milliseconds: number) =>
+    clock.sleep(milliseconds, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error
+      throw new ImportFailure(exitCodes.interrupted, 'stopped while waiting for the service')
+    })
+
+  return {
+    async importRecords(kind, batch) {
+      const body = `{"${kind}":[${batch.map(({ text }) => text).join(',')}]}`
+      const answer = await call('POST', `/v3.0/data_import/${kind}`, [400, 413, 422], body)
+      if (answer.status !== 200) return { outcome: 'refused', status: answer.status, error: errorOf(answer.body) }
+      const { data } = answer.body
+      if (!isJsonObject(data)) throw unlikeParley(options.url, 'its answer has no data')
+      const records = new Map<string, RecordAnswer>()
+      for (const { key } of batch) {
+        const record = Object.hasOwn(data, key) ? data[key] : undefined
+        if (!isJsonObject(record)) continue
+        records.set(key, record.success === true ? { success: true } : { success: false, error: errorOf(record) })
+      }
+      return { outcome: 'taken', records, resent: answer.resent }
+    },
+    async countMessages() {
+      const { data } = (await call('GET', '/v3/messages?count=true', [])).body
+      if (!Array.isArray(data)) throw unlikeParley(options.url, 'its answer has no list of counts')
+      const counts = new Map<string, number>()
+      for (const row of data as unknown[]) {
+        if (!isJsonObject(row) || typeof row.conversationId !== 'string') continue
+        // Two conversations can have the same name on the wire; the records of the import are counted by name too.
+        counts.set(row.conversationId, (counts.get(row.conversationId) ?? 0) + Number(row.count))
+      }
+      return counts
+    },
+    async has(collection, id) {
+      return (await call('GET', `/v3/${collection}/${encodeURIComponent(id)}`, [404])).status === 200
+    },
+    close: () => dispatcher.close(),
+  }
+}
+
+function backoff(attempt: number): number {
+  return Math.min(longestWait, firstWait * 2 ** attempt) * (0.75 + Math.random() / 2)
+}

@@ -1,0 +1,62 @@
+import type { ImportKind } from '@parley/contract'
+import type { Comparison } from './compare.ts'
+import type { DryTally } from './dry-run.ts'
+import { formatCount } from './progress.ts'
+import type { Tally } from './transfer.ts'
+
+const mostListed = 10
+
+/** The table at the end of an import, with what a reader of its figures must know. */
+export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>): string {
+  const rows = [...tallies].map(([kind, { read, stored, alreadyThere, refused }]) => ({
+    name: kind,
+    counts: [read, stored, alreadyThere, refused],
+  }))
+  const lines = [formatTable(['read', 'stored', 'already there', 'refused'], rows)]
+  const sum = (count: (tally: Tally) => number) =>
+    [...tallies.values()].reduce((total, tally) => total + count(tally), 0)
+  const open = sum(({ read, stored, alreadyThere, refused }) => read - stored - alreadyThere - refused)
+  if (open > 0) lines.push(`${formatCount(open)} records were read and not settled.`)
+  const afterRetry = sum((tally) => tally.alreadyThereAfterRetry)
+  if (afterRetry > 0) {
+    const why = 'were in requests sent again after their answer was lost; this run may have stored them'
+    lines.push(`Of those already there, ${formatCount(afterRetry)} ${why}.`)
+  }
+  const unknown = sum((tally) => tally.unknownReference)
+  if (unknown > 0) {
+    const advice = 'If embedded details elsewhere in the import make them, run it again'
+    lines.push(`${formatCount(unknown)} records name a user or group that is not there. ${advice}.`)
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** The table at the end of a dry run. */
+export function formatDryTallies(tallies: ReadonlyMap<ImportKind, DryTally>): string {
+  const rows = [...tallies].map(([kind, { read, good, refused, repeated, unknownReference }]) => ({
+    name: kind,
+    counts: [read, good, refused, repeated, unknownReference],
+  }))
+  return `${formatTable(['read', 'good', 'refused', 'repeated', 'unknown reference'], rows)}\nNothing was stored.\n`
+}
+
+/** What comparing with the counts of the service brought out. */
+export function formatComparison({ conversations, same, more, fewer }: Comparison): string {
+  const lines = [
+    `${formatCount(conversations)} conversations compared with the service: ${formatCount(same)} same, ` +
+      `${formatCount(more)} more (messages not of this import), ${formatCount(fewer.length)} fewer`,
+  ]
+  for (const { conversation, imported, held } of fewer.slice(0, mostListed)) {
+    lines.push(`  ${conversation}: ${formatCount(held)} in the service, ${formatCount(imported)} in the import`)
+  }
+  if (fewer.length > mostListed) lines.push(`  and ${formatCount(fewer.length - mostListed)} more of these`)
+  return `${lines.join('\n')}\n`
+}
+
+function formatTable(columns: readonly string[], rows: readonly { name: string; counts: readonly number[] }[]): string {
+  const widths = columns.map((column, index) =>
+    Math.max(column.length, ...rows.map(({ counts }) => formatCount(counts[index] ?? 0).length)),
+  )
+  const format = (name: string, cells: readonly string[]) =>
+    [name.padEnd(8), ...cells.map((cell, index) => cell.padStart(widths[index] ?? 0))].join('  ')
+  return [format('', columns), ...rows.map(({ name, counts }) => format(name, counts.map(formatCount)))].join('\n')
+}

@@ -1,0 +1,160 @@
+import type { ImportKind } from '@parley/contract'
+import { exitCodes, ImportFailure } from './failure.ts'
+import { type InputFile, maxBodyBytes } from './input.ts'
+import { openLanes } from './lanes.ts'
+import type { Progress } from './progress.ts'
+import { type Outgoing, type RecordError, type Refusal, readRecord, toOutgoing } from './records.ts'
+import type { Report } from './report.ts'
+import type { BatchAnswer, Service } from './service.ts'
+
+/** What became of the records of one kind. */
+export interface Tally {
+  read: number
+  stored: number
+  alreadyThere: number
+  refused: number
+  /** Of those already there: how many came in a request that was sent again because its first answer was lost. */
+  alreadyThereAfterRetry: number
+  /** Of those refused: how many name a user or group that did not exist at that time. */
+  unknownReference: number
+}
+
+export interface Transfer {
+  readonly service: Service
+  readonly report: Report
+  readonly batch: number
+  readonly concurrency: number
+  readonly signal: AbortSignal
+  readonly note: (text: string) => void
+  /** Messages stored or already there, by conversation. */
+  readonly accepted: Map<string, number>
+}
+
+const alreadyThere: Record<ImportKind, string> = {
+  users: 'ERR_UID_ALREADY_EXISTS',
+  groups: 'ERR_GUID_ALREADY_EXISTS',
+  members: 'ERR_ALREADY_JOINED',
+  messages: 'ERR_IMPORT_MUID_ALREADY_EXISTS',
+}
+const unknownReferences = ['ERR_UID_NOT_FOUND', 'ERR_GUID_NOT_FOUND']
+
+/** What may wait in memory between the reader and the requests. */
+const bufferBytes = 24 * 1024 * 1024
+
+/** So many records in a row that the service answers with a 400 each, alone in a request, are no matter of records. */
+const mostRefusedRequests = 20
+
+export function emptyTally(): Tally {
+  return { read: 0, stored: 0, alreadyThere: 0, refused: 0, alreadyThereAfterRetry: 0, unknownReference: 0 }
+}
+
+/** Sends the records of one file to the service and counts what becomes of them in `tally`, also when it throws. */
+export async function transferFile(
+  file: InputFile,
+  tally: Tally,
+  progress: Progress,
+  transfer: Transfer,
+): Promise<void> {
+  const send = makeSender(file.kind, tally, transfer)
+  const lanes = openLanes({
+    count: transfer.concurrency,
+    batchRecords: transfer.batch,
+    batchBytes: maxBodyBytes - 100,
+    bufferBytes,
+    send,
+    signal: transfer.signal,
+  })
+  progress.start(file, () => ({ read: tally.read, settled: tally.stored + tally.alreadyThere + tally.refused }))
+  let readError: unknown
+  try {
+    reading: for await (const lines of file.lines()) {
+      const refusals: Refusal[] = []
+      for (const line of lines) {
+        if (lanes.failed || transfer.signal.aborted) break reading
+        tally.read += 1
+        const result = readRecord(file.kind, line)
+        if ('refusal' in result) {
+          refusals.push(result.refusal)
+          continue
+        }
+        const room = lanes.add(toOutgoing(file.kind, line, result.record, result.key))
+        if (room !== undefined) await room
+      }
+      tally.refused += refusals.length
+      await transfer.report.write(refusals)
+    }
+  } catch (error) {
+    readError = error
+  }
+  try {
+    // What was read before a damaged place in the file is still sent.
+    await lanes.finish()
+  } finally {
+    progress.stop()
+  }
+  if (readError !== undefined) throw readError
+}
+
+/** Makes the function that sends a batch and books the answers. */
+function makeSender(kind: ImportKind, tally: Tally, transfer: Transfer): (batch: readonly Outgoing[]) => Promise<void> {
+  let refusedRequests = 0
+
+  const send = async (batch: readonly Outgoing[], isWhole: boolean): Promise<void> => {
+    const answer = await transfer.service.importRecords(kind, batch)
+    if (answer.outcome === 'taken') {
+      refusedRequests = 0
+      await bookAnswers(kind, batch, answer, tally, transfer)
+      return
+    }
+    const reason = `${answer.status} ${describe(answer.error)}`
+    if (batch.length > 1) {
+      // One record that makes the whole request unreadable must not stop its neighbours: halves find it.
+      if (isWhole) transfer.note(`a request with ${batch.length} ${kind} was refused (${reason}); sending it in halves`)
+      const middle = Math.ceil(batch.length / 2)
+      await send(batch.slice(0, middle), false)
+      if (!transfer.signal.aborted) await send(batch.slice(middle), false)
+      return
+    }
+    refusedRequests += 1
+    tally.refused += 1
+    await transfer.report.write(batch.map((record) => toRefusal(kind, record, answer.error)))
+    if (refusedRequests < mostRefusedRequests) return
+    throw new ImportFailure(exitCodes.refused, `the service takes no ${kind} at all: ${reason}`)
+  }
+  return (batch) => send(batch, true)
+}
+
+async function bookAnswers(
+  kind: ImportKind,
+  batch: readonly Outgoing[],
+  { records, resent }: Extract<BatchAnswer, { outcome: 'taken' }>,
+  tally: Tally,
+  { accepted, report }: Transfer,
+): Promise<void> {
+  const refusals: Refusal[] = []
+  for (const record of batch) {
+    const answer = records.get(record.key)
+    const isThere = answer?.error?.code === alreadyThere[kind]
+    if (answer?.success || isThere) {
+      if (isThere) tally.alreadyThere += 1
+      else tally.stored += 1
+      if (isThere && resent) tally.alreadyThereAfterRetry += 1
+      const { conversation } = record
+      if (conversation !== undefined) accepted.set(conversation, (accepted.get(conversation) ?? 0) + 1)
+      continue
+    }
+    const error = answer?.error ?? { code: 'ERR_UNKNOWN', message: 'the service did not answer for this record' }
+    if (unknownReferences.includes(error.code)) tally.unknownReference += 1
+    refusals.push(toRefusal(kind, record, error))
+  }
+  tally.refused += refusals.length
+  await report.write(refusals)
+}
+
+function toRefusal(kind: ImportKind, record: Outgoing, error: RecordError): Refusal {
+  return { kind, line: record.line, key: record.key, error, record: JSON.parse(record.text) as unknown }
+}
+
+function describe({ code, devMessage, message }: RecordError): string {
+  return [code, devMessage ?? message].filter((part) => part !== undefined).join(': ')
+}

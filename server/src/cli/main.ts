@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { importCommand, systemClock } from './import/run.ts'
+
+const help = `Usage: parley <command>
+
+Commands:
+  start             run the service; its settings come from the environment
+  import <folder>   send the data of a former chat system to a running service (parley import --help)
+
+Options:
+  --version         show the version
+  --help            show this text
+`
+
+const [command, ...args] = process.argv.slice(2)
+
+if (command === 'start' && args.length === 0) {
+  await import('../main.ts')
+} else if (command === 'import') {
+  process.exitCode = await importCommand(args, {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    signal: stopOnInterrupt(),
+    clock: systemClock,
+  })
+} else if (command === '--version') {
+  process.stdout.write(`${readVersion()}\n`)
+} else if (command === '--help' || command === '-h') {
+  process.stdout.write(help)
+} else {
+  if (command !== undefined) process.stderr.write(`parley: there is no "${[command, ...args].join(' ')}"\n\n`)
+  process.stderr.write(help)
+  process.exitCode = 2
+}
+
+/** The first Ctrl-C asks to stop, the second ends the process. */
+function stopOnInterrupt(): AbortSignal {
+  const stop = new AbortController()
+  process.on('SIGINT', () => {
+    if (stop.signal.aborted) process.exit(130)
+    process.stderr.write('\nStopping after the requests under way. Ctrl-C once more stops at once.\n')
+    stop.abort()
+  })
+  return stop.signal
+}
+
+function readVersion(): string {
+  const file = new URL('../../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}

@@ -1,0 +1,156 @@
+import { isIP } from 'node:net'
+
+/** Settings of one deployment: read from the environment once at start, validated, frozen. */
+export interface Config {
+  readonly host: string
+  readonly port: number
+  /** Connection URL of an external PostgreSQL 15+; absent: the embedded one. */
+  readonly databaseUrl: string | undefined
+  /** `DATA_DIR` as given; where it leads is decided by the store (root cannot run PostgreSQL everywhere). */
+  readonly dataDir: string | undefined
+  readonly appId: string
+  readonly region: Region
+  readonly apiKey: string | undefined
+  readonly authKey: string | undefined
+  readonly masterKey: string | undefined
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | 'self-signed' | undefined
+  readonly requireHttps: boolean
+  /** Proxies whose `X-Forwarded-*` headers are believed: `true` for any, or addresses and CIDR ranges. */
+  readonly trustProxy: boolean | readonly string[]
+  readonly logLevel: LogLevel
+  /** Origins that browsers may call from; `*` for any. */
+  readonly corsOrigins: readonly string[]
+}
+
+export const regions = ['us', 'eu', 'in'] as const
+export type Region = (typeof regions)[number]
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** Thrown at start; each line names the variable, what is wrong with it and what it takes. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not valid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads the configuration out of environment variables. Empty variables count as absent.
+ * @throws ConfigError naming every variable that is wrong, not only the first.
+ */
+export function readConfig(environment: Environment): Config {
+  const problems: string[] = []
+  const value = (name: string) => environment[name]?.trim() || undefined
+
+  const matching = (name: string, pattern: RegExp, what: string) => {
+    const text = value(name)
+    if (text !== undefined && !pattern.test(text)) {
+      problems.push(`${name} must be ${what}`)
+      return undefined
+    }
+    return text
+  }
+  const choice = <T extends string>(name: string, choices: readonly T[], fallback: T): T => {
+    const text = value(name)?.toLowerCase()
+    if (text === undefined) return fallback
+    if ((choices as readonly string[]).includes(text)) return text as T
+    problems.push(`${name} must be one of ${choices.join(', ')}; it is "${text}"`)
+    return fallback
+  }
+
+  const config: Config = {
+    host: value('HOST') ?? '127.0.0.1',
+    port: readPort(value('PORT'), problems),
+    databaseUrl: readDatabaseUrl(value('DATABASE_URL'), problems),
+    dataDir: value('DATA_DIR'),
+    appId: (
+      matching('PARLEY_APP_ID', /^[A-Za-z0-9_-]{1,100}$/, '1 to 100 of A-Z a-z 0-9 - _') ?? 'parley'
+    ).toLowerCase(),
+    region: choice('PARLEY_REGION', regions, 'us'),
+    apiKey: matching('PARLEY_API_KEY', /^[0-9a-fA-F]{40}$/, '40 hexadecimal characters')?.toLowerCase(),
+    authKey: matching('PARLEY_AUTH_KEY', /^[0-9a-fA-F]{40}$/, '40 hexadecimal characters')?.toLowerCase(),
+    masterKey: matching(
+      'PARLEY_MASTER_KEY',
+      /^[0-9a-fA-F]{64}$/,
+      '64 hexadecimal characters, as `openssl rand -hex 32` makes them',
+    )?.toLowerCase(),
+    tls: readTls(value('TLS'), value('TLS_CERT_FILE'), value('TLS_KEY_FILE'), problems),
+    requireHttps: readBoolean('REQUIRE_HTTPS', value('REQUIRE_HTTPS'), problems),
+    trustProxy: readTrustProxy(value('TRUST_PROXY'), problems),
+    logLevel: choice('LOG_LEVEL', logLevels, 'info'),
+    corsOrigins: readOrigins(value('CORS_ORIGINS'), problems),
+  }
+  if (config.apiKey !== undefined && config.apiKey === config.authKey) {
+    problems.push('PARLEY_AUTH_KEY must differ from PARLEY_API_KEY')
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(config)
+}
+
+function readPort(text: string | undefined, problems: string[]): number {
+  if (text === undefined) return 8080
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port <= 65_535) return port
+  problems.push(`PORT must be a number from 0 (any free port) to 65535; it is "${text}"`)
+  return 8080
+}
+
+function readDatabaseUrl(text: string | undefined, problems: string[]): string | undefined {
+  if (text === undefined || /^postgres(ql)?:\/\//.test(text)) return text
+  problems.push('DATABASE_URL must start with postgres:// or postgresql://')
+  return undefined
+}
+
+function readBoolean(name: string, text: string | undefined, problems: string[]): boolean {
+  if (text === undefined) return false
+  if (/^(1|true|yes|on)$/i.test(text)) return true
+  if (/^(0|false|no|off)$/i.test(text)) return false
+  problems.push(`${name} must be true or false; it is "${text}"`)
+  return false
+}
+
+function readTls(
+  mode: string | undefined,
+  certFile: string | undefined,
+  keyFile: string | undefined,
+  problems: string[],
+): Config['tls'] {
+  if (mode !== undefined && mode !== 'self-signed') problems.push(`TLS must be self-signed; it is "${mode}"`)
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    problems.push(`${certFile === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'} is missing: the two go together`)
+  }
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile }
+  return mode === 'self-signed' ? 'self-signed' : undefined
+}
+
+function readTrustProxy(text: string | undefined, problems: string[]): Config['trustProxy'] {
+  if (text === undefined || /^(0|false|no|off)$/i.test(text)) return false
+  if (/^(1|true|yes|on)$/i.test(text)) return true
+  const proxies = text.split(',').map((part) => part.trim())
+  const wrong = proxies.filter((proxy) => isIP(proxy.split('/')[0] ?? '') === 0 && !isNamedRange(proxy))
+  if (wrong.length > 0) {
+    problems.push(`TRUST_PROXY must be true, false, or addresses and CIDR ranges; not "${wrong.join(', ')}"`)
+  }
+  return proxies
+}
+
+function isNamedRange(name: string): boolean {
+  return name === 'loopback' || name === 'linklocal' || name === 'uniquelocal'
+}
+
+function readOrigins(text: string | undefined, problems: string[]): readonly string[] {
+  if (text === undefined) return ['*']
+  const origins = text.split(',').map((origin) => origin.trim().replace(/\/$/, ''))
+  const wrong = origins.filter((origin) => origin !== '*' && !/^https?:\/\/[^/\s]+$/.test(origin))
+  if (wrong.length > 0) {
+    problems.push(`CORS_ORIGINS must be * or origins such as https://chat.example.com; not "${wrong.join(', ')}"`)
+  }
+  return origins
+}

@@ -1,0 +1,25 @@
+import type { KeyRing } from './areas/api-keys/credentials.ts'
+import type { AppRegistry } from './areas/apps/index.ts'
+import type { MessageWriter } from './areas/messages/index.ts'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { Database } from './store/database.ts'
+import type { Invalidation } from './store/invalidation.ts'
+import type { DatabaseMonitor } from './store/monitor.ts'
+import type { Secrets } from './store/secrets.ts'
+
+/** What the areas work with; built once in app.ts and passed down. */
+export interface Context {
+  readonly config: Config
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly database: Database
+  readonly monitor: DatabaseMonitor
+  readonly secrets: Secrets
+  readonly invalidation: Invalidation
+  readonly apps: AppRegistry
+  readonly keys: KeyRing
+  /** Every message goes through here, sent or imported. */
+  readonly messages: MessageWriter
+}

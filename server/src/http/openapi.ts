@@ -1,0 +1,159 @@
+import { ErrorBodySchema, errors, type Operation } from '@parley/contract'
+import type { FastifyInstance } from 'fastify'
+import type { TObject, TSchema } from 'typebox'
+import type { Route } from '../call.ts'
+import type { Context } from '../context.ts'
+
+/** `GET /openapi.json`, made from the declarations, and `GET /docs`, a reference page that asks no other host for anything. */
+export async function registerOpenApi(
+  server: FastifyInstance,
+  context: Context,
+  routes: readonly Route[],
+): Promise<void> {
+  const document = describeApi(
+    routes.map((route) => route.operation),
+    context.config.appId,
+  )
+  const text = JSON.stringify(document)
+  server.route({
+    method: 'GET',
+    url: '/openapi.json',
+    config: { operation: 'openapi' },
+    handler: async (_request, reply) => reply.type('application/json').send(text),
+  })
+  const { default: reference } = await import('@scalar/fastify-api-reference')
+  await server.register(reference, {
+    routePrefix: '/docs',
+    configuration: {
+      content: text,
+      pageTitle: 'Parley API',
+      telemetry: false,
+      withDefaultFonts: false,
+      agent: { disabled: true },
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+    } as object,
+    hooks: {
+      onRequest: (request, _reply, done) => {
+        request.routeOptions.config.operation = 'docs'
+        done()
+      },
+    },
+  })
+}
+
+/** The OpenAPI 3.1 document of the declared operations. */
+export function describeApi(operations: readonly Operation[], defaultApp: string): object {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const operation of operations) {
+    const item = paths[operation.path] ?? {}
+    item[operation.method.toLowerCase()] = describeOperation(operation)
+    paths[operation.path] = item
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Parley',
+      version: '3.0.0',
+      description: `Chat backend. Every path also answers under /v3 and /v3.0. The app is taken from the host name, else from the header appId, else it is "${defaultApp}".`,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/v3' }],
+    tags: [...new Set(operations.map((operation) => operation.area))].sort().map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'apikey' },
+        authToken: { type: 'apiKey', in: 'header', name: 'authToken' },
+      },
+      schemas: { Error: ErrorBodySchema },
+    },
+    security: [{ apiKey: [] }],
+  }
+}
+
+/** Codes that any operation can answer. */
+const generalErrors = [
+  'AUTH_ERR_INVALID_APPID',
+  'AUTH_ERR_EMPTY_APIKEY',
+  'AUTH_ERR_APIKEY_NOT_FOUND',
+  'AUTH_ERR_NO_ACCESS',
+  'ERR_BAD_REQUEST',
+  'ERR_TOO_MANY_REQUESTS',
+  'ERR_EXCEPTION',
+  'ERR_MISSION_FAILED',
+] as const
+
+function describeOperation(operation: Operation): object {
+  const byStatus = new Map<number, string[]>()
+  for (const code of [...generalErrors, ...operation.errors]) {
+    const { status } = errors[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return {
+    operationId: operation.id,
+    tags: [operation.area],
+    summary: operation.summary,
+    ...(operation.description !== undefined && { description: operation.description }),
+    ...(operation.deprecated === true && { deprecated: true }),
+    parameters: [
+      ...parametersOf('path', operation.params),
+      ...parametersOf('query', operation.query),
+      ...(operation.onBehalfOf === 'ignored' ? [] : [actorHeader(operation)]),
+      {
+        name: 'appId',
+        in: 'header',
+        required: false,
+        schema: { type: 'string' },
+        description: 'App, where the host name does not tell',
+      },
+    ],
+    ...(operation.body && {
+      requestBody: {
+        content: { 'application/json': { schema: operation.body } },
+        required: isRequired(operation.body),
+      },
+    }),
+    responses: {
+      200: { description: 'Success', content: { 'application/json': { schema: operation.answer } } },
+      ...Object.fromEntries(
+        [...byStatus].map(([status, codes]) => [
+          status,
+          {
+            description: [...new Set(codes)].join(', '),
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+          },
+        ]),
+      ),
+    },
+    security: [{ apiKey: [] }, ...(operation.access.user === true ? [{ authToken: [] }] : [])],
+  }
+}
+
+function parametersOf(where: 'path' | 'query', schema: TObject): object[] {
+  const required = new Set((schema as { required?: string[] }).required ?? [])
+  return Object.entries(schema.properties as Record<string, TSchema>).map(([name, property]) => ({
+    name,
+    in: where,
+    required: where === 'path' || required.has(name),
+    schema: property,
+    ...((property as { description?: string }).description !== undefined && {
+      description: (property as { description?: string }).description,
+    }),
+    ...((property as { type?: string }).type === 'array' && { style: 'form', explode: false }),
+  }))
+}
+
+function actorHeader(operation: Operation): object {
+  return {
+    name: 'onBehalfOf',
+    in: 'header',
+    required: operation.onBehalfOf === 'required' && operation.access.user !== true,
+    schema: { type: 'string' },
+    description: 'uid of the acting user, beside an API key',
+  }
+}
+
+function isRequired(body: TSchema): boolean {
+  return ((body as { required?: string[] }).required ?? []).length > 0
+}

@@ -1,0 +1,72 @@
+import { ApiError } from '@parley/contract'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { requireActiveUser } from '../areas/users/index.ts'
+import type { App, Caller, Route } from '../call.ts'
+import type { Context } from '../context.ts'
+import { authenticate, checkActorNamed, resolveApp } from './caller.ts'
+import { databaseAway } from './errors.ts'
+import { compileQueryReader } from './query.ts'
+import { badRequest, compileCheck, sanitizeBody } from './validation.ts'
+
+/** What the kernel found out about a request before its body was read. */
+interface Asked {
+  app: App
+  caller: Caller
+}
+
+/** Makes a route of every operation. The order of checks is the contract's: app, credential, shape, actor, then the rule. */
+export function registerOperations(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
+  server.decorateRequest('asked')
+  for (const route of routes) registerOperation(server, context, route)
+}
+
+function registerOperation(server: FastifyInstance, context: Context, { operation, handle, options }: Route): void {
+  const readQuery = compileQueryReader(operation.query)
+  const checkQuery = compileCheck('query', operation.query)
+  const checkBody = operation.body && compileCheck('body', operation.body)
+
+  server.route({
+    method: operation.method,
+    url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { operation: operation.id },
+    schema: { response: { 200: operation.answer } },
+    ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
+    onRequest: async (request) => {
+      if (!context.monitor.available) throw databaseAway()
+      const app = await resolveApp(context, request.host, request.headers)
+      const caller = await authenticate(context, app, operation, request.headers)
+      ;(request as AskedRequest).asked = { app, caller }
+    },
+    handler: async (request) => {
+      const { app, caller } = (request as AskedRequest).asked
+      const params = readParams(request)
+      const query = sanitizeBody(readQuery(request.query as Record<string, string>), 'query') as Record<string, unknown>
+      checkQuery(query)
+      const body = checkBody && readBody(request)
+      checkBody?.(body)
+      checkActorNamed(operation, caller)
+      const actor =
+        caller.kind === 'user' && options.checksActor !== true
+          ? await requireActiveUser(context.database, app.appId, caller.uid)
+          : undefined
+      return handle({ app, caller, actor, params, query, body: body as never }, context)
+    },
+  })
+}
+
+type AskedRequest = FastifyRequest & { asked: Asked }
+
+/** Path parameters; an empty one (`/users/`) is no operation of the contract. */
+function readParams(request: FastifyRequest): Record<string, string> {
+  const params = request.params as Record<string, string>
+  for (const [name, value] of Object.entries(params)) {
+    if (value === '') throw new ApiError('ERR_API_NOT_FOUND', `The path has an empty ${name}.`)
+    if (value.includes('\0')) throw badRequest([{ path: `params/${name}`, message: 'contains a NUL character' }])
+    params[name] = value.toWellFormed()
+  }
+  return params
+}
+
+function readBody(request: FastifyRequest): unknown {
+  return request.body === undefined ? {} : sanitizeBody(request.body)
+}

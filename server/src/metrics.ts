@@ -1,0 +1,45 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Prometheus metrics of one service. */
+export interface Metrics {
+  readonly registry: Registry
+  readonly requests: Histogram<'operation' | 'status'>
+  readonly batches: Histogram<'writer'>
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'parley_http_request_duration_seconds',
+      help: 'Duration of requests by operation id and status; its count is the number of requests',
+      labelNames: ['operation', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [registry],
+    }),
+    batches: new Histogram({
+      name: 'parley_message_batch_size',
+      help: 'Messages written in one transaction',
+      labelNames: ['writer'],
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000],
+      registers: [registry],
+    }),
+  }
+}
+
+/** Publishes the state of the connection pool, read when metrics are asked for. */
+export function watchPool(metrics: Metrics, pool: { total: number; idle: number; waiting: number }): void {
+  new Gauge({
+    name: 'parley_database_pool_connections',
+    help: 'Connections of the transaction pool',
+    labelNames: ['state'],
+    registers: [metrics.registry],
+    collect() {
+      this.set({ state: 'total' }, pool.total)
+      this.set({ state: 'idle' }, pool.idle)
+      this.set({ state: 'waiting' }, pool.waiting)
+    },
+  })
+}

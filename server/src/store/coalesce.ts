@@ -1,0 +1,89 @@
+/** Gathers concurrent requests into batches: while one batch is being written, the next collects. */
+export interface Coalescer<Item, Result> {
+  submit(item: Item): Promise<Result>
+  /** Resolves when nothing is waiting or being written. */
+  drain(): Promise<void>
+}
+
+export interface CoalescerOptions<Item, Result> {
+  /** Most items in one batch. */
+  readonly maxBatch: number
+  /** Most batches being written at once. */
+  readonly maxInFlight: number
+  /** Writes a batch; gives one result (or error) for each item, in order. It throws when the batch as a whole failed. */
+  readonly write: (items: Item[]) => Promise<Array<Result | Error>>
+  /** May parts of a batch that failed with this error succeed on their own? */
+  readonly isDivisible: (error: unknown) => boolean
+  readonly onBatch?: (size: number) => void
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+export function createCoalescer<Item, Result>(options: CoalescerOptions<Item, Result>): Coalescer<Item, Result> {
+  let waiting: Waiting<Item, Result>[] = []
+  let inFlight = 0
+  let scheduled = false
+  let idle: Array<() => void> = []
+
+  const pump = () => {
+    scheduled = false
+    while (waiting.length > 0 && inFlight < options.maxInFlight) {
+      const batch = waiting.slice(0, options.maxBatch)
+      waiting = waiting.slice(options.maxBatch)
+      inFlight++
+      options.onBatch?.(batch.length)
+      void writeBatch(options, batch).then(() => {
+        inFlight--
+        pump()
+        if (inFlight === 0 && waiting.length === 0) {
+          for (const resolve of idle) resolve()
+          idle = []
+        }
+      })
+    }
+  }
+
+  return {
+    submit(item) {
+      return new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject })
+        if (!scheduled) {
+          scheduled = true
+          // After the events at hand, so that requests that arrived together go together.
+          setImmediate(pump)
+        }
+      })
+    },
+    drain() {
+      if (inFlight === 0 && waiting.length === 0) return Promise.resolve()
+      return new Promise((resolve) => idle.push(resolve))
+    },
+  }
+}
+
+/** Writes a batch; one that fails as a whole is halved and tried again, so that one bad item never fails its neighbours. */
+async function writeBatch<Item, Result>(
+  options: CoalescerOptions<Item, Result>,
+  batch: Waiting<Item, Result>[],
+): Promise<void> {
+  try {
+    const results = await options.write(batch.map((waiting) => waiting.item))
+    for (const [i, waiting] of batch.entries()) {
+      const result = results[i]
+      if (result instanceof Error) waiting.reject(result)
+      else waiting.resolve(result as Result)
+    }
+  } catch (error) {
+    if (batch.length === 1 || !options.isDivisible(error)) {
+      for (const waiting of batch) waiting.reject(error)
+      return
+    }
+    const half = Math.ceil(batch.length / 2)
+    await writeBatch(options, batch.slice(0, half))
+    await writeBatch(options, batch.slice(half))
+  }
+}

@@ -1,0 +1,50 @@
+import pg from 'pg'
+
+export type ConnectionSettings = pg.ClientConfig
+
+/** How long a connection attempt may take before the database counts as away. */
+const connectTimeoutMs = 1500
+
+/** `bigint` columns hold times, ids and counters below 2^53: plain numbers. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (oid === pg.types.builtins.INT8) return Number
+    if (oid === int8Array) return (text: string) => text.slice(1, -1).split(',').filter(Boolean).map(Number)
+    return pg.types.getTypeParser(oid, format as 'text')
+  }) as typeof pg.types.getTypeParser,
+}
+const int8Array = 1016
+
+/** Settings of every connection that the service opens, pooled, shared or listening. */
+export function clientSettings(connection: ConnectionSettings, applicationName: string): pg.ClientConfig {
+  return {
+    ...connection,
+    types,
+    application_name: applicationName,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+  }
+}
+
+/**
+ * Is this the failure of a database that is away (stopped, restarting, full, cut off), not of the statement?
+ * What was sent may then have been carried out or not.
+ */
+export function isConnectionFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = (error as { code?: unknown }).code
+  if (typeof code === 'string') {
+    // connection exceptions, out of resources (disk, memory, connections), operator intervention (shutdown, crash)
+    if (/^(08|53|57P|58)/.test(code)) return true
+    if (/^(ECONN|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENETUNREACH)/.test(code)) return true
+  }
+  return /^(Connection terminated|Client has encountered a connection error|timeout expired|Client was closed|Connection ended|timeout exceeded when trying to connect|Cannot use a pool)/.test(
+    error.message,
+  )
+}
+
+/** Deadlock or serialization failure: the same transaction may succeed when it is run again. */
+export function isRetryable(error: unknown): boolean {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
+  return code === '40P01' || code === '40001'
+}

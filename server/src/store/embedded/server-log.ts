@@ -1,0 +1,74 @@
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import type { EmbeddedLog } from './log.ts'
+
+const remembered = 50
+
+/** The prefix to give to PostgreSQL, so that parseLine can tell who speaks. */
+export const logLinePrefix = '%b[%p] '
+
+export interface ServerLog {
+  /** the newest lines, oldest first */
+  lastLines(): string
+}
+
+interface LogLine {
+  /** such as `postmaster`, `checkpointer`, `client backend` */
+  speaker: string
+  severity: string
+  text: string
+}
+
+/**
+ * Reads the server's log: remembers the last lines and passes on what an operator should see.
+ *
+ * Errors of client backends are left out, details and statements too: they are answers to this service, which deals with them
+ * itself, and may quote what users wrote.
+ */
+export function readServerLog(stream: Readable, log: EmbeddedLog): ServerLog {
+  const lines: string[] = []
+  let inClientEvent = false
+  createInterface({ input: stream }).on('line', (text) => {
+    const line = parseLine(text)
+    // The further lines of an event begin with a tab.
+    if (line !== undefined || !text.startsWith('\t')) inClientEvent = line !== undefined && isPrivate(line)
+    if (inClientEvent) return
+    lines.push(text)
+    if (lines.length > remembered) lines.shift()
+    const level = line === undefined ? undefined : levelOf(line)
+    if (line !== undefined && level !== undefined)
+      log[level]({ speaker: line.speaker, severity: line.severity }, line.text)
+  })
+  return { lastLines: () => lines.join('\n') }
+}
+
+export function parseLine(text: string): LogLine | undefined {
+  const parts = /^([a-z ]+)\[\d+\] ([A-Z0-9]+): {2}(.*)$/.exec(text)
+  return parts ? { speaker: parts[1] ?? '', severity: parts[2] ?? '', text: `PostgreSQL: ${parts[3]}` } : undefined
+}
+
+function isPrivate(line: LogLine): boolean {
+  const fromClient = /client backend|not initialized/.test(line.speaker)
+  if (line.severity === 'DETAIL') return fromClient || line.text.includes('Failed process was running')
+  return fromClient && !['WARNING', 'FATAL', 'PANIC'].includes(line.severity)
+}
+
+/** Undefined for what is only remembered. */
+function levelOf(line: LogLine): 'info' | 'warn' | 'error' | undefined {
+  switch (line.severity) {
+    case 'PANIC':
+    case 'ERROR':
+      return 'error'
+    case 'FATAL':
+      // A client's own: a refused or ended connection. At start and stop that is nothing to warn of.
+      if (/shutting down|starting up|not (yet )?accepting|administrator command|recovery mode/.test(line.text))
+        return undefined
+      return line.speaker.includes('client backend') ? 'warn' : 'error'
+    case 'WARNING':
+      return 'warn'
+    case 'LOG':
+      return /was terminated by signal|checkpoints are occurring too frequently/.test(line.text) ? 'warn' : undefined
+    default:
+      return undefined
+  }
+}

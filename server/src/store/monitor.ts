@@ -1,0 +1,62 @@
+import type { Database } from './database.ts'
+import { statement } from './statement.ts'
+
+/** Watches whether the database answers, so that requests need not find out one by one. */
+export interface DatabaseMonitor {
+  readonly available: boolean
+  stop(): void
+}
+
+const intervalMs = 500
+const patienceMs = 1200
+const ping = statement('select 1')
+
+/**
+ * Pings the database twice a second. When it stops answering, hanging connections are dropped, so that requests that
+ * wait on them are answered (503) instead of waiting with it.
+ */
+export function monitorDatabase(
+  database: Database,
+  log: { warn(text: string): void; info(text: string): void },
+): DatabaseMonitor {
+  const channel = database.openChannel('parley monitor')
+  let available = true
+  let stopped = false
+  let timer: NodeJS.Timeout
+
+  const probe = async () => {
+    const answered = await Promise.race([
+      channel.query(ping).then(
+        () => true,
+        () => false,
+      ),
+      patience(),
+    ])
+    if (stopped) return
+    if (answered !== available) {
+      available = answered
+      if (answered) log.info('the database answers again')
+      else log.warn('the database does not answer; requests are refused until it does')
+    }
+    if (!answered) database.resetConnections()
+    timer = setTimeout(probe, intervalMs).unref()
+  }
+  timer = setTimeout(probe, intervalMs).unref()
+
+  return {
+    get available() {
+      return available
+    },
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Resolves when the patience is over, but only after the event loop has taken in what had arrived by then. */
+function patience(): Promise<false> {
+  return new Promise((resolve) => {
+    setTimeout(() => setImmediate(() => setImmediate(resolve, false)), patienceMs).unref()
+  })
+}

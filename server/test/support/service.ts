@@ -1,0 +1,27 @@
+import { inject } from 'vitest'
+import { buildParley, type Parley } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+
+export const testMasterKey = '00'.repeat(32)
+
+let shared: Promise<{ parley: Parley; url: string }> | undefined
+
+/** The service of this test worker, on a real socket; test files share it, each test makes an app of its own. */
+export function sharedService(): Promise<{ parley: Parley; url: string }> {
+  shared ??= startService()
+  return shared
+}
+
+/** Starts a service of one's own, with settings of one's own, on the test database. */
+export async function startService(environment: Record<string, string> = {}): Promise<{ parley: Parley; url: string }> {
+  const parley = await buildParley({
+    config: readConfig({ LOG_LEVEL: 'silent', ...environment }),
+    log: createLog('silent'),
+    connection: inject('connection'),
+    masterKey: testMasterKey,
+  })
+  await parley.context.apps.ensure('parley', 'us')
+  const url = await parley.http.listen({ host: '127.0.0.1', port: 0 })
+  return { parley, url }
+}

@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config'
+
+/** Tests read the TypeScript sources of the workspaces directly ("source" condition), so they need no build. */
+const conditions = ['source', 'module', 'node', 'development|production']
+
+export default defineConfig({
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  resolve: { conditions },
+  test: {
+    include: ['contract/test/**/*.test.ts', 'server/test/**/*.test.ts'],
+    globalSetup: ['server/test/support/database.ts'],
+    // One service per worker, shared by its test files: each test makes an app (tenant) of its own.
+    isolate: false,
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+})
