@@ -34,10 +34,11 @@ export function makeRecordCheck<Schema extends TSchema, Context>(
 ): (record: unknown, context: Context) => ImportFlaw[] {
   const validator = Compile(schema)
   return (record, context) => {
-    const unfit = findUnfitText(record, '', 0)
+    const unfit = findUnfitText(record)
     if (unfit !== undefined) return [unfit]
     if (validator.Check(record)) return [...rules(record, context)]
-    return validator.Errors(record).flatMap((error) => toFlaws(error, schema, record, format))
+    const flaws = validator.Errors(record).flatMap((error) => toFlaws(error, schema, record, format))
+    return flaws.length > 0 ? flaws : [{ code: format, path: '', message: 'must have the form of its kind' }]
   }
 }
 
@@ -50,8 +51,8 @@ interface SchemaError {
 }
 
 function toFlaws(error: SchemaError, schema: TSchema, record: unknown, format: ErrorCode): ImportFlaw[] {
-  // The branches of a choice say nothing that the choice as a whole does not say better.
-  if (/\/anyOf\/\d/.test(error.schemaPath)) return []
+  // The branches of a choice say nothing that the choice as a whole does not say better; a map only repeats its values.
+  if (/\/anyOf\/\d/.test(error.schemaPath) || error.keyword === 'additionalProperties') return []
   const path = error.instancePath.slice(1)
   const params = error.params as { requiredProperties?: string[]; allowedValues?: unknown[] }
   if (error.keyword === 'required') {
@@ -59,8 +60,9 @@ function toFlaws(error: SchemaError, schema: TSchema, record: unknown, format: E
   }
   if (error.keyword === 'type') return [{ code: format, path, message: error.message }]
   if (error.keyword === 'enum') {
-    const code = typeof follow(record, path) === 'string' ? 'ERR_BAD_REQUEST' : format
-    return [{ code, path, message: `must be one of ${(params.allowedValues ?? []).join(', ')}` }]
+    // What is no text at all has an error of its own for that.
+    if (typeof follow(record, path) !== 'string') return []
+    return [flaw(path, `must be one of ${(params.allowedValues ?? []).join(', ')}`)]
   }
   const description = (follow(schema, error.schemaPath.slice(2)) as { description?: string } | undefined)?.description
   const message = description === undefined ? error.message : `must be ${description}`
@@ -82,17 +84,14 @@ function follow(value: unknown, path: string): unknown {
 }
 
 /** The first string with a NUL character, which the database cannot hold, or the first value that lies too deep. */
-function findUnfitText(value: unknown, path: string, depth: number): ImportFlaw | undefined {
-  if (typeof value === 'string')
-    return value.includes('\0') ? flaw(path, 'must not contain a NUL character') : undefined
+function findUnfitText(value: unknown, depth = 0): ImportFlaw | undefined {
+  if (typeof value === 'string') return value.includes('\0') ? flaw('', 'must not contain a NUL character') : undefined
   if (typeof value !== 'object' || value === null) return undefined
-  if (depth > maxDepth) return flaw(path, `must not be nested more than ${maxDepth} levels deep`)
+  if (depth > maxDepth) return flaw('', `must not be nested more than ${maxDepth} levels deep`)
   for (const [name, inner] of Object.entries(value)) {
-    const innerPath = path === '' ? name : `${path}/${name}`
-    const found = name.includes('\0')
-      ? flaw(path, 'must not have a NUL character in the name of a member')
-      : findUnfitText(inner, innerPath, depth + 1)
-    if (found !== undefined) return found
+    if (name.includes('\0')) return flaw('', 'must not have a NUL character in the name of a member')
+    const found = findUnfitText(inner, depth + 1)
+    if (found !== undefined) return within(name, found)
   }
   return undefined
 }
@@ -137,5 +136,9 @@ export function atMostBytes(path: string, value: unknown, limit: number): Import
 
 /** Puts the flaws of an embedded record under the name that the outer record has for it. */
 export function* under(name: string, flaws: Iterable<ImportFlaw>): Iterable<ImportFlaw> {
-  for (const inner of flaws) yield { ...inner, path: inner.path === '' ? name : `${name}/${inner.path}` }
+  for (const flaw of flaws) yield within(name, flaw)
+}
+
+function within(name: string, inner: ImportFlaw): ImportFlaw {
+  return { ...inner, path: inner.path === '' ? name : `${name}/${inner.path}` }
 }

@@ -57,7 +57,7 @@ export async function checkMasterKey(database: Database, secrets: Secrets): Prom
   if (row?.value !== expected) {
     throw new Error(
       'The master key is not the one that this database was written with. Set PARLEY_MASTER_KEY to that key, ' +
-        'or restore the file master-key of the data folder from its backup.',
+        'or restore keys.env of the data folder from its backup.',
     )
   }
 }

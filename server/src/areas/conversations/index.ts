@@ -1,3 +1,4 @@
+export { type FoundConversation, findGroupConversation, findNamedConversations, findUserConversation } from './find.ts'
 export {
   createGroupConversation,
   joinConversation,

@@ -1,3 +1,86 @@
-import type { Route } from '../../call.ts'
+import { getMessage, limits, listAllMessages, listGroupMessages, listUserMessages, sendMessage } from '@parley/contract'
+import { serve } from '../../call.ts'
+import { findNamedConversations, findUserConversation } from '../conversations/index.ts'
+import { requireGroup, requireGroupAccess } from '../groups/index.ts'
+import { requireUser } from '../users/index.ts'
+import { groupLimits } from './list/group-limits.ts'
+import { listMessages } from './list/list.ts'
+import type { Source } from './list/sources.ts'
+import { readMessageId, requireMessage, showOne } from './read.ts'
+import { send } from './send.ts'
 
-export const operations: Route[] = []
+/** The acting user of a list, whose marks and memberships count. */
+const viewerOf = (actor: { uid: string } | undefined) => actor?.uid
+
+export const operations = [
+  serve(
+    sendMessage,
+    async ({ app, caller, body }, context) => {
+      return { data: await send(context, app, caller, body) }
+    },
+    // The batch checks that the sender is known and active, in the transaction that writes the message.
+    { checksActor: true },
+  ),
+
+  serve(listAllMessages, async ({ app, actor, query }, { database }) => {
+    const viewer = viewerOf(actor)
+    const { appId } = app
+    const conversations =
+      query.conversationId === undefined
+        ? undefined
+        : (await findNamedConversations(database, appId, query.conversationId)).map(({ key }) => key)
+    const limit = query.limit ?? query.perPage ?? limits.limit.default
+    if (viewer !== undefined) {
+      const source: Source = { of: 'viewer', appId, viewer, conversations }
+      const seen = await groupLimits(database, appId, viewer)
+      return listMessages(database, { app, viewer, source, query, limit, limits: seen })
+    }
+    const source: Source =
+      conversations !== undefined
+        ? { of: 'conversations', appId, conversations }
+        : query.sender !== undefined
+          ? { of: 'user', appId, uid: query.sender.toLowerCase() }
+          : { of: 'app', appId }
+    return listMessages(database, { app, viewer, source, query, limit })
+  }),
+
+  serve(listUserMessages, async ({ app, actor, params, query }, { database }) => {
+    const viewer = viewerOf(actor)
+    const { appId } = app
+    const { uid } = await requireUser(database, appId, params.uid)
+    if (viewer === undefined) {
+      const limit = query.limit ?? query.perPage ?? limits.perPage.default
+      return listMessages(database, { app, viewer, source: { of: 'user', appId, uid }, query, limit })
+    }
+    const conversation = await findUserConversation(database, appId, viewer, uid)
+    const conversations = conversation === undefined ? [] : [conversation.key]
+    const limit = query.limit ?? query.perPage ?? limits.limit.default
+    return listMessages(database, { app, viewer, source: { of: 'viewer', appId, viewer, conversations }, query, limit })
+  }),
+
+  serve(listGroupMessages, async ({ app, actor, params, query }, { database }) => {
+    const viewer = viewerOf(actor)
+    const { appId } = app
+    const limit = query.limit ?? query.perPage ?? limits.limit.default
+    const group = await requireGroup(database, appId, params.guid)
+    const conversations = [group.conversation]
+    if (viewer === undefined) {
+      return listMessages(database, {
+        app,
+        viewer,
+        source: { of: 'conversations', appId, conversations },
+        query,
+        limit,
+      })
+    }
+    await requireGroupAccess(database, appId, group.guid, viewer)
+    const source: Source = { of: 'viewer', appId, viewer, conversations }
+    const seen = await groupLimits(database, appId, viewer, group.guid)
+    return listMessages(database, { app, viewer, source, query, limit, limits: seen })
+  }),
+
+  serve(getMessage, async ({ app, actor, params }, { database }) => {
+    const message = await requireMessage(database, app, readMessageId(params.id), viewerOf(actor))
+    return { data: await showOne(database, app, message) }
+  }),
+]

@@ -113,7 +113,7 @@ export function openService(
       resent ||= result.maybeDone
       const delay = result.retryAfter ?? backoff(attempt)
       if (clock.now() + delay - Math.max(lastGoodAnswer, started) > patience) {
-        throw new ImportFailure(exitCodes.unreachable, `${options.url} ${result.problem}; gave up after trying again`)
+        throw new ImportFailure(exitCodes.unreachable, `${options.url} ${result.problem}; gave up`)
       }
       if (clock.now() - lastNote > noteInterval) {
         lastNote = clock.now()
@@ -156,7 +156,11 @@ export function openService(
       return counts
     },
     async has(collection, id) {
-      return (await call('GET', `/v3/${collection}/${encodeURIComponent(id)}`, [404])).status === 200
+      const answer = await call('GET', `/v3/${collection}/${encodeURIComponent(id)}`, [404])
+      if (answer.status === 200) return true
+      const { code } = errorOf(answer.body)
+      if (/^ERR_(UID|GUID|ROLE)_NOT_FOUND$/.test(code)) return false
+      throw unlikeParley(options.url, `it answered 404 ${code}`)
     },
     close: () => dispatcher.close(),
   }

@@ -16,16 +16,16 @@ export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>): string {
   const sum = (count: (tally: Tally) => number) =>
     [...tallies.values()].reduce((total, tally) => total + count(tally), 0)
   const open = sum(({ read, stored, alreadyThere, refused }) => read - stored - alreadyThere - refused)
-  if (open > 0) lines.push(`${formatCount(open)} records were read and not settled.`)
+  if (open > 0) lines.push(`Read and not settled: ${formatCount(open)}.`)
   const afterRetry = sum((tally) => tally.alreadyThereAfterRetry)
   if (afterRetry > 0) {
-    const why = 'were in requests sent again after their answer was lost; this run may have stored them'
-    lines.push(`Of those already there, ${formatCount(afterRetry)} ${why}.`)
+    const what = 'Already there in requests that were sent again after their answer was lost'
+    lines.push(`${what}: ${formatCount(afterRetry)}. This run may have stored them.`)
   }
   const unknown = sum((tally) => tally.unknownReference)
   if (unknown > 0) {
-    const advice = 'If embedded details elsewhere in the import make them, run it again'
-    lines.push(`${formatCount(unknown)} records name a user or group that is not there. ${advice}.`)
+    const advice = 'If embedded details elsewhere in the import make it, run the import again'
+    lines.push(`Records that name a user or group that is not there: ${formatCount(unknown)}. ${advice}.`)
   }
   return `${lines.join('\n')}\n`
 }

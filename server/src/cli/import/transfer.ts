@@ -39,7 +39,7 @@ const alreadyThere: Record<ImportKind, string> = {
 const unknownReferences = ['ERR_UID_NOT_FOUND', 'ERR_GUID_NOT_FOUND']
 
 /** What may wait in memory between the reader and the requests. */
-const bufferBytes = 24 * 1024 * 1024
+const bufferBytes = 8 * 1024 * 1024
 
 /** So many records in a row that the service answers with a 400 each, alone in a request, are no matter of records. */
 const mostRefusedRequests = 20

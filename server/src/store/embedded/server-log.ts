@@ -23,16 +23,16 @@ interface LogLine {
  * Reads the server's log: remembers the last lines and passes on what an operator should see.
  *
  * Errors of client backends are left out, details and statements too: they are answers to this service, which deals with them
- * itself, and may quote what users wrote.
+ * itself, and may quote what users wrote. So are the refusals of a server that starts or stops, which would drown the rest.
  */
 export function readServerLog(stream: Readable, log: EmbeddedLog): ServerLog {
   const lines: string[] = []
-  let inClientEvent = false
+  let inPrivateEvent = false
   createInterface({ input: stream }).on('line', (text) => {
     const line = parseLine(text)
     // The further lines of an event begin with a tab.
-    if (line !== undefined || !text.startsWith('\t')) inClientEvent = line !== undefined && isPrivate(line)
-    if (inClientEvent) return
+    if (line !== undefined || !text.startsWith('\t')) inPrivateEvent = line !== undefined && isPrivate(line)
+    if (inPrivateEvent) return
     lines.push(text)
     if (lines.length > remembered) lines.shift()
     const level = line === undefined ? undefined : levelOf(line)
@@ -47,10 +47,15 @@ export function parseLine(text: string): LogLine | undefined {
   return parts ? { speaker: parts[1] ?? '', severity: parts[2] ?? '', text: `PostgreSQL: ${parts[3]}` } : undefined
 }
 
+/** What a starting or stopping server, or one that has no database yet, tells those who ask whether it is ready. */
+const refusals =
+  /shutting down|starting up|not (yet )?accepting|administrator command|recovery mode|database "parley" does not exist/
+
 function isPrivate(line: LogLine): boolean {
   const fromClient = /client backend|not initialized/.test(line.speaker)
   if (line.severity === 'DETAIL') return fromClient || line.text.includes('Failed process was running')
-  return fromClient && !['WARNING', 'FATAL', 'PANIC'].includes(line.severity)
+  if (fromClient && line.severity === 'FATAL') return refusals.test(line.text)
+  return fromClient && !['WARNING', 'PANIC'].includes(line.severity)
 }
 
 /** Undefined for what is only remembered. */
@@ -60,9 +65,6 @@ function levelOf(line: LogLine): 'info' | 'warn' | 'error' | undefined {
     case 'ERROR':
       return 'error'
     case 'FATAL':
-      // A client's own: a refused or ended connection. At start and stop that is nothing to warn of.
-      if (/shutting down|starting up|not (yet )?accepting|administrator command|recovery mode/.test(line.text))
-        return undefined
       return line.speaker.includes('client backend') ? 'warn' : 'error'
     case 'WARNING':
       return 'warn'

@@ -16,6 +16,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 const statements = [
   'create sequence if not exists revisions',
+  `create or replace function revise() returns trigger language plpgsql as $$
+    begin
+      new.revision := nextval('revisions');
+      return new;
+    end
+  $$`,
   'create sequence if not exists conversation_keys',
   'create sequence if not exists message_ids',
 
@@ -90,6 +96,7 @@ const statements = [
     revision bigint not null default nextval('revisions'),
     primary key (app_id, uid)
   )`,
+  'create or replace trigger users_revised before update on users for each row execute function revise()',
   // list-users: by name, and by prefix of the name
   'create index if not exists users_by_name on users (app_id, name_key, uid)',
   // list-users with updatedAt: what changed since
@@ -138,6 +145,7 @@ const statements = [
     revision bigint not null default nextval('revisions'),
     primary key (app_id, guid)
   )`,
+  'create or replace trigger groups_revised before update on groups for each row execute function revise()',
   'create index if not exists groups_by_name on groups (app_id, name_key, guid)',
   'create index if not exists groups_by_creation on groups (app_id, created_at, guid)',
   'create index if not exists groups_by_update on groups (app_id, (coalesce(updated_at, created_at)), guid)',

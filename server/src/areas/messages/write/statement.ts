@@ -43,7 +43,9 @@ export interface WrittenRow {
   readonly refusal: Refusal | null
   readonly id: number | null
   readonly sentAt: number
-  readonly lastSentAt: number | null
+  /** Revisions of the sender and of the receiver (user or group), to tell whether a copy in memory is current. */
+  readonly senderRevision: number
+  readonly receiverRevision: number
 }
 
 export type Refusal =
@@ -127,6 +129,7 @@ const writeMessages = statement(`
   ),
   checked as materialized (
     select r.*, c.key as conversation, c.last_sent_at, c.last_id, c.last_sender,
+      s.revision as sender_revision, coalesce(t.revision, g.revision) as receiver_revision,
       case
         when s.uid is null or s.deactivated_at is not null then 'ERR_SENDER_NOT_FOUND'
         when r.kind = 1 and (t.uid is null or t.deactivated_at is not null) then 'ERR_UID_NOT_FOUND'
@@ -242,7 +245,8 @@ const writeMessages = statement(`
     select app_id, conversation, sender, 2, sent_at, id, $21 from side where reads
     on conflict do nothing
   )
-  select k.n, k.refusal, i.id, i.sent_at as "sentAt", k.last_sent_at as "lastSentAt"
+  select k.n, k.refusal, i.id, i.sent_at as "sentAt", k.sender_revision as "senderRevision",
+    k.receiver_revision as "receiverRevision"
   from checked k
   left join stored i on i.n = k.n`)
 

@@ -4,6 +4,8 @@ import type { Channel, Query } from '../../../store/channel.ts'
 import { type Coalescer, createCoalescer } from '../../../store/coalesce.ts'
 import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
+import { createEntityCache, type EntityCache } from './entities.ts'
+import { createGroupJudge, type GroupJudge } from './permissions.ts'
 import { batchQueries, type MessageRow, partsOf, type WrittenRow, writtenRows } from './statement.ts'
 
 /** Writes what is sent, coalesced: while one batch is being written, the next collects. */
@@ -15,6 +17,10 @@ export interface MessageWriter {
   write(row: MessageRow): Promise<WrittenRow>
   /** Resolves when nothing is waiting or being written. */
   drain(): Promise<void>
+  /** Judges messages to groups by the permissions of their scopes. */
+  readonly judge: GroupJudge
+  /** Senders and receivers as answers show them. */
+  readonly entities: EntityCache
 }
 
 const maxBatch = 128
@@ -45,7 +51,12 @@ export function createMessageWriter(database: Database, metrics: Metrics): Messa
     isDivisible: (error) => !isConnectionFailure(error),
     onBatch: (size) => metrics.batches.observe({ writer: 'send' }, size),
   })
-  return { write: sends.submit, drain: sends.drain }
+  return {
+    write: sends.submit,
+    drain: sends.drain,
+    judge: createGroupJudge(database),
+    entities: createEntityCache(database),
+  }
 }
 
 async function writeBatch(

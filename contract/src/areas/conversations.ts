@@ -1,0 +1,172 @@
+import { Type } from 'typebox'
+import { defineOperation } from '../operation.ts'
+import {
+  Conversation,
+  enveloped,
+  GuidParams,
+  MessageIdIn,
+  NoParams,
+  NoQuery,
+  oneOf,
+  pageOf,
+  pageQuery,
+  UidParams,
+} from '../schemas.ts'
+
+const shared = { area: 'Conversations', access: { user: true }, rateLimit: 'standard' } as const
+
+const userErrors = ['ERR_UID_NOT_FOUND', 'ERR_CONVERSATION_NOT_ACCESSIBLE'] as const
+const groupErrors = ['ERR_UID_NOT_FOUND', 'ERR_GUID_NOT_FOUND', 'ERR_CONVERSATION_NOT_ACCESSIBLE'] as const
+
+const MarkBody = Type.Object({ messageId: Type.Optional(MessageIdIn) })
+
+export const listConversations = defineOperation({
+  ...shared,
+  id: 'list-all-conversations',
+  method: 'GET',
+  path: '/conversations',
+  summary: 'List conversations, of the acting user or of everybody',
+  description:
+    'With onBehalfOf: his conversations, pinned ones first, then by last message, newest first. Without: every side of every conversation, by uid, then by last message; with unique=1 each conversation once.',
+  onBehalfOf: 'optional',
+  params: NoParams,
+  query: Type.Object({
+    searchKey: Type.Optional(Type.String({ description: 'Part of the name of the user or group on the other side' })),
+    conversationType: Type.Optional(oneOf('user', 'group')),
+    withTags: Type.Optional(Type.Boolean()),
+    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
+    withUserAndGroupTags: Type.Optional(Type.Boolean()),
+    userTags: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
+    groupTags: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
+    unread: Type.Optional(Type.Boolean({ description: 'Leaves out those without unread messages' })),
+    includeBlockedUsers: Type.Optional(Type.Boolean()),
+    withBlockedInfo: Type.Optional(Type.Boolean()),
+    hideAgentic: Type.Optional(Type.Boolean()),
+    onlyAgentic: Type.Optional(Type.Boolean()),
+    unique: Type.Optional(Type.Boolean({ description: 'For the app only: each conversation once' })),
+    ...pageQuery(),
+  }),
+  answer: pageOf(Conversation),
+  errors: ['ERR_UID_NOT_FOUND'],
+})
+
+export const getConversation = defineOperation({
+  ...shared,
+  id: 'get-conversation',
+  method: 'GET',
+  path: '/conversations/{conversationId}',
+  summary: 'Read a conversation by its id',
+  deprecated: true,
+  onBehalfOf: 'required',
+  params: Type.Object({ conversationId: Type.String() }),
+  query: NoQuery,
+  answer: enveloped(Conversation),
+  errors: ['ERR_UID_NOT_FOUND', 'ERR_CONVERSATION_NOT_FOUND', 'ERR_CONVERSATION_NOT_ACCESSIBLE'],
+})
+
+export const getUserConversation = defineOperation({
+  ...shared,
+  id: 'get-user-conversations',
+  method: 'GET',
+  path: '/users/{uid}/conversation',
+  summary: 'Read the conversation between the acting user and uid',
+  onBehalfOf: 'required',
+  params: UidParams,
+  query: NoQuery,
+  answer: enveloped(Conversation),
+  errors: userErrors,
+})
+
+export const getGroupConversation = defineOperation({
+  ...shared,
+  id: 'get-group-conversations',
+  method: 'GET',
+  path: '/groups/{guid}/conversation',
+  summary: "Read the acting user's conversation with a group",
+  onBehalfOf: 'required',
+  params: GuidParams,
+  query: NoQuery,
+  answer: enveloped(Conversation),
+  errors: groupErrors,
+})
+
+/** SPEC 4.1: the confirmation of the one-to-one marks is spelled with a capital M. */
+const UserMarked = enveloped(Type.Object({ success: Type.Boolean(), Message: Type.String() }))
+const GroupMarked = enveloped(Type.Object({ success: Type.Boolean(), message: Type.String() }))
+const MarkedUnread = enveloped(
+  Type.Object({ success: Type.Boolean(), message: Type.String(), conversation: Type.Optional(Conversation) }),
+)
+
+const userMark = {
+  ...shared,
+  onBehalfOf: 'required',
+  params: UidParams,
+  query: NoQuery,
+  body: MarkBody,
+  errors: [...userErrors, 'ERR_MESSAGE_ID_NOT_FOUND'],
+} as const
+
+const groupMark = {
+  ...shared,
+  onBehalfOf: 'required',
+  params: GuidParams,
+  query: NoQuery,
+  body: MarkBody,
+  errors: [...groupErrors, 'ERR_MESSAGE_ID_NOT_FOUND'],
+} as const
+
+export const markUserDelivered = defineOperation({
+  ...userMark,
+  id: 'mark-conversation-as-delivered',
+  method: 'POST',
+  path: '/users/{uid}/conversation/delivered',
+  summary: 'Mark what uid sent to the acting user as delivered',
+  description: 'Up to messageId, or everything. Never goes backwards; takes the same time for any number of messages.',
+  answer: UserMarked,
+})
+
+export const markUserRead = defineOperation({
+  ...userMark,
+  id: 'mark-conversation-as-read',
+  method: 'POST',
+  path: '/users/{uid}/conversation/read',
+  summary: 'Mark what uid sent to the acting user as read',
+  answer: UserMarked,
+})
+
+export const markUserUnread = defineOperation({
+  ...userMark,
+  id: 'mark-conversation-as-unread',
+  method: 'DELETE',
+  path: '/users/{uid}/conversation/read',
+  summary: 'Mark messages from uid as unread again',
+  description: 'messageId and all after it; without it the newest message of the other side. Receipts stay.',
+  answer: MarkedUnread,
+})
+
+export const markGroupDelivered = defineOperation({
+  ...groupMark,
+  id: 'mark-group-conversation-as-delivered',
+  method: 'POST',
+  path: '/groups/{guid}/conversation/delivered',
+  summary: "Mark the group's messages as delivered to the acting user",
+  answer: GroupMarked,
+})
+
+export const markGroupRead = defineOperation({
+  ...groupMark,
+  id: 'mark-group-conversation-as-read',
+  method: 'POST',
+  path: '/groups/{guid}/conversation/read',
+  summary: "Mark the group's messages as read by the acting user",
+  answer: GroupMarked,
+})
+
+export const markGroupUnread = defineOperation({
+  ...groupMark,
+  id: 'mark-group-conversation-as-unread',
+  method: 'DELETE',
+  path: '/groups/{guid}/conversation/read',
+  summary: "Mark the group's messages as unread again for the acting user",
+  answer: MarkedUnread,
+})

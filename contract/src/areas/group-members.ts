@@ -1,0 +1,175 @@
+import { type Static, Type } from 'typebox'
+import { defineOperation } from '../operation.ts'
+import {
+  enveloped,
+  GuidParams,
+  Message,
+  NoQuery,
+  Outcome,
+  oneOf,
+  pageOf,
+  pageQuery,
+  ScopeIn,
+  User,
+} from '../schemas.ts'
+import { UidOutcome } from './groups.ts'
+
+const shared = {
+  area: 'Group Members',
+  access: { user: true },
+  onBehalfOf: 'optional',
+  rateLimit: 'standard',
+} as const
+
+export const MemberParams = Type.Object({ guid: Type.String(), uid: Type.String() })
+
+/** What became of one user to be added: the action message that it left in the group, or why he was not. */
+export const AddOutcome = Type.Object({ ...UidOutcome.properties, data: Type.Optional(Message) })
+export type AddOutcome = Static<typeof AddOutcome>
+
+const Outcomes = <T extends typeof UidOutcome>(outcome: T) =>
+  Type.Unsafe<Record<string, Static<T>>>({ type: 'object', additionalProperties: outcome })
+
+const AddAnswer = Type.Object({
+  admins: Type.Optional(Outcomes(AddOutcome)),
+  moderators: Type.Optional(Outcomes(AddOutcome)),
+  participants: Type.Optional(Outcomes(AddOutcome)),
+  usersToBan: Type.Optional(Outcomes(UidOutcome)),
+})
+export type AddAnswer = Static<typeof AddAnswer>
+
+/** What an acting user meets who is no member, or whose scope does not let him. */
+const memberErrors = [
+  'ERR_GUID_NOT_FOUND',
+  'ERR_UID_NOT_FOUND',
+  'ERR_GROUP_NOT_JOINED',
+  'ERR_BANNED_GROUPMEMBER',
+  'ERR_PERMISSION_DENIED',
+] as const
+
+const SomeUids = Type.Array(Type.String(), { minItems: 1, description: 'uids' })
+
+export const addGroupMembers = defineOperation({
+  ...shared,
+  id: 'add-group-members',
+  method: 'POST',
+  path: '/groups/{guid}/members',
+  summary: 'Add members, ban users, or join',
+  description:
+    'With at least one of the four lists: adds and bans, at most 25 users together, and answers the outcome for each under the same keys; who is in several lists gets the highest scope and is not banned. Without any of them the acting user joins, with the password where the group has one, and the answer is the action message of his joining.',
+  rateLimit: 'core',
+  params: GuidParams,
+  query: NoQuery,
+  body: Type.Object({
+    admins: Type.Optional(SomeUids),
+    moderators: Type.Optional(SomeUids),
+    participants: Type.Optional(SomeUids),
+    usersToBan: Type.Optional(SomeUids),
+    password: Type.Optional(
+      Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Of the group, to join it' }),
+    ),
+  }),
+  answer: enveloped(Type.Unsafe<Message | AddAnswer>({ anyOf: [Message, AddAnswer] })),
+  errors: [
+    ...memberErrors,
+    'ERR_ALREADY_JOINED',
+    'ERR_GROUP_JOIN_NOT_ALLOWED',
+    'ERR_EMPTY_GROUP_PASS',
+    'ERR_WRONG_GROUP_PASS',
+    'ERR_NO_VACANCY',
+    'ERR_PLAN_QUOTA_RESTRICTION',
+  ],
+})
+
+const AnyUids = Type.Array(Type.String(), { default: [], description: 'uids' })
+
+export const putGroupMembers = defineOperation({
+  ...shared,
+  id: 'put-group-members',
+  method: 'PUT',
+  path: '/groups/{guid}/members',
+  summary: 'Add members and ban users, as front ends do',
+  description: 'As POST with lists, but lists may be empty and the answer always has all four keys.',
+  params: GuidParams,
+  query: NoQuery,
+  body: Type.Object({
+    admins: Type.Optional(AnyUids),
+    moderators: Type.Optional(AnyUids),
+    participants: Type.Optional(AnyUids),
+    usersToBan: Type.Optional(AnyUids),
+  }),
+  answer: enveloped(AddAnswer),
+  errors: memberErrors,
+})
+
+export const leaveGroup = defineOperation({
+  ...shared,
+  id: 'leave-group',
+  method: 'DELETE',
+  path: '/groups/{guid}/members',
+  summary: 'Leave a group',
+  description: 'An owner passes his ownership on first.',
+  onBehalfOf: 'required',
+  rateLimit: 'core',
+  params: GuidParams,
+  query: NoQuery,
+  answer: enveloped(Outcome),
+  errors: [...memberErrors, 'ERR_GROUP_NO_SELF_ACTION'],
+})
+
+const GroupMember = Type.Object(
+  { ...User.properties, scope: ScopeIn, joinedAt: Type.Integer({ description: 'Epoch seconds' }) },
+  { additionalProperties: false },
+)
+export type GroupMember = Static<typeof GroupMember>
+
+export const listGroupMembers = defineOperation({
+  ...shared,
+  id: 'list-group-members',
+  method: 'GET',
+  path: '/groups/{guid}/members',
+  summary: 'List the members of a group, by name',
+  params: GuidParams,
+  query: Type.Object({
+    status: Type.Optional(oneOf('available', 'offline')),
+    scopes: Type.Optional(Type.Array(ScopeIn)),
+    searchKey: Type.Optional(Type.String({ description: 'Part of the uid or name' })),
+    ...pageQuery(),
+  }),
+  answer: pageOf(GroupMember),
+  errors: memberErrors,
+})
+
+export const changeGroupMemberScope = defineOperation({
+  ...shared,
+  id: 'change-group-member-scope',
+  method: 'PUT',
+  path: '/groups/{guid}/members/{uid}',
+  summary: "Change a member's scope",
+  params: MemberParams,
+  query: NoQuery,
+  body: Type.Object({ scope: Type.Optional(ScopeIn) }),
+  answer: enveloped(Type.Object({ guid: Type.String(), uid: Type.String(), scope: ScopeIn, joinedAt: Type.Integer() })),
+  errors: [
+    'ERR_GUID_NOT_FOUND',
+    'ERR_UID_NOT_FOUND',
+    'ERR_GROUP_NOT_JOINED',
+    'ERR_BANNED_GROUPMEMBER',
+    'ERR_NOT_A_MEMBER',
+    'ERR_SAME_SCOPE',
+    'ERR_GROUP_NO_SCOPE_CLEARANCE',
+    'ERR_GROUP_NO_SELF_ACTION',
+  ],
+})
+
+export const kickGroupMember = defineOperation({
+  ...shared,
+  id: 'kick-group-member',
+  method: 'DELETE',
+  path: '/groups/{guid}/members/{uid}',
+  summary: 'Remove a member',
+  params: MemberParams,
+  query: NoQuery,
+  answer: enveloped(Outcome),
+  errors: [...memberErrors, 'ERR_NOT_A_MEMBER', 'ERR_GROUP_NO_CLEARANCE', 'ERR_GROUP_NO_SELF_ACTION'],
+})

@@ -1,0 +1,212 @@
+import { type Static, Type } from 'typebox'
+import { limits } from '../limits.ts'
+import { defineOperation } from '../operation.ts'
+import {
+  enveloped,
+  Group,
+  GroupTypeIn,
+  GuidParams,
+  IdIn,
+  JsonObject,
+  NameIn,
+  NoParams,
+  NoQuery,
+  Outcome,
+  oneOf,
+  pageOf,
+  pageQuery,
+  TagsIn,
+  UrlIn,
+} from '../schemas.ts'
+
+const shared = { area: 'Groups', access: { user: true }, onBehalfOf: 'optional', rateLimit: 'standard' } as const
+
+/** Read on groups of type password only; others may send an empty one along. */
+const PasswordIn = Type.String({ maxLength: limits.groupPasswordLength })
+const DescriptionIn = Type.String({ maxLength: limits.descriptionLength })
+
+const Uids = Type.Array(Type.String(), { default: [], description: 'uids' })
+
+/** What became of one user of a request that names several. */
+export const UidOutcome = Type.Object({
+  success: Type.Boolean(),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String(), devMessage: Type.String() })),
+})
+export type UidOutcome = Static<typeof UidOutcome>
+
+const UidOutcomes = Type.Unsafe<Record<string, UidOutcome>>({ type: 'object', additionalProperties: UidOutcome })
+
+/** A new group; `members` says what became of the users that the request named, under the same four keys. */
+const CreatedGroup = Type.Object(
+  {
+    ...Group.properties,
+    members: Type.Optional(
+      Type.Object({
+        data: Type.Object({
+          admins: UidOutcomes,
+          moderators: UidOutcomes,
+          participants: UidOutcomes,
+          usersToBan: UidOutcomes,
+        }),
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const createGroup = defineOperation({
+  ...shared,
+  id: 'create-group',
+  method: 'POST',
+  path: '/groups',
+  summary: 'Make a group, its first members included',
+  description:
+    'The owner is the acting user, else the user named in owner, else app_system. A user owner is an admin member, and the answer shows the group with his scope. At most 25 users in the four lists of members together; who is in several gets the highest scope.',
+  rateLimit: 'core',
+  params: NoParams,
+  query: NoQuery,
+  body: Type.Object({
+    guid: IdIn,
+    name: NameIn,
+    type: GroupTypeIn,
+    password: Type.Optional(PasswordIn),
+    icon: Type.Optional(UrlIn),
+    description: Type.Optional(DescriptionIn),
+    metadata: Type.Optional(JsonObject),
+    owner: Type.Optional(IdIn),
+    tags: Type.Optional(TagsIn),
+    members: Type.Optional(
+      Type.Object(
+        {
+          admins: Type.Optional(Uids),
+          moderators: Type.Optional(Uids),
+          participants: Type.Optional(Uids),
+          usersToBan: Type.Optional(Uids),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  }),
+  answer: enveloped(CreatedGroup),
+  errors: ['ERR_GUID_ALREADY_EXISTS', 'ERR_UID_NOT_FOUND', 'ERR_EMPTY_GROUP_PASS', 'ERR_PLAN_QUOTA_RESTRICTION'],
+})
+
+const Epoch = Type.Integer({ minimum: 0, description: 'Epoch seconds' })
+const Count = Type.Integer({ minimum: 0 })
+
+export const listGroups = defineOperation({
+  ...shared,
+  id: 'list-groups',
+  method: 'GET',
+  path: '/groups',
+  summary: 'List groups',
+  description:
+    "With an acting user: the public and password groups and his private ones, with his scope in each. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that nothing is missed.",
+  params: NoParams,
+  query: Type.Object({
+    searchKey: Type.Optional(Type.String({ description: 'Part of the guid or name' })),
+    searchIn: Type.Optional(Type.Array(oneOf('guid', 'name'))),
+    sortBy: Type.Optional(oneOf('name', 'guid', 'createdAt')),
+    sortOrder: Type.Optional(oneOf('asc', 'desc')),
+    affix: Type.Optional(oneOf('append', 'prepend')),
+    updatedAt: Type.Optional(Epoch),
+    withTags: Type.Optional(Type.Boolean({ description: 'Puts tags in each group' })),
+    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25, description: 'Groups with one of these tags' })),
+    type: Type.Optional(GroupTypeIn),
+    types: Type.Optional(Type.Array(GroupTypeIn)),
+    hasJoined: Type.Optional(Type.Boolean({ description: 'Only groups that the acting user is a member of' })),
+    guid: Type.Optional(Type.String()),
+    guids: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })),
+    'createdAt[from]': Type.Optional(Epoch),
+    'createdAt[to]': Type.Optional(Epoch),
+    'updatedAt[from]': Type.Optional(Epoch),
+    'updatedAt[to]': Type.Optional(Epoch),
+    'membersCount[gt]': Type.Optional(Count),
+    'membersCount[gte]': Type.Optional(Count),
+    'membersCount[lt]': Type.Optional(Count),
+    'membersCount[lte]': Type.Optional(Count),
+    'membersCount[eq]': Type.Optional(Count),
+    ...pageQuery(),
+  }),
+  answer: pageOf(Group),
+  errors: ['ERR_UID_NOT_FOUND'],
+})
+
+export const getGroup = defineOperation({
+  ...shared,
+  id: 'get-group',
+  method: 'GET',
+  path: '/groups/{guid}',
+  summary: 'Read one group',
+  description: 'A private group does not exist for those who are not its members.',
+  params: GuidParams,
+  query: NoQuery,
+  answer: enveloped(Group),
+  errors: ['ERR_GUID_NOT_FOUND', 'ERR_UID_NOT_FOUND'],
+})
+
+/** What an acting user meets who is no member, or whose scope does not let him. */
+const memberErrors = [
+  'ERR_GUID_NOT_FOUND',
+  'ERR_UID_NOT_FOUND',
+  'ERR_GROUP_NOT_JOINED',
+  'ERR_BANNED_GROUPMEMBER',
+  'ERR_PERMISSION_DENIED',
+] as const
+
+export const updateGroup = defineOperation({
+  ...shared,
+  id: 'update-group',
+  method: 'PUT',
+  path: '/groups/{guid}',
+  summary: 'Change a group',
+  params: GuidParams,
+  query: NoQuery,
+  body: Type.Object({
+    name: Type.Optional(NameIn),
+    type: Type.Optional(GroupTypeIn),
+    password: Type.Optional(PasswordIn),
+    icon: Type.Optional(UrlIn),
+    description: Type.Optional(DescriptionIn),
+    metadata: Type.Optional(JsonObject),
+    owner: Type.Optional(Type.String({ description: 'The new owner; ignored when a user acts' })),
+    tags: Type.Optional(TagsIn),
+    unset: Type.Optional(Type.Array(oneOf('icon', 'description', 'metadata'))),
+  }),
+  answer: enveloped(Group),
+  errors: [...memberErrors, 'ERR_EMPTY_GROUP_PASS', 'ERR_PLAN_QUOTA_RESTRICTION'],
+})
+
+export const deleteGroup = defineOperation({
+  ...shared,
+  id: 'delete-group',
+  method: 'DELETE',
+  path: '/groups/{guid}',
+  summary: 'Remove a group with its members and all its messages',
+  params: GuidParams,
+  query: NoQuery,
+  answer: enveloped(Outcome),
+  errors: memberErrors,
+})
+
+export const passOnOwnership = defineOperation({
+  ...shared,
+  id: 'pass-on-group-ownership',
+  method: 'PATCH',
+  path: '/groups/{guid}/owner',
+  summary: 'Make another member the owner of a group',
+  description: 'The new owner becomes an admin, the old one stays one. Only the owner may, or the app itself.',
+  params: GuidParams,
+  query: NoQuery,
+  body: Type.Object({ owner: Type.String({ minLength: 1, description: 'uid of the new owner' }) }),
+  answer: enveloped(Group),
+  errors: [
+    'ERR_GUID_NOT_FOUND',
+    'ERR_UID_NOT_FOUND',
+    'ERR_GROUP_NOT_JOINED',
+    'ERR_BANNED_GROUPMEMBER',
+    'ERR_GROUP_NO_CLEARANCE',
+    'ERR_GROUP_NO_SELF_ACTION',
+    'ERR_NOT_A_MEMBER',
+  ],
+})

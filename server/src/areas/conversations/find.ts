@@ -1,0 +1,75 @@
+import type { Queryable } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+
+/** What identifies a conversation, and where its history ends. */
+export interface FoundConversation {
+  readonly key: number
+  readonly kind: 1 | 2
+  readonly first: string
+  readonly second: string
+  readonly lastSentAt: number | null
+  readonly lastId: number | null
+}
+
+const columns = `c.key, c.kind, c.first, c.second, c.last_sent_at as "lastSentAt", c.last_id as "lastId"`
+
+const selectByParts = statement(`
+  select ${columns}
+  from conversations c
+  where c.app_id = $1
+  and c.kind = $2
+  and c.first = $3
+  and c.second = $4`)
+
+/** The conversation between two users, whether it has messages or not. */
+export async function findUserConversation(
+  on: Queryable,
+  appId: number,
+  a: string,
+  b: string,
+): Promise<FoundConversation | undefined> {
+  const [first, second] = a <= b ? [a, b] : [b, a]
+  const [row] = await on.query<FoundConversation>(selectByParts, [appId, 1, first, second])
+  return row
+}
+
+/** The conversation of a group, whether it has messages or not. */
+export async function findGroupConversation(
+  on: Queryable,
+  appId: number,
+  guid: string,
+): Promise<FoundConversation | undefined> {
+  const [row] = await on.query<FoundConversation>(selectByParts, [appId, 2, guid, ''])
+  return row
+}
+
+const selectByCandidates = statement(`
+  select ${columns}
+  from unnest($2::smallint[], $3::text[], $4::text[]) as candidate(kind, first, second)
+  join conversations c
+    on c.app_id = $1 and c.kind = candidate.kind and c.first = candidate.first and c.second = candidate.second`)
+
+/** The conversations that a name on the wire may mean: several, since `a_user_b_user_c` can be cut in two places. */
+export async function findNamedConversations(on: Queryable, appId: number, name: string): Promise<FoundConversation[]> {
+  const candidates = candidatesOf(name.toLowerCase())
+  if (candidates.length === 0) return []
+  return on.query<FoundConversation>(selectByCandidates, [
+    appId,
+    candidates.map(({ kind }) => kind),
+    candidates.map(({ first }) => first),
+    candidates.map(({ second }) => second),
+  ])
+}
+
+/** Every reading of a conversation id: `group_<guid>`, or two uids in byte order around one of its `_user_`. */
+export function candidatesOf(name: string): Array<{ kind: 1 | 2; first: string; second: string }> {
+  const candidates: Array<{ kind: 1 | 2; first: string; second: string }> = []
+  if (name.startsWith('group_')) candidates.push({ kind: 2, first: name.slice('group_'.length), second: '' })
+  const separator = '_user_'
+  for (let at = name.indexOf(separator); at !== -1; at = name.indexOf(separator, at + 1)) {
+    const first = name.slice(0, at)
+    const second = name.slice(at + separator.length)
+    if (first !== '' && second !== '' && first <= second) candidates.push({ kind: 1, first, second })
+  }
+  return candidates
+}

@@ -1,0 +1,169 @@
+import { ApiError } from '@parley/contract'
+import type { Database, Queryable } from '../../store/database.ts'
+import { type Statement, statement } from '../../store/statement.ts'
+import type { FoundConversation } from './find.ts'
+import { lockConversation, settle } from './membership.ts'
+
+/** One user's side of one conversation. */
+export interface SideOf {
+  readonly appId: number
+  readonly uid: string
+  readonly conversation: FoundConversation
+}
+
+/** A place in a history: time and id of a message. */
+interface Position {
+  readonly sentAt: number
+  readonly id: number
+}
+
+const higher = (column: string) => `case when (s.${column}_sent_at, s.${column}_id) < ($4::bigint, $5::bigint)`
+const raise = (column: string) => `
+    ${column}_sent_at = ${higher(column)} then $4 else s.${column}_sent_at end,
+    ${column}_id = ${higher(column)} then $5 else s.${column}_id end`
+
+/**
+ * Everything up to a position was delivered: the mark rises, never falls, and the staircase gets a step, so that every
+ * message below answers with this moment. Constant in the number of messages.
+ * Parameters: app, uid, conversation, position (time, id), epoch seconds.
+ */
+const markDelivered = statement(`
+  with before as materialized (
+    select s.delivered_sent_at, s.delivered_id
+    from conversation_states s
+    where s.app_id = $1 and s.uid = $2 and s.conversation = $3
+    for update
+  ),
+  marked as (
+    update conversation_states s
+    set ${raise('delivered')}
+    from before
+    where s.app_id = $1 and s.uid = $2 and s.conversation = $3
+  )
+  insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
+  select $1, $3, $2, 1, $4, $5, $6
+  from before
+  where (delivered_sent_at, delivered_id) < ($4, $5)
+  on conflict do nothing`)
+
+/** Everything up to a position was read, and so delivered; the unread pointer rises with it. Parameters as above. */
+const markRead = statement(`
+  with before as materialized (
+    select s.delivered_sent_at, s.delivered_id, s.read_sent_at, s.read_id
+    from conversation_states s
+    where s.app_id = $1 and s.uid = $2 and s.conversation = $3
+    for update
+  ),
+  marked as (
+    update conversation_states s
+    set ${raise('delivered')}, ${raise('read')}, ${raise('unread')},
+      counted_sent_at = ${higher('unread')} then $4 else s.counted_sent_at end,
+      counted_id = ${higher('unread')} then $5 else s.counted_id end,
+      counted_unread = ${higher('unread')} then 0 else s.counted_unread end,
+      counted_version = ${higher('unread')} then c.version else s.counted_version end
+    from before, conversations c
+    where s.app_id = $1 and s.uid = $2 and s.conversation = $3
+    and c.app_id = $1 and c.key = $3
+  )
+  insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
+  select $1, $3, $2, 1, $4, $5, $6
+  from before
+  where (delivered_sent_at, delivered_id) < ($4, $5)
+  union all
+  select $1, $3, $2, 2, $4, $5, $6
+  from before
+  where (read_sent_at, read_id) < ($4, $5)
+  on conflict do nothing`)
+
+/**
+ * Puts the user's unread pointer right before a message, unless it stands further back. The next message that he sends
+ * must move it up again, so the conversation forgets that he may have been the last to write.
+ */
+const markUnread = statement(`
+  with marked as (
+    update conversation_states s
+    set unread_sent_at = $4, unread_id = $5::bigint - 1,
+      counted_sent_at = $4, counted_id = $5::bigint - 1, counted_unread = 0, counted_version = c.version
+    from conversations c
+    where s.app_id = $1 and s.uid = $2 and s.conversation = $3
+    and c.app_id = $1 and c.key = $3
+    and (s.unread_sent_at, s.unread_id) >= ($4, $5)
+    returning s.conversation
+  )
+  update conversations c
+  set last_sender = null
+  where c.app_id = $1
+  and c.key in (select conversation from marked)`)
+
+const selectPosition = statement(`
+  select sent_at as "sentAt", id
+  from messages
+  where app_id = $1
+  and id = $2
+  and conversation = $3
+  and not purged`)
+
+const selectNewestOfOthers = statement(`
+  select m.sent_at as "sentAt", m.id
+  from messages m
+  where m.app_id = $1
+  and m.conversation = $2
+  and m.countable
+  and m.sender <> $3
+  and m.deleted_at is null
+  order by m.sent_at desc, m.id desc
+  limit 1`)
+
+/**
+ * Marks what others sent as delivered to, or read by, a user.
+ * @param messageId up to this message; everything where it is absent
+ * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for a message of another conversation
+ */
+export async function markReceived(
+  database: Database,
+  receipt: 'delivered' | 'read',
+  side: SideOf,
+  messageId: number | undefined,
+): Promise<void> {
+  const position = await positionOf(database, side, messageId)
+  const mark = receipt === 'delivered' ? markDelivered : markRead
+  const now = Math.floor(Date.now() / 1000)
+  if (side.conversation.kind === 1) return applyMark(database, mark, side, position, now)
+  await database.transaction(async (tx) => {
+    await lockConversation(tx, side.appId, side.conversation.key)
+    await applyMark(tx, mark, side, position, now)
+    await settle(tx, side.appId, [side.conversation.first], now)
+  })
+}
+
+/**
+ * Makes a message of others and all after it unread again for a user; receipts that others saw stay.
+ * @param messageId absent: the newest message of others, if there is one
+ */
+export async function markUnreadFrom(database: Database, side: SideOf, messageId: number | undefined): Promise<void> {
+  const { appId, uid, conversation } = side
+  const position =
+    messageId === undefined
+      ? (await database.query<Position>(selectNewestOfOthers, [appId, conversation.key, uid]))[0]
+      : await positionOf(database, side, messageId)
+  if (position === undefined) return
+  await database.transaction(async (tx) => {
+    await lockConversation(tx, appId, conversation.key)
+    await tx.query(markUnread, [appId, uid, conversation.key, position.sentAt, position.id])
+  })
+}
+
+async function applyMark(on: Queryable, mark: Statement, side: SideOf, position: Position, now: number): Promise<void> {
+  await on.query(mark, [side.appId, side.uid, side.conversation.key, position.sentAt, position.id, now])
+}
+
+/** Where a message stands in the conversation; without one, the end of it. */
+async function positionOf(on: Queryable, side: SideOf, messageId: number | undefined): Promise<Position> {
+  const { key, lastSentAt, lastId } = side.conversation
+  if (messageId === undefined) return { sentAt: lastSentAt ?? 0, id: lastId ?? 0 }
+  const [position] = await on.query<Position>(selectPosition, [side.appId, messageId, key])
+  if (position === undefined) {
+    throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${messageId} in this conversation.`)
+  }
+  return position
+}

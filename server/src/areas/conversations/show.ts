@@ -1,0 +1,83 @@
+import type { Conversation, Message } from '@parley/contract'
+import type { Queryable } from '../../store/database.ts'
+import { readGroups, readMemberships, showGroup } from '../groups/index.ts'
+import { readMessages } from '../messages/rows.ts'
+import { showMessages } from '../messages/show.ts'
+import { readUsers, showDeletedUser, showUser } from '../users/index.ts'
+import { conversationId } from './naming.ts'
+import { otherSide, type Side } from './sides.ts'
+
+export interface ShowConversationOptions {
+  /** The user's own tags of the conversation. */
+  readonly withTags?: boolean
+  /** Tags of the user or group on the other side. */
+  readonly withUserAndGroupTags?: boolean
+  /** For each uid on the other side, what stands between him and the viewer. */
+  readonly blockInfo?: ReadonlyMap<string, object>
+}
+
+/** Conversations as answers show them, their last messages and other sides read once for all of them. */
+export async function showConversations(
+  on: Queryable,
+  appId: number,
+  sides: readonly Side[],
+  options: ShowConversationOptions = {},
+): Promise<Conversation[]> {
+  const uids = sides.filter((side) => side.kind === 1).map(otherSide)
+  const groupSides = sides.filter((side) => side.kind === 2)
+  const [lastMessages, users, groups, memberships] = await Promise.all([
+    readLastMessages(on, appId, sides),
+    readUsers(on, appId, uids),
+    readGroups(on, appId, groupSides.map(otherSide)),
+    readMemberships(
+      on,
+      appId,
+      groupSides.map((side) => ({ guid: side.first, uid: side.uid })),
+    ),
+  ])
+  return sides.map((side) => {
+    const id = conversationId(side.kind, side.first, side.second)
+    const lastMessage = lastMessages.get(side.listedId ?? 0)
+    const other = otherSide(side)
+    return {
+      conversationId: id,
+      conversationType: side.kind === 1 ? 'user' : 'group',
+      unreadMessageCount: String(side.unread),
+      createdAt: side.createdAt,
+      updatedAt: side.listedSentAt ?? side.createdAt,
+      ...(lastMessage && !side.cleared && { lastMessage }),
+      ...(options.withTags === true && side.tags.length > 0 && { tags: side.tags }),
+      ...(side.pinnedAt !== null && { pinnedBy: side.uid, pinnedAt: side.pinnedAt }),
+      conversationWith: side.kind === 1 ? showUserSide() : showGroupSide(),
+    }
+
+    function showUserSide(): Record<string, unknown> {
+      const user = users.get(other)
+      const shown =
+        user === undefined
+          ? showDeletedUser(other)
+          : showUser(user, 'other', { withTags: options.withUserAndGroupTags === true })
+      return { ...shown, conversationId: id, ...options.blockInfo?.get(other) }
+    }
+
+    function showGroupSide(): Record<string, unknown> {
+      const group = groups.get(other)
+      if (group === undefined) return { guid: other }
+      const membership = memberships.get(`${side.first} ${side.uid}`)
+      const { tags, ...shown } = showGroup(group, membership)
+      return { ...shown, ...(options.withUserAndGroupTags === true && tags !== undefined && { tags }) }
+    }
+  })
+}
+
+/** The last messages by id; one that was deleted is left out until the next. */
+async function readLastMessages(on: Queryable, appId: number, sides: readonly Side[]): Promise<Map<number, Message>> {
+  const rows = await readMessages(
+    on,
+    appId,
+    sides.flatMap((side) => side.listedId ?? []),
+  )
+  const visible = [...rows.values()].filter((row) => row.deletedAt === null)
+  const shown = await showMessages(on, appId, visible)
+  return new Map(visible.map((row, i) => [row.id, shown[i] as Message]))
+}

@@ -1,0 +1,125 @@
+import { ApiError, limits } from '@parley/contract'
+import { attachmentsOf } from './traits.ts'
+
+/** What a message says, checked: its category, type and `data` as they are stored. */
+export interface Content {
+  readonly category: string
+  readonly type: string
+  readonly data: Record<string, unknown>
+}
+
+const mediaTypes = ['image', 'file', 'audio', 'video']
+const interactiveTypes = ['card', 'form', 'customInteractive', 'scheduler']
+const maxTypeLength = 100
+
+/** Members of `data` that only the service writes. */
+const reserved = ['entities', 'mentions', 'reactions', 'moderation']
+
+/**
+ * Checks what a client wants to send.
+ * @throws 400 with the code of the contract for what is missing or wrong
+ */
+export function checkContent(sent: { category?: string; type?: string; data?: Record<string, unknown> }): Content {
+  if (sent.category === '') throw new ApiError('ERR_EMPTY_MESSAGE_CATEGORY')
+  if (sent.type === '') throw new ApiError('ERR_EMPTY_MESSAGE_TYPE')
+  const category = sent.category ?? 'message'
+  const data = { ...sent.data }
+  for (const name of reserved) delete data[name]
+
+  const type = checkCategory(category, sent.type, data)
+  checkMetadata(data)
+  const bytes = Buffer.byteLength(JSON.stringify(data))
+  if (bytes > limits.messageDataBytes) {
+    throw new ApiError('ERR_BAD_REQUEST', `data has ${bytes} bytes; ${limits.messageDataBytes} are allowed.`, [
+      { path: 'body/data', message: `must not have more than ${limits.messageDataBytes} bytes` },
+    ])
+  }
+  return { category, type, data }
+}
+
+/** @returns the type of the message, the default of its category where none was sent */
+function checkCategory(category: string, type: string | undefined, data: Record<string, unknown>): string {
+  switch (category) {
+    case 'message':
+      return checkMessage(type ?? 'text', data)
+    case 'custom':
+      return checkCustom(type, data)
+    case 'interactive':
+      return checkInteractive(type ?? 'card', data)
+    default:
+      throw new ApiError(
+        'ERR_INVALID_MESSAGE_CATEGORY',
+        `category must be message, custom or interactive; it is ${JSON.stringify(category)}.`,
+      )
+  }
+}
+
+function checkMessage(type: string, data: Record<string, unknown>): string {
+  if (data.text !== undefined && typeof data.text !== 'string') {
+    throw new ApiError('ERR_INVALID_MESSAGE_TEXT', 'data.text must be a string.')
+  }
+  if (type === 'text') {
+    if (data.text === undefined || data.text === '')
+      throw new ApiError('ERR_EMPTY_MESSAGE_TEXT', 'data.text is missing.')
+  } else if (mediaTypes.includes(type)) {
+    checkMedia(data)
+  } else {
+    throw new ApiError('ERR_INVALID_MESSAGE_TYPE', `type must be text, ${mediaTypes.join(', ')}; it is "${type}".`)
+  }
+  return type
+}
+
+/** A media message names its files by URL: in `attachments`, or the only one in `url`. */
+function checkMedia(data: Record<string, unknown>): void {
+  if (data.attachments !== undefined && !Array.isArray(data.attachments)) {
+    throw new ApiError('ERR_INVALID_MEDIA_MESSAGE', 'data.attachments must be an array.')
+  }
+  const sent = (data.attachments as unknown[] | undefined) ?? []
+  const attachments = attachmentsOf(data)
+  if (attachments.length !== sent.length || !attachments.every(({ url }) => typeof url === 'string' && isUrl(url))) {
+    throw new ApiError('ERR_INVALID_MEDIA_MESSAGE', 'Each of data.attachments must be an object with an absolute url.')
+  }
+  if (attachments.length === 0 && !(typeof data.url === 'string' && isUrl(data.url))) {
+    throw new ApiError('ERR_EMPTY_MESSAGE_FILE', 'data.attachments must name at least one file.')
+  }
+  data.url ??= attachments[0]?.url
+}
+
+function isUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && text.length <= limits.urlLength && URL.canParse(text)
+}
+
+function checkCustom(type: string | undefined, data: Record<string, unknown>): string {
+  if (type === undefined) throw new ApiError('ERR_EMPTY_MESSAGE_TYPE', 'A custom message needs a type of yours.')
+  if (type.length > maxTypeLength) {
+    throw new ApiError('ERR_INVALID_MESSAGE_TYPE', `type must have at most ${maxTypeLength} characters.`)
+  }
+  if (data.customData === undefined || data.customData === null || data.customData === '') {
+    throw new ApiError('ERR_EMPTY_CUSTOM_DATA', 'data.customData is missing.')
+  }
+  if (typeof data.customData !== 'object') {
+    throw new ApiError('ERR_INVALID_CUSTOM_DATA', 'data.customData must be JSON: an object or an array.')
+  }
+  return type
+}
+
+function checkInteractive(type: string, data: Record<string, unknown>): string {
+  if (!interactiveTypes.includes(type)) {
+    throw new ApiError('ERR_INVALID_MESSAGE_TYPE', `type must be one of ${interactiveTypes.join(', ')}.`)
+  }
+  const content = type === 'customInteractive' ? (data.interactiveData ?? data.data) : data.interactiveData
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw new ApiError('ERR_INVALID_MESSAGE_DATA', 'data.interactiveData must be an object.')
+  }
+  return type
+}
+
+function checkMetadata({ metadata }: Record<string, unknown>): void {
+  if (metadata === undefined) return
+  if (typeof metadata !== 'object' || metadata === null) {
+    throw new ApiError('ERR_INVALID_METADATA', 'data.metadata must be JSON: an object.')
+  }
+  if (Buffer.byteLength(JSON.stringify(metadata)) > limits.metadataBytes) {
+    throw new ApiError('ERR_BAD_REQUEST', `data.metadata may have ${limits.metadataBytes} bytes.`)
+  }
+}

@@ -1,0 +1,103 @@
+import { ApiError } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Fragment } from '../../../store/statement.ts'
+import { type AttachmentKind, traits } from '../traits.ts'
+
+/** The filters of the message lists, as their queries give them. */
+export interface MessageFilters {
+  readonly category?: string
+  readonly categories?: string[]
+  readonly type?: string
+  readonly types?: string[]
+  readonly sender?: string
+  readonly senders?: string[]
+  readonly receiverType?: 'user' | 'group'
+  readonly tags?: string[]
+  readonly hasAttachments?: boolean
+  readonly attachmentTypes?: AttachmentKind[]
+  readonly hasLinks?: boolean
+  readonly hideReplies?: boolean
+  readonly hideDeleted?: boolean
+  readonly onlyDeleted?: boolean
+  readonly onlyUpdates?: boolean
+  readonly fromTimestamp?: number
+  readonly toTimestamp?: number
+  readonly unread?: boolean
+  readonly undelivered?: boolean
+  readonly 'sentAt[from]'?: number
+  readonly 'sentAt[to]'?: number
+  readonly 'updatedAt[from]'?: number
+  readonly 'updatedAt[to]'?: number
+  readonly 'editedAt[from]'?: number
+  readonly 'editedAt[to]'?: number
+}
+
+/**
+ * The conditions on messages `m` that a query asks for.
+ * @throws 400 when `unread` or `undelivered` is asked without a user whose marks count
+ */
+export function filterConditions(filters: MessageFilters, viewer: string | undefined): Fragment[] {
+  if ((filters.unread === true || filters.undelivered === true) && viewer === undefined) {
+    const name = filters.unread === true ? 'unread' : 'undelivered'
+    throw new ApiError('ERR_BAD_REQUEST', `${name} needs an acting user (onBehalfOf).`, [
+      { path: `query/${name}`, message: 'needs the header onBehalfOf' },
+    ])
+  }
+  const conditions: Fragment[] = [sql`not m.purged`]
+  const add = (value: unknown, condition: () => Fragment) => {
+    if (value !== undefined && value !== false) conditions.push(condition())
+  }
+  const lower = (ids: string[]) => ids.map((id) => id.toLowerCase())
+
+  add(filters.category, () => sql`m.category = ${filters.category}`)
+  add(filters.categories, () => sql`m.category = any(${filters.categories}::text[])`)
+  add(filters.type, () => sql`m.type = ${filters.type}`)
+  add(filters.types, () => sql`m.type = any(${filters.types}::text[])`)
+  add(filters.sender, () => sql`m.sender = ${filters.sender?.toLowerCase()}`)
+  add(filters.senders, () => sql`m.sender = any(${lower(filters.senders ?? [])}::text[])`)
+  add(filters.receiverType, () => sql`m.kind = ${filters.receiverType === 'user' ? 1 : 2}`)
+  add(filters.tags, () => sql`m.tags && ${filters.tags}::text[]`)
+  add(filters.hasAttachments, () => hasTraits(traits.attachments))
+  add(filters.attachmentTypes, () =>
+    hasTraits((filters.attachmentTypes ?? []).reduce((bits, kind) => bits | traits[kind], 0)),
+  )
+  add(filters.hasLinks, () => hasTraits(traits.links))
+  add(filters.hideReplies, () => sql`m.parent_id is null`)
+  add(filters.hideDeleted, () => sql`m.deleted_at is null`)
+  add(filters.onlyDeleted, () => sql`m.deleted_at is not null`)
+  add(filters.onlyUpdates, () => sql`m.updated_at <> m.sent_at`)
+  add(filters.fromTimestamp, () => sql`m.sent_at >= ${filters.fromTimestamp}`)
+  if (filters.fromTimestamp !== undefined) add(filters.toTimestamp, () => sql`m.sent_at <= ${filters.toTimestamp}`)
+  add(filters['sentAt[from]'], () => sql`m.sent_at >= ${filters['sentAt[from]']}`)
+  add(filters['sentAt[to]'], () => sql`m.sent_at <= ${filters['sentAt[to]']}`)
+  add(filters['updatedAt[from]'], () => changed('>=', filters['updatedAt[from]']))
+  add(filters['updatedAt[to]'], () => changed('<=', filters['updatedAt[to]']))
+  add(filters['editedAt[from]'], () => sql`m.edited_at >= ${filters['editedAt[from]']}`)
+  add(filters['editedAt[to]'], () => sql`m.edited_at <= ${filters['editedAt[to]']}`)
+  return conditions
+}
+
+/** Any of these bits. */
+function hasTraits(bits: number): Fragment {
+  return sql`m.traits & ${bits}::int <> 0`
+}
+
+/** Only messages that really changed since they were sent. */
+function changed(operator: '>=' | '<=', time: number | undefined): Fragment {
+  return sql`m.updated_at <> m.sent_at and m.updated_at ${sql.raw(operator)} ${time}`
+}
+
+/** What a user has not read, or not received: messages of others, beyond his side `s` of the conversation. */
+export function viewerConditions(filters: MessageFilters, viewer: string): Fragment[] {
+  const conditions: Fragment[] = []
+  if (filters.unread === true) {
+    conditions.push(sql`m.countable and m.sender <> ${viewer} and (m.sent_at, m.id) > (s.unread_sent_at, s.unread_id)`)
+  }
+  if (filters.undelivered === true) {
+    conditions.push(
+      sql`m.countable and m.sender <> ${viewer} and m.delivered_at is null
+        and (m.sent_at, m.id) > (s.delivered_sent_at, s.delivered_id)`,
+    )
+  }
+  return conditions
+}

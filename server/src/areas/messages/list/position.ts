@@ -1,0 +1,121 @@
+import { ApiError, type CursorMeta } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queryable } from '../../../store/database.ts'
+import { type Fragment, statement } from '../../../store/statement.ts'
+
+/** A place in a history: messages are ordered by time, then id. In lists by change the time is that of the change. */
+export interface Position {
+  readonly at: number
+  readonly id: number
+}
+
+export type Affix = 'append' | 'prepend'
+
+/** Where a page of a history begins and in which direction it goes; without a cursor from the very end or beginning. */
+export interface Paging {
+  readonly affix: Affix
+  readonly cursor: Position | undefined
+  readonly limit: number
+  /** The column that orders the list: `sent_at`, or `updated_at` for clients that sync what changed. */
+  readonly by: 'sent_at' | 'updated_at'
+}
+
+interface CursorQuery {
+  readonly affix?: Affix
+  readonly id?: string
+  readonly sentAt?: number
+  readonly updatedAt?: number
+}
+
+const lastId = Number.MAX_SAFE_INTEGER
+
+const selectTimes = statement(`
+  select sent_at as "sentAt", updated_at as "updatedAt"
+  from messages
+  where app_id = $1
+  and id = $2`)
+
+/**
+ * Reads `affix`, `id`, `sentAt` and `updatedAt` of a query. Clients send the smallest id and the smallest time of a
+ * page, which may belong to two messages: then the page goes on from the later of both positions for `prepend`, from
+ * the earlier for `append`, so that rows may repeat but never vanish.
+ * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for an id alone that was never given
+ */
+export async function readPaging(on: Queryable, appId: number, query: CursorQuery, limit: number): Promise<Paging> {
+  const by = query.updatedAt === undefined ? 'sent_at' : 'updated_at'
+  const affix = query.affix ?? 'append'
+  const time = query.updatedAt ?? query.sentAt
+  const cursor =
+    query.id === undefined ? ofTime(affix, time) : await ofId(on, appId, { affix, time, by, id: Number(query.id) })
+  return { affix, cursor, limit, by }
+}
+
+/** A time alone: what is newer than the whole second, or older than it. */
+function ofTime(affix: Affix, time: number | undefined): Position | undefined {
+  if (time === undefined) return undefined
+  return { at: time, id: affix === 'append' ? lastId : 0 }
+}
+
+async function ofId(
+  on: Queryable,
+  appId: number,
+  { affix, time, by, id }: { affix: Affix; time: number | undefined; by: Paging['by']; id: number },
+): Promise<Position> {
+  const [row] = await on.query<{ sentAt: number; updatedAt: number }>(selectTimes, [appId, id])
+  const at = by === 'sent_at' ? row?.sentAt : row?.updatedAt
+  if (at === undefined && time === undefined) {
+    throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `The cursor id ${id} is not the id of a message.`)
+  }
+  if (at === undefined || time === undefined || at === time) return { at: at ?? (time as number), id }
+  if (affix === 'prepend') return at > time ? { at, id } : { at: time, id: lastId }
+  return at < time ? { at, id } : { at: time, id: 0 }
+}
+
+/** `m` lies beyond the cursor, in the direction of the page. */
+export function beyond({ affix, cursor, by }: Paging): Fragment | undefined {
+  if (cursor === undefined) return undefined
+  const operator = sql.raw(affix === 'append' ? '>' : '<')
+  return sql`(m.${sql.raw(by)}, m.id) ${operator} (${cursor.at}::bigint, ${cursor.id}::bigint)`
+}
+
+/** `m` lies on the other side of the cursor, where the page comes from. */
+export function behind({ affix, cursor, by }: Paging): Fragment | undefined {
+  if (cursor === undefined) return undefined
+  const operator = sql.raw(affix === 'append' ? '<=' : '>=')
+  return sql`(m.${sql.raw(by)}, m.id) ${operator} (${cursor.at}::bigint, ${cursor.id}::bigint)`
+}
+
+/** The order in which a page is read: ascending going on, descending going back. */
+export function readingOrder({ affix, by }: Paging): Fragment {
+  const direction = affix === 'append' ? 'asc' : 'desc'
+  return sql.raw(`m.${by} ${direction}, m.id ${direction}`)
+}
+
+/** The order in which a page is answered: always ascending. */
+export function answerOrder({ by }: Paging): Fragment {
+  return sql.raw(`m.${by}, m.id`)
+}
+
+/** `meta` of a page whose rows ascend. @param more does anything lie beyond the page, or behind it? */
+export function cursorMeta(
+  paging: Paging,
+  rows: ReadonlyArray<{ id: number; sentAt: number; updatedAt: number }>,
+  more: { beyond: boolean; behind: boolean },
+): CursorMeta {
+  const point = (row: { id: number; sentAt: number; updatedAt: number }, affix: Affix) => ({
+    affix,
+    ...(paging.by === 'updated_at' ? { updatedAt: row.updatedAt } : { sentAt: row.sentAt }),
+    id: String(row.id),
+  })
+  const first = rows[0]
+  const last = rows.at(-1)
+  const older = paging.affix === 'prepend' ? more.beyond : more.behind
+  const newer = paging.affix === 'append' ? more.beyond : more.behind
+  const onward = paging.affix === 'append' ? last : first
+  return {
+    ...(older && first && { previous: point(first, 'prepend') }),
+    current: { limit: paging.limit, count: rows.length },
+    ...(newer && last && { next: point(last, 'append') }),
+    ...(onward && { cursor: point(onward, paging.affix) }),
+  }
+}

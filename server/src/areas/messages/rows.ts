@@ -1,0 +1,106 @@
+import { sql } from 'kysely'
+import type { Queryable } from '../../store/database.ts'
+import { type Fragment, statement } from '../../store/statement.ts'
+
+/** A message as the database keeps it, with the times at which it was delivered and read. */
+export interface StoredMessage {
+  readonly id: number
+  readonly conversation: number
+  readonly sender: string
+  /** 1 one-to-one, 2 group */
+  readonly kind: 1 | 2
+  readonly receiver: string
+  readonly category: string
+  readonly type: string
+  readonly data: Record<string, unknown>
+  readonly parentId: number | null
+  readonly quotedId: number | null
+  readonly muid: string | null
+  readonly tags: string[] | null
+  readonly sentAt: number
+  readonly updatedAt: number
+  readonly deliveredAt: number | null
+  readonly readAt: number | null
+  readonly editedAt: number | null
+  readonly editedBy: string | null
+  readonly deletedAt: number | null
+  readonly deletedBy: string | null
+}
+
+/**
+ * Columns of `StoredMessage`, of the table `messages` (or a page of it) under the alias `m`, beside `receiptJoins`.
+ * A message was delivered and read at the time of the first step of the staircase at or above it: that of its receiver,
+ * or of the whole group. Explicit times of an import win.
+ */
+const columns = `m.id, m.conversation, m.sender, m.kind, m.receiver, m.category, m.type, m.data, m.parent_id as "parentId",
+  m.quoted_id as "quotedId", m.muid, m.tags, m.sent_at as "sentAt", m.updated_at as "updatedAt",
+  coalesce(m.delivered_at, d.at, m.read_at, r.at) as "deliveredAt", coalesce(m.read_at, r.at) as "readAt",
+  m.edited_at as "editedAt", m.edited_by as "editedBy", m.deleted_at as "deletedAt", m.deleted_by as "deletedBy"`
+
+const receiptJoins = [1, 2]
+  .map(
+    (kind) => `
+  left join lateral (
+    select s.at
+    from receipt_steps s
+    where s.app_id = m.app_id
+    and s.conversation = m.conversation
+    and s.uid = case m.kind when 2 then '' else m.receiver end
+    and s.kind = ${kind}
+    and (s.sent_at, s.id) >= (m.sent_at, m.id)
+    and (m.kind = 2 or m.sender <> m.receiver)
+    order by s.sent_at, s.id
+    limit 1
+  ) ${kind === 1 ? 'd' : 'r'} on true`,
+  )
+  .join('')
+
+/** Reads whole messages out of a page of message rows, in the order given. */
+export function selectStored(page: Fragment, order: Fragment): Fragment<StoredMessage> {
+  return sql<StoredMessage>`
+  with page as materialized (${page})
+  select ${sql.raw(columns)}
+  from page m${sql.raw(receiptJoins)}
+  order by ${order}`
+}
+
+const selectByIds = statement(`
+  select ${columns}
+  from messages m${receiptJoins}
+  where m.app_id = $1
+  and m.id = any($2::bigint[])
+  and not m.purged`)
+
+/** Reads messages by id; unknown and purged ones are missing from the map. */
+export async function readMessages(
+  on: Queryable,
+  appId: number,
+  ids: Iterable<number>,
+): Promise<Map<number, StoredMessage>> {
+  const wanted = [...new Set(ids)]
+  if (wanted.length === 0) return new Map()
+  const rows = await on.query<StoredMessage>(selectByIds, [appId, wanted])
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** In two halves, since live and imported messages have an index of their own each. */
+const selectByMuid = statement(`
+  select ${columns}
+  from (
+    select * from messages where app_id = $1 and muid = $2 and sender = $3 and not imported
+    union all
+    select * from messages where app_id = $1 and muid = $2 and sender = $3 and imported
+  ) m${receiptJoins}
+  where m.kind = $4
+  and m.receiver = $5
+  and not m.purged`)
+
+/** The message that a sender has stored under this muid in his conversation with a user or group. */
+export async function readByMuid(
+  on: Queryable,
+  appId: number,
+  { muid, sender, kind, receiver }: { muid: string; sender: string; kind: 1 | 2; receiver: string },
+): Promise<StoredMessage | undefined> {
+  const [row] = await on.query<StoredMessage>(selectByMuid, [appId, muid, sender, kind, receiver])
+  return row
+}

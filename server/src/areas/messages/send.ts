@@ -1,0 +1,217 @@
+import { ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage } from '@parley/contract'
+import type { App, Caller } from '../../call.ts'
+import type { Context } from '../../context.ts'
+import { systemUid } from '../apps/index.ts'
+import { conversationId } from '../conversations/index.ts'
+import { type Content, checkContent } from './content.ts'
+import { readByMuid, readMessages, type StoredMessage } from './rows.ts'
+import { showMessages } from './show.ts'
+import { traitsOf } from './traits.ts'
+import type { MessageRow, Refusal, WrittenRow } from './write/statement.ts'
+
+type SendBody = BodyOf<typeof sendMessage>
+
+/** Where one message goes. */
+interface Target {
+  readonly kind: 1 | 2
+  readonly receiver: string
+}
+
+/** The outcome for one of several receivers. */
+type Outcome = { success: true; data: Message } | ({ success: false } & ErrorBody)
+
+/** Sends to one receiver, or to `multipleReceivers`, where one that fails does not stop the others. */
+export async function send(
+  context: Context,
+  app: App,
+  caller: Caller,
+  body: SendBody,
+): Promise<Message | { uids?: Record<string, Outcome>; guids?: Record<string, Outcome> }> {
+  const content = checkContent(body)
+  if (body.multipleReceivers === undefined) return sendTo(context, app, caller, content, body, readTarget(body))
+
+  const { uids, guids } = body.multipleReceivers
+  if ((uids?.length ?? 0) + (guids?.length ?? 0) === 0) {
+    throw new ApiError('ERR_EMPTY_RECEIVER', 'multipleReceivers names nobody.')
+  }
+  const sendToAll = async (kind: 1 | 2, ids: readonly string[]) => {
+    const receivers = [...new Set(ids.map((id) => id.toLowerCase()))]
+    const outcomes = await Promise.all(
+      receivers.map(async (receiver): Promise<[string, Outcome]> => {
+        const outcome = sendTo(context, app, caller, content, body, { kind, receiver })
+        return [receiver, await settle(outcome)]
+      }),
+    )
+    return Object.fromEntries(outcomes)
+  }
+  const [toUsers, toGroups] = await Promise.all([uids && sendToAll(1, uids), guids && sendToAll(2, guids)])
+  return { ...(toUsers && { uids: toUsers }), ...(toGroups && { guids: toGroups }) }
+}
+
+async function settle(sent: Promise<Message>): Promise<Outcome> {
+  try {
+    return { success: true, data: await sent }
+  } catch (error) {
+    if (error instanceof ApiError) return { success: false, ...error.toBody() }
+    throw error
+  }
+}
+
+function readTarget({ receiver, receiverType }: SendBody): Target {
+  if (receiver === undefined) throw new ApiError('ERR_EMPTY_RECEIVER', 'receiver is missing.')
+  if (receiverType !== 'user' && receiverType !== 'group') {
+    throw new ApiError('ERR_INVALID_RECEIVER_TYPE', 'receiverType must be user or group.')
+  }
+  return { kind: receiverType === 'user' ? 1 : 2, receiver: receiver.toLowerCase() }
+}
+
+const maxJudgements = 5
+
+async function sendTo(
+  context: Context,
+  app: App,
+  caller: Caller,
+  content: Content,
+  body: SendBody,
+  target: Target,
+): Promise<Message> {
+  const sender = caller.kind === 'user' ? caller.uid : systemUid
+  const related = await readRelated(context, app, sender, target, body)
+  const unjudged = {
+    appId: app.appId,
+    sender,
+    ...target,
+    category: content.category,
+    type: content.type,
+    data: JSON.stringify(content.data),
+    muid: body.muid ?? null,
+    parentId: related.parent?.id ?? null,
+    quotedId: related.quoted?.id ?? null,
+    tags: body.tags ?? null,
+    traits: traitsOf(content.type, content.data),
+    countable: true,
+    asApp: caller.kind === 'app',
+  }
+  const prefix = related.parent === undefined ? 'sendMessage' : 'sendThreadedMessage'
+  for (let judgements = 1; ; judgements++) {
+    const row: MessageRow = {
+      ...unjudged,
+      ...context.messages.judge.judge(app.appId, target.receiver, prefix, content),
+    }
+    const written = await context.messages.write(row)
+    if (written.refusal === 'STALE_PERMISSIONS' && judgements < maxJudgements) {
+      await context.messages.judge.refresh(app.appId, target.receiver)
+      continue
+    }
+    if (written.refusal !== null) throw refusalError(written.refusal, row)
+    return written.id === null ? showStored(context, row) : showSent(context, row, written, content, related.quoted)
+  }
+}
+
+/** The messages that this one replies to and quotes, which must be of the same conversation. */
+async function readRelated(
+  context: Context,
+  app: App,
+  sender: string,
+  target: Target,
+  { parentId, quotedMessageId }: SendBody,
+): Promise<{ parent?: StoredMessage; quoted?: StoredMessage }> {
+  if (parentId === undefined && quotedMessageId === undefined) return {}
+  const ids = [parentId, quotedMessageId].flatMap((id) => (id === undefined ? [] : Number(id)))
+  const found = await readMessages(context.database, app.appId, ids)
+  const here = conversationId(target.kind, target.kind === 2 ? target.receiver : sender, target.receiver)
+  const read = (id: number | string, code: 'ERR_WRONG_MESSAGE_THREAD' | 'ERR_MESSAGE_ID_NOT_FOUND') => {
+    const message = found.get(Number(id))
+    if (message === undefined) throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${id}.`)
+    const isHere =
+      message.kind === target.kind &&
+      (message.kind === 2 ? message.receiver === target.receiver : isPair(message, sender, target.receiver))
+    if (!isHere) throw new ApiError(code, `The message ${id} is not in the conversation ${here}.`)
+    return message
+  }
+  const parent = parentId === undefined ? undefined : read(parentId, 'ERR_WRONG_MESSAGE_THREAD')
+  if (parent !== undefined && parent.parentId !== null) throw new ApiError('ERR_MESSAGE_THREAD_NESTING')
+  if (parent?.category === 'action') throw new ApiError('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
+  const quoted = quotedMessageId === undefined ? undefined : read(quotedMessageId, 'ERR_MESSAGE_ID_NOT_FOUND')
+  return { ...(parent && { parent }), ...(quoted && { quoted }) }
+}
+
+function isPair(message: StoredMessage, a: string, b: string): boolean {
+  return (message.sender === a && message.receiver === b) || (message.sender === b && message.receiver === a)
+}
+
+function refusalError(refusal: Refusal, { sender, receiver, type }: MessageRow): ApiError {
+  switch (refusal) {
+    case 'ERR_SENDER_NOT_FOUND':
+      return new ApiError('ERR_UID_NOT_FOUND', `The sender ${sender} is unknown or deactivated.`)
+    case 'ERR_UID_NOT_FOUND':
+      return new ApiError('ERR_UID_NOT_FOUND', `The receiver ${receiver} is unknown or deactivated.`)
+    case 'ERR_GUID_NOT_FOUND':
+      return new ApiError('ERR_GUID_NOT_FOUND', `There is no group with the guid ${receiver}.`)
+    case 'ERR_BLOCKED_RECEIVER':
+      return new ApiError(refusal, `${sender} has blocked ${receiver}.`)
+    case 'ERR_BLOCKED_SENDER':
+      return new ApiError(refusal, `${receiver} has blocked ${sender}.`)
+    case 'ERR_GROUP_NOT_JOINED':
+      return new ApiError(refusal, `${sender} is not a member of the group ${receiver}.`)
+    case 'ERR_BANNED_GROUPMEMBER':
+      return new ApiError(refusal, `${sender} is banned from the group ${receiver}.`)
+    case 'ERR_PERMISSION_DENIED':
+      return new ApiError(refusal, `The scope of ${sender} in the group ${receiver} may not send this (type ${type}).`)
+    case 'NO_CONVERSATION':
+    case 'STALE_PERMISSIONS':
+      return new ApiError('ERR_MISSION_FAILED', 'The message met changes too often. Try again.')
+  }
+}
+
+/** A repeated muid is answered with the message that is stored. */
+async function showStored(context: Context, row: MessageRow): Promise<Message> {
+  const stored = await readByMuid(context.database, row.appId, { ...row, muid: row.muid ?? '' })
+  if (stored === undefined) throw new ApiError('ERR_MISSION_FAILED', 'The message met changes too often. Try again.')
+  const [message] = await showMessages(context.database, row.appId, [stored], { withTags: true })
+  return message as Message
+}
+
+async function showSent(
+  context: Context,
+  row: MessageRow,
+  written: WrittenRow,
+  content: Content,
+  quoted: StoredMessage | undefined,
+): Promise<Message> {
+  const { entities } = context.messages
+  const [sender, receiver] = await Promise.all([
+    entities.user(row.appId, row.sender, written.senderRevision),
+    row.kind === 1
+      ? entities.user(row.appId, row.receiver, written.receiverRevision)
+      : entities.group(row.appId, row.receiver, written.receiverRevision),
+  ])
+  const conversation = conversationId(row.kind, row.kind === 2 ? row.receiver : row.sender, row.receiver)
+  const [quotedMessage] = quoted === undefined ? [] : await showMessages(context.database, row.appId, [quoted])
+  return {
+    id: String(written.id),
+    ...(row.muid !== null && { muid: row.muid }),
+    conversationId: conversation,
+    sender: row.sender,
+    receiverType: row.kind === 1 ? 'user' : 'group',
+    receiver: row.receiver,
+    category: row.category,
+    type: row.type,
+    data: {
+      ...content.data,
+      entities: {
+        sender: { entity: sender, entityType: 'user' },
+        receiver:
+          row.kind === 1
+            ? { entity: { ...receiver, conversationId: conversation }, entityType: 'user' }
+            : { entity: receiver, entityType: 'group' },
+      },
+    },
+    ...(row.parentId !== null && { parentId: String(row.parentId) }),
+    ...(row.quotedId !== null && { quotedMessageId: String(row.quotedId) }),
+    ...(quotedMessage && { quotedMessage }),
+    ...(row.tags !== null && row.tags.length > 0 && { tags: [...row.tags] }),
+    sentAt: written.sentAt,
+    updatedAt: written.sentAt,
+  }
+}

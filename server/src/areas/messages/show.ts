@@ -1,0 +1,106 @@
+import type { Message } from '@parley/contract'
+import type { Queryable } from '../../store/database.ts'
+import { conversationId } from '../conversations/index.ts'
+import { readGroups, showGroup } from '../groups/index.ts'
+import { readUsers, showDeletedUser, showUser } from '../users/index.ts'
+import { readMessages, type StoredMessage } from './rows.ts'
+
+export interface ShowOptions {
+  /** Tags are answered only where they are asked for, and to the one who sends. */
+  readonly withTags?: boolean
+  /** Answers the message that another one quotes inside it. */
+  readonly withQuoted?: boolean
+}
+
+/** Names and faces of those whom messages mention as sender or receiver, as they are now. */
+export interface Entities {
+  user(uid: string): object
+  group(guid: string): object
+}
+
+/** Messages as answers show them; senders and receivers are read once for all of them. */
+export async function showMessages(
+  on: Queryable,
+  appId: number,
+  rows: readonly StoredMessage[],
+  options: ShowOptions = {},
+): Promise<Message[]> {
+  const quoted =
+    options.withQuoted === false
+      ? new Map<number, StoredMessage>()
+      : await readMessages(
+          on,
+          appId,
+          rows.flatMap((row) => row.quotedId ?? []),
+        )
+  const entities = await readEntities(on, appId, [...rows, ...quoted.values()])
+  return rows.map((row) => {
+    const message = showMessage(row, entities, options)
+    const original = row.quotedId === null ? undefined : quoted.get(row.quotedId)
+    return original === undefined ? message : { ...message, quotedMessage: showMessage(original, entities, options) }
+  })
+}
+
+async function readEntities(on: Queryable, appId: number, rows: readonly StoredMessage[]): Promise<Entities> {
+  const uids = new Set<string>()
+  const guids = new Set<string>()
+  for (const row of rows) {
+    uids.add(row.sender)
+    if (row.kind === 1) uids.add(row.receiver)
+    else guids.add(row.receiver)
+  }
+  const [users, groups] = await Promise.all([readUsers(on, appId, uids), readGroups(on, appId, guids)])
+  return {
+    user(uid) {
+      const user = users.get(uid)
+      return user === undefined ? showDeletedUser(uid) : showUser(user)
+    },
+    group(guid) {
+      const group = groups.get(guid)
+      return group === undefined ? { guid } : showGroup(group)
+    },
+  }
+}
+
+/** One message; `data` is what was sent, with the entities of its sender and receiver. */
+export function showMessage(row: StoredMessage, entities: Entities, { withTags = false }: ShowOptions = {}): Message {
+  const conversation = conversationId(row.kind, row.kind === 2 ? row.receiver : row.sender, row.receiver)
+  return {
+    id: String(row.id),
+    ...(row.muid !== null && { muid: row.muid }),
+    conversationId: conversation,
+    sender: row.sender,
+    receiverType: row.kind === 1 ? 'user' : 'group',
+    receiver: row.receiver,
+    category: row.category,
+    type: row.type,
+    data:
+      row.category === 'action' ? row.data : { ...row.data, entities: messageEntities(row, entities, conversation) },
+    ...(row.parentId !== null && { parentId: String(row.parentId) }),
+    ...(row.quotedId !== null && { quotedMessageId: String(row.quotedId) }),
+    ...(withTags && row.tags !== null && row.tags.length > 0 && { tags: row.tags }),
+    sentAt: row.sentAt,
+    ...(row.deliveredAt !== null && { deliveredAt: row.deliveredAt }),
+    ...(row.readAt !== null && { readAt: row.readAt }),
+    ...(row.editedAt !== null && { editedAt: row.editedAt }),
+    ...(row.editedBy !== null && { editedBy: row.editedBy }),
+    ...(row.deletedAt !== null && { deletedAt: row.deletedAt }),
+    ...(row.deletedBy !== null && { deletedBy: row.deletedBy }),
+    updatedAt: row.updatedAt,
+  }
+}
+
+/** `data.entities`: the receiver carries the id of the conversation. */
+function messageEntities(
+  row: Pick<StoredMessage, 'sender' | 'kind' | 'receiver'>,
+  entities: Entities,
+  conversation: string,
+): object {
+  return {
+    sender: { entity: entities.user(row.sender), entityType: 'user' },
+    receiver:
+      row.kind === 1
+        ? { entity: { ...entities.user(row.receiver), conversationId: conversation }, entityType: 'user' }
+        : { entity: entities.group(row.receiver), entityType: 'group' },
+  }
+}

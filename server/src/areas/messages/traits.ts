@@ -1,0 +1,34 @@
+/** Bits of `messages.traits`: what the filters of message lists ask for. */
+export const traits = {
+  attachments: 1,
+  image: 2,
+  video: 4,
+  audio: 8,
+  file: 16,
+  links: 32,
+} as const
+
+export type AttachmentKind = 'image' | 'video' | 'audio' | 'file'
+
+const link = /\b(?:https?:\/\/|www\.)[^\s]/i
+
+/** The bits of a message with this type and `data`. */
+export function traitsOf(type: string, data: Readonly<Record<string, unknown>>): number {
+  let bits = 0
+  for (const attachment of attachmentsOf(data)) bits |= traits.attachments | traits[kindOf(type, attachment)]
+  if (typeof data.text === 'string' && link.test(data.text)) bits |= traits.links
+  return bits
+}
+
+/** The attachments of a message that are objects; what else stands there is no attachment. */
+export function attachmentsOf(data: Readonly<Record<string, unknown>>): ReadonlyArray<Record<string, unknown>> {
+  if (!Array.isArray(data.attachments)) return []
+  return data.attachments.filter((attachment) => typeof attachment === 'object' && attachment !== null)
+}
+
+/** By the attachment's MIME type, else by the type of the message. */
+function kindOf(type: string, attachment: Readonly<Record<string, unknown>>): AttachmentKind {
+  const { mimeType } = attachment
+  const major = typeof mimeType === 'string' ? mimeType.split('/')[0]?.toLowerCase() : type
+  return major === 'image' || major === 'video' || major === 'audio' ? major : 'file'
+}

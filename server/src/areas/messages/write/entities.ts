@@ -1,0 +1,43 @@
+import { LRUCache } from 'lru-cache'
+import type { Queryable } from '../../../store/database.ts'
+import { readGroups, showGroup } from '../../groups/index.ts'
+import { readUsers, showDeletedUser, showUser } from '../../users/index.ts'
+
+/**
+ * Users and groups as messages show them, kept in memory for the answers to sends. The batch statement tells the
+ * revision of each, so a copy is used only while it is current.
+ */
+export interface EntityCache {
+  user(appId: number, uid: string, revision: number): Promise<object>
+  group(appId: number, guid: string, revision: number): Promise<object>
+}
+
+interface Kept {
+  readonly revision: number
+  readonly entity: object
+}
+
+export function createEntityCache(database: Queryable): EntityCache {
+  const kept = new LRUCache<string, Kept>({ max: 20_000 })
+
+  const recall = async (key: string, revision: number, read: () => Promise<object>): Promise<object> => {
+    const known = kept.get(key)
+    if (known?.revision === revision) return known.entity
+    // What is read now is as new as that revision, or newer; then the next comparison fails and it is read again.
+    const entity = await read()
+    kept.set(key, { revision, entity })
+    return entity
+  }
+  return {
+    user: (appId, uid, revision) =>
+      recall(`u ${appId} ${uid}`, revision, async () => {
+        const user = (await readUsers(database, appId, [uid])).get(uid)
+        return user === undefined ? showDeletedUser(uid) : showUser(user)
+      }),
+    group: (appId, guid, revision) =>
+      recall(`g ${appId} ${guid}`, revision, async () => {
+        const group = (await readGroups(database, appId, [guid])).get(guid)
+        return group === undefined ? { guid } : showGroup(group)
+      }),
+  }
+}

@@ -1,0 +1,387 @@
+import { access, readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { generate } from 'selfsigned'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { failure, startImportService } from './import-service.ts'
+import { createImportWorld, message, row, users } from './import-world.ts'
+
+const order = ['users', 'groups', 'members', 'messages']
+const groups = [{ guid: 'g1', name: 'G', type: 'public' }]
+const members = [{ memberId: 'g1_member_ann', guid: 'g1', uid: 'ann' }]
+const talk = (count: number, from = 'ann', to = 'bob') =>
+  Array.from({ length: count }, (_, index) => message(`${from}-${to}-${index}`, from, to))
+
+describe('parley import', () => {
+  it('sends users, groups, members and messages in that order, from plain and gzipped files', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson.gz', users('ann', 'bob'))
+    await world.put('groups.ndjson', groups)
+    await world.put('members.ndjson', members)
+    await world.put('messages.ndjson.gz', [...talk(3), message('g', 'ann', 'g1')])
+    const outcome = await world.run('--app', 'shop')
+    expect(outcome.code).toBe(0)
+    const kinds = world.service.requests.flatMap(({ kind }) => kind ?? [])
+    expect([...kinds].sort((a, b) => order.indexOf(a) - order.indexOf(b))).toEqual(kinds)
+    expect(new Set(kinds).size).toBe(4)
+    expect(world.service.requests.every(({ headers }) => headers.appid === 'shop')).toBe(true)
+    expect(row(outcome, 'users')).toEqual([2, 2, 0, 0])
+    expect(row(outcome, 'groups')).toEqual([1, 1, 0, 0])
+    expect(row(outcome, 'members')).toEqual([1, 1, 0, 0])
+    expect(row(outcome, 'messages')).toEqual([4, 4, 0, 0])
+    expect(outcome.stdout).toContain('2 conversations compared with the service: 2 same, 0 more')
+    expect(outcome.stderr).toContain('messages: 100%, 4 records')
+    expect(await readdir(world.folder)).not.toContain('import-refused.ndjson')
+  })
+
+  it('keeps the order of each conversation while requests run in parallel', async () => {
+    const world = await createImportWorld()
+    const people = Array.from({ length: 20 }, (_, index) => `user${index}`)
+    const expected = new Map(people.map((uid) => [`boss_user_${uid}`, talk(30, 'boss', uid).map(({ muid }) => muid)]))
+    const mixed = Array.from({ length: 30 }, (_, turn) => people.map((uid) => talk(30, 'boss', uid)[turn]!)).flat()
+    await world.put('users.ndjson', users('boss'))
+    await world.put('messages.ndjson', mixed)
+    let release = () => {}
+    const together = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let waiting = 0
+    world.service.obstacle = async ({ kind }) => {
+      if (kind === 'messages' && ++waiting === 4) release()
+      if (kind === 'messages') await together
+      return undefined
+    }
+    const outcome = await world.run('--batch', '7', '--concurrency', '4')
+    expect(outcome.code).toBe(0)
+    expect(world.service.conversations).toEqual(expected)
+    expect(world.service.load).toEqual({ most: 4, shared: false })
+    expect(Math.max(...world.service.requests.map(({ records }) => records.length))).toBe(7)
+  })
+
+  it('keeps every body below 8 MB, however many records a request may have', async () => {
+    const world = await createImportWorld()
+    const long = 'x'.repeat(1_500_000)
+    await world.put('users.ndjson', users('ann'))
+    await world.put(
+      'messages.ndjson',
+      talk(9).map((record) => ({ ...record, data: { text: long } })),
+    )
+    expect((await world.run('--batch', '1000')).code).toBe(0)
+    const bodies = world.service.requests.filter(({ kind }) => kind === 'messages').map(({ bytes }) => bytes)
+    expect(bodies.length).toBeLessThan(9)
+    expect(Math.max(...bodies)).toBeLessThan(8 * 1024 * 1024)
+    expect(world.service.stored.messages).toHaveLength(9)
+  })
+
+  it('finds everything already there when it is run again', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann', 'bob'))
+    await world.put('groups.ndjson', groups)
+    await world.put('members.ndjson', members)
+    await world.put('messages.ndjson', talk(5))
+    await world.run()
+    const again = await world.run()
+    expect(again.code).toBe(0)
+    expect(row(again, 'users')).toEqual([2, 0, 2, 0])
+    expect(row(again, 'groups')).toEqual([1, 0, 1, 0])
+    expect(row(again, 'members')).toEqual([1, 0, 1, 0])
+    expect(row(again, 'messages')).toEqual([5, 0, 5, 0])
+    expect(again.stdout).toContain('1 same')
+  })
+
+  it('names every refused record in the report and stores its neighbours', async () => {
+    const world = await createImportWorld()
+    const lines = [
+      '{"uid":"ann","name":"Ann"}',
+      '{"uid":"bob"',
+      '',
+      '[1]',
+      '{"uid":7,"name":"Seven"}',
+      '{"uid":"carl"}',
+      '{"uid":"dora","name":"Dora"}',
+    ]
+    await world.put('users.ndjson', lines.join('\n'))
+    await world.put('messages.ndjson', [message('m1', 'ann', 'dora'), message('m2', 'nobody', 'ann')])
+    const outcome = await world.run()
+    expect(outcome.code).toBe(1)
+    expect(row(outcome, 'users')).toEqual([6, 2, 0, 4])
+    expect(row(outcome, 'messages')).toEqual([2, 1, 0, 1])
+    expect(outcome.stdout).toContain(`Refused records are in ${path.join(world.folder, 'import-refused.ndjson')}`)
+    expect(outcome.stdout).toContain('Records that name a user or group that is not there: 1.')
+    expect(world.service.stored.users.toSorted()).toEqual(['ann', 'dora'])
+    const report = await world.report()
+    expect(report.toSorted((a, b) => a.line - b.line || a.kind.localeCompare(b.kind))).toMatchObject([
+      { kind: 'messages', line: 2, key: 'm2', error: { code: 'ERR_UID_NOT_FOUND' }, record: { sender: 'nobody' } },
+      { kind: 'users', line: 2, key: null, error: { message: expect.stringContaining('JSON') }, record: lines[1] },
+      { kind: 'users', line: 4, key: null, error: { message: 'the record must be a JSON object' }, record: [1] },
+      { kind: 'users', line: 5, key: null, error: { details: [{ path: 'uid' }] }, record: { uid: 7 } },
+      {
+        kind: 'users',
+        line: 6,
+        key: 'carl',
+        error: { code: 'ERR_IMPORT_INVALID_USER_FORMAT' },
+        record: { uid: 'carl' },
+      },
+    ])
+  })
+
+  it('removes the report of an earlier run and writes to the file that it is given', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', '{}\n')
+    await world.put('import-refused.ndjson', 'old')
+    expect((await world.run('--report', 'mine.ndjson')).code).toBe(1)
+    expect(await world.report('mine.ndjson')).toHaveLength(1)
+    await world.put('users.ndjson', users('ann'))
+    expect((await world.run()).code).toBe(0)
+    await expect(access(path.join(world.folder, 'import-refused.ndjson'))).rejects.toThrow('ENOENT')
+  })
+
+  it('sends a repeated id in a request of its own, since answers go by id', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann', 'bob', 'ann'))
+    await world.put('messages.ndjson', [...talk(2), ...talk(2)])
+    const outcome = await world.run('--concurrency', '1')
+    expect(outcome.code).toBe(0)
+    expect(row(outcome, 'users')).toEqual([3, 2, 1, 0])
+    expect(row(outcome, 'messages')).toEqual([4, 2, 2, 0])
+    expect(outcome.stdout).toContain('1 same, 0 more (messages not of this import), 0 fewer')
+  })
+})
+
+describe('parley import, when the service is in trouble', () => {
+  it('waits as long as Retry-After says and goes on', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann'))
+    world.service.obstacle = (_request, index) =>
+      index === 0
+        ? failure(503, 'ERR_MISSION_FAILED', { 'retry-after': '7' })
+        : index === 1
+          ? failure(429, 'ERR_TOO_MANY_REQUESTS', { 'retry-after': '40' })
+          : undefined
+    const outcome = await world.run()
+    expect(outcome.code).toBe(0)
+    expect(world.clock.slept).toEqual([7000, 40_000])
+    expect(outcome.stderr).toContain('answered 503 (ERR_MISSION_FAILED: ERR_MISSION_FAILED it is); trying again')
+    expect(row(outcome, 'users')).toEqual([1, 1, 0, 0])
+  })
+
+  it('sends again what was cut off, and says which records it may have stored itself', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann', 'bob'))
+    await world.put('messages.ndjson', talk(2))
+    world.service.obstacle = (_request, index) => (index === 0 ? 'cut' : index === 2 ? 'cut after' : undefined)
+    const outcome = await world.run()
+    expect(outcome.code).toBe(0)
+    expect(row(outcome, 'users')).toEqual([2, 2, 0, 0])
+    expect(row(outcome, 'messages')).toEqual([2, 0, 2, 0])
+    expect(outcome.stdout).toContain('Already there in requests that were sent again after their answer was lost: 2.')
+    expect(outcome.stdout).toContain('1 same')
+  })
+
+  it('gives up after two minutes without a good answer and says that running it again goes on', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann'))
+    await world.put('messages.ndjson', talk(1))
+    world.service.obstacle = ({ kind }) => (kind === 'messages' ? failure(500, 'ERR_EXCEPTION') : undefined)
+    const outcome = await world.run()
+    expect(outcome.code).toBe(3)
+    const waited = world.clock.slept.reduce((sum, milliseconds) => sum + milliseconds, 0)
+    expect(waited).toBeGreaterThan(90_000)
+    expect(waited).toBeLessThanOrEqual(120_000)
+    expect(outcome.stderr).toContain('answered 500')
+    expect(outcome.stderr).toContain('Running the import again is safe')
+    expect(row(outcome, 'users')).toEqual([1, 1, 0, 0])
+    expect(row(outcome, 'messages')).toEqual([1, 0, 0, 0])
+    expect(outcome.stdout).toContain('Read and not settled: 1.')
+  })
+
+  it('gives up likewise when nobody listens at the address', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann'))
+    const gone = await startImportService()
+    await gone.close()
+    const outcome = await world.run('--url', gone.url)
+    expect(outcome.code).toBe(3)
+    expect(outcome.stderr).toContain('cannot be reached')
+  })
+
+  it('does not wait for a Retry-After that goes beyond its patience', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann'))
+    world.service.obstacle = () => failure(429, 'ERR_TOO_MANY_REQUESTS', { 'retry-after': '3600' })
+    expect((await world.run()).code).toBe(3)
+    expect(world.clock.slept).toEqual([])
+  })
+
+  it.each([
+    [401, 'AUTH_ERR_APIKEY_NOT_FOUND'],
+    [403, 'AUTH_ERR_NO_ACCESS'],
+  ])('stops at once at a %i', async (status, code) => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann'))
+    await world.put('messages.ndjson', talk(1))
+    world.service.obstacle = () => failure(status, code)
+    const outcome = await world.run()
+    expect(outcome.code).toBe(3)
+    expect(world.service.requests).toHaveLength(1)
+    expect(outcome.stderr).toContain(`does not accept the API key: ${status} ${code}`)
+  })
+
+  it('stops at once at an address where something else answers', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann'))
+    world.service.obstacle = () => ({ status: 301, headers: { location: 'https://elsewhere.test/' }, body: {} })
+    const outcome = await world.run()
+    expect(outcome.code).toBe(3)
+    expect(outcome.stderr).toContain(
+      'does not answer like a Parley service: it answered 301, pointing to https://elsewhere.test/',
+    )
+  })
+
+  it('finds the one record that makes a whole request unreadable', async () => {
+    const world = await createImportWorld()
+    const people = Array.from({ length: 40 }, (_, index) => `user${index}`)
+    await world.put('users.ndjson', users(...people))
+    world.service.obstacle = ({ records }) =>
+      records.some(({ uid }) => uid === 'user23') ? failure(400, 'ERR_BAD_REQUEST') : undefined
+    const outcome = await world.run('--concurrency', '1')
+    expect(outcome.code).toBe(1)
+    expect(row(outcome, 'users')).toEqual([40, 39, 0, 1])
+    expect(world.service.stored.users).toEqual(people.filter((uid) => uid !== 'user23'))
+    expect(await world.report()).toMatchObject([{ line: 24, key: 'user23', error: { code: 'ERR_BAD_REQUEST' } }])
+    expect(outcome.stderr).toContain('a request with 40 users was refused (400 ERR_BAD_REQUEST: ERR_BAD_REQUEST it is)')
+  })
+
+  it('stops and says why when the service takes no request at all', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users(...Array.from({ length: 1000 }, (_, index) => `user${index}`)))
+    world.service.obstacle = () => failure(400, 'ERR_INVALID_API_VERSION')
+    const outcome = await world.run('--concurrency', '2')
+    expect(outcome.code).toBe(1)
+    expect(outcome.stderr).toContain('the service takes no users at all: 400 ERR_INVALID_API_VERSION')
+    expect(world.service.requests.length).toBeLessThan(120)
+  })
+})
+
+describe('parley import, interrupted', () => {
+  it('finishes the requests under way, shows what is done and goes on when run again', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann'))
+    await world.put('messages.ndjson', talk(100))
+    world.service.obstacle = ({ kind }) => {
+      if (kind === 'messages') world.stop.abort()
+      return undefined
+    }
+    const outcome = await world.run('--batch', '10')
+    expect(outcome.code).toBe(130)
+    expect(world.service.stored.messages).toHaveLength(10)
+    expect(row(outcome, 'messages')).toEqual([expect.any(Number), 10, 0, 0])
+    expect(outcome.stderr).toContain('Running the import again is safe')
+    expect(outcome.stdout).not.toContain('compared')
+  })
+
+  it('does not go on waiting for a service that is away', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann'))
+    world.service.obstacle = (_request, index) => {
+      if (index === 2) world.stop.abort()
+      return failure(503, 'ERR_MISSION_FAILED')
+    }
+    expect((await world.run()).code).toBe(130)
+    expect(world.service.requests).toHaveLength(3)
+  })
+})
+
+describe('the comparison at the end', () => {
+  it('counts conversations with further messages as more, and names those with fewer', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann', 'bob', 'zoe'))
+    await world.put('messages.ndjson', [...talk(3), ...talk(2, 'ann', 'zoe'), ...talk(1, 'bob', 'zoe')])
+    world.service.obstacle = ({ path: asked }) => {
+      if (!asked.includes('count=true')) return undefined
+      const counts = { ann_user_bob: 2, ann_user_zoe: 5, bob_user_zoe: 1, other: 9 }
+      const data = Object.entries(counts).map(([conversationId, count]) => ({ conversationId, count }))
+      return { status: 200, body: { data } }
+    }
+    const outcome = await world.run()
+    expect(outcome.code).toBe(1)
+    expect(outcome.stdout).toContain('3 conversations compared with the service: 1 same, 1 more')
+    expect(outcome.stdout).toContain('1 fewer\n  ann_user_bob: 2 in the service, 3 in the import\n')
+  })
+
+  it('takes a muid that stands in another conversation for missing here', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann', 'bob'))
+    await world.put('messages.ndjson', [message('m', 'ann', 'bob'), message('m', 'ann', 'zoe')])
+    const outcome = await world.run()
+    expect(outcome.code).toBe(1)
+    expect(outcome.stdout).toContain('ann_user_zoe: 0 in the service, 1 in the import')
+  })
+
+  it('compares ids in lower case', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('Zoe'))
+    await world.put('messages.ndjson', [message('m', 'Zoe', 'ann')])
+    const outcome = await world.run()
+    expect(outcome.stdout).toContain('1 same')
+  })
+})
+
+describe('the input of parley import', () => {
+  it('is sent up to the place where a file is damaged', async () => {
+    const world = await createImportWorld()
+    const text = users(
+      ...Array.from({ length: 5000 }, (_, index) => `user-${index}-${Math.sin(index)}`.replaceAll('.', '_')),
+    )
+      .map((record) => `${JSON.stringify(record)}\n`)
+      .join('')
+    const whole = gzipSync(text)
+    await world.put('users.ndjson.gz', whole.subarray(0, Math.floor(whole.length / 2)))
+    const outcome = await world.run()
+    expect(outcome.code).toBe(1)
+    expect(outcome.stderr).toMatch(/users\.ndjson\.gz cannot be read to its end: unexpected end of file/)
+    expect(world.service.stored.users.length).toBeGreaterThan(1000)
+  })
+
+  it.each([
+    ['is no folder', async (world: Awaited<ReturnType<typeof createImportWorld>>) => world.run('further')],
+    ['has no files', async (world: Awaited<ReturnType<typeof createImportWorld>>) => world.run()],
+    [
+      'has a file both plain and gzipped',
+      async (world: Awaited<ReturnType<typeof createImportWorld>>) => {
+        await world.put('users.ndjson', '')
+        await world.put('users.ndjson.gz', '')
+        return world.run()
+      },
+    ],
+    [
+      'would be overwritten by the report',
+      async (world: Awaited<ReturnType<typeof createImportWorld>>) => {
+        await world.put('users.ndjson', users('ann'))
+        return world.run('--report', 'users.ndjson')
+      },
+    ],
+  ])('ends with 2 when it %s', async (_what, run) => {
+    const world = await createImportWorld()
+    const outcome = await run(world)
+    expect(outcome.code).toBe(2)
+    expect(outcome.stderr).toContain('parley import: ')
+    expect(world.service.requests).toEqual([])
+  })
+})
+
+describe('parley import over TLS', () => {
+  it('accepts a self-signed certificate only when it is told to', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann'))
+    const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], { keySize: 2048 })
+    const service = await startImportService({ key, cert })
+    onTestFinished(() => service.close())
+    const strict = await world.run('--url', service.url)
+    expect(strict.code).toBe(3)
+    expect(strict.stderr).toContain('--insecure')
+    expect(service.requests).toEqual([])
+    expect((await world.run('--url', service.url, '--insecure')).code).toBe(0)
+    expect(service.stored.users).toEqual(['ann'])
+  })
+})
