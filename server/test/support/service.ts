@@ -17,7 +17,7 @@ export function sharedService(): Promise<{ parley: Parley; url: string }> {
 export async function startService(environment: Record<string, string> = {}): Promise<{ parley: Parley; url: string }> {
   const parley = await buildParley({
     config: readConfig({ LOG_LEVEL: 'silent', ...environment }),
-    log: createLog('silent'),
+    log: createLog(readConfig({ LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent' }).logLevel),
     connection: inject('connection'),
     masterKey: testMasterKey,
   })

@@ -41,7 +41,7 @@ const markDelivered = statement(`
     where s.app_id = $1 and s.uid = $2 and s.conversation = $3
   )
   insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-  select $1, $3, $2, 1, $4, $5, $6
+  select $1::int, $3::bigint, $2::text, 1, $4::bigint, $5::bigint, $6::bigint
   from before
   where (delivered_sent_at, delivered_id) < ($4, $5)
   on conflict do nothing`)
@@ -66,11 +66,11 @@ const markRead = statement(`
     and c.app_id = $1 and c.key = $3
   )
   insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-  select $1, $3, $2, 1, $4, $5, $6
+  select $1::int, $3::bigint, $2::text, 1, $4::bigint, $5::bigint, $6::bigint
   from before
   where (delivered_sent_at, delivered_id) < ($4, $5)
   union all
-  select $1, $3, $2, 2, $4, $5, $6
+  select $1::int, $3::bigint, $2::text, 2, $4::bigint, $5::bigint, $6::bigint
   from before
   where (read_sent_at, read_id) < ($4, $5)
   on conflict do nothing`)

@@ -81,9 +81,9 @@ export const settleGroupReceipts = statement(`
     and (l.delivers or l.reads)
   )
   insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-  select app_id, key, '', 1, delivered_sent_at, delivered_id, $3 from lowest where delivers
+  select app_id, key, '', 1, delivered_sent_at, delivered_id, $3::bigint from lowest where delivers
   union all
-  select app_id, key, '', 2, read_sent_at, read_id, $3 from lowest where reads
+  select app_id, key, '', 2, read_sent_at, read_id, $3::bigint from lowest where reads
   on conflict do nothing`)
 
 /** Makes the conversation of a new group; for the contract it exists from the first message on. @returns its key */

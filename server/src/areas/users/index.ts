@@ -1,4 +1,5 @@
-export { requireActiveUser, requireUser } from './require.ts'
+export { keepActive, lockUser } from './locks.ts'
+export { refuseDeactivated, requireActiveUser, requireUser, unknownUser } from './require.ts'
 export {
   nameKey,
   readUser,
@@ -9,3 +10,4 @@ export {
   type UserView,
   userColumns,
 } from './rows.ts'
+export { showUsers } from './view.ts'

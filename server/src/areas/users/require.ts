@@ -12,10 +12,13 @@ export async function requireUser(on: Queryable, appId: number, uid: string): Pr
 /** The user, who must not be deactivated. @throws 404 `ERR_UID_NOT_FOUND` */
 export async function requireActiveUser(on: Queryable, appId: number, uid: string): Promise<UserRow> {
   const user = await requireUser(on, appId, uid)
-  if (user.deactivatedAt !== null) {
-    throw new ApiError('ERR_UID_NOT_FOUND', `The user with the uid ${uid} is deactivated.`)
-  }
+  refuseDeactivated(user)
   return user
+}
+
+/** @throws 404 `ERR_UID_NOT_FOUND` */
+export function refuseDeactivated({ uid, deactivatedAt }: Pick<UserRow, 'uid' | 'deactivatedAt'>): void {
+  if (deactivatedAt !== null) throw new ApiError('ERR_UID_NOT_FOUND', `The user with the uid ${uid} is deactivated.`)
 }
 
 export function unknownUser(uid: string): ApiError {

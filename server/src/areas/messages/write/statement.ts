@@ -240,9 +240,9 @@ const writeMessages = statement(`
   ),
   stepped as (
     insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-    select app_id, conversation, sender, 1, sent_at, id, $21 from side where delivers
+    select app_id, conversation, sender, 1, sent_at, id, $21::bigint from side where delivers
     union all
-    select app_id, conversation, sender, 2, sent_at, id, $21 from side where reads
+    select app_id, conversation, sender, 2, sent_at, id, $21::bigint from side where reads
     on conflict do nothing
   )
   select k.n, k.refusal, i.id, i.sent_at as "sentAt", k.sender_revision as "senderRevision",

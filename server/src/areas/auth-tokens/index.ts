@@ -1,0 +1,1 @@
+export { issueToken, removeTokens } from './tokens.ts'

@@ -1,0 +1,58 @@
+import {
+  ApiError,
+  createAuthToken,
+  deleteAuthToken,
+  flushAuthTokens,
+  getAuthToken,
+  listAuthTokens,
+  updateAuthToken,
+} from '@parley/contract'
+import { serve } from '../../call.ts'
+import { pageMeta, readPage } from '../../paging.ts'
+import { systemUid } from '../apps/index.ts'
+import { lockUser, refuseDeactivated, requireUser } from '../users/index.ts'
+import { checkUse, issueToken, readToken, recordUse, removeToken, removeTokens, selectTokens } from './tokens.ts'
+
+export const operations = [
+  serve(createAuthToken, async ({ app, params, body }, context) => {
+    checkUse(body)
+    const uid = params.uid.toLowerCase()
+    const token = await context.database.transaction(async (tx) => {
+      refuseDeactivated(await lockUser(tx, app.appId, uid))
+      // Whoever could log in as the system user would own every group that was made without an owner.
+      if (uid === systemUid) throw new ApiError('ERR_PERMISSION_DENIED', `Nobody logs in as ${systemUid}.`)
+      return issueToken(tx, context.secrets, app.appId, uid, body)
+    })
+    return { data: token }
+  }),
+
+  serve(listAuthTokens, async ({ app, params, query }, context) => {
+    const { uid } = await requireUser(context.database, app.appId, params.uid)
+    const page = readPage(query)
+    const { tokens, total } = await selectTokens(context, app.appId, uid, page)
+    return { data: tokens, meta: pageMeta(page, total, tokens.length) }
+  }),
+
+  serve(flushAuthTokens, async ({ app, params }, context) => {
+    const { uid } = await requireUser(context.database, app.appId, params.uid)
+    await removeTokens(context.database, app.appId, uid)
+    return { data: { success: true, message: `All tokens of ${uid} were dropped.` } }
+  }),
+
+  serve(getAuthToken, async ({ app, params }, context) => {
+    const { uid } = await requireUser(context.database, app.appId, params.uid)
+    return { data: await readToken(context.database, context.secrets, app.appId, uid, params.authToken) }
+  }),
+
+  serve(updateAuthToken, async ({ app, params, body }, context) => {
+    checkUse(body)
+    const { uid } = await requireUser(context.database, app.appId, params.uid)
+    return { data: await recordUse(context, app.appId, uid, params.authToken, body) }
+  }),
+
+  serve(deleteAuthToken, async ({ app, params }, context) => {
+    const { uid } = await requireUser(context.database, app.appId, params.uid)
+    await removeToken(context, app.appId, uid, params.authToken)
+    return { data: { success: true, message: `The token of ${uid} was dropped.` } }
+  }),
+]

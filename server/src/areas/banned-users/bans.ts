@@ -1,0 +1,58 @@
+import { ApiError } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import { statement } from '../../store/statement.ts'
+import { refuseBan, removeMembers, requireActor, requireTarget, storeBans, tell } from '../group-members/index.ts'
+import { lockGroup, requireScopePermission } from '../groups/index.ts'
+import type { UserRow } from '../users/index.ts'
+
+const deleteBan = statement(`
+  delete from group_bans
+  where app_id = $1
+  and guid = $2
+  and uid = $3
+  returning uid`)
+
+/** Bans a user, member or not. @throws what `refuseBan` says */
+export async function banUser(
+  context: Context,
+  appId: number,
+  guid: string,
+  user: UserRow | undefined,
+  uid: string,
+): Promise<void> {
+  await context.database.transaction(async (tx) => {
+    const group = await lockGroup(tx, appId, guid)
+    const target = await requireTarget(tx, appId, group.guid, uid)
+    const actor = await requireActor(tx, appId, group, user)
+    const refusal = refuseBan(group, actor, target)
+    if (refusal !== undefined) throw refusal
+
+    const now = Math.floor(Date.now() / 1000)
+    const expelled = target.membership === undefined ? [] : [target.user]
+    const after = await removeMembers(tx, appId, group, expelled, now)
+    await storeBans(tx, appId, group.guid, [uid], actor.user.uid, now)
+    await tell(tx, appId, after, { action: 'banned', by: actor.user, on: target.user }, now)
+  })
+}
+
+/** Lifts a ban; it makes nobody a member. @throws 400 `ERR_NOT_A_BANNED_USER`, 403 `ERR_PERMISSION_DENIED` */
+export async function unbanUser(
+  context: Context,
+  appId: number,
+  guid: string,
+  user: UserRow | undefined,
+  uid: string,
+): Promise<void> {
+  await context.database.transaction(async (tx) => {
+    const group = await lockGroup(tx, appId, guid)
+    const target = await requireTarget(tx, appId, group.guid, uid)
+    const actor = await requireActor(tx, appId, group, user)
+    if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'unban')
+    const removed = await tx.query(deleteBan, [appId, group.guid, uid])
+    if (removed.length === 0) {
+      throw new ApiError('ERR_NOT_A_BANNED_USER', `${uid} is not banned from the group ${group.guid}.`)
+    }
+    const event = { action: 'unbanned', by: actor.user, on: target.user } as const
+    await tell(tx, appId, group, event, Math.floor(Date.now() / 1000))
+  })
+}

@@ -1,0 +1,51 @@
+import type { AnswerOf, listBannedGroupUsers, QueryOf } from '@parley/contract'
+import { pageMeta, readPage } from '../../paging.ts'
+import type { Queryable } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { showListed, syncCursor } from '../group-members/index.ts'
+import { requireGroup, requireMembership, requireScopePermission } from '../groups/index.ts'
+import { type UserRow, userColumns } from '../users/index.ts'
+
+const select = statement(`
+  select ${userColumns}
+  from group_bans b
+  join users u on u.app_id = b.app_id and u.uid = b.uid
+  where b.app_id = $1
+  and b.guid = $2
+  and u.deactivated_at is null
+  order by b.ordinal desc
+  limit $3 offset $4`)
+
+const count = statement(`
+  select count(*) as total
+  from group_bans b
+  join users u on u.app_id = b.app_id and u.uid = b.uid
+  where b.app_id = $1
+  and b.guid = $2
+  and u.deactivated_at is null`)
+
+/** A page of the users banned from a group, newest ban first; deactivated ones are not listed. */
+export async function listBanned(
+  on: Queryable,
+  appId: number,
+  guid: string,
+  viewer: string | undefined,
+  query: QueryOf<typeof listBannedGroupUsers>,
+): Promise<AnswerOf<typeof listBannedGroupUsers>> {
+  const group = await requireGroup(on, appId, guid)
+  if (viewer !== undefined) {
+    const membership = await requireMembership(on, appId, group, viewer)
+    requireScopePermission(group, membership, 'listBannedUsers')
+  }
+  const page = readPage(query)
+  const [rows, [counted]] = await Promise.all([
+    on.query<UserRow>(select, [appId, group.guid, page.perPage, page.offset]),
+    on.query<{ total: number }>(count, [appId, group.guid]),
+  ])
+  const cursor = syncCursor(rows)
+  return {
+    data: await showListed(on, appId, rows, viewer),
+    meta: pageMeta(page, counted?.total ?? 0, rows.length),
+    ...(cursor && { cursor }),
+  }
+}

@@ -1,0 +1,23 @@
+import type { Queryable } from '../../store/database.ts'
+import { systemUid } from '../apps/index.ts'
+import { type GroupRow, type Membership, requireMembership } from '../groups/index.ts'
+import { requireUser, type UserRow } from '../users/index.ts'
+
+/** Who acts in a group: the app itself, whom no rule of scopes binds, or one of the members. */
+export type GroupActor =
+  | { readonly kind: 'app'; readonly user: UserRow }
+  | { readonly kind: 'member'; readonly user: UserRow; readonly membership: Membership }
+
+/**
+ * @param user the acting user; absent when the app acts, in the name of the system user
+ * @throws as `requireMembership` for a user who is no member
+ */
+export async function requireActor(
+  on: Queryable,
+  appId: number,
+  group: Pick<GroupRow, 'guid' | 'type'>,
+  user: UserRow | undefined,
+): Promise<GroupActor> {
+  if (user === undefined) return { kind: 'app', user: await requireUser(on, appId, systemUid) }
+  return { kind: 'member', user, membership: await requireMembership(on, appId, group, user.uid) }
+}

@@ -1,0 +1,91 @@
+import type { AddOutcome, UidOutcome } from '@parley/contract'
+import { type ApiError, limits } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import type { Transaction } from '../../store/database.ts'
+import { joinConversation } from '../conversations/index.ts'
+import { type GroupRow, lockGroup, requireScopePermission } from '../groups/index.ts'
+import type { UserRow } from '../users/index.ts'
+import { type GroupActor, requireActor } from './actor.ts'
+import { type Addition, type ListName, listScopes, type Plan, planAdditions } from './additions.ts'
+import { countMembers, removeMembers, storeBans, storeMembers, tell } from './changes.ts'
+import { readTargets } from './targets.ts'
+
+export type Outcomes = Record<ListName, Record<string, AddOutcome>>
+
+/**
+ * Adds members and bans users. Each is judged by himself; an actor who may not add (or ban) at all is refused as a whole.
+ * Everyone added leaves an action message, those banned leave none.
+ */
+export function addMembers(
+  context: Context,
+  appId: number,
+  guid: string,
+  user: UserRow | undefined,
+  additions: readonly Addition[],
+): Promise<Outcomes> {
+  return context.database.transaction(async (tx) => {
+    const group = await lockGroup(tx, appId, guid)
+    const actor = await requireActor(tx, appId, group, user)
+    if (actor.kind === 'member') requireRights(group, actor, additions)
+
+    const uids = additions.map(({ uid }) => uid)
+    const targets = await readTargets(tx, appId, group.guid, uids)
+    const plan = planAdditions(group, actor, targets, additions)
+    const outcomes = refusals(plan)
+
+    const now = Math.floor(Date.now() / 1000)
+    const userOf = (uid: string) => targets.get(uid)?.user as UserRow
+    await storeMembers(tx, appId, group.guid, plan.members, now)
+    let current = group
+    for (const { uid, list } of plan.members) {
+      current = await countMembers(tx, appId, group.guid, 1, now)
+      const data = await tell(tx, appId, current, { action: 'added', by: actor.user, on: userOf(uid) }, now)
+      outcomes[list][uid] = { success: true, data }
+    }
+    const added = plan.members.map(({ uid }) => uid)
+    if (added.length > 0) await joinConversation(tx, appId, group.conversation, added)
+
+    const banned = plan.bans.map(({ uid }) => uid)
+    const expelled = banned.filter((uid) => targets.get(uid)?.membership !== undefined)
+    await removeMembers(tx, appId, current, expelled.map(userOf), now)
+    await storeBans(tx, appId, group.guid, banned, actor.user.uid, now)
+    for (const uid of banned) outcomes.usersToBan[uid] = { success: true }
+    return outcomes
+  })
+}
+
+function requireRights(
+  group: GroupRow,
+  { membership }: Extract<GroupActor, { kind: 'member' }>,
+  additions: readonly Addition[],
+): void {
+  if (additions.some(({ scope }) => scope !== undefined)) requireScopePermission(group, membership, 'addMembers')
+  if (additions.some(({ scope }) => scope === undefined)) requireScopePermission(group, membership, 'ban')
+}
+
+/** The first members of a new group, without action messages. @returns what became of each */
+export async function storeFirstMembers(
+  tx: Transaction,
+  appId: number,
+  group: Pick<GroupRow, 'guid' | 'conversation'>,
+  plan: Plan,
+  by: string,
+  now: number,
+): Promise<Outcomes> {
+  const outcomes = refusals(plan)
+  const banned = plan.bans.map(({ uid }) => uid)
+  await storeMembers(tx, appId, group.guid, plan.members, now)
+  await storeBans(tx, appId, group.guid, banned, by, now)
+  for (const { uid, list } of [...plan.members, ...plan.bans]) outcomes[list][uid] = { success: true }
+  return outcomes
+}
+
+function refusals(plan: Plan): Outcomes {
+  const outcomes: Outcomes = { admins: {}, moderators: {}, participants: {}, usersToBan: {} }
+  for (const { uid, list, error } of plan.refused) outcomes[list][uid] = refusalOutcome(error)
+  return outcomes
+}
+
+function refusalOutcome({ code, message, devMessage }: ApiError): UidOutcome {
+  return { success: false, error: { code, message, devMessage } }
+}

@@ -1,0 +1,82 @@
+import { ApiError, type GroupScope, limits } from '@parley/contract'
+import { type RuledActor, type RuledGroup, refuseAddition, refuseBan, type Target, vacancies } from './rules.ts'
+
+/** The four lists of a request that adds members. */
+export interface MemberLists {
+  readonly admins?: readonly string[]
+  readonly moderators?: readonly string[]
+  readonly participants?: readonly string[]
+  readonly usersToBan?: readonly string[]
+}
+
+export type ListName = keyof MemberLists
+
+/** One user of such a request, in the list that counts for him. */
+export interface Addition {
+  readonly uid: string
+  readonly list: ListName
+  /** What he shall be; a banned user has no scope. */
+  readonly scope: GroupScope | undefined
+}
+
+/** The lists in the order in which they count and are worked off. */
+export const listScopes: ReadonlyArray<readonly [ListName, GroupScope | undefined]> = [
+  ['admins', 'admin'],
+  ['moderators', 'moderator'],
+  ['participants', 'participant'],
+  ['usersToBan', undefined],
+]
+
+/**
+ * The users of a request, each once: who is in several lists gets the highest scope and is not banned.
+ * @param path where the lists are in the request
+ * @throws 400 for more than 25 users
+ */
+export function readAdditions(lists: MemberLists, path: string): Addition[] {
+  const named = listScopes.reduce((sum, [list]) => sum + (lists[list]?.length ?? 0), 0)
+  if (named > limits.membersPerRequest) {
+    const message = `may name ${limits.membersPerRequest} users in one request`
+    throw new ApiError('ERR_BAD_REQUEST', `${path} ${message}; it names ${named}.`, [{ path, message }])
+  }
+  const additions = new Map<string, Addition>()
+  for (const [list, scope] of listScopes) {
+    for (const uid of lists[list]?.map((sent) => sent.toLowerCase()) ?? []) {
+      if (!additions.has(uid)) additions.set(uid, { uid, list, scope })
+    }
+  }
+  return [...additions.values()]
+}
+
+/** What is to be done about a request: who is added, who is banned, who is refused and why. */
+export interface Plan {
+  readonly members: ReadonlyArray<Addition & { readonly scope: GroupScope }>
+  readonly bans: readonly Addition[]
+  readonly refused: ReadonlyArray<Addition & { readonly error: ApiError }>
+}
+
+/** Judges each user of a request by himself; one who is refused does not stop the others. */
+export function planAdditions(
+  group: RuledGroup,
+  actor: RuledActor,
+  targets: ReadonlyMap<string, Target>,
+  additions: readonly Addition[],
+): Plan {
+  const members: Array<Addition & { scope: GroupScope }> = []
+  const bans: Addition[] = []
+  const refused: Array<Addition & { error: ApiError }> = []
+  for (const addition of additions) {
+    const target = targets.get(addition.uid) ?? unknownTarget(addition.uid)
+    const { scope } = addition
+    const room = vacancies(group) - members.length
+    const error =
+      scope === undefined ? refuseBan(group, actor, target) : refuseAddition(group, actor, target, scope, room)
+    if (error !== undefined) refused.push({ ...addition, error })
+    else if (scope === undefined) bans.push(addition)
+    else members.push({ ...addition, scope })
+  }
+  return { members, bans, refused }
+}
+
+function unknownTarget(uid: string): Target {
+  return { uid, user: undefined, membership: undefined, isBanned: false, groups: 0 }
+}

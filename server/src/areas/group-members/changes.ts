@@ -1,0 +1,126 @@
+import type { GroupScope, Message } from '@parley/contract'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { joinConversation, leaveConversation } from '../conversations/index.ts'
+import { type GroupRow, groupColumns, showGroup } from '../groups/index.ts'
+import { type GroupAction, writeGroupAction } from '../messages/index.ts'
+import { showUser, type UserRow } from '../users/index.ts'
+
+// The writes that change who is in a group. All run under the group's lock.
+
+const insertRows = statement(`
+  insert into group_members (app_id, guid, uid, scope, joined_at)
+  select $1, $2, uid, scope, $5
+  from unnest($3::text[], $4::text[]) as added(uid, scope)`)
+
+const deleteRows = statement(`
+  delete from group_members
+  where app_id = $1
+  and guid = $2
+  and uid = any($3::text[])`)
+
+const insertBanRows = statement(`
+  insert into group_bans (app_id, guid, uid, banned_by, banned_at)
+  select $1, $2, uid, $4, $5
+  from unnest($3::text[]) with ordinality as banned(uid, place)
+  order by place`)
+
+const count = statement(`
+  update groups g
+  set members_count = g.members_count + $3,
+    updated_at = $4
+  where g.app_id = $1
+  and g.guid = $2
+  returning ${groupColumns}`)
+
+export interface NewMember {
+  readonly uid: string
+  readonly scope: GroupScope
+}
+
+/** Stores memberships; the count of members is the caller's to keep. */
+export async function storeMembers(
+  tx: Transaction,
+  appId: number,
+  guid: string,
+  members: readonly NewMember[],
+  now: number,
+): Promise<void> {
+  if (members.length === 0) return
+  await tx.query(insertRows, [appId, guid, members.map(({ uid }) => uid), members.map(({ scope }) => scope), now])
+}
+
+/** Stores bans; who was a member stops being one by `removeMembers`. */
+export async function storeBans(
+  tx: Transaction,
+  appId: number,
+  guid: string,
+  uids: readonly string[],
+  by: string,
+  now: number,
+): Promise<void> {
+  if (uids.length > 0) await tx.query(insertBanRows, [appId, guid, uids, by, now])
+}
+
+/** Changes the count of members (of those who are not deactivated). @returns the group after it */
+export async function countMembers(
+  tx: Transaction,
+  appId: number,
+  guid: string,
+  change: number,
+  now: number,
+): Promise<GroupRow> {
+  const [row] = await tx.query<GroupRow>(count, [appId, guid, change, now])
+  if (row === undefined) throw new Error(`the group ${guid} vanished under its lock`)
+  return row
+}
+
+/** Makes a user a member, with his side of the conversation. @returns the group after it */
+export async function addMember(
+  tx: Transaction,
+  appId: number,
+  group: GroupRow,
+  member: NewMember,
+  now: number,
+): Promise<GroupRow> {
+  await storeMembers(tx, appId, group.guid, [member], now)
+  await joinConversation(tx, appId, group.conversation, [member.uid])
+  return countMembers(tx, appId, group.guid, 1, now)
+}
+
+/** Takes members out of a group and of its receipts. @returns the group after it */
+export async function removeMembers(
+  tx: Transaction,
+  appId: number,
+  group: GroupRow,
+  users: readonly UserRow[],
+  now: number,
+): Promise<GroupRow> {
+  if (users.length === 0) return group
+  const uids = users.map(({ uid }) => uid)
+  const counted = users.filter(({ deactivatedAt }) => deactivatedAt === null).length
+  await tx.query(deleteRows, [appId, group.guid, uids])
+  await leaveConversation(tx, { appId, guid: group.guid, conversation: group.conversation }, uids, now)
+  return countMembers(tx, appId, group.guid, -counted, now)
+}
+
+/** Writes the action message of an event. @param group as it is after the event */
+export function tell(
+  tx: Transaction,
+  appId: number,
+  group: GroupRow,
+  event: { action: GroupAction['action']; by: UserRow; on: UserRow; scope?: { old: GroupScope; new: GroupScope } },
+  now: number,
+): Promise<Message> {
+  return writeGroupAction(tx, {
+    appId,
+    guid: group.guid,
+    conversation: group.conversation,
+    action: event.action,
+    by: showUser(event.by),
+    on: showUser(event.on),
+    group: showGroup(group),
+    ...(event.scope && { scope: event.scope }),
+    now,
+  })
+}

@@ -1,0 +1,47 @@
+import { ApiError } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import { lockGroup, requireMembership, requireScopePermission } from '../groups/index.ts'
+import type { UserRow } from '../users/index.ts'
+import { requireActor } from './actor.ts'
+import { removeMembers, tell } from './changes.ts'
+import { notAMember, refuseRemoval } from './rules.ts'
+import { requireTarget } from './targets.ts'
+
+/** A member leaves. @throws 403 `ERR_GROUP_NO_SELF_ACTION` for the owner */
+export async function leave(context: Context, appId: number, guid: string, uid: string): Promise<void> {
+  await context.database.transaction(async (tx) => {
+    const group = await lockGroup(tx, appId, guid)
+    const { user } = await requireTarget(tx, appId, group.guid, uid)
+    const membership = await requireMembership(tx, appId, group, uid)
+    requireScopePermission(group, membership, 'leaveGroup')
+    if (uid === group.owner) {
+      const devMessage = `${uid} owns the group ${group.guid} and passes his ownership on before leaving.`
+      throw new ApiError('ERR_GROUP_NO_SELF_ACTION', devMessage)
+    }
+    const now = Math.floor(Date.now() / 1000)
+    const after = await removeMembers(tx, appId, group, [user], now)
+    await tell(tx, appId, after, { action: 'left', by: user, on: user }, now)
+  })
+}
+
+/** Removes a member. @throws 400 `ERR_NOT_A_MEMBER`, and what `refuseRemoval` says */
+export async function kickMember(
+  context: Context,
+  appId: number,
+  guid: string,
+  user: UserRow | undefined,
+  uid: string,
+): Promise<void> {
+  await context.database.transaction(async (tx) => {
+    const group = await lockGroup(tx, appId, guid)
+    const target = await requireTarget(tx, appId, group.guid, uid)
+    const actor = await requireActor(tx, appId, group, user)
+    const refusal = refuseRemoval(group, actor, target, 'kickMembers')
+    if (refusal !== undefined) throw refusal
+    if (target.membership === undefined) throw notAMember(group.guid, uid)
+
+    const now = Math.floor(Date.now() / 1000)
+    const after = await removeMembers(tx, appId, group, [target.user], now)
+    await tell(tx, appId, after, { action: 'kicked', by: actor.user, on: target.user }, now)
+  })
+}

@@ -1,0 +1,8 @@
+export { type GroupActor, requireActor } from './actor.ts'
+export { type Outcomes, storeFirstMembers } from './add.ts'
+export { type Addition, type MemberLists, planAdditions, readAdditions } from './additions.ts'
+export { addMember, removeMembers, storeBans, tell } from './changes.ts'
+export { notAMember, refuseBan, refuseMembership, type Target, tooManyGroups, vacancies } from './rules.ts'
+export { storeScope } from './scope.ts'
+export { readTargets, requireActiveTarget, requireTarget } from './targets.ts'
+export { showListed, syncCursor } from './view.ts'

@@ -1,0 +1,50 @@
+import { ApiError, limits, type Message } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import { joinConversation } from '../conversations/index.ts'
+import { bannedFrom, checkGroupPassword, type GroupRow, lockGroup } from '../groups/index.ts'
+import type { UserRow } from '../users/index.ts'
+import { countMembers, storeMembers, tell } from './changes.ts'
+import { refuseMembership, type Target, vacancies } from './rules.ts'
+import { requireActiveTarget } from './targets.ts'
+
+/** A user joins as a participant. @returns the action message that it leaves in the group */
+export function joinGroup(
+  context: Context,
+  appId: number,
+  guid: string,
+  user: UserRow,
+  password: string,
+): Promise<Message> {
+  return context.database.transaction(async (tx) => {
+    const group = await lockGroup(tx, appId, guid)
+    const target = await requireActiveTarget(tx, appId, group.guid, user.uid)
+    requireOpen(group, target)
+    if (group.type === 'password') await checkGroupPassword(tx, context.secrets, appId, group.guid, password)
+    requireVacancy(group, target)
+
+    const now = Math.floor(Date.now() / 1000)
+    await storeMembers(tx, appId, group.guid, [{ uid: target.uid, scope: 'participant' }], now)
+    const after = await countMembers(tx, appId, group.guid, 1, now)
+    const message = await tell(tx, appId, after, { action: 'joined', by: target.user, on: target.user }, now)
+    await joinConversation(tx, appId, group.conversation, [target.uid])
+    return message
+  })
+}
+
+/** @throws 409 `ERR_ALREADY_JOINED`, 403 `ERR_GROUP_JOIN_NOT_ALLOWED`, `ERR_BANNED_GROUPMEMBER` */
+function requireOpen({ guid, type }: GroupRow, { uid, membership, isBanned }: Target): void {
+  if (membership === undefined && type === 'private') {
+    throw new ApiError('ERR_GROUP_JOIN_NOT_ALLOWED', `The group ${guid} is private; its members add others.`)
+  }
+  if (membership === undefined && isBanned) throw bannedFrom(guid, uid)
+  if (membership !== undefined) throw new ApiError('ERR_ALREADY_JOINED', `${uid} is a member of ${guid} already.`)
+}
+
+/** @throws 403 `ERR_NO_VACANCY`, `ERR_PLAN_QUOTA_RESTRICTION` when he is in as many groups as a user may be */
+function requireVacancy(group: GroupRow, target: Target): void {
+  if (vacancies(group) <= 0) {
+    throw new ApiError('ERR_NO_VACANCY', `The group ${group.guid} has its ${limits.membersPerGroup} members.`)
+  }
+  const refusal = refuseMembership(group, target, 1)
+  if (refusal !== undefined) throw refusal
+}

@@ -1,0 +1,70 @@
+import type { AnswerOf, GroupScope, listGroupMembers, QueryOf } from '@parley/contract'
+import { sql } from 'kysely'
+import { pageMeta, readPage } from '../../paging.ts'
+import type { Queryable } from '../../store/database.ts'
+import { allOf, type Fragment } from '../../store/statement.ts'
+import { allowedScopes, requireGroup, requireMembership, requireScopePermission } from '../groups/index.ts'
+import { nameKey, type UserRow, userColumns } from '../users/index.ts'
+import { showListed, syncCursor } from './view.ts'
+
+type MemberRow = UserRow & { scope: GroupScope; joinedAt: number }
+
+/**
+ * A page of the members of a group, by name. Deactivated ones are neither listed nor counted.
+ * @param viewer the acting user, who must be a member; his scope may see some scopes only
+ */
+export async function listMembers(
+  on: Queryable,
+  appId: number,
+  guid: string,
+  viewer: string | undefined,
+  query: QueryOf<typeof listGroupMembers>,
+): Promise<AnswerOf<typeof listGroupMembers>> {
+  const group = await requireGroup(on, appId, guid)
+  const conditions = [sql`m.app_id = ${appId}`, sql`m.guid = ${group.guid}`, sql`u.deactivated_at is null`]
+  if (viewer !== undefined) {
+    const membership = await requireMembership(on, appId, group, viewer)
+    requireScopePermission(group, membership, 'listMembers')
+    const visible = allowedScopes(group, membership, 'listMembers')
+    if (visible !== null) conditions.push(sql`m.scope = any(${visible}::text[])`)
+  }
+  conditions.push(...filters(query))
+
+  const page = readPage(query)
+  const [rows, [count]] = await Promise.all([
+    on.run<MemberRow>(sql`
+      select ${sql.raw(userColumns)}, m.scope, m.joined_at as "joinedAt"
+      from group_members m
+      join users u on u.app_id = m.app_id and u.uid = m.uid
+      where ${allOf(conditions)}
+      order by u.name_key, u.uid
+      limit ${page.perPage} offset ${page.offset}`),
+    on.run<{ total: number }>(sql`
+      select count(*) as total
+      from group_members m
+      join users u on u.app_id = m.app_id and u.uid = m.uid
+      where ${allOf(conditions)}`),
+  ])
+  const users = await showListed(on, appId, rows, viewer)
+  const cursor = syncCursor(rows)
+  return {
+    data: users.map((user, i) => {
+      const { scope, joinedAt } = rows[i] as MemberRow
+      return { ...user, scope, joinedAt }
+    }),
+    meta: pageMeta(page, count?.total ?? 0, rows.length),
+    ...(cursor && { cursor }),
+  }
+}
+
+function filters({ scopes, searchKey, status }: QueryOf<typeof listGroupMembers>): Fragment[] {
+  const conditions: Fragment[] = []
+  if (scopes !== undefined) conditions.push(sql`m.scope = any(${scopes}::text[])`)
+  if (searchKey !== undefined) {
+    const uidPart = searchKey.toLowerCase()
+    conditions.push(sql`(strpos(u.name_key, ${nameKey(searchKey)}) > 0 or strpos(u.uid, ${uidPart}) > 0)`)
+  }
+  // Users are shown as offline, so nobody is available.
+  if (status === 'available') conditions.push(sql`false`)
+  return conditions
+}

@@ -1,0 +1,63 @@
+import {
+  addGroupMembers,
+  changeGroupMemberScope,
+  kickGroupMember,
+  leaveGroup,
+  listGroupMembers,
+  putGroupMembers,
+} from '@parley/contract'
+import { serve } from '../../call.ts'
+import { badRequest } from '../../http/validation.ts'
+import { addMembers } from './add.ts'
+import { listScopes, readAdditions } from './additions.ts'
+import { kickMember, leave } from './depart.ts'
+import { joinGroup } from './join.ts'
+import { listMembers } from './list.ts'
+import { changeScope } from './scope.ts'
+
+export const operations = [
+  serve(addGroupMembers, async ({ app, actor, params, body }, context) => {
+    const named = listScopes.map(([list]) => list).filter((list) => body[list] !== undefined)
+    if (named.length > 0) {
+      const outcomes = await addMembers(context, app.appId, params.guid, actor, readAdditions(body, 'body'))
+      return { data: Object.fromEntries(named.map((list) => [list, outcomes[list]])) }
+    }
+    // Front ends join by this path; the app cannot, it has no membership.
+    if (actor === undefined) {
+      throw badRequest([{ path: 'body', message: 'must name admins, moderators, participants or usersToBan' }])
+    }
+    return { data: await joinGroup(context, app.appId, params.guid, actor, body.password ?? '') }
+  }),
+
+  serve(putGroupMembers, async ({ app, actor, params, body }, context) => {
+    return { data: await addMembers(context, app.appId, params.guid, actor, readAdditions(body, 'body')) }
+  }),
+
+  serve(leaveGroup, async ({ app, actor, params }, context) => {
+    const { uid } = requireActingUser(actor)
+    await leave(context, app.appId, params.guid, uid)
+    return { data: { success: true, message: `${uid} left ${params.guid.toLowerCase()}` } }
+  }),
+
+  serve(listGroupMembers, ({ app, actor, params, query }, context) => {
+    return listMembers(context.database, app.appId, params.guid, actor?.uid, query)
+  }),
+
+  serve(changeGroupMemberScope, async ({ app, actor, params, body }, context) => {
+    const uid = params.uid.toLowerCase()
+    const scope = body.scope ?? 'participant'
+    return { data: await changeScope(context, app.appId, params.guid, actor, uid, scope) }
+  }),
+
+  serve(kickGroupMember, async ({ app, actor, params }, context) => {
+    const uid = params.uid.toLowerCase()
+    await kickMember(context, app.appId, params.guid, actor, uid)
+    return { data: { success: true, message: `${uid} was kicked from ${params.guid.toLowerCase()}` } }
+  }),
+]
+
+/** The kernel has checked that there is one, where `onBehalfOf` is required. */
+function requireActingUser<User>(actor: User | undefined): User {
+  if (actor === undefined) throw new Error('the operation was called without an acting user')
+  return actor
+}

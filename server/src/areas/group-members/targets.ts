@@ -1,0 +1,95 @@
+import { ApiError } from '@parley/contract'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import type { Membership } from '../groups/index.ts'
+import { readUsers } from '../users/index.ts'
+import type { Target } from './rules.ts'
+
+/**
+ * A user whose memberships change is held, so that he is not deactivated at the same moment (who is must not be counted)
+ * and does not enter two last groups at once. By uid, so that two requests cannot hold each other up.
+ */
+const lockUsers = statement(`
+  select uid
+  from users
+  where app_id = $1
+  and uid = any($2::text[])
+  order by uid
+  for no key update`)
+
+const selectMemberships = statement(`
+  select uid, scope, joined_at as "joinedAt"
+  from group_members
+  where app_id = $1
+  and guid = $2
+  and uid = any($3::text[])`)
+
+const selectBans = statement(`
+  select uid
+  from group_bans
+  where app_id = $1
+  and guid = $2
+  and uid = any($3::text[])`)
+
+const countGroups = statement(`
+  select uid, count(*) as groups
+  from group_members
+  where app_id = $1
+  and uid = any($2::text[])
+  group by uid`)
+
+/** How users stand to a group, by uid, those who do not exist too. Under the group's lock; holds the users' rows. */
+export async function readTargets(
+  tx: Transaction,
+  appId: number,
+  guid: string,
+  uids: readonly string[],
+): Promise<ReadonlyMap<string, Target>> {
+  if (uids.length === 0) return new Map()
+  await tx.query(lockUsers, [appId, uids])
+  const users = await readUsers(tx, appId, uids)
+  const memberships = await tx.query<Membership>(selectMemberships, [appId, guid, uids])
+  const bans = await tx.query<{ uid: string }>(selectBans, [appId, guid, uids])
+  const counts = await tx.query<{ uid: string; groups: number }>(countGroups, [appId, uids])
+
+  const membershipOf = new Map(memberships.map((membership) => [membership.uid, membership]))
+  const banned = new Set(bans.map(({ uid }) => uid))
+  const groupsOf = new Map(counts.map(({ uid, groups }) => [uid, groups]))
+  return new Map(
+    uids.map((uid) => [
+      uid,
+      {
+        uid,
+        user: users.get(uid),
+        membership: membershipOf.get(uid),
+        isBanned: banned.has(uid),
+        groups: groupsOf.get(uid) ?? 0,
+      },
+    ]),
+  )
+}
+
+/** A target that there must be. */
+export type KnownTarget = Target & { readonly user: NonNullable<Target['user']> }
+
+/** How one user stands to a group. @throws 404 `ERR_UID_NOT_FOUND` */
+export async function requireTarget(tx: Transaction, appId: number, guid: string, uid: string): Promise<KnownTarget> {
+  const target = (await readTargets(tx, appId, guid, [uid])).get(uid)
+  const user = target?.user
+  if (target === undefined || user === undefined) {
+    throw new ApiError('ERR_UID_NOT_FOUND', `There is no user with the uid ${uid}.`)
+  }
+  return { ...target, user }
+}
+
+/** As `requireTarget`, of a user who is not deactivated. @throws 404 `ERR_UID_NOT_FOUND` */
+export async function requireActiveTarget(
+  tx: Transaction,
+  appId: number,
+  guid: string,
+  uid: string,
+): Promise<KnownTarget> {
+  const target = await requireTarget(tx, appId, guid, uid)
+  if (target.user.deactivatedAt !== null) throw new ApiError('ERR_UID_NOT_FOUND', `The user ${uid} is deactivated.`)
+  return target
+}

@@ -1,0 +1,129 @@
+import { type AnswerOf, ApiError, type BodyOf, type createGroup, limits } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { systemUid } from '../apps/index.ts'
+import { createGroupConversation, joinConversation } from '../conversations/index.ts'
+import {
+  type Addition,
+  type Plan,
+  planAdditions,
+  readAdditions,
+  readTargets,
+  storeFirstMembers,
+  type Target,
+  tooManyGroups,
+} from '../group-members/index.ts'
+import { nameKey, type UserRow, unknownUser } from '../users/index.ts'
+import { digestGroupPassword, emptyGroupPassword } from './password.ts'
+import { checkProfile, readType, withoutRepeats } from './profile.ts'
+import { type GroupRow, groupColumns, showGroup } from './rows.ts'
+
+type NewGroup = BodyOf<typeof createGroup>
+
+const insert = statement(`
+  insert into groups (
+    app_id, guid, name, name_key, type, password_digest, icon, description, owner, metadata, tags, members_count,
+    conversation, created_at
+  )
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13)
+  on conflict (app_id, guid) do nothing
+  returning guid`)
+
+const setConversation = statement(`
+  update groups g
+  set conversation = $3
+  where g.app_id = $1
+  and g.guid = $2
+  returning ${groupColumns}`)
+
+/**
+ * Makes a group with its owner and first members. No action message tells of it.
+ * @param user the acting user, who becomes the owner
+ * @throws 409 `ERR_GUID_ALREADY_EXISTS`, 404 `ERR_UID_NOT_FOUND` for the owner, 400 `ERR_EMPTY_GROUP_PASS`
+ */
+export function makeGroup(
+  context: Context,
+  appId: number,
+  user: UserRow | undefined,
+  group: NewGroup,
+): Promise<AnswerOf<typeof createGroup>['data']> {
+  checkProfile(group)
+  if (group.type === 'password' && !group.password) throw emptyGroupPassword(group.guid)
+  const additions = readAdditions(group.members ?? {}, 'body/members')
+  const owner = user?.uid ?? group.owner?.toLowerCase() ?? systemUid
+
+  return context.database.transaction(async (tx) => {
+    const guid = group.guid.toLowerCase()
+    const now = Math.floor(Date.now() / 1000)
+    const plan = await planMembers(tx, appId, guid, owner, additions)
+    const row = await store(tx, context, appId, owner, group, plan.members.length, now)
+
+    const outcomes = await storeFirstMembers(tx, appId, row, plan, user?.uid ?? systemUid, now)
+    const uids = plan.members.map(({ uid }) => uid)
+    if (uids.length > 0) await joinConversation(tx, appId, row.conversation, uids)
+    const shown = showGroup(row, owner === systemUid ? undefined : { scope: 'admin', joinedAt: now })
+    return { ...shown, ...(group.members && { members: { data: outcomes } }) }
+  })
+}
+
+/** Who becomes a member: the owner first, an admin whichever list he is in, then the others as far as they may. */
+async function planMembers(
+  tx: Transaction,
+  appId: number,
+  guid: string,
+  owner: string,
+  additions: readonly Addition[],
+): Promise<Plan> {
+  const targets = new Map(await readTargets(tx, appId, guid, [owner, ...additions.map(({ uid }) => uid)]))
+  const group = { guid, owner, permissions: {}, membersCount: 0 }
+  if (owner === systemUid) return planAdditions(group, { kind: 'app' }, targets, additions)
+
+  requireOwner(owner, targets.get(owner))
+  const ownership: Addition = { uid: owner, list: 'admins', scope: 'admin' }
+  const others = additions.filter(({ uid, list }) => uid !== owner || list !== 'admins')
+  targets.set(owner, { ...(targets.get(owner) as Target), membership: { uid: owner, scope: 'admin', joinedAt: 0 } })
+  const plan = planAdditions({ ...group, membersCount: 1 }, { kind: 'app' }, targets, others)
+  return { ...plan, members: [{ ...ownership, scope: 'admin' }, ...plan.members] }
+}
+
+function requireOwner(uid: string, target: Target | undefined): void {
+  const user = target?.user
+  if (target === undefined || user === undefined || user.deactivatedAt !== null) throw unknownUser(uid)
+  if (target.groups >= limits.groupsPerUser) throw tooManyGroups(uid)
+}
+
+async function store(
+  tx: Transaction,
+  { secrets }: Context,
+  appId: number,
+  owner: string,
+  group: NewGroup,
+  membersCount: number,
+  now: number,
+): Promise<GroupRow> {
+  const guid = group.guid.toLowerCase()
+  const type = readType(group.type)
+  const inserted = await tx.query(insert, [
+    appId,
+    guid,
+    group.name,
+    nameKey(group.name),
+    type,
+    type === 'password' ? digestGroupPassword(secrets, appId, guid, group.password ?? '') : null,
+    group.icon ?? null,
+    group.description || null,
+    owner,
+    group.metadata === undefined ? null : JSON.stringify(group.metadata),
+    withoutRepeats(group.tags ?? []),
+    membersCount,
+    now,
+  ])
+  if (inserted.length === 0) {
+    throw new ApiError('ERR_GUID_ALREADY_EXISTS', `There is a group with the guid ${guid} already.`)
+  }
+  const conversation = await createGroupConversation(tx, appId, guid, now)
+  const [row] = await tx.query<GroupRow>(setConversation, [appId, guid, conversation])
+  if (row === undefined) throw new Error(`the group ${guid} vanished while it was made`)
+  return row
+}

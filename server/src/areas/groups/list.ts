@@ -1,0 +1,129 @@
+import type { AnswerOf, GroupScope, listGroups, QueryOf } from '@parley/contract'
+import { sql } from 'kysely'
+import { pageMeta, readPage } from '../../paging.ts'
+import type { Queryable } from '../../store/database.ts'
+import { allOf, type Fragment } from '../../store/statement.ts'
+import { nameKey } from '../users/index.ts'
+import { readType } from './profile.ts'
+import { type GroupRow, type GroupViewer, groupColumns, showGroup } from './rows.ts'
+
+type Query = QueryOf<typeof listGroups>
+
+type ListedRow = GroupRow & { scope: GroupScope | null; joinedAt: number | null; isBanned: boolean }
+
+const changedAt = sql`coalesce(g.updated_at, g.created_at)`
+
+/** A page of groups. @param viewer the acting user; private groups are listed for their members only */
+export async function listPage(
+  on: Queryable,
+  appId: number,
+  viewer: string | undefined,
+  query: Query,
+): Promise<AnswerOf<typeof listGroups>> {
+  const conditions = [sql`g.app_id = ${appId}`, ...filters(query)]
+  if (viewer !== undefined) conditions.push(sql`(g.type <> 'private' or m.uid is not null)`)
+  if (query.hasJoined === true) conditions.push(sql`m.uid is not null`)
+  const source = sql`
+    from groups g
+    ${viewer === undefined ? sql`` : membershipOf(viewer)}
+    where ${allOf(conditions)}`
+
+  const page = readPage(query)
+  const [rows, [count]] = await Promise.all([
+    on.run<ListedRow>(sql`
+      select ${sql.raw(groupColumns)}, ${viewer === undefined ? sql`null as scope` : viewerColumns}
+      ${source}
+      ${orderOf(query)}
+      limit ${page.perPage} offset ${page.offset}`),
+    on.run<{ total: number }>(sql`select count(*) as total ${source}`),
+  ])
+  if (isByChange(query) && query.affix === 'prepend') rows.reverse()
+  const cursor = cursorOf(query, rows)
+  return {
+    data: rows.map((row) =>
+      showGroup(row, viewer === undefined ? undefined : viewerOf(row), { withTags: query.withTags === true }),
+    ),
+    meta: pageMeta(page, count?.total ?? 0, rows.length),
+    ...(cursor && { cursor }),
+  }
+}
+
+const viewerColumns = sql`m.scope, m.joined_at as "joinedAt", b.uid is not null as "isBanned"`
+
+function membershipOf(viewer: string): Fragment {
+  return sql`
+    left join group_members m on m.app_id = g.app_id and m.guid = g.guid and m.uid = ${viewer}
+    left join group_bans b on b.app_id = g.app_id and b.guid = g.guid and b.uid = ${viewer}`
+}
+
+function viewerOf({ scope, joinedAt, isBanned }: ListedRow): GroupViewer {
+  return scope === null || joinedAt === null ? { hasJoined: false, isBanned } : { scope, joinedAt }
+}
+
+/** With `affix` or `updatedAt` a list is ordered by change, for clients that sync. */
+function isByChange(query: Query): boolean {
+  return query.affix !== undefined || query.updatedAt !== undefined
+}
+
+/** Towards older the nearest come first, and are turned round afterwards: rows ascend inside a page. */
+function orderOf(query: Query): Fragment {
+  if (isByChange(query)) {
+    return query.affix === 'prepend' ? sql`order by ${changedAt} desc, g.guid desc` : sql`order by ${changedAt}, g.guid`
+  }
+  const direction = query.sortOrder === 'desc' ? sql`desc` : sql`asc`
+  switch (query.sortBy) {
+    case 'guid':
+      return sql`order by g.guid ${direction}`
+    case 'createdAt':
+      return sql`order by g.created_at ${direction}, g.guid ${direction}`
+    default:
+      return sql`order by g.name_key ${direction}, g.guid ${direction}`
+  }
+}
+
+/** From where a list by change goes on in its direction; after any other, from where on there is something new. */
+function cursorOf(
+  query: Query,
+  rows: readonly GroupRow[],
+): { updatedAt: number; affix: 'append' | 'prepend' } | undefined {
+  if (rows.length === 0) return undefined
+  const changes = rows.map((row) => row.updatedAt ?? row.createdAt)
+  return isByChange(query) && query.affix === 'prepend'
+    ? { updatedAt: Math.min(...changes), affix: 'prepend' }
+    : { updatedAt: Math.max(...changes), affix: 'append' }
+}
+
+function filters(query: Query): Fragment[] {
+  const conditions: Fragment[] = []
+  const add = <T>(value: T | undefined, condition: (value: T) => Fragment) => {
+    if (value !== undefined) conditions.push(condition(value))
+  }
+  const types = [...(query.type === undefined ? [] : [query.type]), ...(query.types ?? [])].map(readType)
+  if (types.length > 0) conditions.push(sql`g.type = any(${types}::text[])`)
+  add(query.searchKey, (key) => searchCondition(key, query.searchIn))
+  add(query.tags, (tags) => sql`g.tags && ${tags}::text[]`)
+  add(query.guid, (guid) => sql`g.guid = ${guid.toLowerCase()}`)
+  add(query.guids, (guids) => sql`g.guid = any(${guids.map((guid) => guid.toLowerCase())}::text[])`)
+  // The second of the cursor is included: it may hold several changes.
+  add(query.updatedAt, (at) => (query.affix === 'prepend' ? sql`${changedAt} <= ${at}` : sql`${changedAt} >= ${at}`))
+  add(query['createdAt[from]'], (from) => sql`g.created_at >= ${from}`)
+  add(query['createdAt[to]'], (to) => sql`g.created_at <= ${to}`)
+  // A group that never changed has no updated_at, so it is in no range.
+  add(query['updatedAt[from]'], (from) => sql`g.updated_at >= ${from}`)
+  add(query['updatedAt[to]'], (to) => sql`g.updated_at <= ${to}`)
+  add(query['membersCount[gt]'], (count) => sql`g.members_count > ${count}`)
+  add(query['membersCount[gte]'], (count) => sql`g.members_count >= ${count}`)
+  add(query['membersCount[lt]'], (count) => sql`g.members_count < ${count}`)
+  add(query['membersCount[lte]'], (count) => sql`g.members_count <= ${count}`)
+  add(query['membersCount[eq]'], (count) => sql`g.members_count = ${count}`)
+  return conditions
+}
+
+/** Part of the guid or of the name, without regard to case. */
+function searchCondition(searchKey: string, searchIn: Query['searchIn']): Fragment {
+  const inName = sql`strpos(g.name_key, ${nameKey(searchKey)}) > 0`
+  const inGuid = sql`strpos(g.guid, ${searchKey.toLowerCase()}) > 0`
+  const looks = (field: 'guid' | 'name') => searchIn === undefined || searchIn.length === 0 || searchIn.includes(field)
+  if (!looks('guid')) return inName
+  return looks('name') ? sql`(${inName} or ${inGuid})` : inGuid
+}

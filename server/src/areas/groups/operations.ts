@@ -1,0 +1,44 @@
+import { createGroup, deleteGroup, getGroup, listGroups, passOnOwnership, updateGroup } from '@parley/contract'
+import { serve } from '../../call.ts'
+import { badRequest } from '../../http/validation.ts'
+import { readViewer, requireGroup } from './access.ts'
+import { makeGroup } from './create.ts'
+import { removeGroup } from './delete.ts'
+import { listPage } from './list.ts'
+import { passOnGroup } from './owner.ts'
+import { showGroup } from './rows.ts'
+import { changeGroup } from './update.ts'
+
+export const operations = [
+  serve(createGroup, async ({ app, actor, body }, context) => {
+    return { data: await makeGroup(context, app.appId, actor, body) }
+  }),
+
+  serve(listGroups, ({ app, actor, query }, context) => {
+    if (query.hasJoined === true && actor === undefined) {
+      throw badRequest([{ path: 'headers/onBehalfOf', message: 'is required with hasJoined' }])
+    }
+    return listPage(context.database, app.appId, actor?.uid, query)
+  }),
+
+  serve(getGroup, async ({ app, actor, params }, { database }) => {
+    const group = await requireGroup(database, app.appId, params.guid)
+    const viewer = actor && (await readViewer(database, app.appId, group, actor.uid))
+    return { data: showGroup(group, viewer) }
+  }),
+
+  serve(updateGroup, async ({ app, actor, params, body }, context) => {
+    const changed = await changeGroup(context, app.appId, params.guid, actor, body)
+    return { data: showGroup(changed.group, changed.actor.kind === 'member' ? changed.actor.membership : undefined) }
+  }),
+
+  serve(deleteGroup, async ({ app, actor, params }, context) => {
+    await removeGroup(context, app.appId, params.guid, actor)
+    return { data: { success: true, message: `group ${params.guid.toLowerCase()} was deleted` } }
+  }),
+
+  serve(passOnOwnership, async ({ app, actor, params, body }, context) => {
+    const passed = await passOnGroup(context, app.appId, params.guid, actor, body.owner.toLowerCase())
+    return { data: showGroup(passed.group, passed.actor.kind === 'member' ? passed.actor.membership : undefined) }
+  }),
+]

@@ -1,0 +1,88 @@
+import { ApiError } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { systemUid } from '../apps/index.ts'
+import {
+  addMember,
+  type GroupActor,
+  notAMember,
+  refuseMembership,
+  requireActiveTarget,
+  requireActor,
+  storeScope,
+  vacancies,
+} from '../group-members/index.ts'
+import type { UserRow } from '../users/index.ts'
+import { lockGroup } from './access.ts'
+import { type GroupRow, groupColumns } from './rows.ts'
+
+const update = statement(`
+  update groups g
+  set owner = $3,
+    updated_at = $4,
+    updated_by = $5
+  where g.app_id = $1
+  and g.guid = $2
+  returning ${groupColumns}`)
+
+/**
+ * Passes a group on, by its owner or by the app. The new owner must be a member, unless the app decides. No action
+ * message tells of it.
+ * @throws 403 `ERR_GROUP_NO_CLEARANCE` for who does not own the group, 400 `ERR_NOT_A_MEMBER`
+ */
+export function passOnGroup(
+  context: Context,
+  appId: number,
+  guid: string,
+  user: UserRow | undefined,
+  owner: string,
+): Promise<{ group: GroupRow; actor: GroupActor }> {
+  return context.database.transaction(async (tx) => {
+    const group = await lockGroup(tx, appId, guid)
+    const { membership } =
+      owner === systemUid && user === undefined
+        ? { membership: undefined }
+        : await requireActiveTarget(tx, appId, group.guid, owner)
+    const actor = await requireActor(tx, appId, group, user)
+    if (actor.kind === 'member') {
+      if (actor.user.uid !== group.owner) {
+        throw new ApiError('ERR_GROUP_NO_CLEARANCE', `${actor.user.uid} does not own the group ${group.guid}.`)
+      }
+      if (owner === group.owner) throw new ApiError('ERR_GROUP_NO_SELF_ACTION', `${owner} owns the group already.`)
+      if (membership === undefined) throw notAMember(group.guid, owner)
+    }
+    return { group: await appointOwner(tx, appId, group, owner, actor), actor }
+  })
+}
+
+/**
+ * Makes somebody the owner, an admin and a member where he is not, under the group's lock. The system user owns a group
+ * without being its member.
+ * @throws 404 `ERR_UID_NOT_FOUND`, 403 `ERR_BANNED_GROUPMEMBER`, `ERR_PLAN_QUOTA_RESTRICTION`
+ */
+export async function appointOwner(
+  tx: Transaction,
+  appId: number,
+  group: GroupRow,
+  owner: string,
+  actor: GroupActor,
+): Promise<GroupRow> {
+  if (owner === group.owner) return group
+  const now = Math.floor(Date.now() / 1000)
+  if (owner !== systemUid) await makeAdmin(tx, appId, group, owner, now)
+  const [row] = await tx.query<GroupRow>(update, [appId, group.guid, owner, now, actor.user.uid])
+  if (row === undefined) throw new Error(`the group ${group.guid} vanished under its lock`)
+  return row
+}
+
+async function makeAdmin(tx: Transaction, appId: number, group: GroupRow, uid: string, now: number): Promise<void> {
+  const target = await requireActiveTarget(tx, appId, group.guid, uid)
+  if (target.membership !== undefined) {
+    await storeScope(tx, appId, group.guid, uid, 'admin')
+    return
+  }
+  const refusal = refuseMembership(group, target, vacancies(group))
+  if (refusal !== undefined) throw refusal
+  await addMember(tx, appId, group, { uid, scope: 'admin' }, now)
+}

@@ -1,0 +1,25 @@
+import { ApiError, type ErrorDetail, limits } from '@parley/contract'
+import type { GroupType } from './rows.ts'
+
+/** What the schema of a group cannot say. @throws 400 naming each field that is wrong */
+export function checkProfile({ icon, metadata }: { icon?: string; metadata?: Record<string, unknown> }): void {
+  const details: ErrorDetail[] = []
+  // Front ends load it: `javascript:` and the like must not get there.
+  if (icon !== undefined && !(/^https?:\/\//i.test(icon) && URL.canParse(icon))) {
+    details.push({ path: 'body/icon', message: 'must be a valid http or https URL' })
+  }
+  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > limits.metadataBytes) {
+    details.push({ path: 'body/metadata', message: `must be at most ${limits.metadataBytes} bytes of JSON` })
+  }
+  if (details.length === 0) return
+  throw new ApiError('ERR_BAD_REQUEST', details.map(({ path, message }) => `${path} ${message}`).join('; '), details)
+}
+
+/** The type of a group as it is kept; the contract has two words for private. */
+export function readType(type: GroupType | 'protected'): GroupType {
+  return type === 'protected' ? 'private' : type
+}
+
+export function withoutRepeats(tags: readonly string[]): string[] {
+  return [...new Set(tags)]
+}

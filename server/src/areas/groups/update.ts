@@ -1,0 +1,92 @@
+import { ApiError, type BodyOf, type updateGroup } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { type GroupActor, requireActor } from '../group-members/index.ts'
+import { nameKey, type UserRow } from '../users/index.ts'
+import { lockGroup } from './access.ts'
+import { appointOwner } from './owner.ts'
+import { digestGroupPassword, emptyGroupPassword } from './password.ts'
+import { requireScopePermission } from './permissions.ts'
+import { checkProfile, readType, withoutRepeats } from './profile.ts'
+import { type GroupRow, groupColumns } from './rows.ts'
+
+type Change = BodyOf<typeof updateGroup>
+
+const update = statement(`
+  update groups g
+  set name = $3,
+    name_key = $4,
+    type = $5,
+    password_digest = case when $5 <> 'password' then null else coalesce($6, g.password_digest) end,
+    icon = $7,
+    description = $8,
+    metadata = $9,
+    tags = $10,
+    updated_at = $11,
+    updated_by = $12
+  where g.app_id = $1
+  and g.guid = $2
+  returning ${groupColumns}`)
+
+/**
+ * Changes a group. Where a field is both given and unset, it is unset. The owner is changed by the app only.
+ * @param user the acting user, who needs the permission `editGroup`
+ * @returns the group after it, and who acted
+ */
+export function changeGroup(
+  context: Context,
+  appId: number,
+  guid: string,
+  user: UserRow | undefined,
+  change: Change,
+): Promise<{ group: GroupRow; actor: GroupActor }> {
+  checkProfile(change)
+  return context.database.transaction(async (tx) => {
+    const group = await lockGroup(tx, appId, guid)
+    const actor = await requireActor(tx, appId, group, user)
+    if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'editGroup')
+    const owned =
+      actor.kind === 'app' && change.owner !== undefined
+        ? await appointOwner(tx, appId, group, change.owner.toLowerCase(), actor)
+        : group
+    return { group: await store(tx, context, appId, owned, change, actor.user.uid), actor }
+  })
+}
+
+async function store(
+  tx: Transaction,
+  { secrets }: Context,
+  appId: number,
+  group: GroupRow,
+  change: Change,
+  by: string,
+): Promise<GroupRow> {
+  const { owner: _, ...fields } = change
+  if (Object.values(fields).every((value) => value === undefined)) return group
+
+  const type = change.type === undefined ? group.type : readType(change.type)
+  if (type === 'password' && !change.password && (group.type !== 'password' || change.password === '')) {
+    throw emptyGroupPassword(group.guid)
+  }
+  const digest = change.password ? digestGroupPassword(secrets, appId, group.guid, change.password) : null
+  const unset = (field: 'icon' | 'description' | 'metadata') => change.unset?.includes(field) === true
+  const metadata = unset('metadata') ? null : (change.metadata ?? group.metadata)
+  const name = change.name ?? group.name
+  const [row] = await tx.query<GroupRow>(update, [
+    appId,
+    group.guid,
+    name,
+    nameKey(name),
+    type,
+    digest,
+    unset('icon') ? null : (change.icon ?? group.icon),
+    unset('description') ? null : (change.description ?? group.description) || null,
+    metadata === null ? null : JSON.stringify(metadata),
+    change.tags === undefined ? group.tags : withoutRepeats(change.tags),
+    Math.floor(Date.now() / 1000),
+    by,
+  ])
+  if (row === undefined) throw new ApiError('ERR_GUID_NOT_FOUND')
+  return row
+}

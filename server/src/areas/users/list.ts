@@ -1,0 +1,137 @@
+import { ApiError, type listUsers, type QueryOf } from '@parley/contract'
+import { sql } from 'kysely'
+import type { PageRequest } from '../../paging.ts'
+import type { Queryable } from '../../store/database.ts'
+import { allOf, type Fragment } from '../../store/statement.ts'
+import { systemUid } from '../apps/index.ts'
+import { nameKey, type UserRow, userColumns } from './rows.ts'
+
+export type UserFilters = QueryOf<typeof listUsers>
+
+interface UserPage {
+  readonly users: UserRow[]
+  readonly total: number
+  /** Where a client that syncs goes on; absent on an empty page. */
+  readonly cursor?: { updatedAt: number; affix: 'append' | 'prepend' }
+}
+
+/** When a user last changed; the index users_by_update has this very expression. */
+const changedAt = sql`coalesce(u.updated_at, u.created_at)`
+
+/**
+ * A page of an app's users and how many there are in all: by name, or by change where the filters say so.
+ * @throws 400 when a filter needs an acting user and there is none
+ */
+export async function selectUsers(
+  on: Queryable,
+  appId: number,
+  viewer: string | undefined,
+  filters: UserFilters,
+  page: PageRequest,
+): Promise<UserPage> {
+  const affix = filters.affix ?? (filters.updatedAt === undefined ? undefined : 'append')
+  const conditions = allOf([...conditionsOf(appId, viewer, filters), ...cursorConditions(filters.updatedAt, affix)])
+  const users = await on.run<UserRow>(
+    sql`
+    select ${sql.raw(userColumns)}
+    from users u
+    where ${conditions}
+    order by ${orderOf(affix)}
+    limit ${page.perPage}
+    offset ${page.offset}` as Fragment<UserRow>,
+  )
+  const total = await countUsers(on, conditions, users.length, page)
+  if (affix === 'prepend') users.reverse()
+  const [first] = users
+  if (first === undefined) return { users, total }
+  // By name, the cursor is the newest change on the page.
+  const newest = Math.max(...users.map(changeOf))
+  return {
+    users,
+    total,
+    cursor: { updatedAt: affix === 'prepend' ? changeOf(first) : newest, affix: affix ?? 'prepend' },
+  }
+}
+
+function changeOf(user: UserRow): number {
+  return user.updatedAt ?? user.createdAt
+}
+
+function orderOf(affix: 'append' | 'prepend' | undefined): Fragment {
+  if (affix === 'append') return sql`${changedAt}, u.uid`
+  if (affix === 'prepend') return sql`${changedAt} desc, u.uid desc`
+  return sql`u.name_key, u.uid`
+}
+
+/** A page that is not full tells the total by itself. */
+async function countUsers(on: Queryable, conditions: Fragment, found: number, page: PageRequest): Promise<number> {
+  if (found < page.perPage && (found > 0 || page.offset === 0)) return page.offset + found
+  const [row] = await on.run<{ total: number }>(
+    sql`
+    select count(*) as total
+    from users u
+    where ${conditions}` as Fragment<{ total: number }>,
+  )
+  return row?.total ?? 0
+}
+
+/** Both directions include the cursor's own second, which may hold more changes than were seen. */
+function cursorConditions(updatedAt: number | undefined, affix: 'append' | 'prepend' | undefined): Fragment[] {
+  if (updatedAt === undefined) return []
+  return [affix === 'prepend' ? sql`${changedAt} <= ${updatedAt}` : sql`${changedAt} >= ${updatedAt}`]
+}
+
+function conditionsOf(appId: number, viewer: string | undefined, filters: UserFilters): Fragment[] {
+  const conditions: Fragment[] = [sql`u.app_id = ${appId}`, sql`u.uid <> ${systemUid}`]
+  const { searchKey, status, role, roles = [], tags = [], uids } = filters
+  if (filters.onlyDeactivated === true) conditions.push(sql`u.deactivated_at is not null`)
+  else if (filters.withDeactivated !== true) conditions.push(sql`u.deactivated_at is null`)
+  if (searchKey !== undefined) conditions.push(startsWith(searchKey, filters.searchIn ?? []))
+  const wantedRoles = [...roles, ...(role === undefined ? [] : [role])].map((id) => id.toLowerCase())
+  if (wantedRoles.length > 0) conditions.push(sql`u.role = any(${wantedRoles}::text[])`)
+  if (tags.length > 0) conditions.push(sql`u.tags && ${tags}::text[]`)
+  if (uids !== undefined) conditions.push(sql`u.uid = any(${uids.map((uid) => uid.toLowerCase())}::text[])`)
+  // Nobody's presence is known, so everybody is shown as offline.
+  if (status !== undefined && !status.includes('offline')) conditions.push(sql`false`)
+  const ranges: Array<[Fragment, keyof UserFilters, Fragment]> = [
+    [sql`u.created_at`, 'createdAt[from]', sql`>=`],
+    [sql`u.created_at`, 'createdAt[to]', sql`<=`],
+    [changedAt, 'updatedAt[from]', sql`>=`],
+    [changedAt, 'updatedAt[to]', sql`<=`],
+  ]
+  for (const [time, name, compared] of ranges) {
+    if (filters[name] !== undefined) conditions.push(sql`${time} ${compared} ${filters[name]}`)
+  }
+  if (filters.friendsOnly === true) {
+    conditions.push(sql`u.uid in (
+      select f.friend
+      from friends f
+      where f.app_id = ${appId}
+      and f.uid = ${required(viewer, 'friendsOnly')}
+    )`)
+  }
+  if (filters.hideBlockedUsers === true) {
+    conditions.push(sql`u.uid not in (
+      select b.blocked
+      from blocks b
+      where b.app_id = ${appId}
+      and b.blocker = ${required(viewer, 'hideBlockedUsers')}
+    )`)
+  }
+  return conditions
+}
+
+/** Both columns have collation "C", so an index finds what starts with a text. */
+function startsWith(searchKey: string, searchIn: ReadonlyArray<'name' | 'uid'>): Fragment {
+  const everywhere = searchIn.length === 0
+  const choices: Fragment[] = []
+  if (everywhere || searchIn.includes('name')) choices.push(sql`starts_with(u.name_key, ${nameKey(searchKey)})`)
+  if (everywhere || searchIn.includes('uid')) choices.push(sql`starts_with(u.uid, ${searchKey.toLowerCase()})`)
+  return sql`(${sql.join(choices, sql` or `)})`
+}
+
+function required(viewer: string | undefined, filter: string): string {
+  if (viewer !== undefined) return viewer
+  const details = [{ path: `query/${filter}`, message: 'needs an acting user (header onBehalfOf)' }]
+  throw new ApiError('ERR_BAD_REQUEST', `${filter} needs an acting user.`, details)
+}

@@ -1,0 +1,43 @@
+import { createUser, getUser, listUsers, updateUser } from '@parley/contract'
+import { serve } from '../../call.ts'
+import { pageMeta, readPage } from '../../paging.ts'
+import { issueToken } from '../auth-tokens/index.ts'
+import { comesFromBackend } from './authority.ts'
+import { selectUsers } from './list.ts'
+import { changeUser, checkProfile, insertUser } from './profile.ts'
+import { requireUser } from './require.ts'
+import { showUser } from './rows.ts'
+import { showUsers } from './view.ts'
+
+export const operations = [
+  serve(createUser, async ({ app, caller, body: { withAuthToken, ...user } }, { database, secrets }) => {
+    checkProfile(user)
+    const fromBackend = await comesFromBackend(database, app, caller)
+    return database.transaction(async (tx) => {
+      const row = await insertUser(tx, app.appId, user, { fromBackend })
+      const token = withAuthToken === true ? await issueToken(tx, secrets, app.appId, row.uid) : undefined
+      return { data: { ...showUser(row, 'self'), ...(token && { authToken: token.authToken }) } }
+    })
+  }),
+
+  serve(listUsers, async ({ app, actor, query }, { database }) => {
+    const page = readPage(query)
+    const { users, total, cursor } = await selectUsers(database, app.appId, actor?.uid, query, page)
+    const data = await showUsers(database, app.appId, actor?.uid, users, { withTags: query.withTags === true })
+    return { data, meta: pageMeta(page, total, data.length), ...(cursor && { cursor }) }
+  }),
+
+  serve(getUser, async ({ app, actor, params }, { database }) => {
+    const row = await requireUser(database, app.appId, params.uid)
+    const [data = showUser(row)] = await showUsers(database, app.appId, actor?.uid, [row])
+    return { data }
+  }),
+
+  serve(updateUser, async ({ app, caller, params, body }, { database }) => {
+    checkProfile(body)
+    const fromBackend = await comesFromBackend(database, app, caller)
+    const uid = params.uid.toLowerCase()
+    const row = await database.transaction((tx) => changeUser(tx, app.appId, uid, body, { fromBackend }))
+    return { data: showUser(row, fromBackend ? 'app' : 'other') }
+  }),
+]

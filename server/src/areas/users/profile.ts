@@ -1,0 +1,140 @@
+import { ApiError, type BodyOf, type createUser, type ErrorDetail, limits, type updateUser } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Transaction } from '../../store/database.ts'
+import { type Fragment, statement } from '../../store/statement.ts'
+import { checkFrontEnd } from './authority.ts'
+import { lockUser } from './locks.ts'
+import { nameKey, type UserRow, userColumns } from './rows.ts'
+
+export type NewUser = Omit<BodyOf<typeof createUser>, 'withAuthToken'>
+export type UserChange = BodyOf<typeof updateUser>
+
+/** Every app starts with it, and it cannot be deleted. */
+const defaultRole = 'default'
+
+/** What the schema of a profile cannot say. @throws 400 naming each field that is wrong */
+export function checkProfile(profile: Pick<NewUser, 'avatar' | 'link' | 'metadata'>): void {
+  const details: ErrorDetail[] = []
+  for (const field of ['avatar', 'link'] as const) {
+    const url = profile[field]
+    if (url !== undefined && !isWebAddress(url)) {
+      details.push({ path: `body/${field}`, message: 'must be a valid http or https URL' })
+    }
+  }
+  const { metadata } = profile
+  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > limits.metadataBytes) {
+    details.push({ path: 'body/metadata', message: `must be at most ${limits.metadataBytes} bytes of JSON` })
+  }
+  if (details.length === 0) return
+  const devMessage = details.map(({ path, message }) => `${path} ${message}`).join('; ')
+  throw new ApiError('ERR_BAD_REQUEST', devMessage, details)
+}
+
+/** Front ends put these into links and images: `javascript:` and its like must not get there. */
+function isWebAddress(url: string): boolean {
+  return /^https?:\/\//i.test(url) && URL.canParse(url)
+}
+
+const keepRole = statement(`
+  select role
+  from roles
+  where app_id = $1
+  and role = $2
+  for key share`)
+
+/** Makes sure that a role is there until the transaction ends. @throws 404 `ERR_ROLE_NOT_FOUND` */
+async function requireRole(tx: Transaction, appId: number, role: string): Promise<void> {
+  if (role === defaultRole) return
+  const [found] = await tx.query(keepRole, [appId, role])
+  if (found === undefined) throw new ApiError('ERR_ROLE_NOT_FOUND', `There is no role ${role}.`)
+}
+
+const insert = statement(`
+  insert into users as u (
+    app_id, uid, name, name_key, avatar, link, role, status_message, metadata, tags, created_at
+  )
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+  on conflict (app_id, uid) do nothing
+  returning ${userColumns}`)
+
+/**
+ * Makes a user.
+ * @throws 404 `ERR_ROLE_NOT_FOUND`; 403 `AUTH_ERR_NO_ACCESS` when a front end gives a role; 409 `ERR_UID_ALREADY_EXISTS`
+ */
+export async function insertUser(
+  tx: Transaction,
+  appId: number,
+  user: NewUser,
+  { fromBackend }: { fromBackend: boolean },
+): Promise<UserRow> {
+  const uid = user.uid.toLowerCase()
+  const role = user.role?.toLowerCase() ?? defaultRole
+  await requireRole(tx, appId, role)
+  if (!fromBackend) checkFrontEnd({ uid, role: defaultRole }, role)
+  const [row] = await tx.query<UserRow>(insert, [
+    appId,
+    uid,
+    user.name,
+    nameKey(user.name),
+    user.avatar ?? null,
+    user.link ?? null,
+    role,
+    user.statusMessage || null,
+    user.metadata === undefined ? null : JSON.stringify(user.metadata),
+    withoutRepeats(user.tags ?? []),
+    Math.floor(Date.now() / 1000),
+  ])
+  if (row === undefined) throw new ApiError('ERR_UID_ALREADY_EXISTS', `There is a user with the uid ${uid} already.`)
+  return row
+}
+
+/**
+ * Changes a user, deactivated or not. A request without any field changes nothing, not even `updatedAt`.
+ * @param uid in lower case
+ * @throws 404 `ERR_UID_NOT_FOUND`, `ERR_ROLE_NOT_FOUND`; 403 `AUTH_ERR_NO_ACCESS` when a front end changes the role
+ */
+export async function changeUser(
+  tx: Transaction,
+  appId: number,
+  uid: string,
+  change: UserChange,
+  { fromBackend }: { fromBackend: boolean },
+): Promise<UserRow> {
+  const current = await lockUser(tx, appId, uid)
+  const role = change.role?.toLowerCase()
+  if (role !== undefined) await requireRole(tx, appId, role)
+  if (!fromBackend) checkFrontEnd(current, role)
+  const changes = changesOf(change)
+  if (changes.length === 0) return current
+  const [row] = await tx.run<UserRow>(
+    sql`
+    update users u
+    set ${sql.join(changes)}, updated_at = ${Math.floor(Date.now() / 1000)}
+    where u.app_id = ${appId}
+    and u.uid = ${uid}
+    returning ${sql.raw(userColumns)}` as Fragment<UserRow>,
+  )
+  return row as UserRow
+}
+
+/** A field that is both given and unset is unset. */
+function changesOf({ unset = [], ...change }: UserChange): Fragment[] {
+  const { name, role, statusMessage, tags } = change
+  const changes: Fragment[] = []
+  if (name !== undefined) changes.push(sql`name = ${name}`, sql`name_key = ${nameKey(name)}`)
+  for (const field of ['avatar', 'link', 'metadata'] as const) {
+    const value = change[field]
+    if (unset.includes(field)) changes.push(sql`${sql.ref(field)} = null`)
+    else if (value !== undefined) {
+      changes.push(sql`${sql.ref(field)} = ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    }
+  }
+  if (role !== undefined) changes.push(sql`role = ${role.toLowerCase()}`)
+  if (statusMessage !== undefined) changes.push(sql`status_message = ${statusMessage || null}`)
+  if (tags !== undefined) changes.push(sql`tags = ${withoutRepeats(tags)}`)
+  return changes
+}
+
+function withoutRepeats(tags: readonly string[]): string[] {
+  return [...new Set(tags)]
+}
