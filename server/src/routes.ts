@@ -1,9 +1,23 @@
 import { operations as apiKeys } from './areas/api-keys/operations.ts'
 import { operations as authTokens } from './areas/auth-tokens/operations.ts'
+import { operations as bannedUsers } from './areas/banned-users/operations.ts'
 import { operations as conversations } from './areas/conversations/operations.ts'
+import { operations as groupMembers } from './areas/group-members/operations.ts'
+import { operations as groups } from './areas/groups/operations.ts'
 import { operations as messages } from './areas/messages/operations.ts'
+import { operations as permissions } from './areas/permissions/operations.ts'
 import { operations as users } from './areas/users/operations.ts'
 import type { Route } from './call.ts'
 
 /** Every operation that is served. A new area is added here. */
-export const routes: readonly Route[] = [...apiKeys, ...authTokens, ...conversations, ...messages, ...users]
+export const routes: readonly Route[] = [
+  ...apiKeys,
+  ...authTokens,
+  ...bannedUsers,
+  ...conversations,
+  ...groupMembers,
+  ...groups,
+  ...messages,
+  ...permissions,
+  ...users,
+]

@@ -2,9 +2,9 @@ import type { AnswerOf, listBannedGroupUsers, QueryOf } from '@parley/contract'
 import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { showListed, syncCursor } from '../group-members/index.ts'
+import { syncCursor } from '../group-members/index.ts'
 import { requireGroup, requireMembership, requireScopePermission } from '../groups/index.ts'
-import { type UserRow, userColumns } from '../users/index.ts'
+import { showUsers, type UserRow, userColumns } from '../users/index.ts'
 
 const select = statement(`
   select ${userColumns}
@@ -44,7 +44,7 @@ export async function listBanned(
   ])
   const cursor = syncCursor(rows)
   return {
-    data: await showListed(on, appId, rows, viewer),
+    data: await showUsers(on, appId, viewer, rows),
     meta: pageMeta(page, counted?.total ?? 0, rows.length),
     ...(cursor && { cursor }),
   }

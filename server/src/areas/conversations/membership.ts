@@ -13,6 +13,14 @@ const lock = statement(`
   and key = $2
   for no key update`)
 
+const lockMany = statement(`
+  select key
+  from conversations
+  where app_id = $1
+  and key = any($2::bigint[])
+  order by key
+  for no key update`)
+
 const join = statement(`
   insert into conversation_states (
     app_id, uid, conversation, member, delivered_sent_at, delivered_id, read_sent_at, read_id, unread_sent_at, unread_id,
@@ -39,6 +47,27 @@ const leave = statement(`
   and conversation = $2
   and uid = any($3::text[])
   and member`)
+
+const suspend = statement(`
+  update conversation_states s
+  set member = false
+  from unnest($2::text[], $3::bigint[]) as suspended(uid, conversation)
+  where s.app_id = $1
+  and s.uid = suspended.uid
+  and s.conversation = suspended.conversation
+  and s.member`)
+
+const resume = statement(`
+  insert into conversation_states (
+    app_id, uid, conversation, member, delivered_sent_at, delivered_id, read_sent_at, read_id, unread_sent_at, unread_id,
+    counted_sent_at, counted_id, counted_version
+  )
+  select c.app_id, resumed.uid, c.key, true, l.sent_at, l.id, l.sent_at, l.id, l.sent_at, l.id, l.sent_at, l.id, c.version
+  from unnest($2::text[], $3::bigint[]) as resumed(uid, conversation)
+  join conversations c on c.app_id = $1 and c.key = resumed.conversation
+  cross join lateral (select coalesce(c.last_sent_at, 0) as sent_at, coalesce(c.last_id, 0) as id) l
+  on conflict (app_id, uid, conversation) do update
+  set member = true`)
 
 /**
  * Raises the staircase of groups to the lowest mark among their members: what everybody has received or read by now
@@ -106,6 +135,15 @@ export async function lockConversation(tx: Transaction, appId: number, conversat
   await tx.query(lock, [appId, conversation])
 }
 
+/** Takes the locks of several conversations, in the order in which everybody takes them. */
+export async function lockConversations(
+  tx: Transaction,
+  appId: number,
+  conversations: readonly number[],
+): Promise<void> {
+  await tx.query(lockMany, [appId, conversations])
+}
+
 /** Gives new members their side of a group's conversation, marks at the end of the history. Under its lock. */
 export async function joinConversation(
   tx: Transaction,
@@ -128,6 +166,45 @@ export async function leaveConversation(
 ): Promise<void> {
   await tx.query(leave, [group.appId, group.conversation, uids])
   await settle(tx, group.appId, [group.guid], now)
+}
+
+/** One member's place in a group and its conversation. */
+export interface GroupSide {
+  readonly guid: string
+  readonly uid: string
+  readonly conversation: number
+}
+
+/**
+ * Takes members out of their groups' receipts who are coming back one day: they were deactivated. Under the locks of the
+ * conversations, like `resumeMembers`.
+ */
+export async function suspendMembers(
+  tx: Transaction,
+  appId: number,
+  sides: readonly GroupSide[],
+  now: number,
+): Promise<void> {
+  await tx.query(suspend, [appId, sides.map(({ uid }) => uid), sides.map(({ conversation }) => conversation)])
+  await settle(tx, appId, guidsOf(sides), now)
+}
+
+/**
+ * Puts them back, with the marks that they had: what they had not read is unread, and what is sent from now on waits for
+ * them again. What was read by all the others in between stays read by all.
+ */
+export async function resumeMembers(
+  tx: Transaction,
+  appId: number,
+  sides: readonly GroupSide[],
+  now: number,
+): Promise<void> {
+  await tx.query(resume, [appId, sides.map(({ uid }) => uid), sides.map(({ conversation }) => conversation)])
+  await settle(tx, appId, guidsOf(sides), now)
+}
+
+function guidsOf(sides: readonly GroupSide[]): string[] {
+  return [...new Set(sides.map(({ guid }) => guid))]
 }
 
 /** Runs `settleGroupReceipts` for groups of one app. */

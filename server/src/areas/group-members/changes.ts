@@ -3,7 +3,7 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { joinConversation, leaveConversation } from '../conversations/index.ts'
 import { type GroupRow, groupColumns, showGroup } from '../groups/index.ts'
-import { type GroupAction, writeGroupAction } from '../messages/index.ts'
+import { type GroupAction, writeGroupAction } from '../messages/actions.ts'
 import { showUser, type UserRow } from '../users/index.ts'
 
 // The writes that change who is in a group. All run under the group's lock.

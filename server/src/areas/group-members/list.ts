@@ -4,8 +4,8 @@ import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
 import { allowedScopes, requireGroup, requireMembership, requireScopePermission } from '../groups/index.ts'
-import { nameKey, type UserRow, userColumns } from '../users/index.ts'
-import { showListed, syncCursor } from './view.ts'
+import { nameKey, showUsers, type UserRow, userColumns } from '../users/index.ts'
+import { syncCursor } from './cursor.ts'
 
 type MemberRow = UserRow & { scope: GroupScope; joinedAt: number }
 
@@ -45,7 +45,7 @@ export async function listMembers(
       join users u on u.app_id = m.app_id and u.uid = m.uid
       where ${allOf(conditions)}`),
   ])
-  const users = await showListed(on, appId, rows, viewer)
+  const users = await showUsers(on, appId, viewer, rows)
   const cursor = syncCursor(rows)
   return {
     data: users.map((user, i) => {

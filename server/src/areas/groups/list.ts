@@ -81,16 +81,15 @@ function orderOf(query: Query): Fragment {
   }
 }
 
-/** From where a list by change goes on in its direction; after any other, from where on there is something new. */
+/** From where a list by change goes on in its direction; of any other, the newest change on the page. */
 function cursorOf(
   query: Query,
   rows: readonly GroupRow[],
 ): { updatedAt: number; affix: 'append' | 'prepend' } | undefined {
   if (rows.length === 0) return undefined
   const changes = rows.map((row) => row.updatedAt ?? row.createdAt)
-  return isByChange(query) && query.affix === 'prepend'
-    ? { updatedAt: Math.min(...changes), affix: 'prepend' }
-    : { updatedAt: Math.max(...changes), affix: 'append' }
+  if (isByChange(query) && query.affix === 'prepend') return { updatedAt: Math.min(...changes), affix: 'prepend' }
+  return { updatedAt: Math.max(...changes), affix: isByChange(query) ? 'append' : 'prepend' }
 }
 
 function filters(query: Query): Fragment[] {

@@ -81,6 +81,6 @@ export const operations = [
 
   serve(getMessage, async ({ app, actor, params }, { database }) => {
     const message = await requireMessage(database, app, readMessageId(params.id), viewerOf(actor))
-    return { data: await showOne(database, app, message) }
+    return { data: await showOne(database, app, message, viewerOf(actor)) }
   }),
 ]

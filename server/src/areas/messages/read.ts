@@ -44,7 +44,12 @@ async function mayRead(on: Queryable, app: App, message: StoredMessage, viewer: 
 }
 
 /** One message as answers show it. */
-export async function showOne(on: Queryable, app: App, message: StoredMessage): Promise<Message> {
-  const [shown] = await showMessages(on, app.appId, [message], { withTags: true })
+export async function showOne(
+  on: Queryable,
+  app: App,
+  message: StoredMessage,
+  viewer: string | undefined,
+): Promise<Message> {
+  const [shown] = await showMessages(on, app.appId, [message], { viewer, withTags: true })
   return shown as Message
 }

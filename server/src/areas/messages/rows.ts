@@ -17,6 +17,12 @@ export interface StoredMessage {
   readonly quotedId: number | null
   readonly muid: string | null
   readonly tags: string[] | null
+  /** Bits, see traits.ts. */
+  readonly traits: number
+  /** uids that the text mentions. */
+  readonly mentioned: string[] | null
+  /** The message that an action of type message is about. */
+  readonly subjectId: number | null
   readonly sentAt: number
   readonly updatedAt: number
   readonly deliveredAt: number | null
@@ -33,7 +39,7 @@ export interface StoredMessage {
  * or of the whole group. Explicit times of an import win.
  */
 const columns = `m.id, m.conversation, m.sender, m.kind, m.receiver, m.category, m.type, m.data, m.parent_id as "parentId",
-  m.quoted_id as "quotedId", m.muid, m.tags, m.sent_at as "sentAt", m.updated_at as "updatedAt",
+  m.quoted_id as "quotedId", m.subject_id as "subjectId", m.muid, m.tags, m.traits, m.mentioned, m.sent_at as "sentAt", m.updated_at as "updatedAt",
   coalesce(m.delivered_at, d.at, m.read_at, r.at) as "deliveredAt", coalesce(m.read_at, r.at) as "readAt",
   m.edited_at as "editedAt", m.edited_by as "editedBy", m.deleted_at as "deletedAt", m.deleted_by as "deletedBy"`
 

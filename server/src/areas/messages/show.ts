@@ -3,9 +3,12 @@ import type { Queryable } from '../../store/database.ts'
 import { conversationId } from '../conversations/index.ts'
 import { readGroups, showGroup } from '../groups/index.ts'
 import { readUsers, showDeletedUser, showUser } from '../users/index.ts'
+import { addTo, readAdditions } from './additions.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
 
 export interface ShowOptions {
+  /** The acting user; what is private to him (saved, reactedByMe) is shown to nobody else. */
+  readonly viewer?: string | undefined
   /** Tags are answered only where they are asked for, and to the one who sends. */
   readonly withTags?: boolean
   /** Answers the message that another one quotes inside it. */
@@ -33,9 +36,12 @@ export async function showMessages(
           appId,
           rows.flatMap((row) => row.quotedId ?? []),
         )
-  const entities = await readEntities(on, appId, [...rows, ...quoted.values()])
+  const [entities, additions] = await Promise.all([
+    readEntities(on, appId, [...rows, ...quoted.values()]),
+    readAdditions(on, appId, rows, options),
+  ])
   return rows.map((row) => {
-    const message = showMessage(row, entities, options)
+    const message = addTo(showMessage(row, entities, options), additions.get(row.id) ?? [])
     const original = row.quotedId === null ? undefined : quoted.get(row.quotedId)
     return original === undefined ? message : { ...message, quotedMessage: showMessage(original, entities, options) }
   })

@@ -1,4 +1,7 @@
-/** Bits of `messages.traits`: what the filters of message lists ask for. */
+/**
+ * Bits of `messages.traits`: what the filters of message lists ask for, and what hangs on a message in other tables, so
+ * that a page asks them only for messages that have any.
+ */
 export const traits = {
   attachments: 1,
   image: 2,
@@ -6,6 +9,11 @@ export const traits = {
   audio: 8,
   file: 16,
   links: 32,
+  mentions: 64,
+  reactions: 128,
+  replies: 256,
+  pinned: 512,
+  saved: 1024,
 } as const
 
 export type AttachmentKind = 'image' | 'video' | 'audio' | 'file'

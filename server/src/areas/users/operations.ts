@@ -1,8 +1,20 @@
-import { createUser, getUser, listUsers, updateUser } from '@parley/contract'
+import {
+  ApiError,
+  createUser,
+  deactivateUsers,
+  deleteUser,
+  getUser,
+  listUsers,
+  reactivateUsers,
+  updateUser,
+} from '@parley/contract'
 import { serve } from '../../call.ts'
 import { pageMeta, readPage } from '../../paging.ts'
+import { systemUid } from '../apps/index.ts'
 import { issueToken } from '../auth-tokens/index.ts'
 import { comesFromBackend } from './authority.ts'
+import * as deactivation from './deactivation.ts'
+import { deleteForGood } from './deletion.ts'
 import { selectUsers } from './list.ts'
 import { changeUser, checkProfile, insertUser } from './profile.ts'
 import { requireUser } from './require.ts'
@@ -39,5 +51,21 @@ export const operations = [
     const uid = params.uid.toLowerCase()
     const row = await database.transaction((tx) => changeUser(tx, app.appId, uid, body, { fromBackend }))
     return { data: showUser(row, fromBackend ? 'app' : 'other') }
+  }),
+
+  serve(deactivateUsers, async ({ app, body: { uidsToDeactivate = [] } }, { database }) => {
+    return { data: { deactivatedUids: await deactivation.deactivateUsers(database, app.appId, uidsToDeactivate) } }
+  }),
+
+  serve(reactivateUsers, async ({ app, body: { uidsToActivate = [] } }, { database }) => {
+    return { data: await deactivation.reactivateUsers(database, app.appId, uidsToActivate) }
+  }),
+
+  serve(deleteUser, async ({ app, params, body }, { database }) => {
+    const { uid } = await requireUser(database, app.appId, params.uid)
+    if (uid === systemUid) throw new ApiError('ERR_PERMISSION_DENIED', `${systemUid} cannot be deleted.`)
+    if (body.permanent === true) await deleteForGood(database, app.appId, uid)
+    else await deactivation.deactivateUsers(database, app.appId, [uid])
+    return { data: { success: true, message: `The user ${uid} was deleted.` } }
   }),
 ]

@@ -137,7 +137,7 @@ const statements = [
     tags text[] not null default '{}',
     members_count integer not null default 0,
     permissions json not null default '{}',
-    permissions_version integer not null default 0,
+    permissions_version bigint not null default 0,
     conversation bigint not null,
     created_at bigint not null,
     updated_at bigint,

@@ -1,7 +1,9 @@
 import type { Migration } from 'kysely'
 import * as foundation from './0001-foundation.ts'
+import * as messageFeatures from './0002-message-features.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
   '0001-foundation': foundation,
+  '0002-message-features': messageFeatures,
 }

@@ -66,7 +66,11 @@ async function pageOfMessages(on: Queryable, request: ListRequest, conditions: F
   // One row more than asked for was read, at the far end, to know whether anything lies beyond.
   const hasMore = found.length > limit
   const rows = !hasMore ? found : paging.affix === 'append' ? found.slice(0, limit) : found.slice(1)
-  const options: ShowOptions = { withTags: query.withTags === true, withQuoted: query.hideQuotedMessages !== true }
+  const options: ShowOptions = {
+    viewer: request.viewer,
+    withTags: query.withTags === true,
+    withQuoted: query.hideQuotedMessages !== true,
+  }
   return {
     data: await showMessages(on, app.appId, rows, options),
     meta: cursorMeta(paging, rows, { beyond: hasMore, behind: rowsBehind.length > 0 }),

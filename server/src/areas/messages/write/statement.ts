@@ -121,7 +121,7 @@ const writeMessages = statement(`
     from unnest(
       $1::int[], $2::int[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
       $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::text[], $15::int[], $16::boolean[], $17::boolean[],
-      $18::int[], $19::int[], $20::boolean[]
+      $18::int[], $19::bigint[], $20::boolean[]
     ) as r(
       n, app_id, sender, kind, receiver, first, second, category, type, data, muid, parent_id, quoted_id, tags, traits,
       countable, as_app, denied_scopes, permissions_version, both_write
@@ -194,7 +194,7 @@ const writeMessages = statement(`
     returning app_id, id
   ),
   stored as materialized (
-    select d.n, d.app_id, d.id, d.conversation, d.sender, d.kind, d.sent_at, d.category, d.last_sent_at, d.last_id,
+    select d.n, d.app_id, d.id, d.conversation, d.sender, d.kind, d.parent_id, d.sent_at, d.last_sent_at, d.last_id,
       d.kind = 2 or d.both_write or d.last_sender is distinct from d.sender as moves_marks
     from numbered d
     join inserted i on i.app_id = d.app_id and i.id = d.id

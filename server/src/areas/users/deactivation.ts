@@ -1,0 +1,132 @@
+import type { Database, Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { systemUid } from '../apps/index.ts'
+import { type GroupSide, lockConversations, resumeMembers, suspendMembers } from '../conversations/index.ts'
+
+const deactivate = statement(`
+  update users u
+  set deactivated_at = $3,
+    updated_at = $3
+  from (
+    select uid
+    from users
+    where app_id = $1
+    and uid = any($2::text[])
+    and deactivated_at is null
+    order by uid
+    for no key update
+  ) found
+  where u.app_id = $1
+  and u.uid = found.uid
+  returning u.uid`)
+
+const reactivate = statement(`
+  update users u
+  set deactivated_at = null,
+    updated_at = $3
+  from (
+    select uid
+    from users
+    where app_id = $1
+    and uid = any($2::text[])
+    and deactivated_at is not null
+    order by uid
+    for no key update
+  ) found
+  where u.app_id = $1
+  and u.uid = found.uid
+  returning u.uid`)
+
+const selectKnown = statement(`
+  select uid
+  from users
+  where app_id = $1
+  and uid = any($2::text[])`)
+
+const selectSides = statement(`
+  select m.guid, m.uid, g.conversation
+  from group_members m
+  join groups g on g.app_id = m.app_id and g.guid = m.guid
+  where m.app_id = $1
+  and m.uid = any($2::text[])`)
+
+const recount = statement(`
+  update groups g
+  set members_count = g.members_count + $3 * changed.members,
+    updated_at = $4
+  from (select guid, count(*) as members from unnest($2::text[]) as side(guid) group by guid) changed
+  where g.app_id = $1
+  and g.guid = changed.guid`)
+
+/**
+ * Deactivates users: their tokens stop working, their memberships stay but are not counted, in groups and in receipts.
+ * @returns those of them who are deactivated now, in the order given; unknown ones and the system user are left out
+ */
+export function deactivateUsers(database: Database, appId: number, sent: readonly string[]): Promise<string[]> {
+  const uids = read(sent).filter((uid) => uid !== systemUid)
+  return database.transaction(async (tx) => {
+    const now = Math.floor(Date.now() / 1000)
+    const changed = await tx.query<{ uid: string }>(deactivate, [appId, uids, now])
+    const sides = await lockMemberships(
+      tx,
+      appId,
+      changed.map(({ uid }) => uid),
+    )
+    if (sides.length > 0) {
+      await suspendMembers(tx, appId, sides, now)
+      await tx.query(recount, [appId, sides.map(({ guid }) => guid), -1, now])
+    }
+    return knownAmong(tx, appId, uids)
+  })
+}
+
+/**
+ * Brings deactivated users back: tokens, memberships and marks are as they left them.
+ * @returns those who came back, and those who were not deactivated to begin with, in the order given
+ */
+export function reactivateUsers(
+  database: Database,
+  appId: number,
+  sent: readonly string[],
+): Promise<{ reactivatedUids: string[]; nonDeactivatedUids: string[] }> {
+  const uids = read(sent)
+  return database.transaction(async (tx) => {
+    const now = Math.floor(Date.now() / 1000)
+    const rows = await tx.query<{ uid: string }>(reactivate, [appId, uids, now])
+    const changed = new Set(rows.map(({ uid }) => uid))
+    const sides = await lockMemberships(tx, appId, [...changed])
+    if (sides.length > 0) {
+      await resumeMembers(tx, appId, sides, now)
+      await tx.query(recount, [appId, sides.map(({ guid }) => guid), 1, now])
+    }
+    const known = await knownAmong(tx, appId, uids)
+    return {
+      reactivatedUids: known.filter((uid) => changed.has(uid)),
+      nonDeactivatedUids: known.filter((uid) => !changed.has(uid)),
+    }
+  })
+}
+
+/**
+ * The memberships of users whose rows are locked, so that they do not join anything meanwhile, with the conversations of
+ * the groups locked. Read twice: who was kicked while this waited for a lock is no member any more.
+ */
+export async function lockMemberships(tx: Transaction, appId: number, uids: readonly string[]): Promise<GroupSide[]> {
+  if (uids.length === 0) return []
+  const before = await tx.query<GroupSide>(selectSides, [appId, uids])
+  if (before.length === 0) return []
+  const locked = new Set(before.map(({ conversation }) => conversation))
+  await lockConversations(tx, appId, [...locked])
+  const sides = await tx.query<GroupSide>(selectSides, [appId, uids])
+  return sides.filter(({ conversation }) => locked.has(conversation))
+}
+
+async function knownAmong(tx: Transaction, appId: number, uids: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ uid: string }>(selectKnown, [appId, uids])
+  const known = new Set(rows.map(({ uid }) => uid))
+  return uids.filter((uid) => known.has(uid))
+}
+
+function read(sent: readonly string[]): string[] {
+  return [...new Set(sent.map((uid) => uid.toLowerCase()))]
+}

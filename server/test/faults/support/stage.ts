@@ -1,0 +1,69 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findServersOf, signalIfThere } from '../../../src/store/embedded/processes.ts'
+import { ensureBuilt } from './build.ts'
+import { launchService, type ServiceProcess } from './service-process.ts'
+
+/** The folders and processes of one test file. `clean` ends and removes them all, whatever the tests left. */
+export interface Stage {
+  /** A new empty folder, mode 0700 as `mktemp -d` makes it. */
+  makeFolder(): string
+  /** Launches the service; the answer may be awaited with `ready`, or killed before it is. */
+  launch(environment: Record<string, string>): ServiceProcess
+  /** Launches the service and waits until it listens. */
+  start(environment: Record<string, string>): Promise<ServiceProcess>
+  /** Something else to be ended, the latest first. */
+  onClean(end: () => unknown): void
+  clean(): Promise<void>
+}
+
+export function createStage(): Stage {
+  ensureBuilt()
+  const folders: string[] = []
+  const services: ServiceProcess[] = []
+  const ends: Array<() => unknown> = []
+
+  const endServers = () => {
+    for (const folder of folders) {
+      for (const { pid } of findServersOf(join(folder, 'postgres'))) signalIfThere(pid, 'SIGKILL')
+    }
+  }
+  const removeFolders = () => {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+  }
+  // Vitest was interrupted: as much as can be done without waiting.
+  const endAtExit = () => {
+    for (const service of services) signalIfThere(service.pid, 'SIGKILL')
+    endServers()
+    removeFolders()
+  }
+  process.on('exit', endAtExit)
+
+  const launch = (environment: Record<string, string>) => {
+    const service = launchService(environment)
+    services.push(service)
+    return service
+  }
+  return {
+    makeFolder() {
+      const folder = mkdtempSync(join(realpathSync(tmpdir()), 'parley-faults-'))
+      folders.push(folder)
+      return folder
+    },
+    launch,
+    async start(environment) {
+      const service = launch(environment)
+      await service.ready
+      return service
+    },
+    onClean: (end) => void ends.push(end),
+    async clean() {
+      await Promise.all(services.map((service) => service.kill()))
+      for (const end of ends.reverse()) await end()
+      endServers()
+      removeFolders()
+      process.off('exit', endAtExit)
+    },
+  }
+}
