@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { createKeyRing } from './areas/api-keys/credentials.ts'
 import { createAppRegistry } from './areas/apps/index.ts'
 import { createMessageWriter } from './areas/messages/index.ts'
+import type { Route } from './call.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { buildHttpServer, type TlsMaterial } from './http/server.ts'
@@ -29,6 +30,8 @@ export interface ParleyOptions {
   /** 64 hexadecimal characters. */
   readonly masterKey: string
   readonly tls?: TlsMaterial | undefined
+  /** What is served: everything. Tests watch or break handlers by giving others. */
+  readonly routes?: readonly Route[]
 }
 
 /** Builds the whole service on a database: migrated, its default app made, ready to listen. Tests build the same. */
@@ -49,7 +52,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const messages = createMessageWriter(database, metrics)
   const context: Context = { config, log, metrics, database, monitor, secrets, invalidation, apps, keys, messages }
   await invalidation.start()
-  const http = await buildHttpServer(context, routes, options.tls)
+  const http = await buildHttpServer(context, options.routes ?? routes, options.tls)
 
   return {
     context,

@@ -133,24 +133,44 @@ function readTls(
 function readTrustProxy(text: string | undefined, problems: string[]): Config['trustProxy'] {
   if (text === undefined || /^(0|false|no|off)$/i.test(text)) return false
   if (/^(1|true|yes|on)$/i.test(text)) return true
-  const proxies = text.split(',').map((part) => part.trim())
-  const wrong = proxies.filter((proxy) => isIP(proxy.split('/')[0] ?? '') === 0 && !isNamedRange(proxy))
-  if (wrong.length > 0) {
-    problems.push(`TRUST_PROXY must be true, false, or addresses and CIDR ranges; not "${wrong.join(', ')}"`)
+  const proxies = splitList(text)
+  const wrong = proxies.filter((proxy) => !namedRanges.includes(proxy) && !isAddressRange(proxy))
+  if (proxies.length === 0 || wrong.length > 0) {
+    problems.push(
+      `TRUST_PROXY must be true, false, or addresses, CIDR ranges and ${namedRanges.join(', ')}, with commas between; it is "${text}"`,
+    )
   }
   return proxies
 }
 
-function isNamedRange(name: string): boolean {
-  return name === 'loopback' || name === 'linklocal' || name === 'uniquelocal'
+const namedRanges = ['loopback', 'linklocal', 'uniquelocal']
+
+function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) > 0 && Number(bits) <= (version === 4 ? 32 : 128))
+  )
 }
 
+/** Origins as browsers write them: lower case, no path, the port only where it is not the scheme's own. */
 function readOrigins(text: string | undefined, problems: string[]): readonly string[] {
   if (text === undefined) return ['*']
-  const origins = text.split(',').map((origin) => origin.trim().replace(/\/$/, ''))
-  const wrong = origins.filter((origin) => origin !== '*' && !/^https?:\/\/[^/\s]+$/.test(origin))
-  if (wrong.length > 0) {
-    problems.push(`CORS_ORIGINS must be * or origins such as https://chat.example.com; not "${wrong.join(', ')}"`)
+  const origins = splitList(text)
+  const wrong = origins.filter((origin) => origin !== '*' && !/^https?:\/\/[^/\s?#@]+\/?$/i.test(origin))
+  if (origins.length === 0 || wrong.length > 0 || !origins.every((origin) => origin === '*' || URL.canParse(origin))) {
+    problems.push(
+      `CORS_ORIGINS must be * or origins such as https://chat.example.com, with commas between; it is "${text}"`,
+    )
+    return []
   }
-  return origins
+  return origins.map((origin) => (origin === '*' ? origin : new URL(origin).origin))
+}
+
+function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'dotenv'
 import type { Config } from './config.ts'
@@ -22,14 +22,15 @@ export interface DeploymentKeys {
 export async function loadKeys(config: Config, dataDir: string): Promise<DeploymentKeys> {
   const file = path.join(dataDir, 'keys.env')
   const kept = await readKept(file)
-  const made = kept ?? {
+  const made = {
     PARLEY_API_KEY: config.apiKey ?? randomBytes(20).toString('hex'),
     PARLEY_AUTH_KEY: config.authKey ?? randomBytes(20).toString('hex'),
     PARLEY_MASTER_KEY: config.masterKey ?? randomBytes(32).toString('hex'),
   }
-  if (kept === undefined) await keep(file, made)
+  const isNew = kept === undefined && (await keep(file, made))
+  const held: Partial<typeof made> = isNew ? made : (kept ?? (await readKept(file)) ?? {})
   const pick = (name: keyof typeof made, given: string | undefined, pattern: RegExp) => {
-    const key = given ?? made[name]
+    const key = given ?? held[name]
     if (key === undefined || !pattern.test(key))
       throw new Error(`${file} holds no valid ${name}. Restore it from a backup.`)
     return key.toLowerCase()
@@ -39,7 +40,7 @@ export async function loadKeys(config: Config, dataDir: string): Promise<Deploym
     authKey: pick('PARLEY_AUTH_KEY', config.authKey, /^[0-9a-f]{40}$/i),
     masterKey: pick('PARLEY_MASTER_KEY', config.masterKey, /^[0-9a-f]{64}$/i),
     file,
-    isNew: kept === undefined,
+    isNew,
   }
 }
 
@@ -52,8 +53,40 @@ async function readKept(file: string): Promise<Record<string, string> | undefine
   }
 }
 
-async function keep(file: string, keys: Record<string, string>): Promise<void> {
+/**
+ * Writes the file so that it is there whole, also after a power failure, or not at all: without the master key nothing in
+ * the database opens. @returns false when another process was first
+ */
+async function keep(file: string, keys: Record<string, string>): Promise<boolean> {
   const lines = Object.entries(keys).map(([name, value]) => `${name}=${value}\n`)
-  await writeFile(`${file}.new`, lines.join(''), { mode: 0o600 })
-  await rename(`${file}.new`, file)
+  const draft = `${file}.${process.pid}.new`
+  const handle = await open(draft, 'w', 0o600)
+  try {
+    await handle.writeFile(lines.join(''))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  try {
+    await link(draft, file)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return false
+    // File systems without links.
+    await rename(draft, file)
+  } finally {
+    await rm(draft, { force: true })
+  }
+  await syncFolder(path.dirname(file))
+  return true
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }

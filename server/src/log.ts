@@ -3,13 +3,42 @@ import type { LogLevel } from './config.ts'
 
 export type Log = pino.Logger
 
+/** API keys, tokens (a time and 30 digits at their end) and the master key are all of this kind, and nothing else that is logged. */
+const secrets = /[0-9a-f]{30,}/gi
+
 /**
  * Structured log to standard output. Nothing that a client sends is logged as it came: no headers, no bodies, no raw
- * paths (a path may hold an API key), so keys and tokens never appear.
+ * paths (a path may hold an API key). What looks like a key or token all the same, say in the message of an error, is
+ * blotted out.
  */
-export function createLog(level: LogLevel): Log {
+export function createLog(level: LogLevel, destination: pino.DestinationStream = standardOutput()): Log {
   return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 1, sync: false }),
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: describeError },
+      hooks: { streamWrite: (line) => line.replace(secrets, '[redacted]') },
+    },
+    destination,
   )
+}
+
+function standardOutput(): pino.DestinationStream {
+  return pino.destination({ dest: 1, sync: false })
+}
+
+/** PostgreSQL's errors also carry `detail` and `where`, which quote rows and parameters: those are left out. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { code, table, constraint } = error as { code?: unknown; table?: unknown; constraint?: unknown }
+  return {
+    type: error.name,
+    message: error.message,
+    code,
+    table,
+    constraint,
+    stack: error.stack,
+    ...(error.cause !== undefined && { cause: describeError(error.cause) }),
+  }
 }

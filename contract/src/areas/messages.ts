@@ -206,3 +206,56 @@ export const getMessage = defineOperation({
   answer: enveloped(Message),
   errors: ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_UID_NOT_FOUND', 'ERR_MESSAGE_NO_ACCESS'],
 })
+
+const rightsErrors = [
+  'ERR_MESSAGE_ID_NOT_FOUND',
+  'ERR_UID_NOT_FOUND',
+  'ERR_MESSAGE_NO_ACCESS',
+  'ERR_MESSAGE_NOT_A_SENDER',
+  'ERR_MESSAGE_ACTION_NOT_ALLOWED',
+  'ERR_PERMISSION_DENIED',
+] as const
+
+export const updateMessage = defineOperation({
+  ...shared,
+  id: 'update-message',
+  method: 'PUT',
+  path: '/messages/{id}',
+  summary: 'Edit a message',
+  description:
+    'Members of data that are sent replace those of the message, tags replace its tags. Answers the action message that tells of the edit; the edited message is its entities.on.',
+  access: { user: true },
+  onBehalfOf: 'optional',
+  params: MessageIdParams,
+  query: NoQuery,
+  body: Type.Object({ data: Type.Optional(JsonObject), tags: Type.Optional(TagsIn) }),
+  answer: enveloped(Message),
+  errors: [
+    ...rightsErrors,
+    'ERR_EMPTY_MESSAGE_TEXT',
+    'ERR_INVALID_MESSAGE_TEXT',
+    'ERR_EMPTY_MESSAGE_FILE',
+    'ERR_EMPTY_CUSTOM_DATA',
+    'ERR_INVALID_CUSTOM_DATA',
+    'ERR_INVALID_MEDIA_MESSAGE',
+    'ERR_INVALID_METADATA',
+    'ERR_INVALID_MESSAGE_DATA',
+  ],
+})
+
+export const deleteMessage = defineOperation({
+  ...shared,
+  id: 'delete-message',
+  method: 'DELETE',
+  path: '/messages/{id}',
+  summary: 'Delete a message',
+  description:
+    'Softly: the message stays in the history without its content. With permanent it is gone with its replies and reactions. Answers the action message that tells of it.',
+  access: { user: true },
+  onBehalfOf: 'optional',
+  params: MessageIdParams,
+  query: NoQuery,
+  body: Type.Object({ permanent: Type.Optional(Type.Boolean()) }),
+  answer: enveloped(Message),
+  errors: rightsErrors,
+})

@@ -2,6 +2,7 @@ import { ApiError } from '@parley/contract'
 import type { FastifyReply } from 'fastify'
 import type { Log } from '../log.ts'
 import { isConnectionFailure, isRetryable } from '../store/connection.ts'
+import { badRequest } from './validation.ts'
 
 /** Seconds after which a client may try again when the database is away. */
 const retryAfterSeconds = 2
@@ -9,14 +10,10 @@ const retryAfterSeconds = 2
 /** Turns whatever was thrown into the refusal that the client gets. Faults of ours are logged, never shown. */
 export function toApiError(error: unknown, log: Log, requestId: string): ApiError {
   if (error instanceof ApiError) return error
+  if (isRefusalOfFramework(error)) return ofFramework(error)
   if (isConnectionFailure(error) || isRetryable(error)) {
     log.warn({ requestId, cause: (error as Error).message }, 'the database is away')
     return databaseAway()
-  }
-  const code = (error as { code?: unknown } | null)?.code
-  if (typeof code === 'string' && code.startsWith('FST_')) return ofFastify(code, error as Error)
-  if ((error as { statusCode?: unknown } | null)?.statusCode === 400) {
-    return new ApiError('ERR_BAD_REQUEST', `The body is not valid JSON: ${(error as Error).message}`)
   }
   log.error({ requestId, err: error }, 'a request failed with an unexpected error')
   return new ApiError('ERR_EXCEPTION')
@@ -27,14 +24,27 @@ export function databaseAway(): ApiError {
   return new ApiError('ERR_MISSION_FAILED', 'The database does not answer at the moment. Try again.')
 }
 
-function ofFastify(code: string, error: Error): ApiError {
-  switch (code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+/** 404 for a path or method that is none of the contract's. */
+export function apiNotFound({ method, url }: { method: string; url: string }): ApiError {
+  return new ApiError('ERR_API_NOT_FOUND', `There is no operation ${method} ${url.split('?')[0]}.`)
+}
+
+type FrameworkError = Error & { code?: string; statusCode: number }
+
+/** Fastify gives what it refuses a status: a body that is too large, or cut off by a client that went away. */
+function isRefusalOfFramework(error: unknown): error is FrameworkError {
+  const status = error instanceof Error ? (error as Partial<FrameworkError>).statusCode : undefined
+  return status !== undefined && status >= 400 && status < 500
+}
+
+function ofFramework(error: FrameworkError): ApiError {
+  switch (error.statusCode) {
+    case 413:
       return new ApiError('ERR_BAD_REQUEST', 'The body is too large.', [{ path: 'body', message: 'is too large' }], 413)
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 415:
       return unsupportedMediaType()
     default:
-      return new ApiError('ERR_BAD_REQUEST', error.message)
+      return badRequest([{ path: 'body', message: `cannot be read: ${error.message}` }])
   }
 }
 

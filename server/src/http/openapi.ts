@@ -4,12 +4,8 @@ import type { TObject, TSchema } from 'typebox'
 import type { Route } from '../call.ts'
 import type { Context } from '../context.ts'
 
-/** `GET /openapi.json`, made from the declarations, and `GET /docs`, a reference page that asks no other host for anything. */
-export async function registerOpenApi(
-  server: FastifyInstance,
-  context: Context,
-  routes: readonly Route[],
-): Promise<void> {
+/** `GET /openapi.json`, made from the declarations. */
+export function registerOpenApi(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
   const document = describeApi(
     routes.map((route) => route.operation),
     context.config.appId,
@@ -20,25 +16,6 @@ export async function registerOpenApi(
     url: '/openapi.json',
     config: { operation: 'openapi' },
     handler: async (_request, reply) => reply.type('application/json').send(text),
-  })
-  const { default: reference } = await import('@scalar/fastify-api-reference')
-  await server.register(reference, {
-    routePrefix: '/docs',
-    configuration: {
-      content: text,
-      pageTitle: 'Parley API',
-      telemetry: false,
-      withDefaultFonts: false,
-      agent: { disabled: true },
-      hideClientButton: true,
-      showDeveloperTools: 'never',
-    } as object,
-    hooks: {
-      onRequest: (request, _reply, done) => {
-        request.routeOptions.config.operation = 'docs'
-        done()
-      },
-    },
   })
 }
 
@@ -90,6 +67,7 @@ function describeOperation(operation: Operation): object {
     const { status } = errors[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
+  if (operation.body !== undefined) for (const status of [413, 415]) byStatus.set(status, ['ERR_BAD_REQUEST'])
   return {
     operationId: operation.id,
     tags: [operation.area],
@@ -120,7 +98,7 @@ function describeOperation(operation: Operation): object {
         [...byStatus].map(([status, codes]) => [
           status,
           {
-            description: [...new Set(codes)].join(', '),
+            description: [...new Set(codes)].map((code) => `\`${code}\``).join(', '),
             content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
           },
         ]),

@@ -1,12 +1,11 @@
-import { ApiError } from '@parley/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { requireActiveUser } from '../areas/users/index.ts'
 import type { App, Caller, Route } from '../call.ts'
 import type { Context } from '../context.ts'
 import { authenticate, checkActorNamed, resolveApp } from './caller.ts'
-import { databaseAway } from './errors.ts'
+import { apiNotFound, databaseAway } from './errors.ts'
 import { compileQueryReader } from './query.ts'
-import { badRequest, compileCheck, sanitizeBody } from './validation.ts'
+import { badRequest, compileCheck, sanitize } from './validation.ts'
 
 /** What the kernel found out about a request before its body was read. */
 interface Asked {
@@ -32,6 +31,8 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
     schema: { response: { 200: operation.answer } },
     ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
     onRequest: async (request) => {
+      // `/users/` is no operation of the contract.
+      if (Object.values(request.params as object).includes('')) throw apiNotFound(request)
       if (!context.monitor.available) throw databaseAway()
       const app = await resolveApp(context, request.host, request.headers)
       const caller = await authenticate(context, app, operation, request.headers)
@@ -40,7 +41,7 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
     handler: async (request) => {
       const { app, caller } = (request as AskedRequest).asked
       const params = readParams(request)
-      const query = sanitizeBody(readQuery(request.query as Record<string, string>), 'query') as Record<string, unknown>
+      const query = sanitize(readQuery(request.query as Record<string, string>), 'query') as Record<string, unknown>
       checkQuery(query)
       const body = checkBody && readBody(request)
       checkBody?.(body)
@@ -56,17 +57,14 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
 
 type AskedRequest = FastifyRequest & { asked: Asked }
 
-/** Path parameters; an empty one (`/users/`) is no operation of the contract. */
 function readParams(request: FastifyRequest): Record<string, string> {
   const params = request.params as Record<string, string>
   for (const [name, value] of Object.entries(params)) {
-    if (value === '') throw new ApiError('ERR_API_NOT_FOUND', `The path has an empty ${name}.`)
     if (value.includes('\0')) throw badRequest([{ path: `params/${name}`, message: 'contains a NUL character' }])
-    params[name] = value.toWellFormed()
   }
   return params
 }
 
 function readBody(request: FastifyRequest): unknown {
-  return request.body === undefined ? {} : sanitizeBody(request.body)
+  return request.body === undefined ? {} : sanitize(request.body, 'body')
 }

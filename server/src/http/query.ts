@@ -37,7 +37,7 @@ function readerOf(schema: TSchema): Read {
     }
     case 'integer':
     case 'number':
-      return (raw) => (typeof raw === 'string' && /^-?\d+(\.\d+)?$/.test(raw) ? Number(raw) : raw)
+      return (raw) => (typeof raw === 'string' && /^-?\d{1,16}(\.\d{1,16})?$/.test(raw) ? Number(raw) : raw)
     case 'boolean':
       return (raw) => (raw === '1' || raw === 'true' ? true : raw === '0' || raw === 'false' ? false : raw)
     default:

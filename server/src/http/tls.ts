@@ -1,5 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import path from 'node:path'
+import { createSecureContext } from 'node:tls'
 import type { Config } from '../config.ts'
 import type { TlsMaterial } from './server.ts'
 
@@ -14,6 +16,7 @@ export async function loadTls(config: Config, dataDir: string): Promise<TlsMater
       readNamed('TLS_CERT_FILE', config.tls.certFile),
       readNamed('TLS_KEY_FILE', config.tls.keyFile),
     ])
+    refuseUnusable(cert, key)
     return { cert, key }
   }
   return (await readKept(dataDir)) ?? makeSelfSigned(config.host, dataDir)
@@ -24,6 +27,14 @@ async function readNamed(variable: string, file: string): Promise<Buffer> {
     return await readFile(file)
   } catch (error) {
     throw new Error(`${variable}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+function refuseUnusable(cert: Buffer, key: Buffer): void {
+  try {
+    createSecureContext({ cert, key })
+  } catch (error) {
+    throw new Error(`TLS_CERT_FILE and TLS_KEY_FILE are no PEM certificate with its key: ${(error as Error).message}`)
   }
 }
 
@@ -40,12 +51,12 @@ async function readKept(dataDir: string): Promise<TlsMaterial | undefined> {
 async function makeSelfSigned(host: string, dataDir: string): Promise<TlsMaterial> {
   const { generate } = await import('selfsigned')
   const expiresAt = Date.now() + validDays * 24 * 3600 * 1000
-  const names = [...new Set(['localhost', host])].map((name) => (/^[\d.:]+$/.test(name) ? ipName(name) : dnsName(name)))
+  const names = [...new Set(['localhost', '127.0.0.1', host])]
   const made = await generate([{ name: 'commonName', value: 'localhost' }], {
     keySize: 2048,
     algorithm: 'sha256',
     notAfterDate: new Date(expiresAt),
-    extensions: [{ name: 'subjectAltName', altNames: [...names, ipName('127.0.0.1')] }],
+    extensions: [{ name: 'subjectAltName', altNames: names.map(nameOf) }],
   })
   const file = path.join(dataDir, 'self-signed.json')
   await writeFile(`${file}.new`, JSON.stringify({ cert: made.cert, key: made.private, expiresAt }), { mode: 0o600 })
@@ -53,5 +64,4 @@ async function makeSelfSigned(host: string, dataDir: string): Promise<TlsMateria
   return { cert: made.cert, key: made.private }
 }
 
-const dnsName = (value: string) => ({ type: 2 as const, value })
-const ipName = (ip: string) => ({ type: 7 as const, ip })
+const nameOf = (name: string) => (isIP(name) === 0 ? { type: 2 as const, value: name } : { type: 7 as const, ip: name })

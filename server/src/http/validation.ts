@@ -6,22 +6,40 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
  * One strict validator for every part of a request: nothing is coerced, since operator objects and numbers where a
  * string was meant are how peers were broken. Queries are converted by their own reader beforehand.
  */
-const ajv = new Ajv({ allErrors: true, strict: false, coerceTypes: false, useDefaults: false })
+const settings = { strict: false, coerceTypes: false, useDefaults: false, verbose: true } as const
+/** Stops at the first flaw, so that a body with a million of them costs no more than one. */
+const quick = new Ajv({ ...settings, allErrors: false })
+/** Finds every flaw, to name them all. */
+const thorough = new Ajv({ ...settings, allErrors: true })
 
 const maxDetails = 20
+/** Items of lists in a body up to which all its flaws are looked for. */
+const maxItemsForAll = 1000
+const maxDetailLength = 300
 
-/** Compiles a schema to a check that throws 400 `ERR_BAD_REQUEST` naming every field that is wrong. */
-export function compileCheck(part: 'params' | 'query' | 'body', schema: object): (value: unknown) => void {
-  const validate: ValidateFunction = ajv.compile(schema)
+/** Compiles a schema to a check that throws 400 `ERR_BAD_REQUEST` naming the fields that are wrong, up to 20. */
+export function compileCheck(part: 'query' | 'body', schema: object): (value: unknown) => void {
+  const validate = quick.compile(schema)
+  let validateAll: ValidateFunction | undefined
   return (value) => {
     if (validate(value)) return
-    const details = (validate.errors ?? []).slice(0, maxDetails).map((error) => describe(part, error))
-    throw badRequest(details)
+    let flaws = validate.errors ?? []
+    if (countItems(value, maxItemsForAll) < maxItemsForAll) {
+      validateAll ??= thorough.compile(schema)
+      validateAll(value)
+      flaws = validateAll.errors ?? flaws
+    }
+    throw badRequest(
+      withoutBranches(flaws)
+        .slice(0, maxDetails)
+        .map((flaw) => describe(part, flaw)),
+    )
   }
 }
 
 /** The 400 for a request whose fields are wrong; `devMessage` names the first few. */
-export function badRequest(details: readonly ErrorDetail[]): ApiError {
+export function badRequest(flaws: readonly ErrorDetail[]): ApiError {
+  const details = flaws.map(({ path, message }) => ({ path: clip(path), message: clip(message) }))
   const devMessage = details
     .slice(0, 3)
     .map(({ path, message }) => `${path} ${message}`)
@@ -29,18 +47,42 @@ export function badRequest(details: readonly ErrorDetail[]): ApiError {
   return new ApiError('ERR_BAD_REQUEST', devMessage, details)
 }
 
-function describe(part: string, error: ErrorObject): ErrorDetail {
-  const path = [part, ...error.instancePath.split('/').slice(1).map(unescapePointer)]
-  const params = error.params as Record<string, unknown>
-  if (error.keyword === 'required')
-    return { path: [...path, String(params.missingProperty)].join('/'), message: 'is required' }
-  if (error.keyword === 'additionalProperties') {
-    return { path: [...path, String(params.additionalProperty)].join('/'), message: 'is not known here' }
+/** What a client sent is quoted back to it, but not at length. */
+function clip(text: string): string {
+  return text.length <= maxDetailLength ? text : `${text.slice(0, maxDetailLength).toWellFormed()}…`
+}
+
+function countItems(value: unknown, enough: number): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  for (const member of Object.values(value)) {
+    count += 1 + countItems(member, enough - count)
+    if (count >= enough) break
   }
-  if (error.keyword === 'enum') {
-    return { path: path.join('/'), message: `must be one of ${(params.allowedValues as unknown[]).join(', ')}` }
+  return count
+}
+
+/** Of a value that fits none of several schemas, only that is said, not also why it does not fit each of them. */
+function withoutBranches(flaws: readonly ErrorObject[]): ErrorObject[] {
+  const unions = flaws.filter(({ keyword }) => keyword === 'anyOf')
+  return flaws.filter(({ schemaPath }) => !unions.some((union) => schemaPath.startsWith(`${union.schemaPath}/`)))
+}
+
+function describe(part: string, flaw: ErrorObject): ErrorDetail {
+  const path = [part, ...flaw.instancePath.split('/').slice(1).map(unescapePointer)].join('/')
+  const params = flaw.params as Record<string, unknown>
+  switch (flaw.keyword) {
+    case 'required':
+      return { path: `${path}/${params.missingProperty}`, message: 'is required' }
+    case 'additionalProperties':
+      return { path: `${path}/${params.additionalProperty}`, message: 'is not known here' }
+    case 'enum':
+      return { path, message: `must be one of ${(params.allowedValues as unknown[]).join(', ')}` }
+    case 'anyOf':
+      return { path, message: `must be: ${flaw.parentSchema?.description ?? 'one of several forms'}` }
+    default:
+      return { path, message: flaw.message ?? 'is not valid' }
   }
-  return { path: path.join('/'), message: error.message ?? 'is not valid' }
 }
 
 function unescapePointer(segment: string): string {
@@ -50,25 +92,33 @@ function unescapePointer(segment: string): string {
 const maxDepth = 32
 
 /**
- * Walks a parsed body: refuses what is nested too deep and text with NUL characters (400), and makes the rest storable
- * by replacing broken surrogates. Changes the value in place.
+ * Walks a parsed body or query: refuses what is nested too deep, text with NUL characters, and members that reach for
+ * the prototype of an object (400); makes the rest storable by replacing broken surrogates. Changes the value in place.
+ * @param path where the value stands in the request: `body`, `query`
  */
-export function sanitizeBody(value: unknown, path = 'body', depth = 0): unknown {
+export function sanitize(value: unknown, path: string, depth = 0): unknown {
   if (typeof value === 'string') return sanitizeText(value, path)
   if (typeof value !== 'object' || value === null) return value
   if (depth >= maxDepth) throw badRequest([{ path, message: `is nested deeper than ${maxDepth} levels` }])
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) value[i] = sanitizeBody(value[i], `${path}/${i}`, depth + 1)
+    for (let i = 0; i < value.length; i++) value[i] = sanitize(value[i], `${path}/${i}`, depth + 1)
     return value
   }
   const object = value as Record<string, unknown>
   for (const key of Object.keys(object)) {
     const clean = sanitizeText(key, path)
-    const member = sanitizeBody(object[key], `${path}/${clean}`, depth + 1)
+    if (reachesForPrototype(clean, object[key]))
+      throw badRequest([{ path: `${path}/${clean}`, message: 'is not allowed' }])
+    const member = sanitize(object[key], `${path}/${clean}`, depth + 1)
     if (clean !== key) delete object[key]
     object[clean] = member
   }
   return value
+}
+
+function reachesForPrototype(key: string, member: unknown): boolean {
+  if (key === '__proto__') return true
+  return key === 'constructor' && typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype')
 }
 
 function sanitizeText(text: string, path: string): string {

@@ -2,6 +2,7 @@ import type { Message, User } from '@parley/contract'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { conversationId } from '../conversations/index.ts'
+import type { StoredMessage } from './rows.ts'
 
 /** What happened in a group, as its action message tells it (FACTS 3.7). */
 export interface GroupAction {
@@ -76,4 +77,50 @@ export async function writeGroupAction(tx: Transaction, event: GroupAction): Pro
     sentAt: row.sentAt,
     updatedAt: row.sentAt,
   }
+}
+
+const insertAboutMessage = statement(`
+  with numbered as materialized (
+    select nextval('message_ids') as id, greatest($9::bigint, c.last_sent_at) as sent_at
+    from conversations c
+    where c.app_id = $1
+    and c.key = $2
+  ),
+  moved as (
+    update conversations c
+    set last_sent_at = n.sent_at,
+      last_id = n.id,
+      last_sender = null
+    from numbered n
+    where c.app_id = $1
+    and c.key = $2
+  )
+  insert into messages (
+    app_id, id, conversation, sender, kind, receiver, category, type, data, subject_id, parent_id, countable, sent_at,
+    updated_at
+  )
+  select $1, n.id, $2, $3, $4, $5, 'action', 'message', $6::json, $7, $8, false, n.sent_at, n.sent_at
+  from numbered n
+  returning id`)
+
+/**
+ * Writes the action message that tells of an edit or a deletion, under the conversation's lock. It names the message by
+ * its id only, so that deleted text does not live on in it, and does not move the conversation in lists.
+ * @param by who did it; the sender of the message where the app acts
+ * @returns the id of the action message
+ */
+export async function writeMessageAction(
+  tx: Transaction,
+  appId: number,
+  action: 'edited' | 'deleted',
+  message: StoredMessage,
+  by: string,
+  now: number,
+): Promise<number> {
+  const { conversation, kind, receiver, id, parentId } = message
+  const data = JSON.stringify({ action })
+  const values = [appId, conversation, by, kind, receiver, data, id, parentId, now]
+  const [row] = await tx.query<{ id: number }>(insertAboutMessage, values)
+  if (row === undefined) throw new Error(`the message ${id} has no conversation`)
+  return row.id
 }

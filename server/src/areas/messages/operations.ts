@@ -1,8 +1,19 @@
-import { getMessage, limits, listAllMessages, listGroupMessages, listUserMessages, sendMessage } from '@parley/contract'
+import {
+  deleteMessage as deleteMessageOperation,
+  getMessage,
+  limits,
+  listAllMessages,
+  listGroupMessages,
+  listUserMessages,
+  sendMessage,
+  updateMessage,
+} from '@parley/contract'
 import { serve } from '../../call.ts'
 import { findNamedConversations, findUserConversation } from '../conversations/index.ts'
 import { requireGroup, requireGroupAccess } from '../groups/index.ts'
 import { requireUser } from '../users/index.ts'
+import { deleteMessage } from './delete.ts'
+import { editMessage } from './edit.ts'
 import { groupLimits } from './list/group-limits.ts'
 import { listMessages } from './list/list.ts'
 import type { Source } from './list/sources.ts'
@@ -82,5 +93,14 @@ export const operations = [
   serve(getMessage, async ({ app, actor, params }, { database }) => {
     const message = await requireMessage(database, app, readMessageId(params.id), viewerOf(actor))
     return { data: await showOne(database, app, message, viewerOf(actor)) }
+  }),
+
+  serve(updateMessage, async ({ app, actor, params, body }, context) => {
+    return { data: await editMessage(context, app, viewerOf(actor), readMessageId(params.id), body) }
+  }),
+
+  serve(deleteMessageOperation, async ({ app, actor, params, body }, context) => {
+    const id = readMessageId(params.id)
+    return { data: await deleteMessage(context, app, viewerOf(actor), id, body.permanent === true) }
   }),
 ]

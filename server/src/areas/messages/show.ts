@@ -36,12 +36,22 @@ export async function showMessages(
           appId,
           rows.flatMap((row) => row.quotedId ?? []),
         )
+  // What actions tell of is joined when they are read: deleted text does not live on in them.
+  const subjects = await readMessages(
+    on,
+    appId,
+    rows.flatMap((row) => row.subjectId ?? []),
+  )
   const [entities, additions] = await Promise.all([
-    readEntities(on, appId, [...rows, ...quoted.values()]),
+    readEntities(on, appId, [...rows, ...quoted.values(), ...subjects.values()]),
     readAdditions(on, appId, rows, options),
   ])
   return rows.map((row) => {
-    const message = addTo(showMessage(row, entities, options), additions.get(row.id) ?? [])
+    const shown = showMessage(row, entities, options)
+    const message = addTo(
+      row.subjectId === null ? shown : aboutMessage(shown, row, subjects.get(row.subjectId), entities),
+      additions.get(row.id) ?? [],
+    )
     const original = row.quotedId === null ? undefined : quoted.get(row.quotedId)
     return original === undefined ? message : { ...message, quotedMessage: showMessage(original, entities, options) }
   })
@@ -93,6 +103,28 @@ export function showMessage(row: StoredMessage, entities: Entities, { withTags =
     ...(row.deletedAt !== null && { deletedAt: row.deletedAt }),
     ...(row.deletedBy !== null && { deletedBy: row.deletedBy }),
     updatedAt: row.updatedAt,
+  }
+}
+
+/** The action message of an edit or a deletion, with the message that it is about as it is now. */
+function aboutMessage(
+  shown: Message,
+  row: StoredMessage,
+  subject: StoredMessage | undefined,
+  entities: Entities,
+): Message {
+  const on = subject === undefined ? { id: String(row.subjectId) } : showMessage(subject, entities, { withTags: true })
+  const receiver = row.kind === 1 ? entities.user(row.receiver) : entities.group(row.receiver)
+  return {
+    ...shown,
+    data: {
+      ...row.data,
+      entities: {
+        by: { entity: entities.user(row.sender), entityType: 'user' },
+        for: { entity: receiver, entityType: row.kind === 1 ? 'user' : 'group' },
+        on: { entity: on, entityType: 'message' },
+      },
+    },
   }
 }
 

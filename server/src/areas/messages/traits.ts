@@ -16,6 +16,10 @@ export const traits = {
   saved: 1024,
 } as const
 
+/** The bits that come from what a message says; the others stay when it is edited. */
+export const contentTraits =
+  traits.attachments | traits.image | traits.video | traits.audio | traits.file | traits.links | traits.mentions
+
 export type AttachmentKind = 'image' | 'video' | 'audio' | 'file'
 
 const link = /\b(?:https?:\/\/|www\.)[^\s]/i

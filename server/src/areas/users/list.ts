@@ -103,12 +103,12 @@ function conditionsOf(appId: number, viewer: string | undefined, filters: UserFi
     if (filters[name] !== undefined) conditions.push(sql`${time} ${compared} ${filters[name]}`)
   }
   if (filters.friendsOnly === true) {
-    conditions.push(sql`u.uid in (
+    conditions.push(sql`u.uid = any(array(
       select f.friend
       from friends f
       where f.app_id = ${appId}
       and f.uid = ${required(viewer, 'friendsOnly')}
-    )`)
+    ))`)
   }
   if (filters.hideBlockedUsers === true) {
     conditions.push(sql`u.uid not in (

@@ -81,7 +81,7 @@ export function measure(file: InputFile, { read, settled: records }: Counts, mil
 
 function openBar(stream: ProgressStream): SingleBar {
   const format = '{kind} [{bar}] {percentage}% | {records} records | {rate}/s | {left} left'
-  return new SingleBar({ format, stream, barsize: 30, hideCursor: true, gracefulExit: false, forceRedraw: true })
+  return new SingleBar({ format, stream, barsize: 30, gracefulExit: false, forceRedraw: true })
 }
 
 function formatPayload(kind: ImportKind, { records, rate, left }: State): Record<string, string> {

@@ -97,8 +97,14 @@ const statements = [
     primary key (app_id, uid)
   )`,
   'create or replace trigger users_revised before update on users for each row execute function revise()',
-  // list-users: by name, and by prefix of the name
-  'create index if not exists users_by_name on users (app_id, name_key, uid)',
+  // list-users: by name, by prefix of the name, and counted, from the index alone
+  'create index if not exists users_by_name on users (app_id, name_key, uid) include (deactivated_at)',
+  // list-users with onlyDeactivated
+  `create index if not exists users_deactivated
+    on users (app_id, name_key, uid) where deactivated_at is not null`,
+  // list-users with tags, with createdAt[from] and [to]
+  'create index if not exists users_by_tag on users using gin (tags)',
+  'create index if not exists users_by_creation on users (app_id, created_at)',
   // list-users with updatedAt: what changed since
   'create index if not exists users_by_update on users (app_id, (coalesce(updated_at, created_at)), uid)',
   'create index if not exists users_by_role on users (app_id, role)',

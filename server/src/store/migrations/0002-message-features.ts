@@ -86,6 +86,9 @@ const statements = [
     primary key (app_id, kind, peer)
   )`,
 
+  // the actions that edited or deleted a message
+  'create index if not exists messages_by_subject on messages (app_id, subject_id) where subject_id is not null',
+
   // uids that a message mentions, in the order of the text
   'alter table messages add column if not exists mentioned text[]',
   // messages that mention a user: myMentionsOnly, mentionedUids

@@ -18,6 +18,7 @@ export interface ServiceProcess {
   readonly exited: Promise<Exit>
   /** Ended by `kill` or `signal`, so that its end is no surprise. */
   readonly isExpectedToEnd: boolean
+  readonly isRunning: boolean
   /** The last lines of both its outputs. */
   output(): string
   signal(signal: NodeJS.Signals): void
@@ -79,6 +80,9 @@ export function launchService(environment: Record<string, string>): ServiceProce
     exited,
     get isExpectedToEnd() {
       return expected
+    },
+    get isRunning() {
+      return child.exitCode === null && child.signalCode === null
     },
     output: () => lines.join('\n'),
     signal,

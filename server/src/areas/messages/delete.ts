@@ -1,0 +1,122 @@
+import { ApiError, type Message } from '@parley/contract'
+import type { App } from '../../call.ts'
+import type { Context } from '../../context.ts'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { systemUid } from '../apps/index.ts'
+import { writeMessageAction } from './actions.ts'
+import { changeMessage, type Editor, refuseActions, requireMessagePermission, showAction } from './change.ts'
+import type { StoredMessage } from './rows.ts'
+import { contentTraits } from './traits.ts'
+
+const clear = statement(`
+  update messages
+  set data = '{}',
+    tags = null,
+    mentioned = null,
+    traits = traits & ~$3::int,
+    countable = false,
+    deleted_at = $4,
+    deleted_by = $5,
+    updated_at = greatest($4, sent_at)
+  where app_id = $1
+  and id = $2`)
+
+/** Remembered unread counts are counted anew where something has left the past. */
+const raiseVersion = statement(`
+  update conversations
+  set version = version + 1
+  where app_id = $1
+  and key = $2`)
+
+const unpin = statement(`
+  delete from pinned_messages
+  where app_id = $1
+  and message_id = $2`)
+
+const selectAction = statement(`
+  select id
+  from messages
+  where app_id = $1
+  and subject_id = $2
+  and data->>'action' = 'deleted'
+  order by id desc
+  limit 1`)
+
+/**
+ * Deletes a message: softly, so that it stays in the history without its content, or for good with its replies and
+ * reactions. Asked again, a soft deletion answers the same action message.
+ * @returns the action message that tells of it
+ * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`: its sender deletes a message, in groups admins and moderators, and the app
+ */
+export async function deleteMessage(
+  context: Context,
+  app: App,
+  editor: Editor,
+  id: number,
+  permanent: boolean,
+): Promise<Message> {
+  const now = Math.floor(Date.now() / 1000)
+  const actionId = await changeMessage(context, app, editor, id, async (tx, message) => {
+    refuseActions(message)
+    if (editor !== undefined) await requireRight(tx, app, editor, message)
+    if (message.deletedAt !== null && !permanent) {
+      const [action] = await tx.query<{ id: number }>(selectAction, [app.appId, id])
+      if (action !== undefined) return action.id
+    }
+    if (permanent) await purgeThread(tx, app.appId, message)
+    else await tx.query(clear, [app.appId, id, contentTraits, now, editor ?? systemUid])
+    await tx.query(unpin, [app.appId, id])
+    await tx.query(raiseVersion, [app.appId, message.conversation])
+    return writeMessageAction(tx, app.appId, 'deleted', message, editor ?? message.sender, now)
+  })
+  return showAction(context.database, app, actionId, editor)
+}
+
+async function requireRight(tx: Transaction, app: App, editor: string, message: StoredMessage): Promise<void> {
+  const membership = await requireMessagePermission(tx, app, editor, message, 'delete')
+  const moderates = membership !== undefined && membership.scope !== 'participant'
+  if (message.sender !== editor && !moderates) {
+    throw new ApiError('ERR_MESSAGE_NOT_A_SENDER', `${editor} may not delete the message ${message.id}.`)
+  }
+}
+
+const selectReplies = statement(`
+  select id
+  from messages
+  where app_id = $1
+  and parent_id = $2
+  and not purged`)
+
+/** Only the position stays: a cursor that names the message still works. */
+const purge = statement(`
+  update messages
+  set sender = '', receiver = '', category = '', type = '', data = '{}', parent_id = null, quoted_id = null, muid = null,
+    tags = null, mentioned = null, traits = 0, countable = false, updated_at = sent_at, delivered_at = null,
+    read_at = null, edited_at = null, edited_by = null, deleted_at = null, deleted_by = null, subject_id = null,
+    purged = true
+  where app_id = $1
+  and id = any($2::bigint[])`)
+
+/** Every table in which something of a message lives, with the column that names it. */
+const belongings = [
+  ['reactions', 'message_id'],
+  ['threads', 'parent_id'],
+  ['thread_subscriptions', 'parent_id'],
+  ['pinned_messages', 'message_id'],
+  ['saved_messages', 'message_id'],
+  ['interactions', 'message_id'],
+].map(([table, column]) =>
+  statement(`
+  delete from ${table}
+  where app_id = $1
+  and ${column} = any($2::bigint[])`),
+)
+
+/** Removes a message and its replies for good, with all that hangs on them. */
+async function purgeThread(tx: Transaction, appId: number, message: StoredMessage): Promise<void> {
+  const replies = await tx.query<{ id: number }>(selectReplies, [appId, message.id])
+  const ids = [message.id, ...replies.map((reply) => reply.id)]
+  for (const remove of belongings) await tx.query(remove, [appId, ids])
+  await tx.query(purge, [appId, ids])
+}

@@ -1,0 +1,58 @@
+import { ApiError, type BodyOf, type Message, type updateMessage } from '@parley/contract'
+import type { App } from '../../call.ts'
+import type { Context } from '../../context.ts'
+import { statement } from '../../store/statement.ts'
+import { systemUid } from '../apps/index.ts'
+import { writeMessageAction } from './actions.ts'
+import { changeMessage, type Editor, refuseActions, requireMessagePermission, showAction } from './change.ts'
+import { checkContent } from './content.ts'
+import { contentTraits, traitsOf } from './traits.ts'
+
+const update = statement(`
+  update messages
+  set data = $3::json,
+    tags = coalesce($4::text[], tags),
+    traits = traits & ~$5::int | $6::int,
+    edited_at = $7,
+    edited_by = $8,
+    updated_at = greatest($7, sent_at)
+  where app_id = $1
+  and id = $2`)
+
+/**
+ * Edits a message: members of `data` that are sent replace those of the message, `tags` its tags. `sentAt` stays.
+ * @returns the action message that tells of the edit
+ * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`: only its sender edits a message (and the app)
+ */
+export async function editMessage(
+  context: Context,
+  app: App,
+  editor: Editor,
+  id: number,
+  { data, tags }: BodyOf<typeof updateMessage>,
+): Promise<Message> {
+  const now = Math.floor(Date.now() / 1000)
+  const actionId = await changeMessage(context, app, editor, id, async (tx, message) => {
+    refuseActions(message)
+    if (editor !== undefined && message.sender !== editor) {
+      throw new ApiError('ERR_MESSAGE_NOT_A_SENDER', `${editor} is not the sender of the message ${id}.`)
+    }
+    if (editor !== undefined) await requireMessagePermission(tx, app, editor, message, 'edit')
+    if (message.deletedAt !== null) {
+      throw new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${id} was deleted.`)
+    }
+    const content = checkContent({ ...message, data: { ...message.data, ...data } })
+    await tx.query(update, [
+      app.appId,
+      id,
+      JSON.stringify(content.data),
+      tags ?? null,
+      contentTraits,
+      traitsOf(content.type, content.data),
+      now,
+      editor ?? systemUid,
+    ])
+    return writeMessageAction(tx, app.appId, 'edited', message, editor ?? message.sender, now)
+  })
+  return showAction(context.database, app, actionId, editor)
+}
