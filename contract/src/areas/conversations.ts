@@ -4,12 +4,16 @@ import {
   Conversation,
   enveloped,
   GuidParams,
+  IdIn,
   MessageIdIn,
   NoParams,
   NoQuery,
+  Outcome,
   oneOf,
   pageOf,
   pageQuery,
+  ReceiverType,
+  TagsIn,
   UidParams,
 } from '../schemas.ts'
 
@@ -169,4 +173,179 @@ export const markGroupUnread = defineOperation({
   path: '/groups/{guid}/conversation/read',
   summary: "Mark the group's messages as unread again for the acting user",
   answer: MarkedUnread,
+})
+
+const TagsBody = Type.Object({ tags: Type.Optional(TagsIn) })
+
+export const updateUserConversation = defineOperation({
+  ...shared,
+  id: 'update-user-conversation',
+  method: 'PUT',
+  path: '/users/{uid}/conversation',
+  summary: "Set the acting user's tags of his conversation with uid",
+  onBehalfOf: 'required',
+  params: UidParams,
+  query: NoQuery,
+  body: TagsBody,
+  answer: enveloped(Conversation),
+  errors: userErrors,
+})
+
+export const updateGroupConversation = defineOperation({
+  ...shared,
+  id: 'update-group-conversation',
+  method: 'PUT',
+  path: '/groups/{guid}/conversation',
+  summary: "Set the acting user's tags of his conversation with a group",
+  onBehalfOf: 'required',
+  params: GuidParams,
+  query: NoQuery,
+  body: TagsBody,
+  answer: enveloped(Conversation),
+  errors: groupErrors,
+})
+
+export const resetUserConversation = defineOperation({
+  ...shared,
+  id: 'reset-user-conversation',
+  method: 'DELETE',
+  path: '/users/{uid}/conversation',
+  summary: 'Clear the conversation with uid for the acting user',
+  description:
+    'Hides the history up to now from him and takes the conversation out of his list until the next message; preserveOrder keeps its place. deleteMessagesPermanently removes the messages for both sides when an API key asks, and only hides them when a token does.',
+  onBehalfOf: 'required',
+  params: UidParams,
+  query: NoQuery,
+  body: Type.Object({
+    deleteMessagesPermanently: Type.Optional(Type.Boolean()),
+    preserveOrder: Type.Optional(Type.Boolean()),
+  }),
+  answer: enveloped(Outcome),
+  errors: userErrors,
+})
+
+export const resetGroupConversation = defineOperation({
+  ...shared,
+  id: 'reset-group-conversation',
+  method: 'DELETE',
+  path: '/groups/{guid}/conversation',
+  summary: 'Clear the conversation with a group for the acting user',
+  onBehalfOf: 'required',
+  params: GuidParams,
+  query: NoQuery,
+  body: Type.Object({ preserveOrder: Type.Optional(Type.Boolean()) }),
+  answer: enveloped(Outcome),
+  errors: groupErrors,
+})
+
+export const deleteConversation = defineOperation({
+  ...shared,
+  id: 'delete-conversation',
+  method: 'DELETE',
+  path: '/conversations/{conversationId}',
+  summary: 'Delete a conversation and its messages for every user',
+  description: 'In groups for admins. Not for front ends: they clear their own side.',
+  deprecated: true,
+  access: {},
+  onBehalfOf: 'required',
+  params: Type.Object({ conversationId: Type.String() }),
+  query: NoQuery,
+  answer: enveloped(Outcome),
+  errors: [
+    'ERR_UID_NOT_FOUND',
+    'ERR_CONVERSATION_NOT_FOUND',
+    'ERR_CONVERSATION_NOT_ACCESSIBLE',
+    'ERR_GROUP_NO_ADMIN_SCOPE',
+  ],
+})
+
+const PinnedConversation = Type.Object({
+  conversationId: Type.String(),
+  conversationType: ReceiverType,
+  pinnedBy: Type.Optional(Type.String()),
+  pinnedAt: Type.Optional(Type.Integer()),
+})
+
+export const listAppPinnedConversations = defineOperation({
+  ...shared,
+  id: 'list-global-pinned-conversations',
+  method: 'GET',
+  path: '/conversations/pinned',
+  summary: 'List the conversations pinned on top for every user, in display order',
+  onBehalfOf: 'ignored',
+  params: NoParams,
+  query: NoQuery,
+  answer: enveloped(Type.Array(PinnedConversation)),
+  errors: [],
+})
+
+export const replaceAppPinnedConversations = defineOperation({
+  ...shared,
+  id: 'replace-global-pinned-conversations',
+  method: 'PUT',
+  path: '/conversations/pinned',
+  summary: 'Replace the list of conversations pinned for every user',
+  access: {},
+  onBehalfOf: 'ignored',
+  params: NoParams,
+  query: NoQuery,
+  body: Type.Object({
+    pinnedConversations: Type.Array(Type.Object({ uid: Type.Optional(IdIn), guid: Type.Optional(IdIn) }), {
+      maxItems: 100,
+    }),
+  }),
+  answer: enveloped(Type.Array(PinnedConversation)),
+  errors: ['ERR_UID_NOT_FOUND', 'ERR_GUID_NOT_FOUND', 'ERR_SYSTEM_PINNED_CONVERSATIONS_LIMIT_EXCEEDED'],
+})
+
+const userPin = {
+  ...shared,
+  path: '/users/{uid}/conversation/pin',
+  onBehalfOf: 'required',
+  params: UidParams,
+  query: NoQuery,
+  answer: enveloped(PinnedConversation),
+} as const
+
+const groupPin = {
+  ...shared,
+  path: '/groups/{guid}/conversation/pin',
+  onBehalfOf: 'required',
+  params: GuidParams,
+  query: NoQuery,
+  answer: enveloped(PinnedConversation),
+} as const
+
+const pinErrors = ['ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED', 'ERR_SYSTEM_PINNED_CONVERSATION'] as const
+
+export const pinUserConversation = defineOperation({
+  ...userPin,
+  id: 'pin-user-conversation',
+  method: 'POST',
+  summary: "Pin the conversation with uid on top of the acting user's list",
+  errors: [...userErrors, ...pinErrors],
+})
+
+export const unpinUserConversation = defineOperation({
+  ...userPin,
+  id: 'unpin-user-conversation',
+  method: 'DELETE',
+  summary: "Drop the acting user's pin of the conversation with uid",
+  errors: [...userErrors, 'ERR_SYSTEM_PINNED_CONVERSATION'],
+})
+
+export const pinGroupConversation = defineOperation({
+  ...groupPin,
+  id: 'pin-group-conversation',
+  method: 'POST',
+  summary: "Pin the conversation with a group on top of the acting user's list",
+  errors: [...groupErrors, ...pinErrors],
+})
+
+export const unpinGroupConversation = defineOperation({
+  ...groupPin,
+  id: 'unpin-group-conversation',
+  method: 'DELETE',
+  summary: "Drop the acting user's pin of the conversation with a group",
+  errors: [...groupErrors, 'ERR_SYSTEM_PINNED_CONVERSATION'],
 })

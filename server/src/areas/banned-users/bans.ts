@@ -1,7 +1,15 @@
 import { ApiError } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
-import { refuseBan, removeMembers, requireActor, requireTarget, storeBans, tell } from '../group-members/index.ts'
+import {
+  holdUsers,
+  refuseBan,
+  removeMembers,
+  requireActor,
+  requireTarget,
+  storeBans,
+  tell,
+} from '../group-members/index.ts'
 import { lockGroup, requireScopePermission } from '../groups/index.ts'
 import type { UserRow } from '../users/index.ts'
 
@@ -21,6 +29,7 @@ export async function banUser(
   uid: string,
 ): Promise<void> {
   await context.database.transaction(async (tx) => {
+    await holdUsers(tx, appId, [uid])
     const group = await lockGroup(tx, appId, guid)
     const target = await requireTarget(tx, appId, group.guid, uid)
     const actor = await requireActor(tx, appId, group, user)
@@ -44,6 +53,7 @@ export async function unbanUser(
   uid: string,
 ): Promise<void> {
   await context.database.transaction(async (tx) => {
+    await holdUsers(tx, appId, [uid])
     const group = await lockGroup(tx, appId, guid)
     const target = await requireTarget(tx, appId, group.guid, uid)
     const actor = await requireActor(tx, appId, group, user)

@@ -9,9 +9,12 @@ export interface FoundConversation {
   readonly second: string
   readonly lastSentAt: number | null
   readonly lastId: number | null
+  /** For the contract it exists: it has a message, and was not deleted for everybody since. */
+  readonly exists: boolean
 }
 
-const columns = `c.key, c.kind, c.first, c.second, c.last_sent_at as "lastSentAt", c.last_id as "lastId"`
+const columns = `c.key, c.kind, c.first, c.second, c.last_sent_at as "lastSentAt", c.last_id as "lastId",
+  c.listed_id is not null as exists`
 
 const selectByParts = statement(`
   select ${columns}

@@ -1,8 +1,10 @@
 export { type FoundConversation, findGroupConversation, findNamedConversations, findUserConversation } from './find.ts'
 export {
   createGroupConversation,
+  createGroupConversations,
   type GroupSide,
   joinConversation,
+  joinConversations,
   leaveConversation,
   lockConversation,
   lockConversations,

@@ -6,6 +6,13 @@ const insertGroup = statement(`
   values ($1, 2, $2, '', $3)
   returning key`)
 
+const insertGroups = statement(`
+  insert into conversations (app_id, kind, first, second, created_at)
+  select $1, 2, made.guid, '', made.created_at
+  from unnest($2::text[], $3::bigint[]) as made(guid, created_at)
+  order by made.guid collate "C"
+  returning key, first as guid`)
+
 const lock = statement(`
   select key
   from conversations
@@ -27,11 +34,9 @@ const join = statement(`
     counted_sent_at, counted_id, counted_version
   )
   select c.app_id, joining.uid, c.key, true, l.sent_at, l.id, l.sent_at, l.id, l.sent_at, l.id, l.sent_at, l.id, c.version
-  from conversations c
+  from unnest($2::text[], $3::bigint[]) as joining(uid, conversation)
+  join conversations c on c.app_id = $1 and c.key = joining.conversation
   cross join lateral (select coalesce(c.last_sent_at, 0) as sent_at, coalesce(c.last_id, 0) as id) l
-  cross join unnest($3::text[]) as joining(uid)
-  where c.app_id = $1
-  and c.key = $2
   on conflict (app_id, uid, conversation) do update
   set member = true,
     delivered_sent_at = excluded.delivered_sent_at, delivered_id = excluded.delivered_id,
@@ -127,6 +132,20 @@ export async function createGroupConversation(
   return row.key
 }
 
+/** Makes the conversations of several new groups. @returns their keys by guid */
+export async function createGroupConversations(
+  tx: Transaction,
+  appId: number,
+  groups: ReadonlyArray<{ readonly guid: string; readonly createdAt: number }>,
+): Promise<Map<string, number>> {
+  const rows = await tx.query<{ guid: string; key: number }>(insertGroups, [
+    appId,
+    groups.map(({ guid }) => guid),
+    groups.map(({ createdAt }) => createdAt),
+  ])
+  return new Map(rows.map(({ guid, key }) => [guid, key]))
+}
+
 /**
  * Takes the lock under which everything in a conversation happens one after the other: sends, joins, kicks, bans,
  * deletions. To be the first statement that touches it, since what is read afterwards is then current.
@@ -151,7 +170,16 @@ export async function joinConversation(
   conversation: number,
   uids: readonly string[],
 ): Promise<void> {
-  await tx.query(join, [appId, conversation, uids])
+  await tx.query(join, [appId, uids, uids.map(() => conversation)])
+}
+
+/** As `joinConversation`, for new members of several groups. Under the locks of their conversations. */
+export async function joinConversations(
+  tx: Transaction,
+  appId: number,
+  sides: ReadonlyArray<Omit<GroupSide, 'guid'>>,
+): Promise<void> {
+  await tx.query(join, [appId, sides.map(({ uid }) => uid), sides.map(({ conversation }) => conversation)])
 }
 
 /**

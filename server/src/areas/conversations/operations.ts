@@ -1,9 +1,11 @@
 import {
   ApiError,
   type Conversation,
+  deleteConversation,
   getConversation,
   getGroupConversation,
   getUserConversation,
+  listAppPinnedConversations,
   listConversations,
   markGroupDelivered,
   markGroupRead,
@@ -11,16 +13,28 @@ import {
   markUserDelivered,
   markUserRead,
   markUserUnread,
+  pinGroupConversation,
+  pinUserConversation,
+  replaceAppPinnedConversations,
+  resetGroupConversation,
+  resetUserConversation,
+  unpinGroupConversation,
+  unpinUserConversation,
+  updateGroupConversation,
+  updateUserConversation,
 } from '@parley/contract'
 import { type App, type Caller, serve } from '../../call.ts'
 import type { Context } from '../../context.ts'
+import { badRequest } from '../../http/validation.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readBlockInfo } from '../blocked-users/index.ts'
-import { findNamedConversations } from './find.ts'
+import { readMembership } from '../groups/index.ts'
 import { markReceived, markUnreadFrom, type SideOf } from './marks.ts'
 import { conversationId } from './naming.ts'
-import { notAccessible, requireGroupSide, requireUserSide } from './require.ts'
+import { pinConversation, readAppPins, replaceAppPins, unpinConversation } from './pins.ts'
+import { notAccessible, requireGroupSide, requireNamed, requireUserSide } from './require.ts'
+import { deleteForAll, resetConversation, setTags } from './reset.ts'
 import { showConversations } from './show.ts'
 import { otherSide, readSide, rememberCounts, type Side, selectSides } from './sides.ts'
 
@@ -39,17 +53,8 @@ export const operations = [
   }),
 
   serve(getConversation, async ({ app, actor, params }, { database }) => {
-    const uid = actor?.uid ?? ''
-    const named = await findNamedConversations(database, app.appId, params.conversationId)
-    const existing = named.filter((conversation) => conversation.lastId !== null)
-    if (existing.length === 0) {
-      throw new ApiError('ERR_CONVERSATION_NOT_FOUND', `There is no conversation ${params.conversationId}.`)
-    }
-    for (const conversation of existing) {
-      const side = await readSide(database, app.appId, uid, conversation.key)
-      if (side !== undefined) return { data: await showOne(database, app, side) }
-    }
-    throw notAccessible(params.conversationId, uid)
+    const conversation = await requireNamed(database, app, actor?.uid ?? '', params.conversationId)
+    return { data: await readOne(database, { appId: app.appId, uid: actor?.uid ?? '', conversation }, app) }
   }),
 
   serve(getUserConversation, async ({ app, actor, params }, { database }) => {
@@ -93,10 +98,96 @@ export const operations = [
     const side = await requireGroupSide(context.database, app, actor?.uid ?? '', params.guid)
     return { data: await markUnread(context, app, caller, side, idOf(body)) }
   }),
+
+  serve(updateUserConversation, async ({ app, actor, params, body }, { database }) => {
+    const side = await requireUserSide(database, app, actor?.uid ?? '', params.uid)
+    if (body.tags !== undefined) await setTags(database, side, body.tags)
+    return { data: await readOne(database, side, app) }
+  }),
+
+  serve(updateGroupConversation, async ({ app, actor, params, body }, { database }) => {
+    const side = await requireGroupSide(database, app, actor?.uid ?? '', params.guid)
+    if (body.tags !== undefined) await setTags(database, side, body.tags)
+    return { data: await readOne(database, side, app) }
+  }),
+
+  serve(resetUserConversation, async ({ app, caller, actor, params, body }, { database }) => {
+    const side = await requireUserSide(database, app, actor?.uid ?? '', params.uid)
+    const byKey = caller.kind === 'user' && caller.via === 'key'
+    const forBoth = body.deleteMessagesPermanently === true && byKey
+    await resetConversation(database, side, { preserveOrder: body.preserveOrder === true, forBoth })
+    return { data: { success: true, message: `${nameOf(side)} was deleted for ${side.uid}.` } }
+  }),
+
+  serve(resetGroupConversation, async ({ app, actor, params, body }, { database }) => {
+    const side = await requireGroupSide(database, app, actor?.uid ?? '', params.guid)
+    await resetConversation(database, side, { preserveOrder: body.preserveOrder === true, forBoth: false })
+    return { data: { success: true, message: `${nameOf(side)} was deleted for ${side.uid}.` } }
+  }),
+
+  serve(deleteConversation, async ({ app, actor, params }, { database }) => {
+    const uid = actor?.uid ?? ''
+    const conversation = await requireNamed(database, app, uid, params.conversationId)
+    if (conversation.kind === 2) {
+      const membership = await readMembership(database, app.appId, conversation.first, uid)
+      if (membership?.scope !== 'admin') throw new ApiError('ERR_GROUP_NO_ADMIN_SCOPE')
+    }
+    await deleteForAll(database, { appId: app.appId, uid, conversation })
+    return { data: { success: true, message: `${params.conversationId} was deleted for everyone.` } }
+  }),
+
+  serve(listAppPinnedConversations, async ({ app }, { database }) => {
+    return { data: await readAppPins(database, app.appId) }
+  }),
+
+  serve(replaceAppPinnedConversations, async ({ app, body }, { database }) => {
+    await replaceAppPins(database, app.appId, readPins(body.pinnedConversations))
+    return { data: await readAppPins(database, app.appId) }
+  }),
+
+  serve(pinUserConversation, async ({ app, actor, params }, { database }) => {
+    return { data: await pinConversation(database, await requireUserSide(database, app, actor?.uid ?? '', params.uid)) }
+  }),
+
+  serve(unpinUserConversation, async ({ app, actor, params }, { database }) => {
+    return {
+      data: await unpinConversation(database, await requireUserSide(database, app, actor?.uid ?? '', params.uid)),
+    }
+  }),
+
+  serve(pinGroupConversation, async ({ app, actor, params }, { database }) => {
+    return {
+      data: await pinConversation(database, await requireGroupSide(database, app, actor?.uid ?? '', params.guid)),
+    }
+  }),
+
+  serve(unpinGroupConversation, async ({ app, actor, params }, { database }) => {
+    return {
+      data: await unpinConversation(database, await requireGroupSide(database, app, actor?.uid ?? '', params.guid)),
+    }
+  }),
 ]
 
 function idOf({ messageId }: { messageId?: number | string }): number | undefined {
   return messageId === undefined ? undefined : Number(messageId)
+}
+
+function nameOf({ conversation: { kind, first, second } }: SideOf): string {
+  return conversationId(kind, first, second)
+}
+
+/** Entries of the app's pinned list; each names a user or a group, and repeats count once, at their first place. */
+function readPins(entries: ReadonlyArray<{ uid?: string; guid?: string }>): Array<{ kind: 1 | 2; peer: string }> {
+  const pins = new Map<string, { kind: 1 | 2; peer: string }>()
+  for (const [i, { uid, guid }] of entries.entries()) {
+    const peer = (uid ?? guid)?.toLowerCase()
+    if (peer === undefined || (uid !== undefined && guid !== undefined)) {
+      throw badRequest([{ path: `body/pinnedConversations/${i}`, message: 'must name either a uid or a guid' }])
+    }
+    const kind = uid === undefined ? 2 : 1
+    if (!pins.has(`${kind} ${peer}`)) pins.set(`${kind} ${peer}`, { kind, peer })
+  }
+  return [...pins.values()]
 }
 
 /** Front ends (with a token) are answered the conversation as well, as their SDKs expect. */
@@ -108,9 +199,8 @@ async function markUnread(
   messageId: number | undefined,
 ) {
   await markUnreadFrom(database, side, messageId)
-  const { kind, first, second } = side.conversation
   const from = messageId === undefined ? 'The newest message' : `Messages from ${messageId} on`
-  const message = `${from} in ${conversationId(kind, first, second)} count as unread for ${side.uid}.`
+  const message = `${from} in ${nameOf(side)} count as unread for ${side.uid}.`
   const shown = caller.kind === 'user' && caller.via === 'token'
   return { success: true, message, ...(shown && { conversation: await readOne(database, side, app) }) }
 }

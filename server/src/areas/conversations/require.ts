@@ -3,9 +3,10 @@ import type { App } from '../../call.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readMembership, requireGroup } from '../groups/index.ts'
 import { requireUser } from '../users/index.ts'
-import { findGroupConversation, findUserConversation } from './find.ts'
+import { type FoundConversation, findGroupConversation, findNamedConversations, findUserConversation } from './find.ts'
 import type { SideOf } from './marks.ts'
 import { conversationId } from './naming.ts'
+import { readSide } from './sides.ts'
 
 /**
  * A user's side of his conversation with another, who may be deactivated: history and marks stay.
@@ -14,8 +15,7 @@ import { conversationId } from './naming.ts'
 export async function requireUserSide(on: Queryable, app: App, uid: string, peer: string): Promise<SideOf> {
   const user = await requireUser(on, app.appId, peer)
   const conversation = await findUserConversation(on, app.appId, uid, user.uid)
-  if (conversation === undefined || conversation.lastId === null)
-    throw notAccessible(conversationId(1, uid, user.uid), uid)
+  if (!conversation?.exists) throw notAccessible(conversationId(1, uid, user.uid), uid)
   return { appId: app.appId, uid, conversation }
 }
 
@@ -31,10 +31,23 @@ export async function requireGroupSide(on: Queryable, app: App, uid: string, gui
     throw new ApiError('ERR_GUID_NOT_FOUND', `There is no group with the guid ${group.guid}.`)
   }
   const conversation = await findGroupConversation(on, app.appId, group.guid)
-  if (membership === undefined || conversation === undefined || conversation.lastId === null) {
+  if (membership === undefined || !conversation?.exists) {
     throw notAccessible(conversationId(2, group.guid, ''), uid)
   }
   return { appId: app.appId, uid, conversation }
+}
+
+/**
+ * The conversation that a name means to a user who takes part in it.
+ * @throws 404 `ERR_CONVERSATION_NOT_FOUND`; 403 `ERR_CONVERSATION_NOT_ACCESSIBLE` when it is not his
+ */
+export async function requireNamed(on: Queryable, app: App, uid: string, name: string): Promise<FoundConversation> {
+  const named = (await findNamedConversations(on, app.appId, name)).filter((conversation) => conversation.exists)
+  if (named.length === 0) throw new ApiError('ERR_CONVERSATION_NOT_FOUND', `There is no conversation ${name}.`)
+  for (const conversation of named) {
+    if ((await readSide(on, app.appId, uid, conversation.key)) !== undefined) return conversation
+  }
+  throw notAccessible(name, uid)
 }
 
 export function notAccessible(name: string, uid: string): ApiError {

@@ -1,5 +1,6 @@
 import type { Conversation, Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
+import { systemUid } from '../apps/index.ts'
 import { readGroups, readMemberships, showGroup } from '../groups/index.ts'
 import { readMessages } from '../messages/rows.ts'
 import { showMessages } from '../messages/show.ts'
@@ -47,7 +48,7 @@ export async function showConversations(
       updatedAt: side.listedSentAt ?? side.createdAt,
       ...(lastMessage && !side.cleared && { lastMessage }),
       ...(options.withTags === true && side.tags.length > 0 && { tags: side.tags }),
-      ...(side.pinnedAt !== null && { pinnedBy: side.uid, pinnedAt: side.pinnedAt }),
+      ...pinOf(side),
       conversationWith: side.kind === 1 ? showUserSide() : showGroupSide(),
     }
 
@@ -68,6 +69,12 @@ export async function showConversations(
       return { ...shown, ...(options.withUserAndGroupTags === true && tags !== undefined && { tags }) }
     }
   })
+}
+
+/** A pin of the app stands above the user's own. */
+function pinOf({ uid, pinnedAt, appPinnedAt }: Side): Pick<Conversation, 'pinnedBy' | 'pinnedAt'> {
+  if (appPinnedAt !== null) return { pinnedBy: systemUid, pinnedAt: appPinnedAt }
+  return pinnedAt === null ? {} : { pinnedBy: uid, pinnedAt }
 }
 
 /** The last messages by id; one that was deleted is left out until the next. */

@@ -16,6 +16,8 @@ export interface Side {
   readonly cleared: boolean
   readonly tags: string[]
   readonly pinnedAt: number | null
+  /** Pinned for every user of the app, since then. */
+  readonly appPinnedAt: number | null
   /** Exact at any size: what is remembered, and what came since. */
   readonly unread: number
   /** Messages that had to be counted; many mean that it is time to remember the count anew. */
@@ -33,17 +35,21 @@ export function otherSide(side: Pick<Side, 'uid' | 'kind' | 'first' | 'second'>)
   return side.first === side.uid ? side.second : side.first
 }
 
+/** The uid or guid on the other side of a conversation `c`, seen from a side `s`. */
+const otherPeerSql = `case when c.kind = 2 or c.second = s.uid then c.first else c.second end`
+const otherPeer = sql.raw(otherPeerSql)
+
 const sideColumns = `s.uid, c.key, c.kind, c.first, c.second, c.created_at as "createdAt",
   c.listed_sent_at as "listedSentAt", c.listed_id as "listedId",
   coalesce((c.listed_sent_at, c.listed_id) <= (s.cleared_sent_at, s.cleared_id), false) as cleared, s.tags,
-  s.pinned_at as "pinnedAt", c.version, c.last_sent_at as "lastSentAt", c.last_id as "lastId",
+  s.pinned_at as "pinnedAt", ap.pinned_at as "appPinnedAt", c.version, c.last_sent_at as "lastSentAt", c.last_id as "lastId",
   s.unread_sent_at as "unreadSentAt", s.unread_id as "unreadId", n.count as counted, n.count + n.remembered as unread`
 
 /**
  * Counts what a side \`s\` of a conversation \`c\` has not read: what it remembers up to a position, if nothing in the past
  * has changed since, and the index entries after it.
  */
-const unreadJoin = `
+const unreadCount = `
   cross join lateral (
     select count(m.id) as count, b.remembered
     from (
@@ -61,15 +67,18 @@ const unreadJoin = `
     group by b.remembered
   ) n`
 
+const sideJoins = `
+  left join app_pinned_conversations ap on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeerSql}${unreadCount}`
+
 const selectSide = statement(`
   select ${sideColumns}
   from conversation_states s
-  join conversations c on c.app_id = s.app_id and c.key = s.conversation${unreadJoin}
+  join conversations c on c.app_id = s.app_id and c.key = s.conversation${sideJoins}
   where s.app_id = $1
   and s.uid = $2
   and s.conversation = $3
   and (c.kind = 1 or s.member)
-  and c.last_id is not null`)
+  and c.listed_id is not null`)
 
 /** A user's side of one conversation; undefined before its first message, and of groups that he is not in. */
 export async function readSide(on: Queryable, appId: number, uid: string, key: number): Promise<Side | undefined> {
@@ -108,18 +117,19 @@ export async function selectSides(
   const once = uid === undefined && filters.unique === true
   const order =
     uid === undefined
-      ? sql`s.uid, c.listed_sent_at desc nulls last, c.listed_id desc nulls last, c.key`
-      : sql`s.pinned_at desc nulls last, coalesce(s.kept_sent_at, c.listed_sent_at) desc nulls last,
-          c.listed_id desc nulls last, c.key`
+      ? sql`s.uid, c.listed_sent_at desc, c.listed_id desc, c.key`
+      : sql`s.place nulls last, s.pinned_at desc nulls last, c.listed_sent_at desc, c.listed_id desc, c.key`
   const from = sql`
     from conversation_states s
     join conversations c on c.app_id = s.app_id and c.key = s.conversation
     left join users u
-      on c.kind = 1 and u.app_id = c.app_id and u.uid = case when c.first = s.uid then c.second else c.first end
-    left join groups g on c.kind = 2 and g.app_id = c.app_id and g.guid = c.first`
-  const counted = filters.unread === true ? sql.raw(unreadJoin) : sql``
+      on c.kind = 1 and u.app_id = c.app_id and u.uid = ${otherPeer}
+    left join groups g on c.kind = 2 and g.app_id = c.app_id and g.guid = c.first
+    left join app_pinned_conversations ap
+      on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeer}`
+  const counted = filters.unread === true ? sql.raw(unreadCount) : sql``
   const matching = sql`
-    select ${once ? sql`distinct on (c.key)` : sql``} s.app_id, s.uid, s.conversation, s.pinned_at, s.kept_sent_at
+    select ${once ? sql`distinct on (c.key)` : sql``} s.app_id, s.uid, s.conversation, s.pinned_at, ap.place
     ${from}
     ${counted}
     where ${allOf(conditions)}
@@ -139,7 +149,7 @@ export async function selectSides(
       ) p
       join conversation_states s on s.app_id = p.app_id and s.uid = p.uid and s.conversation = p.conversation
       join conversations c on c.app_id = s.app_id and c.key = s.conversation
-      ${sql.raw(unreadJoin)}
+      ${sql.raw(sideJoins)}
       order by p.place` as Fragment<Side>,
     ),
     on.run<{ total: number }>(sql`select count(*) as total from (${matching}) s` as Fragment<{ total: number }>),
@@ -151,11 +161,9 @@ function conditionsOf(appId: number, uid: string | undefined, filters: Conversat
   const conditions: Fragment[] = [
     sql`s.app_id = ${appId}`,
     sql`(c.kind = 1 or s.member)`,
-    sql`c.last_id is not null`,
+    sql`c.listed_id is not null`,
     // A conversation that was reset stays away until the next message, unless its place was to be kept.
-    sql`(s.kept_sent_at is not null
-      or (coalesce(c.listed_sent_at, 0), coalesce(c.listed_id, 0)) > (s.cleared_sent_at, s.cleared_id)
-      or (s.cleared_sent_at = 0 and s.cleared_id = 0))`,
+    sql`(not s.hidden or (c.listed_sent_at, c.listed_id) > (s.cleared_sent_at, s.cleared_id))`,
   ]
   if (uid !== undefined) conditions.push(sql`s.uid = ${uid}`)
   if (uid !== undefined && filters.includeBlockedUsers !== true) {

@@ -7,7 +7,7 @@ import type { UserRow } from '../users/index.ts'
 import { type GroupActor, requireActor } from './actor.ts'
 import { type Addition, type ListName, type Plan, planAdditions } from './additions.ts'
 import { countMembers, removeMembers, storeBans, storeMembers, tell } from './changes.ts'
-import { readTargets } from './targets.ts'
+import { holdUsers, readTargets } from './targets.ts'
 
 export type Outcomes = Record<ListName, Record<string, AddOutcome>>
 
@@ -23,11 +23,12 @@ export function addMembers(
   additions: readonly Addition[],
 ): Promise<Outcomes> {
   return context.database.transaction(async (tx) => {
+    const uids = additions.map(({ uid }) => uid)
+    await holdUsers(tx, appId, uids)
     const group = await lockGroup(tx, appId, guid)
     const actor = await requireActor(tx, appId, group, user)
     if (actor.kind === 'member') requireRights(group, actor, additions)
 
-    const uids = additions.map(({ uid }) => uid)
     const targets = await readTargets(tx, appId, group.guid, uids)
     const plan = planAdditions(group, actor, targets, additions)
     const outcomes = refusals(plan)

@@ -5,11 +5,12 @@ import type { UserRow } from '../users/index.ts'
 import { requireActor } from './actor.ts'
 import { removeMembers, tell } from './changes.ts'
 import { notAMember, refuseRemoval } from './rules.ts'
-import { requireTarget } from './targets.ts'
+import { holdUsers, requireTarget } from './targets.ts'
 
 /** A member leaves. @throws 403 `ERR_GROUP_NO_SELF_ACTION` for the owner */
 export async function leave(context: Context, appId: number, guid: string, uid: string): Promise<void> {
   await context.database.transaction(async (tx) => {
+    await holdUsers(tx, appId, [uid])
     const group = await lockGroup(tx, appId, guid)
     const { user } = await requireTarget(tx, appId, group.guid, uid)
     const membership = await requireMembership(tx, appId, group, uid)
@@ -33,6 +34,7 @@ export async function kickMember(
   uid: string,
 ): Promise<void> {
   await context.database.transaction(async (tx) => {
+    await holdUsers(tx, appId, [uid])
     const group = await lockGroup(tx, appId, guid)
     const target = await requireTarget(tx, appId, group.guid, uid)
     const actor = await requireActor(tx, appId, group, user)

@@ -5,7 +5,7 @@ import { bannedFrom, checkGroupPassword, type GroupRow, lockGroup } from '../gro
 import type { UserRow } from '../users/index.ts'
 import { countMembers, storeMembers, tell } from './changes.ts'
 import { refuseMembership, type Target, vacancies } from './rules.ts'
-import { requireActiveTarget } from './targets.ts'
+import { holdUsers, requireActiveTarget } from './targets.ts'
 
 /** A user joins as a participant. @returns the action message that it leaves in the group */
 export function joinGroup(
@@ -16,6 +16,7 @@ export function joinGroup(
   password: string,
 ): Promise<Message> {
   return context.database.transaction(async (tx) => {
+    await holdUsers(tx, appId, [user.uid])
     const group = await lockGroup(tx, appId, guid)
     const target = await requireActiveTarget(tx, appId, group.guid, user.uid)
     requireOpen(group, target)

@@ -7,7 +7,7 @@ import type { UserRow } from '../users/index.ts'
 import { requireActor } from './actor.ts'
 import { tell } from './changes.ts'
 import { notAMember, refuseScopeChange } from './rules.ts'
-import { requireActiveTarget } from './targets.ts'
+import { holdUsers, requireActiveTarget } from './targets.ts'
 
 const update = statement(`
   update group_members
@@ -37,6 +37,7 @@ export function changeScope(
   scope: GroupScope,
 ): Promise<Membership & { guid: string }> {
   return context.database.transaction(async (tx) => {
+    await holdUsers(tx, appId, [uid])
     const group = await lockGroup(tx, appId, guid)
     const target = await requireActiveTarget(tx, appId, group.guid, uid)
     const actor = await requireActor(tx, appId, group, user)

@@ -5,10 +5,6 @@ import type { Membership } from '../groups/index.ts'
 import { readUsers } from '../users/index.ts'
 import type { Target } from './rules.ts'
 
-/**
- * A user whose memberships change is held, so that he is not deactivated at the same moment (who is must not be counted)
- * and does not enter two last groups at once. By uid, so that two requests cannot hold each other up.
- */
 const lockUsers = statement(`
   select uid
   from users
@@ -16,6 +12,15 @@ const lockUsers = statement(`
   and uid = any($2::text[])
   order by uid
   for no key update`)
+
+/**
+ * Holds users whose memberships are about to change, so that they are not deactivated at the same moment (who is must not
+ * be counted) and do not take two last places at once. To be called before the group is locked: whoever locks both takes
+ * the users first, by uid, so that no two wait for each other.
+ */
+export async function holdUsers(tx: Transaction, appId: number, uids: readonly string[]): Promise<void> {
+  if (uids.length > 0) await tx.query(lockUsers, [appId, uids])
+}
 
 const selectMemberships = statement(`
   select uid, scope, joined_at as "joinedAt"
@@ -38,7 +43,7 @@ const countGroups = statement(`
   and uid = any($2::text[])
   group by uid`)
 
-/** How users stand to a group, by uid, those who do not exist too. Under the group's lock; holds the users' rows. */
+/** How users stand to a group, by uid, those who do not exist too. Users held, group locked. */
 export async function readTargets(
   tx: Transaction,
   appId: number,
@@ -46,7 +51,6 @@ export async function readTargets(
   uids: readonly string[],
 ): Promise<ReadonlyMap<string, Target>> {
   if (uids.length === 0) return new Map()
-  await tx.query(lockUsers, [appId, uids])
   const users = await readUsers(tx, appId, uids)
   const memberships = await tx.query<Membership>(selectMemberships, [appId, guid, uids])
   const bans = await tx.query<{ uid: string }>(selectBans, [appId, guid, uids])

@@ -6,6 +6,7 @@ import { systemUid } from '../apps/index.ts'
 import { createGroupConversation, joinConversation } from '../conversations/index.ts'
 import {
   type Addition,
+  holdUsers,
   type Plan,
   planAdditions,
   readAdditions,
@@ -75,7 +76,9 @@ async function planMembers(
   owner: string,
   additions: readonly Addition[],
 ): Promise<Plan> {
-  const targets = new Map(await readTargets(tx, appId, guid, [owner, ...additions.map(({ uid }) => uid)]))
+  const uids = [owner, ...additions.map(({ uid }) => uid)]
+  await holdUsers(tx, appId, uids)
+  const targets = new Map(await readTargets(tx, appId, guid, uids))
   const group = { guid, owner, permissions: {}, membersCount: 0 }
   if (owner === systemUid) return planAdditions(group, { kind: 'app' }, targets, additions)
 

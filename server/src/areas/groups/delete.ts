@@ -1,32 +1,71 @@
+import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
-import { statement } from '../../store/statement.ts'
+import type { Fragment } from '../../store/statement.ts'
 import { requireActor } from '../group-members/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { lockGroup } from './access.ts'
 import { requireScopePermission } from './permissions.ts'
 
-/** Everything that hangs on the conversation; the positions of its messages go too, nobody has a cursor there any more. */
-const deleteOfConversation = ['messages', 'receipt_steps', 'conversation_states'].map((table) =>
-  statement(`
-  delete from ${table}
-  where app_id = $1
-  and conversation = $2`),
-)
+interface Traces {
+  readonly appId: number
+  readonly guid: string
+  readonly conversation: number
+}
 
-const deleteConversation = statement(`
-  delete from conversations
-  where app_id = $1
-  and key = $2`)
+type Place = (traces: Traces) => Fragment
 
-const deleteOfGroup = ['group_members', 'group_bans', 'groups'].map((table) =>
-  statement(`
-  delete from ${table}
-  where app_id = $1
-  and guid = $2`),
-)
+const ofConversation =
+  (table: string): Place =>
+  ({ appId, conversation }) =>
+    sql`
+    delete from ${sql.table(table)}
+    where app_id = ${appId}
+    and conversation = ${conversation}`
+
+const ofMessages =
+  (table: string, column: string): Place =>
+  ({ appId, conversation }) =>
+    sql`
+    delete from ${sql.table(table)}
+    where app_id = ${appId}
+    and ${sql.ref(column)} in (select id from messages where app_id = ${appId} and conversation = ${conversation})`
+
+const ofGroup =
+  (table: string): Place =>
+  ({ appId, guid }) =>
+    sql`
+    delete from ${sql.table(table)}
+    where app_id = ${appId}
+    and guid = ${guid}`
 
 /**
- * Removes a group with its members, bans, messages and everybody's side of its conversation.
+ * Where something of a group lives, table by table, in the areas of others too, so that there is one list; its test looks
+ * through every table. The positions of its messages go as well: nobody has a cursor there any more. The states come
+ * before the receipt steps: a mark that is being set at this moment holds its state and is waited for there.
+ */
+const places: readonly Place[] = [
+  ofConversation('conversation_states'),
+  ofConversation('receipt_steps'),
+  ofMessages('reactions', 'message_id'),
+  ofMessages('interactions', 'message_id'),
+  ofMessages('saved_messages', 'message_id'),
+  ofMessages('thread_subscriptions', 'parent_id'),
+  ofConversation('threads'),
+  ofConversation('pinned_messages'),
+  ofConversation('messages'),
+  ({ appId, conversation }) => sql`delete from conversations where app_id = ${appId} and key = ${conversation}`,
+  ({ appId, guid }) => sql`
+    delete from app_pinned_conversations
+    where app_id = ${appId}
+    and kind = 2
+    and peer = ${guid}`,
+  ofGroup('group_members'),
+  ofGroup('group_bans'),
+  ofGroup('groups'),
+]
+
+/**
+ * Removes a group with its members, bans, messages and everybody's side of its conversation, in one transaction.
  * @param user the acting user, who needs the permission `deleteGroup` or to own the group
  */
 export async function removeGroup(
@@ -39,8 +78,6 @@ export async function removeGroup(
     const group = await lockGroup(tx, appId, guid)
     const actor = await requireActor(tx, appId, group, user)
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'deleteGroup')
-    for (const remove of deleteOfConversation) await tx.query(remove, [appId, group.conversation])
-    await tx.query(deleteConversation, [appId, group.conversation])
-    for (const remove of deleteOfGroup) await tx.query(remove, [appId, group.guid])
+    for (const place of places) await tx.run(place({ appId, guid: group.guid, conversation: group.conversation }))
   })
 }

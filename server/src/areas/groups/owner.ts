@@ -6,6 +6,7 @@ import { systemUid } from '../apps/index.ts'
 import {
   addMember,
   type GroupActor,
+  holdUsers,
   notAMember,
   refuseMembership,
   requireActiveTarget,
@@ -39,6 +40,7 @@ export function passOnGroup(
   owner: string,
 ): Promise<{ group: GroupRow; actor: GroupActor }> {
   return context.database.transaction(async (tx) => {
+    await holdUsers(tx, appId, [owner])
     const group = await lockGroup(tx, appId, guid)
     const { membership } =
       owner === systemUid && user === undefined
@@ -57,7 +59,7 @@ export function passOnGroup(
 }
 
 /**
- * Makes somebody the owner, an admin and a member where he is not, under the group's lock. The system user owns a group
+ * Makes somebody the owner, an admin and a member where he is not; he is held, the group locked. The system user owns a group
  * without being its member.
  * @throws 404 `ERR_UID_NOT_FOUND`, 403 `ERR_BANNED_GROUPMEMBER`, `ERR_PLAN_QUOTA_RESTRICTION`
  */

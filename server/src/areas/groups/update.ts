@@ -2,7 +2,7 @@ import { ApiError, type BodyOf, type updateGroup } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { type GroupActor, requireActor } from '../group-members/index.ts'
+import { type GroupActor, holdUsers, requireActor } from '../group-members/index.ts'
 import { nameKey, type UserRow } from '../users/index.ts'
 import { lockGroup } from './access.ts'
 import { appointOwner } from './owner.ts'
@@ -43,13 +43,12 @@ export function changeGroup(
 ): Promise<{ group: GroupRow; actor: GroupActor }> {
   checkProfile(change)
   return context.database.transaction(async (tx) => {
+    const owner = user === undefined ? change.owner?.toLowerCase() : undefined
+    if (owner !== undefined) await holdUsers(tx, appId, [owner])
     const group = await lockGroup(tx, appId, guid)
     const actor = await requireActor(tx, appId, group, user)
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'editGroup')
-    const owned =
-      actor.kind === 'app' && change.owner !== undefined
-        ? await appointOwner(tx, appId, group, change.owner.toLowerCase(), actor)
-        : group
+    const owned = owner === undefined ? group : await appointOwner(tx, appId, group, owner, actor)
     return { group: await store(tx, context, appId, owned, change, actor.user.uid), actor }
   })
 }

@@ -113,10 +113,32 @@ const belongings = [
   and ${column} = any($2::bigint[])`),
 )
 
+const selectOfConversation = statement(`
+  select id
+  from messages
+  where app_id = $1
+  and conversation = $2
+  and not purged
+  order by sent_at, id
+  limit 5000`)
+
+/** Removes all messages of a conversation for good, under its lock; only their positions stay. */
+export async function purgeConversation(tx: Transaction, appId: number, conversation: number): Promise<void> {
+  for (;;) {
+    const rows = await tx.query<{ id: number }>(selectOfConversation, [appId, conversation])
+    if (rows.length === 0) break
+    await purgeMessages(tx, appId, rows.map((row) => row.id))
+  }
+  await tx.query(raiseVersion, [appId, conversation])
+}
+
 /** Removes a message and its replies for good, with all that hangs on them. */
 async function purgeThread(tx: Transaction, appId: number, message: StoredMessage): Promise<void> {
   const replies = await tx.query<{ id: number }>(selectReplies, [appId, message.id])
-  const ids = [message.id, ...replies.map((reply) => reply.id)]
+  await purgeMessages(tx, appId, [message.id, ...replies.map((reply) => reply.id)])
+}
+
+async function purgeMessages(tx: Transaction, appId: number, ids: readonly number[]): Promise<void> {
   for (const remove of belongings) await tx.query(remove, [appId, ids])
   await tx.query(purge, [appId, ids])
 }

@@ -1,2 +1,3 @@
+export { purgeConversation } from './delete.ts'
 export { writeGroupAction } from './actions.ts'
 export { createMessageWriter, type MessageWriter } from './write/writer.ts'

@@ -120,14 +120,14 @@ const groupHistories: readonly Place[] = [
  * count as unread is found in the index of the history alone, and action messages are among it.
  */
 function forgetInActions(t: Traces): Fragment {
-  const forget = (data: Fragment, part: 'by' | 'on') => sql`jsonb_set(
-          ${data},
-          ${sql.lit(`{entities,${part},entity}`)},
-          case when m.data #>> ${sql.lit(`{entities,${part},entity,uid}`)} = ${t.uid}
-            then ${JSON.stringify(showDeletedUser(t.uid))}::jsonb
-            else m.data::jsonb #> ${sql.lit(`{entities,${part},entity}`)}
-          end
-        )`
+  const forget = (data: Fragment, part: 'by' | 'on') => {
+    const entity = sql.lit(`{entities,${part},entity}`)
+    const deleted = JSON.stringify(showDeletedUser(t.uid))
+    return sql`case
+          when m.data #> ${entity} ->> 'uid' = ${t.uid} then jsonb_set(${data}, ${entity}, ${deleted}::jsonb)
+          else ${data}
+        end`
+  }
   return sql`
     with uncounted as materialized (
       select id
@@ -137,7 +137,7 @@ function forgetInActions(t: Traces): Fragment {
       and not countable
     )
     update messages m
-    set data = ${forget(forget(sql`m.data::jsonb`, 'by'), 'on')}::json
+    set data = (${forget(forget(sql`m.data::jsonb`, 'by'), 'on')})::json
     from uncounted
     where m.app_id = ${t.appId}
     and m.id = uncounted.id

@@ -31,15 +31,11 @@ export async function startEmbeddedPostgres(options: {
   settings?: Record<string, string>
 }): Promise<EmbeddedPostgres> {
   const { connection, supervised, stop } = await startInDataDir(options)
-  let stopped: Promise<void> | undefined
   return {
     connection,
     get pid() {
       return supervised.pid()
     },
-    stop: () => {
-      stopped ??= stop()
-      return stopped
-    },
+    stop,
   }
 }

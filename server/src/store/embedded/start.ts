@@ -28,7 +28,7 @@ export interface StartOptions {
 export interface Started {
   connection: Connection
   supervised: Supervised
-  /** Stops the server and gives the data folder free. */
+  /** Stops the server and gives the data folder free. Repeated calls do no harm. */
   stop(): Promise<void>
 }
 
@@ -90,7 +90,12 @@ export async function startInDataDir(options: StartOptions): Promise<Started> {
     const setup: ServerSetup = { cluster, binaries: binaries.folder, launcher, settings, connection, log }
     const supervised = await superviseServer(setup)
     log.info({ pid: supervised.pid(), cluster, host: place.host, port }, 'the embedded PostgreSQL is running')
-    return { connection, supervised, stop: () => supervised.stop().finally(giveBack) }
+    let stopped: Promise<void> | undefined
+    const stop = () => {
+      stopped ??= supervised.stop().finally(giveBack)
+      return stopped
+    }
+    return { connection, supervised, stop }
   } catch (error) {
     giveBack()
     throw error

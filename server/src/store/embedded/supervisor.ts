@@ -29,7 +29,7 @@ export async function superviseServer(setup: ServerSetup): Promise<Supervised> {
   const start = () =>
     startServer(setup, (started) => {
       current = started
-      // stop() may have come before there was anything to stop.
+      // stop may have come before there was anything to stop.
       if (stopping.signal.aborted) void started.stop()
     })
 
@@ -41,16 +41,12 @@ export async function superviseServer(setup: ServerSetup): Promise<Supervised> {
     throw error
   }
   const loop = keepRunning()
-  let stopped: Promise<void> | undefined
   return {
     pid: () => (current?.hasExited() ? undefined : current?.pid),
-    stop: () => {
-      stopped ??= stopAll()
-      return stopped
-    },
+    stop,
   }
 
-  async function stopAll(): Promise<void> {
+  async function stop(): Promise<void> {
     stopping.abort()
     await current?.stop()
     await loop

@@ -210,6 +210,7 @@ const statements = [
 
   // One user's side of a conversation. member: counts for the group's staircase (current member, active).
   // unread_*: everything of others after it is unread; counted_*: unread up to there, remembered at that version.
+  // cleared_*: history up to there is hidden from him, and with hidden the conversation too until the next message.
   `create table if not exists conversation_states (
     app_id integer not null,
     uid text collate "C" not null,
@@ -228,7 +229,6 @@ const statements = [
     cleared_sent_at bigint not null default 0,
     cleared_id bigint not null default 0,
     hidden boolean not null default false,
-    kept_sent_at bigint,
     tags text[] not null default '{}',
     pinned_at bigint,
     primary key (app_id, uid, conversation)

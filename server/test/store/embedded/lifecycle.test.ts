@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { DataDirInUseError, type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/store/embedded/index.ts'
 import { findServersOf, pidExists } from '../../../src/store/embedded/processes.ts'
-import { copyDataDir, createBench, createLog, isGone, select } from './support.ts'
+import { copyDataDir, createBench, createLog, isGone, select, until } from './support.ts'
 
 const bench = createBench()
 const template = bench.makeFolder()
@@ -121,7 +121,7 @@ describe('the embedded PostgreSQL', () => {
     await client.query(`insert into kept values ('answered')`)
     const crashed = postgres.pid ?? 0
     process.kill(crashed, 'SIGKILL')
-    const after = await vi.waitFor(() => bench.connect(postgres.connection), { timeout: 10_000 })
+    const after = await vi.waitFor(() => bench.connect(postgres.connection), { timeout: 20_000 })
     expect(await select(after, 'select count(*)::int from kept')).toBe(2)
     expect(postgres.pid).not.toBe(crashed)
     expect(log.lines.join('\n')).toMatch(/SIGKILL.*ready to accept connections.*PostgreSQL ended unexpectedly/)
@@ -140,9 +140,9 @@ describe('the embedded PostgreSQL', () => {
     ])
     const watcher = await bench.connect(postgres.connection)
     const busy = `select count(*)::int from pg_stat_activity where state = 'active' and pid <> pg_backend_pid()`
-    await vi.waitUntil(async () => (await select(watcher, busy)) === 2)
+    await until(async () => (await select(watcher, busy)) === 2)
     process.kill(postgres.pid ?? 0, 'SIGKILL')
-    const after = await vi.waitFor(() => bench.connect(postgres.connection), { timeout: 10_000 })
+    const after = await vi.waitFor(() => bench.connect(postgres.connection), { timeout: 20_000 })
     expect(await select(after, 'select word from kept')).toBe('first')
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     await postgres.stop()
@@ -154,7 +154,7 @@ describe('the embedded PostgreSQL', () => {
     const log = createLog()
     const postgres = await start(dataDir, log)
     process.kill(postgres.pid ?? 0, 'SIGKILL')
-    await vi.waitUntil(() => log.lines.some((line) => line.includes('ended unexpectedly')))
+    await until(() => log.lines.some((line) => line.includes('ended unexpectedly')))
     await postgres.stop()
     expect(postgres.pid).toBeUndefined()
     expect(findServersOf(join(dataDir, 'postgres'))).toEqual([])
@@ -187,7 +187,7 @@ describe('the embedded PostgreSQL', () => {
     const client = await bench.connect(postgres.connection)
     await expect(client.query(`select 'secret words'::int`)).rejects.toThrow(/secret words/)
     await client.query(`do $$ begin raise warning 'watch out'; end $$`)
-    await vi.waitUntil(() => log.lines.some((line) => line.startsWith('warn') && line.includes('watch out')))
+    await until(() => log.lines.some((line) => line.startsWith('warn') && line.includes('watch out')))
     expect(log.lines.join('\n')).not.toContain('secret words')
     await postgres.stop()
   })

@@ -9,18 +9,25 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type BinariesPackage, findPackage } from '../../../src/store/embedded/binaries.ts'
 import { EmbeddedPostgresUnavailableError, resolveDataDir } from '../../../src/store/embedded/index.ts'
 import { type Started, type StartOptions, startInDataDir } from '../../../src/store/embedded/start.ts'
-import { asRoot, createBench, createLog, ensureBuilt, kill, run, select } from './support.ts'
+import { asRoot, copyDataDir, createBench, createLog, ensureBuilt, kill, run, select, until } from './support.ts'
 
 const bench = createBench()
 const running: Started[] = []
 
-beforeAll(ensureBuilt, 60_000)
+const template = bench.makeFolder()
+
+beforeAll(async () => {
+  ensureBuilt()
+  const started = await startInDataDir({ dataDir: template, log: createLog() })
+  await started.stop()
+}, 60_000)
 afterEach(async () => {
   for (const started of running.splice(0)) await started.stop()
 })
@@ -88,6 +95,9 @@ describe('the data folder', () => {
 
   it('may have a path too long for a socket', async () => {
     const dataDir = join(makeOpenFolder(), 'long'.repeat(20), 'long'.repeat(20))
+    mkdirSync(dataDir, { recursive: true })
+    copyDataDir(template, dataDir)
+    chmodSync(dataDir, 0o755)
     const started = await start({ dataDir })
     await remember(started, 'near')
     const { host } = started.connection
@@ -107,7 +117,7 @@ describe('the data folder', () => {
     const { child } = await bench.runService(script, dataDir)
     const drafts = () => readdirSync(dataDir).filter((name) => name.startsWith('postgres.initializing'))
     const begun = () => drafts().some((name) => existsSync(join(dataDir, name, 'PG_VERSION')))
-    await vi.waitUntil(begun, { timeout: 10_000, interval: 5 })
+    await until(begun)
     await kill(child)
     expect(existsSync(join(dataDir, 'postgres'))).toBe(false)
     const started = await start({ dataDir })
@@ -150,16 +160,16 @@ describe.runIf(asRoot)('a data folder of root that the user of PostgreSQL cannot
   })
 
   it('is not given an empty database when the one it had is gone', async () => {
-    const dataDir = join(bench.makeFolder(), 'data')
+    const dataDir = bench.makeFolder()
     const state = join(makeOpenFolder(), 'state')
-    const started = await start({ dataDir, stateFolder: state })
-    await started.stop()
-    rmSync(join(state, 'clusters'), { recursive: true })
+    symlinkSync(join(state, 'clusters', 'lost', 'postgres'), join(dataDir, 'postgres'))
     await expect(start({ dataDir, stateFolder: state })).rejects.toThrow(/which is gone/)
   })
 
   it('is let through itself when only it is closed, as mktemp -d leaves it', async () => {
     const dataDir = bench.makeFolder()
+    copyDataDir(template, dataDir)
+    chmodSync(dataDir, 0o700)
     const started = await start({ dataDir })
     expect(started.connection.host).toBe(join(dataDir, 'run'))
     expect(statSync(dataDir).mode & 0o777).toBe(0o701)

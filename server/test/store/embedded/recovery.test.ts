@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DataDirInUseError, startEmbeddedPostgres } from '../../../src/store/embedded/index.ts'
 import { findServersOf, readStat } from '../../../src/store/embedded/processes.ts'
 import {
@@ -15,6 +15,7 @@ import {
   kill,
   type Service,
   select,
+  until,
 } from './support.ts'
 
 const bench = createBench()
@@ -80,7 +81,7 @@ describe('after the service was killed', () => {
     const { child, connection, pid } = await runServiceOn(dataDir, { deathSignal: true })
     await (await bench.connect(connection)).query(`insert into kept values ('second')`)
     await kill(child)
-    await vi.waitUntil(() => isGone(pid), { timeout: 10_000 })
+    await until(() => isGone(pid))
     const log = createLog()
     expect(await readKept(dataDir, log)).toBe('first second')
     expect(log.lines.filter((line) => line.startsWith('warn'))).toEqual([])
@@ -116,14 +117,14 @@ describe('after the service was killed', () => {
     const outcome = Promise.allSettled([computer.query('select count(*) from generate_series(1, 1000000000)')])
     const watcher = await bench.connect(connection)
     const state = `select state from pg_stat_activity where pid = ${backend}`
-    await vi.waitUntil(async () => (await select(watcher, state)) === 'active')
+    await until(async () => (await select(watcher, state)) === 'active')
     child.kill('SIGSTOP')
     process.kill(pid, 'SIGKILL')
     await kill(child)
     expect(findServersOf(join(dataDir, 'postgres')).map((process) => process.pid)).toContain(backend)
     expect(await readKept(dataDir)).toBe('first')
     expect((await outcome)[0]?.status).toBe('rejected')
-    await vi.waitUntil(() => isGone(backend))
+    await until(() => isGone(backend))
   })
 
   it('a pid file of the server that names an unrelated live process does not stop the next start', async () => {
@@ -133,7 +134,7 @@ describe('after the service was killed', () => {
     const content = readFileSync(pidFile, 'utf8')
     process.kill(pid, 'SIGKILL')
     await kill(child)
-    await vi.waitUntil(() => findServersOf(join(dataDir, 'postgres')).length === 0, { timeout: 10_000 })
+    await until(() => findServersOf(join(dataDir, 'postgres')).length === 0)
     // The pid has gone to another program of the same user, as it easily does when a container starts again.
     const stranger = bench.runAsOwnerOf(join(dataDir, 'postgres'), 'sleep', '60')
     writeFileSync(pidFile, content.replace(/^\d+/, String(stranger.pid)))
@@ -149,7 +150,7 @@ describe('after the service was killed', () => {
     chmodSync(program, 0o755)
     // Its parent turns into a program that never asks for ended children, and then ends itself.
     const parent = bench.runAsOwnerOf(cluster, '/bin/sh', '-c', `${program} 0 & exec sleep 0.7`)
-    const zombie = await vi.waitUntil(() => findZombieOf(parent.pid ?? 0))
+    const zombie = await until(() => findZombieOf(parent.pid ?? 0))
     const pidFile = join(cluster, 'postmaster.pid')
     writeFileSync(pidFile, `${zombie}\n${cluster}\n`)
     expect(await readKept(dataDir)).toBe('first')
@@ -159,7 +160,7 @@ describe('after the service was killed', () => {
   it('refuses to start beside a server that it cannot see but that answers, as one in another container would', async () => {
     const dataDir = makeDataDir()
     const server = createServer().listen(join(dataDir, 'run', '.s.PGSQL.5432'))
-    await vi.waitUntil(() => server.listening)
+    await until(() => server.listening)
     await expect(readKept(dataDir)).rejects.toThrow(DataDirInUseError)
     await new Promise((resolve) => server.close(resolve))
     expect(await readKept(dataDir)).toBe('first')

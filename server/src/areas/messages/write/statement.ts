@@ -1,5 +1,5 @@
 import type { Query } from '../../../store/channel.ts'
-import { statement } from '../../../store/statement.ts'
+import { arrayLiteral, type Statement, statement } from '../../../store/statement.ts'
 import { settleGroupReceipts } from '../../conversations/index.ts'
 
 /** One message on its way into the database, as the columns of the batch statement take it. */
@@ -25,16 +25,6 @@ export interface MessageRow {
   readonly deniedScopes: number
   /** ... judged by this version of the group's permissions. */
   readonly permissionsVersion: number
-  /** Only for imports: the original times. */
-  readonly imported?: ImportedTimes
-}
-
-export interface ImportedTimes {
-  readonly sentAt: number
-  readonly deliveredAt: number | null
-  readonly readAt: number | null
-  readonly editedAt: number | null
-  readonly deletedAt: number | null
 }
 
 /** What became of a row. `id` null without a refusal: its muid is stored already. */
@@ -73,7 +63,7 @@ export function partsOf(row: Pick<MessageRow, 'kind' | 'sender' | 'receiver'>): 
  * Makes the one-to-one conversations that a batch needs and that are not there, with both users' sides. Rows of one
  * order (by parts), before any lock is taken on what exists, so that batches cannot deadlock over them.
  */
-const createConversations = statement(`
+export const createConversations = statement(`
   with wanted as (
     select distinct r.app_id, r.first, r.second
     from unnest($1::int[], $2::text[], $3::text[]) as r(app_id, first, second)
@@ -94,11 +84,13 @@ const createConversations = statement(`
   select app_id, second, key from created`)
 
 /**
- * Locks the batch's conversations in the order of their keys. A statement of its own: one that waits for a lock goes on
- * with the snapshot from before the wait, and would check stale membership.
+ * Locks a batch's conversations in the order of their keys. A statement of its own: one that waits for a lock goes on
+ * with the snapshot from before the wait, and would check stale membership. Of the rows that it locks it gives the
+ * latest state.
  */
-const lockConversations = statement(`
-  select c.key
+export function lockConversations(columns: string): Statement {
+  return statement(`
+  select ${columns}
   from conversations c
   where (c.app_id, c.kind, c.first, c.second) in (
     select r.app_id, r.kind, r.first, r.second
@@ -106,6 +98,9 @@ const lockConversations = statement(`
   )
   order by c.app_id, c.key
   for no key update of c`)
+}
+
+const lockKeys = lockConversations('c.key')
 
 /**
  * Checks and writes a batch. Ids are drawn here, under the conversations' locks, and \`sent_at\` of what is sent live
@@ -264,7 +259,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
     const pick = <T>(values: T[]) => pairs.map((i) => values[i])
     queries.push({ ...createConversations, values: [pick(appIds), pick(firsts), pick(seconds), options.now] })
   }
-  queries.push({ ...lockConversations, values: [appIds, kinds, firsts, seconds] })
+  queries.push({ ...lockKeys, values: [appIds, kinds, firsts, seconds] })
   const column = <T>(read: (row: MessageRow) => T) => rows.map(read)
   queries.push({
     ...writeMessages,
@@ -317,8 +312,4 @@ function whereBothWrite(rows: readonly MessageRow[], parts: ReadonlyArray<[strin
     senders.set(key, known === undefined || known === row.sender ? row.sender : true)
   }
   return keys.map((key) => senders.get(key) === true)
-}
-
-function arrayLiteral(values: readonly string[]): string {
-  return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
 }

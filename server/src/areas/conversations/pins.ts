@@ -1,0 +1,170 @@
+import { ApiError, limits } from '@parley/contract'
+import type { Database, Queryable, Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { systemUid } from '../apps/index.ts'
+import { readGroups, unknownGroup } from '../groups/index.ts'
+import { readUsers, unknownUser } from '../users/index.ts'
+import type { SideOf } from './marks.ts'
+import { conversationId } from './naming.ts'
+import { otherSide } from './sides.ts'
+
+/** A conversation and its pin, as the pin operations answer it. */
+export interface PinnedConversation {
+  conversationId: string
+  conversationType: 'user' | 'group'
+  pinnedBy?: string
+  pinnedAt?: number
+}
+
+const lockUser = statement(`
+  select uid
+  from users
+  where app_id = $1
+  and uid = $2
+  for no key update`)
+
+const selectAppPin = statement(`
+  select peer
+  from app_pinned_conversations
+  where app_id = $1
+  and kind = $2
+  and peer = $3`)
+
+const selectPins = statement(`
+  select conversation, pinned_at as "pinnedAt"
+  from conversation_states
+  where app_id = $1
+  and uid = $2
+  and pinned_at is not null`)
+
+const writePin = statement(`
+  update conversation_states
+  set pinned_at = $4
+  where app_id = $1
+  and uid = $2
+  and conversation = $3`)
+
+/**
+ * Pins a conversation on top of a user's list; asked again, the first pin stays.
+ * @throws 400 `ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED`, 403 `ERR_SYSTEM_PINNED_CONVERSATION`
+ */
+export async function pinConversation(database: Database, side: SideOf): Promise<PinnedConversation> {
+  const pinnedAt = await database.transaction(async (tx) => {
+    // One pin of a user at a time, so that two cannot both be the fifth.
+    await tx.query(lockUser, [side.appId, side.uid])
+    await refuseAppPin(tx, side)
+    const pins = await tx.query<{ conversation: number; pinnedAt: number }>(selectPins, [side.appId, side.uid])
+    const existing = pins.find((pin) => pin.conversation === side.conversation.key)
+    if (existing !== undefined) return existing.pinnedAt
+    if (pins.length >= limits.pinnedConversationsPerUser) {
+      throw new ApiError(
+        'ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED',
+        `${side.uid} has pinned ${limits.pinnedConversationsPerUser} conversations already.`,
+      )
+    }
+    const now = Math.floor(Date.now() / 1000)
+    await tx.query(writePin, [side.appId, side.uid, side.conversation.key, now])
+    return now
+  })
+  return { ...nameOf(side), pinnedBy: side.uid, pinnedAt }
+}
+
+/** Drops a user's own pin, if there is one. @throws 403 `ERR_SYSTEM_PINNED_CONVERSATION` */
+export async function unpinConversation(database: Database, side: SideOf): Promise<PinnedConversation> {
+  await refuseAppPin(database, side)
+  await database.query(writePin, [side.appId, side.uid, side.conversation.key, null])
+  return nameOf(side)
+}
+
+async function refuseAppPin(on: Queryable, side: SideOf): Promise<void> {
+  const peer = otherSide({ ...side.conversation, uid: side.uid })
+  const pins = await on.query(selectAppPin, [side.appId, side.conversation.kind, peer])
+  if (pins.length > 0) {
+    throw new ApiError('ERR_SYSTEM_PINNED_CONVERSATION', `The conversation with ${peer} is pinned for the whole app.`)
+  }
+}
+
+function nameOf({ conversation: { kind, first, second } }: SideOf): PinnedConversation {
+  return { conversationId: conversationId(kind, first, second), conversationType: kind === 1 ? 'user' : 'group' }
+}
+
+interface AppPin {
+  readonly kind: 1 | 2
+  readonly peer: string
+  readonly pinnedAt: number
+}
+
+const selectAppPins = statement(`
+  select kind, peer, pinned_at as "pinnedAt"
+  from app_pinned_conversations
+  where app_id = $1
+  order by place`)
+
+/** The conversations that are pinned for every user of an app, in display order. */
+export async function readAppPins(on: Queryable, appId: number): Promise<PinnedConversation[]> {
+  return (await on.query<AppPin>(selectAppPins, [appId])).map(({ kind, peer, pinnedAt }) => ({
+    // A user is pinned for all who talk with him; as a name stands the conversation that the app itself has with him.
+    conversationId: conversationId(kind, kind === 2 ? peer : systemUid, peer),
+    conversationType: kind === 1 ? 'user' : 'group',
+    pinnedBy: systemUid,
+    pinnedAt,
+  }))
+}
+
+const lockApp = statement(`
+  select app_id
+  from apps
+  where app_id = $1
+  for update`)
+
+const removeAppPins = statement(`
+  delete from app_pinned_conversations
+  where app_id = $1`)
+
+const insertAppPins = statement(`
+  insert into app_pinned_conversations (app_id, kind, peer, place, pinned_at)
+  select $1, p.kind, p.peer, p.place - 1, p.pinned_at
+  from unnest($2::smallint[], $3::text[], $4::bigint[]) with ordinality as p(kind, peer, pinned_at, place)`)
+
+/**
+ * Replaces the list of conversations pinned for every user; what stays keeps its time.
+ * @param wanted in display order, repeats taken out
+ * @throws 404 for an unknown user or group, 400 `ERR_SYSTEM_PINNED_CONVERSATIONS_LIMIT_EXCEEDED`
+ */
+export async function replaceAppPins(
+  database: Database,
+  appId: number,
+  wanted: ReadonlyArray<{ kind: 1 | 2; peer: string }>,
+): Promise<void> {
+  if (wanted.length > limits.pinnedConversationsPerApp) {
+    throw new ApiError(
+      'ERR_SYSTEM_PINNED_CONVERSATIONS_LIMIT_EXCEEDED',
+      `At most ${limits.pinnedConversationsPerApp} conversations can be pinned for the app; these are ${wanted.length}.`,
+    )
+  }
+  await database.transaction(async (tx) => {
+    await tx.query(lockApp, [appId])
+    await requirePeers(tx, appId, wanted)
+    const current = await tx.query<AppPin>(selectAppPins, [appId])
+    const now = Math.floor(Date.now() / 1000)
+    const pinnedAt = wanted.map(
+      ({ kind, peer }) => current.find((pin) => pin.kind === kind && pin.peer === peer)?.pinnedAt ?? now,
+    )
+    await tx.query(removeAppPins, [appId])
+    await tx.query(insertAppPins, [appId, wanted.map(({ kind }) => kind), wanted.map(({ peer }) => peer), pinnedAt])
+  })
+}
+
+async function requirePeers(
+  tx: Transaction,
+  appId: number,
+  wanted: ReadonlyArray<{ kind: 1 | 2; peer: string }>,
+): Promise<void> {
+  const peersOf = (kind: 1 | 2) => wanted.filter((pin) => pin.kind === kind).map(({ peer }) => peer)
+  const users = await readUsers(tx, appId, peersOf(1))
+  const groups = await readGroups(tx, appId, peersOf(2))
+  for (const { kind, peer } of wanted) {
+    if (kind === 1 && !users.has(peer)) throw unknownUser(peer)
+    if (kind === 2 && !groups.has(peer)) throw unknownGroup(peer)
+  }
+}

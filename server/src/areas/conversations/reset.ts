@@ -1,0 +1,68 @@
+import type { Database, Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { purgeConversation } from '../messages/index.ts'
+import type { SideOf } from './marks.ts'
+import { lockConversation } from './membership.ts'
+
+const writeTags = statement(`
+  update conversation_states
+  set tags = $4
+  where app_id = $1
+  and uid = $2
+  and conversation = $3`)
+
+/** Sets a user's own tags of a conversation. */
+export async function setTags(database: Database, side: SideOf, tags: readonly string[]): Promise<void> {
+  await database.query(writeTags, [side.appId, side.uid, side.conversation.key, tags])
+}
+
+/** What is cleared is not unread either. A null uid clears every side. */
+const clear = statement(`
+  update conversation_states s
+  set cleared_sent_at = c.last_sent_at, cleared_id = c.last_id, hidden = $4,
+    unread_sent_at = c.last_sent_at, unread_id = c.last_id,
+    counted_sent_at = c.last_sent_at, counted_id = c.last_id, counted_unread = 0, counted_version = c.version
+  from conversations c
+  where s.app_id = $1
+  and ($2::text is null or s.uid = $2)
+  and s.conversation = $3
+  and c.app_id = s.app_id
+  and c.key = s.conversation
+  and c.last_id is not null`)
+
+const forget = statement(`
+  update conversations
+  set listed_sent_at = null, listed_id = null, last_sender = null
+  where app_id = $1
+  and key = $2`)
+
+/**
+ * Hides the history up to now from a user; the conversation leaves his list until the next message, unless its place is
+ * to be preserved. With `forBoth` the messages are removed for good, for the other side as well.
+ */
+export async function resetConversation(
+  database: Database,
+  side: SideOf,
+  { preserveOrder, forBoth }: { preserveOrder: boolean; forBoth: boolean },
+): Promise<void> {
+  await underLock(database, side, async (tx) => {
+    if (forBoth) await purgeConversation(tx, side.appId, side.conversation.key)
+    await tx.query(clear, [side.appId, side.uid, side.conversation.key, !preserveOrder])
+  })
+}
+
+/** Removes a conversation with its messages for every user; the next message makes it anew. */
+export async function deleteForAll(database: Database, side: SideOf): Promise<void> {
+  await underLock(database, side, async (tx) => {
+    await purgeConversation(tx, side.appId, side.conversation.key)
+    await tx.query(clear, [side.appId, null, side.conversation.key, true])
+    await tx.query(forget, [side.appId, side.conversation.key])
+  })
+}
+
+function underLock(database: Database, side: SideOf, work: (tx: Transaction) => Promise<void>): Promise<void> {
+  return database.transaction(async (tx) => {
+    await lockConversation(tx, side.appId, side.conversation.key)
+    await work(tx)
+  })
+}

@@ -1,0 +1,103 @@
+import {
+  ApiError,
+  type ErrorCode,
+  type ImportGroup,
+  type ImportKind,
+  type ImportMember,
+  type ImportMessage,
+  type ImportUser,
+  importChecks,
+  limits,
+  summariseImportFlaws,
+} from '@parley/contract'
+import { type Outcome, refuse } from './outcomes.ts'
+
+interface RecordOf {
+  readonly users: ImportUser
+  readonly groups: ImportGroup
+  readonly members: ImportMember
+  readonly messages: ImportMessage
+}
+
+const ownIds = { users: 'uid', groups: 'guid', members: 'memberId', messages: 'muid' } as const
+
+const formatErrors = {
+  users: 'ERR_IMPORT_INVALID_USER_FORMAT',
+  groups: 'ERR_IMPORT_INVALID_GROUP_FORMAT',
+  members: 'ERR_IMPORT_INVALID_MEMBER_FORMAT',
+  messages: 'ERR_IMPORT_INVALID_MESSAGE_FORMAT',
+} as const satisfies Record<ImportKind, ErrorCode>
+
+/**
+ * Imports the records of a request. Each is checked by itself; those that are sound go to `store`, which gives the
+ * outcome of each, in their order.
+ * @param sent the member of the body that holds the records
+ * @returns the outcome of every record, under the key that answers for it
+ * @throws 400 when there are no records to read, or more than a request may have; then nothing is stored
+ */
+export async function importRecords<Kind extends ImportKind, Entity>(
+  kind: Kind,
+  sent: unknown,
+  store: (records: ReadonlyArray<RecordOf[Kind]>, now: number) => Promise<Array<Outcome<Entity>>>,
+): Promise<Record<string, Outcome<Entity>>> {
+  const now = Math.floor(Date.now() / 1000)
+  const entries = readEntries(kind, sent)
+  const outcomes = new Map<Entry, Outcome<Entity>>()
+  const sound: Entry[] = []
+  for (const entry of entries) {
+    const flaws = importChecks[kind](entry.record, { now, ...(entry.mapKey !== undefined && { key: entry.mapKey }) })
+    if (flaws.length === 0) sound.push(entry)
+    else {
+      const { code, devMessage, details } = summariseImportFlaws(flaws)
+      outcomes.set(entry, refuse(code, devMessage, details))
+    }
+  }
+  const results = sound.length === 0 ? [] : await store(sound.map(({ record }) => record as RecordOf[Kind]), now)
+  for (const [place, entry] of sound.entries()) outcomes.set(entry, results[place] as Outcome<Entity>)
+  return Object.fromEntries(entries.map((entry) => [entry.key, outcomes.get(entry) as Outcome<Entity>]))
+}
+
+/** One record of a request. */
+interface Entry {
+  /** What its outcome is answered under. */
+  readonly key: string
+  readonly record: unknown
+  /** Its key in a map, which must equal its own id. */
+  readonly mapKey?: string
+}
+
+function readEntries(kind: ImportKind, sent: unknown): Entry[] {
+  if (typeof sent !== 'object' || sent === null) throw unreadable(kind, sent)
+  const entries = Array.isArray(sent)
+    ? readArray(sent, ownIds[kind])
+    : Object.entries(sent).map(([key, record]) => ({ key, record, mapKey: key }))
+  if (entries.length > limits.importRecords) {
+    const message = `must have at most ${limits.importRecords} records`
+    throw new ApiError('ERR_BAD_REQUEST', `body/${kind} ${message}; it has ${entries.length}.`, [
+      { path: `body/${kind}`, message },
+    ])
+  }
+  return entries
+}
+
+/**
+ * Records of an array are answered under their own id. One without a usable id, or with an id that an earlier record of
+ * the array has, is answered under its place, so that no outcome hides another.
+ */
+function readArray(records: readonly unknown[], ownId: string): Entry[] {
+  const taken = new Set<string>()
+  return records.map((record, place) => {
+    const id =
+      typeof record === 'object' && record !== null ? (record as Record<string, unknown>)[ownId] : undefined
+    let key = typeof id === 'string' && id !== '' && !taken.has(id) ? id : `[${place}]`
+    while (taken.has(key)) key = `[${key}]`
+    taken.add(key)
+    return { key, record }
+  })
+}
+
+/** The codes that the contract has for a request without readable records. */
+function unreadable(kind: ImportKind, sent: unknown): ApiError {
+  const message = sent === undefined ? 'is required' : 'must be a map or an array of records'
+  return new ApiError(formatErrors[kind], `body/${kind} ${message}`, [{ path: `body/${kind}`, message }])
+}

@@ -1,0 +1,147 @@
+import type { ImportGroupDetails, ImportUser } from '@parley/contract'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { systemUid } from '../apps/index.ts'
+import { type GroupRow, readGroups } from '../groups/index.ts'
+import { readUsers, type UserRow } from '../users/index.ts'
+import { type Failure, refuse } from './outcomes.ts'
+
+/** A group that a record brings along, with the user who shall own it. */
+export interface NewGroup {
+  readonly details: ImportGroupDetails
+  /** In lower case; the system user where nobody is named. */
+  readonly owner: string
+}
+
+/** What a record brings along in case it is missing, and what it cannot do without. Ids in `needs` in lower case. */
+export interface Links {
+  readonly users?: ReadonlyArray<ImportUser | undefined>
+  readonly groups?: readonly NewGroup[]
+  readonly needsUsers?: readonly string[]
+  readonly needsGroups?: readonly string[]
+}
+
+/**
+ * The users and groups that a request names: those that are there, and those that its records bring along. Records are
+ * admitted in their order, as if each were imported alone after the one before it.
+ */
+export interface Roster {
+  /** Those that are there, by uid and guid. */
+  readonly users: ReadonlyMap<string, UserRow>
+  readonly groups: ReadonlyMap<string, GroupRow>
+  /** Those to be made, each once. */
+  readonly newUsers: readonly ImportUser[]
+  readonly newGroups: readonly NewGroup[]
+  hasUser(uid: string): boolean
+  hasGroup(guid: string): boolean
+  /**
+   * Takes in what a record brings along and is missing, unless the record is refused: `ERR_ROLE_NOT_FOUND`,
+   * `ERR_UID_NOT_FOUND`, `ERR_GUID_NOT_FOUND`.
+   */
+  admit(links: Links): Failure | undefined
+}
+
+/** Reads what is there of all that the records of a request name. */
+export async function readRoster(tx: Transaction, appId: number, records: readonly Links[]): Promise<Roster> {
+  const uids = new Set<string>()
+  const guids = new Set<string>()
+  for (const { users = [], groups = [], needsUsers = [], needsGroups = [] } of records) {
+    for (const user of users) if (user !== undefined) uids.add(user.uid.toLowerCase())
+    for (const { details, owner } of groups) {
+      guids.add(details.guid.toLowerCase())
+      uids.add(owner)
+    }
+    for (const uid of needsUsers) uids.add(uid)
+    for (const guid of needsGroups) guids.add(guid)
+  }
+  const users = await readUsers(tx, appId, uids)
+  const groups = await readGroups(tx, appId, guids)
+  const missing = records.flatMap((links) =>
+    (links.users ?? []).filter((user) => user !== undefined && !users.has(user.uid.toLowerCase())),
+  )
+  const roles = await keepRoles(tx, appId, missing)
+  return openRoster(users, groups, roles)
+}
+
+const selectRoles = statement(`
+  select role
+  from roles
+  where app_id = $1
+  and role = any($2::text[])
+  order by role
+  for key share`)
+
+/** The roles among those that users shall have that exist; they do until the transaction ends. */
+async function keepRoles(
+  tx: Transaction,
+  appId: number,
+  users: ReadonlyArray<ImportUser | undefined>,
+): Promise<Set<string>> {
+  const wanted = new Set(users.flatMap((user) => user?.role?.toLowerCase() ?? []))
+  if (wanted.size === 0) return wanted
+  const rows = await tx.query<{ role: string }>(selectRoles, [appId, [...wanted]])
+  return new Set(rows.map(({ role }) => role))
+}
+
+/** The rules of a roster, apart from where it is read. */
+export function openRoster(
+  users: ReadonlyMap<string, UserRow>,
+  groups: ReadonlyMap<string, GroupRow>,
+  roles: ReadonlySet<string>,
+): Roster {
+  const newUsers = new Map<string, ImportUser>()
+  const newGroups = new Map<string, NewGroup>()
+  const hasUser = (uid: string) => users.has(uid) || newUsers.has(uid)
+  const hasGroup = (guid: string) => groups.has(guid) || newGroups.has(guid)
+
+  const admit = (links: Links): Failure | undefined => {
+    const bringsUsers = new Map<string, ImportUser>()
+    const bringsGroups = new Map<string, NewGroup>()
+    const willHaveUser = (uid: string) => hasUser(uid) || bringsUsers.has(uid)
+
+    for (const user of links.users ?? []) {
+      if (user === undefined || willHaveUser(user.uid.toLowerCase())) continue
+      const role = user.role?.toLowerCase()
+      if (role !== undefined && !roles.has(role)) return refuse('ERR_ROLE_NOT_FOUND', `There is no role ${role}.`)
+      bringsUsers.set(user.uid.toLowerCase(), user)
+    }
+    for (const group of links.groups ?? []) {
+      const guid = group.details.guid.toLowerCase()
+      if (hasGroup(guid)) continue
+      if (!willHaveUser(group.owner)) return unknownUser(group.owner, `the owner of the group ${guid}`)
+      bringsGroups.set(guid, group)
+    }
+    for (const uid of links.needsUsers ?? []) if (!willHaveUser(uid)) return unknownUser(uid)
+    for (const guid of links.needsGroups ?? []) {
+      if (!hasGroup(guid) && !bringsGroups.has(guid)) {
+        return refuse('ERR_GUID_NOT_FOUND', `There is no group with the guid ${guid}.`)
+      }
+    }
+    for (const [uid, user] of bringsUsers) newUsers.set(uid, user)
+    for (const [guid, group] of bringsGroups) newGroups.set(guid, group)
+    return undefined
+  }
+  return {
+    users,
+    groups,
+    get newUsers() {
+      return [...newUsers.values()]
+    },
+    get newGroups() {
+      return [...newGroups.values()]
+    },
+    hasUser,
+    hasGroup,
+    admit,
+  }
+}
+
+function unknownUser(uid: string, part?: string): Failure {
+  const devMessage = `There is no user with the uid ${uid}${part === undefined ? '' : `, ${part}`}.`
+  return refuse('ERR_UID_NOT_FOUND', devMessage)
+}
+
+/** Who shall own a group of an import: the one it names, else the one whose details come along, else the app. */
+export function ownerOf(group: ImportGroupDetails, ownerDetails: ImportUser | undefined): string {
+  return (group.owner ?? ownerDetails?.uid ?? systemUid).toLowerCase()
+}

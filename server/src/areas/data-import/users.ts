@@ -1,0 +1,95 @@
+import type { ImportUser, User } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import type { Transaction } from '../../store/database.ts'
+import { arrayLiteral, statement } from '../../store/statement.ts'
+import { nameKey, readUsers, showUser, type UserRow, userColumns } from '../users/index.ts'
+import { type Outcome, refuse, stored } from './outcomes.ts'
+import { readRoster } from './roster.ts'
+import { readTime } from './times.ts'
+
+/** Imports users. Their `updatedAt` is the time of the import, so that who syncs by it hears of them. */
+export function storeUsers(
+  { database }: Context,
+  appId: number,
+  records: readonly ImportUser[],
+  now: number,
+): Promise<Array<Outcome<User>>> {
+  return database.transaction(async (tx) => {
+    const roster = await readRoster(
+      tx,
+      appId,
+      records.map((user) => ({ users: [user] })),
+    )
+    const verdicts = records.map((user) => {
+      const uid = user.uid.toLowerCase()
+      if (roster.hasUser(uid)) return { uid, refusal: alreadyThere(uid) }
+      return { uid, refusal: roster.admit({ users: [user] }) }
+    })
+    const made = await insertUsers(tx, appId, roster.newUsers, now)
+    return verdicts.map(({ uid, refusal }) => {
+      if (refusal !== undefined) return refusal
+      const row = made.get(uid)
+      return row === undefined ? alreadyThere(uid) : stored(showUser(row, 'app'))
+    })
+  })
+}
+
+function alreadyThere(uid: string) {
+  return refuse('ERR_UID_ALREADY_EXISTS', `There is a user with the uid ${uid} already.`)
+}
+
+const insert = statement(`
+  insert into users as u (
+    app_id, uid, name, name_key, avatar, link, role, metadata, tags, created_at, updated_at, last_active_at,
+    deactivated_at
+  )
+  select $1, r.uid, r.name, r.name_key, r.avatar, r.link, r.role, r.metadata::json, r.tags::text[],
+    coalesce(r.created_at, $2), case when r.created_at < $2 then $2 end, r.last_active_at, r.deactivated_at
+  from unnest(
+    $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[],
+    $12::bigint[], $13::bigint[]
+  ) as r(uid, name, name_key, avatar, link, role, metadata, tags, created_at, last_active_at, deactivated_at)
+  order by r.uid collate "C"
+  on conflict (app_id, uid) do nothing
+  returning ${userColumns}`)
+
+/**
+ * Makes users, in the order of their uids, so that two imports cannot hold each other up.
+ * @returns those made, by uid; who was there already is missing
+ */
+async function insertUsers(
+  tx: Transaction,
+  appId: number,
+  users: readonly ImportUser[],
+  now: number,
+): Promise<Map<string, UserRow>> {
+  if (users.length === 0) return new Map()
+  const rows = await tx.query<UserRow>(insert, [
+    appId,
+    now,
+    users.map(({ uid }) => uid.toLowerCase()),
+    users.map(({ name }) => name),
+    users.map(({ name }) => nameKey(name)),
+    users.map(({ avatar }) => avatar ?? null),
+    users.map(({ link }) => link ?? null),
+    users.map(({ role }) => role?.toLowerCase() ?? 'default'),
+    users.map(({ metadata }) => (metadata === undefined ? null : JSON.stringify(metadata))),
+    users.map(({ tags = [] }) => arrayLiteral([...new Set(tags)])),
+    users.map(({ createdAt }) => readTime(createdAt)),
+    users.map(({ lastActiveAt }) => readTime(lastActiveAt)),
+    users.map(({ deactivatedAt }) => readTime(deactivatedAt)),
+  ])
+  return new Map(rows.map((row) => [row.uid, row]))
+}
+
+/** Makes users whom other records bring along. @returns them as they are now, whoever made them, by uid */
+export async function makeUsers(
+  tx: Transaction,
+  appId: number,
+  users: readonly ImportUser[],
+  now: number,
+): Promise<Map<string, UserRow>> {
+  const made = await insertUsers(tx, appId, users, now)
+  const others = users.map(({ uid }) => uid.toLowerCase()).filter((uid) => !made.has(uid))
+  return new Map([...made, ...(await readUsers(tx, appId, others))])
+}

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest'
+import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
+
+const list = async (world: World, as: string, query = '') =>
+  dataOf(await world.get(`/conversations?${query}`, { as })).map((c: { conversationId: string }) => c.conversationId)
+
+describe('tags of a conversation', () => {
+  it("are the user's own, replace each other, and filter his list", async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    await say(world, 'alice', 'bob', 'x')
+    await sayInGroup(world, 'alice', 'team', 'x')
+    const tagged = dataOf(await world.put('/users/bob/conversation', { tags: ['archived', 'work'] }, { as: 'alice' }))
+    expect(tagged).toMatchObject({ conversationId: 'alice_user_bob', tags: ['archived', 'work'] })
+    dataOf(await world.put('/groups/team/conversation', { tags: ['work'] }, { as: 'alice' }))
+    expect(await list(world, 'alice', 'tags=archived')).toEqual(['alice_user_bob'])
+    expect(await list(world, 'bob', 'tags=archived')).toEqual([])
+    expect(dataOf(await world.get('/conversations?tags=archived&withTags=1', { as: 'alice' }))[0].tags).toEqual([
+      'archived',
+      'work',
+    ])
+    dataOf(await world.put('/users/bob/conversation', { tags: [] }, { as: 'alice' }))
+    expect(await list(world, 'alice', 'tags=archived')).toEqual([])
+    const many = await world.put('/users/bob/conversation', { tags: Array(26).fill('t') }, { as: 'alice' })
+    expect(refusal(many)).toBe('400 ERR_BAD_REQUEST')
+  })
+})
+
+describe('a reset', () => {
+  it('hides the history from one user, and the conversation until the next message', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await say(world, 'bob', 'alice', 'old')
+    const answer = await world.delete('/users/bob/conversation', undefined, { as: 'alice' })
+    expect(answer.body.data).toEqual({ success: true, message: expect.stringContaining('alice_user_bob') })
+    expect(await list(world, 'alice')).toEqual([])
+    expect(texts(await world.get('/users/bob/messages', { as: 'alice' }))).toEqual([])
+    expect(dataOf(await world.get('/messages?unread=1&count=1', { as: 'alice' }))).toEqual([])
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['old'])
+    expect(await list(world, 'bob')).toEqual(['alice_user_bob'])
+    await say(world, 'bob', 'alice', 'new')
+    expect(await list(world, 'alice')).toEqual(['alice_user_bob'])
+    expect(texts(await world.get('/users/bob/messages', { as: 'alice' }))).toEqual(['new'])
+    expect(dataOf(await world.get('/users/bob/conversation', { as: 'alice' })).unreadMessageCount).toBe('1')
+  })
+
+  it('can preserve the place in the list', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    await sayInGroup(world, 'bob', 'team', 'x')
+    await say(world, 'bob', 'alice', 'x')
+    dataOf(await world.delete('/groups/team/conversation', { preserveOrder: true }, { as: 'alice' }))
+    expect(await list(world, 'alice')).toEqual(['alice_user_bob', 'group_team'])
+    expect(dataOf(await world.get('/groups/team/conversation', { as: 'alice' })).lastMessage).toBeUndefined()
+  })
+
+  it('with deleteMessagesPermanently purges for both sides', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const message = await say(world, 'bob', 'alice', 'gone')
+    dataOf(await world.delete('/users/bob/conversation', { deleteMessagesPermanently: true }, { as: 'alice' }))
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual([])
+    expect(refusal(await world.get(`/messages/${message.id}`))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+  })
+
+  it('only hides when a token asks for a purge', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await say(world, 'bob', 'alice', 'kept')
+    const { authToken } = dataOf(await world.post('/users/alice/auth_tokens'))
+    dataOf(await world.delete('/users/bob/conversation', { deleteMessagesPermanently: true }, { token: authToken }))
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['kept'])
+    expect(texts(await world.get('/users/bob/messages', { as: 'alice' }))).toEqual([])
+  })
+})
+
+describe('deleting a conversation by its id', () => {
+  it('removes it for everybody until the next message', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await say(world, 'alice', 'bob', 'x')
+    const remove = (as: string) => world.delete('/conversations/alice_user_bob', undefined, { as })
+    expect(refusal(await remove('carol'))).toBe('403 ERR_CONVERSATION_NOT_ACCESSIBLE')
+    expect((await remove('alice')).body.data.success).toBe(true)
+    for (const [as, other] of [
+      ['alice', 'bob'],
+      ['bob', 'alice'],
+    ] as const) {
+      expect(await list(world, as)).toEqual([])
+      expect(refusal(await world.get(`/users/${other}/conversation`, { as }))).toBe(
+        '403 ERR_CONVERSATION_NOT_ACCESSIBLE',
+      )
+    }
+    expect(refusal(await remove('alice'))).toBe('404 ERR_CONVERSATION_NOT_FOUND')
+    await say(world, 'bob', 'alice', 'again')
+    expect(await list(world, 'alice')).toEqual(['alice_user_bob'])
+    expect(texts(await world.get('/users/bob/messages', { as: 'alice' }))).toEqual(['again'])
+  })
+
+  it('in groups is for admins', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    await sayInGroup(world, 'alice', 'team', 'x')
+    const remove = async (as: string) => refusal(await world.delete('/conversations/group_team', undefined, { as }))
+    expect(await remove('bob')).toBe('403 ERR_GROUP_NO_ADMIN_SCOPE')
+    expect(await remove('alice')).toBe('200 undefined')
+    expect(await list(world, 'bob')).toEqual([])
+  })
+})
+
+describe('pinned conversations of a user', () => {
+  it('come first, newest pin first, and are five at most, also at once', async () => {
+    const world = await createWorld()
+    const peers = Array.from({ length: 7 }, (_, i) => `peer${i}`)
+    await createUsers(world, 'alice', ...peers)
+    for (const peer of peers) await say(world, peer, 'alice', 'x')
+    const pin = (peer: string) => world.post(`/users/${peer}/conversation/pin`, undefined, { as: 'alice' })
+    const first = dataOf(await pin('peer0'))
+    expect(first).toEqual({
+      conversationId: 'alice_user_peer0',
+      conversationType: 'user',
+      pinnedBy: 'alice',
+      pinnedAt: expect.any(Number),
+    })
+    expect((await list(world, 'alice'))[0]).toBe('alice_user_peer0')
+    expect(dataOf(await pin('peer0'))).toEqual(first)
+    const answers = await Promise.all(peers.slice(1).map(pin))
+    expect(answers.map(refusal).sort()).toEqual([
+      ...Array(4).fill('200 undefined'),
+      ...Array(2).fill('400 ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED'),
+    ])
+    const unpinned = await world.delete('/users/peer0/conversation/pin', undefined, { as: 'alice' })
+    expect(unpinned.body.data).toEqual({ conversationId: 'alice_user_peer0', conversationType: 'user' })
+    expect(dataOf(await world.get('/users/peer0/conversation', { as: 'alice' })).pinnedAt).toBeUndefined()
+    dataOf(await world.delete('/users/peer0/conversation/pin', undefined, { as: 'alice' }))
+  })
+
+  it('need a conversation', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const pin = (path: string) => world.post(path, undefined, { as: 'alice' })
+    expect(refusal(await pin('/users/bob/conversation/pin'))).toBe('403 ERR_CONVERSATION_NOT_ACCESSIBLE')
+    expect(refusal(await pin('/groups/none/conversation/pin'))).toBe('404 ERR_GUID_NOT_FOUND')
+    expect(refusal(await world.post('/users/bob/conversation/pin'))).toBe('400 ERR_BAD_REQUEST')
+  })
+})
+
+describe('pinned conversations of the app', () => {
+  it('stand on top of every list in the order given, and no user can touch them', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'news', 'bob', { participants: ['alice'] })
+    await sayInGroup(world, 'bob', 'news', 'x')
+    await say(world, 'bob', 'alice', 'x')
+    await say(world, 'carol', 'alice', 'x')
+    const replace = (pinnedConversations: unknown) => world.put('/conversations/pinned', { pinnedConversations })
+    const pinned = dataOf(await replace([{ guid: 'news' }, { uid: 'bob' }, { guid: 'NEWS' }]))
+    expect(pinned).toEqual([
+      { conversationId: 'group_news', conversationType: 'group', pinnedBy: 'app_system', pinnedAt: expect.any(Number) },
+      {
+        conversationId: 'app_system_user_bob',
+        conversationType: 'user',
+        pinnedBy: 'app_system',
+        pinnedAt: expect.any(Number),
+      },
+    ])
+    expect(dataOf(await world.get('/conversations/pinned'))).toEqual(pinned)
+    expect(await list(world, 'alice')).toEqual(['group_news', 'alice_user_bob', 'alice_user_carol'])
+    expect(dataOf(await world.get('/groups/news/conversation', { as: 'alice' })).pinnedBy).toBe('app_system')
+    for (const method of ['POST', 'DELETE']) {
+      const answer = await world.call(method, '/groups/news/conversation/pin', undefined, { as: 'alice' })
+      expect(refusal(answer)).toBe('403 ERR_SYSTEM_PINNED_CONVERSATION')
+    }
+    expect(dataOf(await replace([]))).toEqual([])
+    expect((await list(world, 'alice'))[0]).toBe('alice_user_carol')
+  })
+
+  it('are five at most, and name users and groups that exist', async () => {
+    const world = await createWorld()
+    const uids = Array.from({ length: 6 }, (_, i) => `u${i}`)
+    await createUsers(world, ...uids)
+    const replace = async (pinnedConversations: unknown) =>
+      refusal(await world.put('/conversations/pinned', { pinnedConversations }))
+    expect(await replace(uids.map((uid) => ({ uid })))).toBe('400 ERR_SYSTEM_PINNED_CONVERSATIONS_LIMIT_EXCEEDED')
+    expect(await replace([{ uid: 'nobody' }])).toBe('404 ERR_UID_NOT_FOUND')
+    expect(await replace([{ guid: 'nothing' }])).toBe('404 ERR_GUID_NOT_FOUND')
+    expect(await replace([{}])).toBe('400 ERR_BAD_REQUEST')
+    expect(await replace('all')).toBe('400 ERR_BAD_REQUEST')
+    expect(await replace(undefined)).toBe('400 ERR_BAD_REQUEST')
+  })
+})

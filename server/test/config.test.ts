@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError, readConfig } from '../src/config.ts'
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+describe('the configuration', () => {
+  it('has the documented defaults', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      databaseUrl: undefined,
+      dataDir: undefined,
+      appId: 'parley',
+      region: 'us',
+      apiKey: undefined,
+      authKey: undefined,
+      masterKey: undefined,
+      tls: undefined,
+      requireHttps: false,
+      trustProxy: false,
+      logLevel: 'info',
+      corsOrigins: ['*'],
+    })
+  })
+
+  it('reads every variable', () => {
+    const config = readConfig({
+      HOST: '0.0.0.0',
+      PORT: '9000',
+      DATABASE_URL: 'postgresql://u:p@db/chat',
+      DATA_DIR: '/srv/parley',
+      PARLEY_APP_ID: 'Shop-1',
+      PARLEY_REGION: 'EU',
+      PARLEY_API_KEY: 'AB'.repeat(20),
+      PARLEY_AUTH_KEY: 'cd'.repeat(20),
+      PARLEY_MASTER_KEY: 'EF'.repeat(32),
+      TLS_CERT_FILE: '/etc/cert.pem',
+      TLS_KEY_FILE: '/etc/key.pem',
+      REQUIRE_HTTPS: 'yes',
+      TRUST_PROXY: 'loopback, 10.0.0.0/8,fd00::/8, 192.0.2.7',
+      LOG_LEVEL: 'WARN',
+      CORS_ORIGINS: 'https://Chat.example.com/, http://localhost:5173,https://a.example.com:443',
+    })
+    expect(config).toEqual({
+      host: '0.0.0.0',
+      port: 9000,
+      databaseUrl: 'postgresql://u:p@db/chat',
+      dataDir: '/srv/parley',
+      appId: 'shop-1',
+      region: 'eu',
+      apiKey: 'ab'.repeat(20),
+      authKey: 'cd'.repeat(20),
+      masterKey: 'ef'.repeat(32),
+      tls: { certFile: '/etc/cert.pem', keyFile: '/etc/key.pem' },
+      requireHttps: true,
+      trustProxy: ['loopback', '10.0.0.0/8', 'fd00::/8', '192.0.2.7'],
+      logLevel: 'warn',
+      corsOrigins: ['https://chat.example.com', 'http://localhost:5173', 'https://a.example.com'],
+    })
+  })
+
+  it('cannot be changed afterwards', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true)
+  })
+
+  it('takes empty and blank variables as absent', () => {
+    expect(readConfig({ PORT: '', DATABASE_URL: ' ', TRUST_PROXY: '', CORS_ORIGINS: '', TLS: '' })).toEqual(
+      readConfig({}),
+    )
+  })
+
+  it.each([
+    ['PORT', 'eighty'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['DATABASE_URL', 'mysql://db/chat'],
+    ['PARLEY_APP_ID', 'my shop'],
+    ['PARLEY_APP_ID', 'x'.repeat(101)],
+    ['PARLEY_REGION', 'mars'],
+    ['PARLEY_API_KEY', 'ab'.repeat(19)],
+    ['PARLEY_API_KEY', 'z'.repeat(40)],
+    ['PARLEY_AUTH_KEY', 'ab'],
+    ['PARLEY_MASTER_KEY', 'ab'.repeat(20)],
+    ['TLS', 'on'],
+    ['REQUIRE_HTTPS', 'maybe'],
+    ['TRUST_PROXY', 'proxy.example.com'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', '10.0.0.0/8/8'],
+    ['TRUST_PROXY', '::1/129'],
+    ['TRUST_PROXY', ','],
+    ['LOG_LEVEL', 'loud'],
+    ['CORS_ORIGINS', 'chat.example.com'],
+    ['CORS_ORIGINS', 'https://chat.example.com/path'],
+    ['CORS_ORIGINS', 'https://chat.example.com:99999'],
+    ['CORS_ORIGINS', ','],
+  ])('is refused with a message that names the variable: %s=%s', (name, value) => {
+    const problems = problemsOf({ [name]: value })
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatch(new RegExp(`^${name} must `))
+  })
+
+  it('names the missing half of a certificate and its key', () => {
+    expect(problemsOf({ TLS_CERT_FILE: '/c.pem' })).toEqual([expect.stringContaining('TLS_KEY_FILE is missing')])
+    expect(problemsOf({ TLS_KEY_FILE: '/k.pem' })).toEqual([expect.stringContaining('TLS_CERT_FILE is missing')])
+  })
+
+  it('does not take one key for both scopes', () => {
+    const key = 'ab'.repeat(20)
+    expect(problemsOf({ PARLEY_API_KEY: key, PARLEY_AUTH_KEY: key.toUpperCase() })).toEqual([
+      expect.stringContaining('PARLEY_AUTH_KEY'),
+    ])
+  })
+
+  it('tells all that is wrong at once, and never shows a key', () => {
+    const secret = 'deadbeef'
+    const problems = problemsOf({ PORT: 'x', LOG_LEVEL: 'y', PARLEY_API_KEY: secret, PARLEY_MASTER_KEY: secret })
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
+      'PORT',
+      'PARLEY_API_KEY',
+      'PARLEY_MASTER_KEY',
+      'LOG_LEVEL',
+    ])
+    expect(problems.join()).not.toContain(secret)
+  })
+})
