@@ -268,3 +268,20 @@ export class ApiError extends Error {
     return { error: { code, message, devMessage, source: 'chat-api', ...(details && { details: [...details] }) } }
   }
 }
+
+const maxDetailLength = 300
+
+/** The 400 `ERR_BAD_REQUEST` for a request whose fields are wrong; `devMessage` names the first few. */
+export function badRequest(flaws: readonly ErrorDetail[]): ApiError {
+  const details = flaws.map(({ path, message }) => ({ path: clip(path), message: clip(message) }))
+  const devMessage = details
+    .slice(0, 3)
+    .map(({ path, message }) => `${path} ${message}`)
+    .join('; ')
+  return new ApiError('ERR_BAD_REQUEST', devMessage, details)
+}
+
+/** What a client sent is quoted back to it, but not at length. */
+function clip(text: string): string {
+  return text.length <= maxDetailLength ? text : `${text.slice(0, maxDetailLength).toWellFormed()}…`
+}

@@ -1,6 +1,6 @@
+import { badRequest } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import { unsupportedMediaType } from './errors.ts'
-import { badRequest } from './validation.ts'
 
 /**
  * JSON only, read as it is (Fastify's own parsers would take text and coerce). An empty body counts as absent, whatever

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { ApiError, type Operation } from '@parley/contract'
+import { ApiError, badRequest, type Operation } from '@parley/contract'
 import { findTokenOwner } from '../areas/auth-tokens/credentials.ts'
 import type { App, Caller } from '../call.ts'
 import type { Context } from '../context.ts'
-import { badRequest } from './validation.ts'
 
 /** The app that a request is for: by host name `{appId}.<anything>-{region}.<domain>`, else header `appId`, else the default. */
 export async function resolveApp(context: Context, host: string, headers: IncomingHttpHeaders): Promise<App> {

@@ -1,8 +1,7 @@
-import { ApiError } from '@parley/contract'
+import { ApiError, badRequest } from '@parley/contract'
 import type { FastifyReply } from 'fastify'
 import type { Log } from '../log.ts'
 import { isConnectionFailure, isRetryable } from '../store/connection.ts'
-import { badRequest } from './validation.ts'
 
 /** Seconds after which a client may try again when the database is away. */
 const retryAfterSeconds = 2

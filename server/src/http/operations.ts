@@ -1,3 +1,4 @@
+import { badRequest } from '@parley/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { requireActiveUser } from '../areas/users/index.ts'
 import type { App, Caller, Route } from '../call.ts'
@@ -5,7 +6,7 @@ import type { Context } from '../context.ts'
 import { authenticate, checkActorNamed, resolveApp } from './caller.ts'
 import { apiNotFound, databaseAway } from './errors.ts'
 import { compileQueryReader } from './query.ts'
-import { badRequest, compileCheck, sanitize } from './validation.ts'
+import { compileCheck, sanitize } from './validation.ts'
 
 /** What the kernel found out about a request before its body was read. */
 interface Asked {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import cors from '@fastify/cors'
-import { ApiError } from '@parley/contract'
+import { ApiError, badRequest } from '@parley/contract'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Route } from '../call.ts'
 import type { Config } from '../config.ts'
@@ -13,7 +13,6 @@ import { observe } from './observe.ts'
 import { registerOpenApi } from './openapi.ts'
 import { registerOperations } from './operations.ts'
 import { registerProbes } from './probes.ts'
-import { badRequest } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '@parley/contract'
-import { ApiError } from '@parley/contract'
+import { badRequest } from '@parley/contract'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 
 /**
@@ -15,7 +15,6 @@ const thorough = new Ajv({ ...settings, allErrors: true })
 const maxDetails = 20
 /** Items of lists in a body up to which all its flaws are looked for. */
 const maxItemsForAll = 1000
-const maxDetailLength = 300
 
 /** Compiles a schema to a check that throws 400 `ERR_BAD_REQUEST` naming the fields that are wrong, up to 20. */
 export function compileCheck(part: 'query' | 'body', schema: object): (value: unknown) => void {
@@ -35,21 +34,6 @@ export function compileCheck(part: 'query' | 'body', schema: object): (value: un
         .map((flaw) => describe(part, flaw)),
     )
   }
-}
-
-/** The 400 for a request whose fields are wrong; `devMessage` names the first few. */
-export function badRequest(flaws: readonly ErrorDetail[]): ApiError {
-  const details = flaws.map(({ path, message }) => ({ path: clip(path), message: clip(message) }))
-  const devMessage = details
-    .slice(0, 3)
-    .map(({ path, message }) => `${path} ${message}`)
-    .join('; ')
-  return new ApiError('ERR_BAD_REQUEST', devMessage, details)
-}
-
-/** What a client sent is quoted back to it, but not at length. */
-function clip(text: string): string {
-  return text.length <= maxDetailLength ? text : `${text.slice(0, maxDetailLength).toWellFormed()}…`
 }
 
 function countItems(value: unknown, enough: number): number {

@@ -1,5 +1,6 @@
 import {
   ApiError,
+  badRequest,
   type Conversation,
   deleteConversation,
   getConversation,
@@ -25,7 +26,6 @@ import {
 } from '@parley/contract'
 import { type App, type Caller, serve } from '../../call.ts'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../http/validation.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readBlockInfo } from '../blocked-users/index.ts'

@@ -52,7 +52,13 @@ export async function importRecords<Kind extends ImportKind, Entity>(
       outcomes.set(entry, refuse(code, devMessage, details))
     }
   }
-  const results = sound.length === 0 ? [] : await store(sound.map(({ record }) => record as RecordOf[Kind]), now)
+  const results =
+    sound.length === 0
+      ? []
+      : await store(
+          sound.map(({ record }) => record as RecordOf[Kind]),
+          now,
+        )
   for (const [place, entry] of sound.entries()) outcomes.set(entry, results[place] as Outcome<Entity>)
   return Object.fromEntries(entries.map((entry) => [entry.key, outcomes.get(entry) as Outcome<Entity>]))
 }
@@ -87,8 +93,7 @@ function readEntries(kind: ImportKind, sent: unknown): Entry[] {
 function readArray(records: readonly unknown[], ownId: string): Entry[] {
   const taken = new Set<string>()
   return records.map((record, place) => {
-    const id =
-      typeof record === 'object' && record !== null ? (record as Record<string, unknown>)[ownId] : undefined
+    const id = typeof record === 'object' && record !== null ? (record as Record<string, unknown>)[ownId] : undefined
     let key = typeof id === 'string' && id !== '' && !taken.has(id) ? id : `[${place}]`
     while (taken.has(key)) key = `[${key}]`
     taken.add(key)

@@ -1,9 +1,10 @@
-import type { ImportGroupDetails, ImportUser } from '@parley/contract'
+import { type ImportGroupDetails, type ImportUser, limits } from '@parley/contract'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
 import { type GroupRow, readGroups } from '../groups/index.ts'
 import { readUsers, type UserRow } from '../users/index.ts'
+import { countGroups } from './memberships.ts'
 import { type Failure, refuse } from './outcomes.ts'
 
 /** A group that a record brings along, with the user who shall own it. */
@@ -36,7 +37,7 @@ export interface Roster {
   hasGroup(guid: string): boolean
   /**
    * Takes in what a record brings along and is missing, unless the record is refused: `ERR_ROLE_NOT_FOUND`,
-   * `ERR_UID_NOT_FOUND`, `ERR_GUID_NOT_FOUND`.
+   * `ERR_UID_NOT_FOUND`, `ERR_GUID_NOT_FOUND`, `ERR_PLAN_QUOTA_RESTRICTION` where the owner of a group is in too many.
    */
   admit(links: Links): Failure | undefined
 }
@@ -59,8 +60,15 @@ export async function readRoster(tx: Transaction, appId: number, records: readon
   const missing = records.flatMap((links) =>
     (links.users ?? []).filter((user) => user !== undefined && !users.has(user.uid.toLowerCase())),
   )
-  const roles = await keepRoles(tx, appId, missing)
-  return openRoster(users, groups, roles)
+  const owners = records.flatMap((links) =>
+    (links.groups ?? []).filter(({ details }) => !groups.has(details.guid.toLowerCase())).map(({ owner }) => owner),
+  )
+  return openRoster({
+    users,
+    groups,
+    roles: await keepRoles(tx, appId, missing),
+    memberships: await countGroups(tx, appId, [...new Set(owners)]),
+  })
 }
 
 const selectRoles = statement(`
@@ -83,16 +91,24 @@ async function keepRoles(
   return new Set(rows.map(({ role }) => role))
 }
 
+/** What is there of all that records name. */
+export interface Present {
+  readonly users: ReadonlyMap<string, UserRow>
+  readonly groups: ReadonlyMap<string, GroupRow>
+  readonly roles: ReadonlySet<string>
+  /** Of those who shall own a group: how many they are in. */
+  readonly memberships: ReadonlyMap<string, number>
+}
+
 /** The rules of a roster, apart from where it is read. */
-export function openRoster(
-  users: ReadonlyMap<string, UserRow>,
-  groups: ReadonlyMap<string, GroupRow>,
-  roles: ReadonlySet<string>,
-): Roster {
+export function openRoster({ users, groups, roles, memberships }: Present): Roster {
   const newUsers = new Map<string, ImportUser>()
   const newGroups = new Map<string, NewGroup>()
   const hasUser = (uid: string) => users.has(uid) || newUsers.has(uid)
   const hasGroup = (guid: string) => groups.has(guid) || newGroups.has(guid)
+  const founded = new Map<string, number>()
+  const isInTooManyGroups = (uid: string) =>
+    uid !== systemUid && (memberships.get(uid) ?? 0) + (founded.get(uid) ?? 0) >= limits.groupsPerUser
 
   const admit = (links: Links): Failure | undefined => {
     const bringsUsers = new Map<string, ImportUser>()
@@ -109,6 +125,10 @@ export function openRoster(
       const guid = group.details.guid.toLowerCase()
       if (hasGroup(guid)) continue
       if (!willHaveUser(group.owner)) return unknownUser(group.owner, `the owner of the group ${guid}`)
+      if (isInTooManyGroups(group.owner)) {
+        const devMessage = `A user may be in ${limits.groupsPerUser} groups, and ${group.owner} is.`
+        return refuse('ERR_PLAN_QUOTA_RESTRICTION', devMessage)
+      }
       bringsGroups.set(guid, group)
     }
     for (const uid of links.needsUsers ?? []) if (!willHaveUser(uid)) return unknownUser(uid)
@@ -118,7 +138,10 @@ export function openRoster(
       }
     }
     for (const [uid, user] of bringsUsers) newUsers.set(uid, user)
-    for (const [guid, group] of bringsGroups) newGroups.set(guid, group)
+    for (const [guid, group] of bringsGroups) {
+      newGroups.set(guid, group)
+      founded.set(group.owner, (founded.get(group.owner) ?? 0) + 1)
+    }
     return undefined
   }
   return {

@@ -1,5 +1,6 @@
 import {
   addGroupMembers,
+  badRequest,
   changeGroupMemberScope,
   kickGroupMember,
   leaveGroup,
@@ -7,7 +8,6 @@ import {
   putGroupMembers,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
-import { badRequest } from '../../http/validation.ts'
 import { addMembers } from './add.ts'
 import { listScopes, readAdditions } from './additions.ts'
 import { kickMember, leave } from './depart.ts'

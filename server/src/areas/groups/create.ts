@@ -76,7 +76,8 @@ async function planMembers(
   owner: string,
   additions: readonly Addition[],
 ): Promise<Plan> {
-  const uids = [owner, ...additions.map(({ uid }) => uid)]
+  const named = additions.map(({ uid }) => uid)
+  const uids = owner === systemUid ? named : [owner, ...named]
   await holdUsers(tx, appId, uids)
   const targets = new Map(await readTargets(tx, appId, guid, uids))
   const group = { guid, owner, permissions: {}, membersCount: 0 }

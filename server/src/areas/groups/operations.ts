@@ -1,6 +1,13 @@
-import { createGroup, deleteGroup, getGroup, listGroups, passOnOwnership, updateGroup } from '@parley/contract'
+import {
+  badRequest,
+  createGroup,
+  deleteGroup,
+  getGroup,
+  listGroups,
+  passOnOwnership,
+  updateGroup,
+} from '@parley/contract'
 import { serve } from '../../call.ts'
-import { badRequest } from '../../http/validation.ts'
 import { readViewer, requireGroup } from './access.ts'
 import { makeGroup } from './create.ts'
 import { removeGroup } from './delete.ts'

@@ -127,7 +127,11 @@ export async function purgeConversation(tx: Transaction, appId: number, conversa
   for (;;) {
     const rows = await tx.query<{ id: number }>(selectOfConversation, [appId, conversation])
     if (rows.length === 0) break
-    await purgeMessages(tx, appId, rows.map((row) => row.id))
+    await purgeMessages(
+      tx,
+      appId,
+      rows.map((row) => row.id),
+    )
   }
   await tx.query(raiseVersion, [appId, conversation])
 }

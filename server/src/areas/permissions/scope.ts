@@ -1,5 +1,6 @@
 import {
   type AnswerOf,
+  badRequest,
   checkPermissionValue,
   type GroupScope,
   type Permissions,
@@ -8,7 +9,6 @@ import {
   type setScopePermissions,
 } from '@parley/contract'
 import type { Context } from '../../context.ts'
-import { badRequest } from '../../http/validation.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { type GroupRow, lockGroup } from '../groups/index.ts'

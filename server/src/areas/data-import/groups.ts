@@ -1,0 +1,49 @@
+import type { Group, ImportGroup } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import { readGroups, showGroup } from '../groups/index.ts'
+import { makeGroups } from './make-groups.ts'
+import { enrol, holdUsers } from './memberships.ts'
+import { type Outcome, refuse, stored } from './outcomes.ts'
+import { type Links, ownerOf, readRoster } from './roster.ts'
+import { makeUsers } from './users.ts'
+
+/** Imports groups, each with its owner as a member by implication. */
+export function storeGroups(
+  { database, secrets }: Context,
+  appId: number,
+  records: readonly ImportGroup[],
+  now: number,
+): Promise<Array<Outcome<Group>>> {
+  return database.transaction(async (tx) => {
+    const roster = await readRoster(tx, appId, records.map(linksOf))
+    const verdicts = records.map((group) => {
+      const guid = group.guid.toLowerCase()
+      if (roster.hasGroup(guid)) return { guid, refusal: alreadyThere(guid) }
+      return { guid, refusal: roster.admit(linksOf(group)) }
+    })
+    await makeUsers(tx, appId, roster.newUsers, now)
+    const { made, founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
+    const users = await holdUsers(
+      tx,
+      appId,
+      founders.map(({ uid }) => uid),
+    )
+    await enrol(tx, appId, founders, users, now)
+
+    const rows = await readGroups(tx, appId, made)
+    return verdicts.map(({ guid, refusal }) => {
+      if (refusal !== undefined) return refusal
+      const row = rows.get(guid)
+      return row === undefined ? alreadyThere(guid) : stored(showGroup(row))
+    })
+  })
+}
+
+function linksOf(group: ImportGroup): Links {
+  const { groupOwnerDetails } = group
+  return { users: [groupOwnerDetails], groups: [{ details: group, owner: ownerOf(group, groupOwnerDetails) }] }
+}
+
+function alreadyThere(guid: string) {
+  return refuse('ERR_GUID_ALREADY_EXISTS', `There is a group with the guid ${guid} already.`)
+}

@@ -1,0 +1,148 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, expect, it, vi } from 'vitest'
+import { makeCast } from './support/cast.ts'
+import { startCrowd } from './support/crowd.ts'
+import { connectToDatabase, killPostmaster, signalDatabase } from './support/database.ts'
+import { startExternalServer } from './support/external.ts'
+import { createLedger } from './support/ledger.ts'
+import { expectSuccess, type Line, openLine } from './support/line.ts'
+import { findFlaws } from './support/proof.ts'
+import { createRandom } from './support/random.ts'
+import type { ServiceProcess } from './support/service-process.ts'
+import { createStage } from './support/stage.ts'
+
+/** As long as shows that nobody waits for the end of it; ten seconds in the long run. */
+const outageMs = process.env.CRASH_CYCLES === undefined ? 4_000 : 10_000
+/** "Within two seconds", on a machine that is busy with other tests. */
+const patienceMs = 3_000
+
+const stage = createStage()
+afterAll(stage.clean)
+
+/** How the database goes away and comes back. `stays`: it is away until told to come back. */
+interface Outage {
+  readonly begin: () => unknown
+  readonly end?: () => unknown
+}
+
+/** Takes the database away from a service under load, and checks what its clients see. */
+async function expectToSurvive(service: ServiceProcess, outage: Outage, connect: () => Promise<pg.Client>) {
+  const url = await service.ready
+  const line = openLine(() => url)
+  const ledger = createLedger()
+  const cast = await makeCast(line, { users: 12, groups: 2, members: 8 })
+  let slowest = 0
+  const crowd = startCrowd({
+    ledger,
+    cast,
+    random: createRandom(7),
+    size: 64,
+    address: () => url,
+    onOutcome: (outcome) => {
+      slowest = Math.max(slowest, outcome.ms)
+      if (outcome.kind === 'cut') ledger.faults.push(`a connection was cut: ${outcome.reason}`)
+    },
+  })
+  await vi.waitUntil(() => ledger.acknowledged.size > 200, { timeout: 10_000 })
+  slowest = 0
+
+  await outage.begin()
+  if (outage.end !== undefined) {
+    await vi.waitUntil(async () => (await statusOf(line, '/ready')) === 503, { timeout: patienceMs })
+    await Promise.all([expectRefusals(line), delay(outageMs)])
+    expect(await statusOf(line, '/ready')).toBe(503)
+    expect(await statusOf(line, '/health')).toBe(200)
+    await outage.end()
+  } else {
+    await vi.waitUntil(() => ledger.counts.refused > 0, { timeout: patienceMs, interval: 5 })
+  }
+  await vi.waitUntil(async () => (await statusOf(line, '/ready')) === 200, { timeout: 20_000 })
+  const before = ledger.acknowledged.size
+  await vi.waitUntil(() => ledger.acknowledged.size > before + 200, { timeout: 20_000 })
+  await crowd.stop()
+
+  expect(ledger.faults).toEqual([])
+  expect(ledger.counts.refused).toBeGreaterThan(0)
+  expect(slowest).toBeLessThan(patienceMs)
+  expect(service.isRunning).toBe(true)
+  const database = await connect()
+  expect(await findFlaws(line, database, cast, ledger)).toEqual([])
+  await database.end()
+  await line.close()
+}
+
+/** While the database is known to be away, requests are not kept waiting. */
+async function expectRefusals(line: Line): Promise<void> {
+  for (let n = 0; n < 10; n++) {
+    const body = { receiver: 'u01', receiverType: 'user', data: { text: 'is anybody there' } }
+    for (const outcome of [
+      await line.call('POST', '/messages', body, { as: 'u00' }),
+      await line.call('GET', '/users/u00'),
+    ]) {
+      if (outcome.kind === 'cut') throw new Error(`no answer: ${outcome.reason}`)
+      expect(outcome.status).toBe(503)
+      expect(outcome.body.error.code).toBe('ERR_MISSION_FAILED')
+      expect(Number(outcome.headers['retry-after'])).toBeGreaterThan(0)
+      expect(outcome.ms).toBeLessThan(1_000)
+    }
+    await delay(100)
+  }
+}
+
+async function statusOf(line: Line, probe: '/ready' | '/health'): Promise<number> {
+  const outcome = await line.call('GET', probe)
+  return outcome.kind === 'answered' ? outcome.status : 0
+}
+
+it('the embedded database hangs: requests are refused until it goes on', async () => {
+  const dataDir = stage.makeFolder()
+  const service = await stage.start({ DATA_DIR: dataDir })
+  const outage = {
+    begin: () => expect(signalDatabase(dataDir, 'SIGSTOP')).toBeGreaterThan(1),
+    end: () => signalDatabase(dataDir, 'SIGCONT'),
+  }
+  await expectToSurvive(service, outage, () => connectToDatabase(dataDir))
+  await service.kill()
+}, 60_000)
+
+it('the embedded database is killed: the service starts it again', async () => {
+  const dataDir = stage.makeFolder()
+  const service = await stage.start({ DATA_DIR: dataDir })
+  await expectToSurvive(service, { begin: () => killPostmaster(dataDir) }, () => connectToDatabase(dataDir))
+  await service.kill()
+}, 60_000)
+
+it('an external database is stopped and started again by its administrator', async () => {
+  const server = await startExternalServer(stage)
+  const connectionString = await server.database('stopped')
+  const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+  const connect = async () => {
+    const client = new pg.Client({ connectionString })
+    await client.connect()
+    return client
+  }
+  await expectToSurvive(service, { begin: server.stop, end: server.start }, connect)
+
+  const idle = openLine(() => url)
+  const url = await service.ready
+  await server.stop()
+  await vi.waitUntil(async () => (await statusOf(idle, '/ready')) === 503, { timeout: patienceMs })
+  await idle.close()
+  // Without its database, too, the service ends when told to.
+  service.signal('SIGTERM')
+  expect(await service.exited).toEqual({ code: 0, signal: null })
+}, 60_000)
+
+it('the service waits for an external database that comes up later', async () => {
+  const server = await startExternalServer(stage)
+  const connectionString = await server.database('late')
+  await server.stop()
+  const service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+  await vi.waitUntil(() => service.output().includes('does not answer yet'), { timeout: 20_000 })
+  await server.start()
+  const url = await service.ready
+  const line = openLine(() => url)
+  await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
+  await line.close()
+}, 60_000)

@@ -1,0 +1,142 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, it, vi } from 'vitest'
+import { findServersOf } from '../../src/store/embedded/processes.ts'
+import { makeCast } from './support/cast.ts'
+import { startCrowd } from './support/crowd.ts'
+import { clusterOf, connectToDatabase, readPostmaster, signalDatabase, stateOfCluster } from './support/database.ts'
+import { createLedger } from './support/ledger.ts'
+import { expectSuccess, openLine } from './support/line.ts'
+import { findFlaws } from './support/proof.ts'
+import { createRandom } from './support/random.ts'
+import { createStage } from './support/stage.ts'
+
+const stage = createStage()
+afterAll(stage.clean)
+
+const stopMs = 10_000
+
+it('a second service on a data folder refuses, and names the folder and the process that has it', async () => {
+  const dataDir = stage.makeFolder()
+  const first = await stage.start({ DATA_DIR: dataDir })
+  const second = stage.launch({ DATA_DIR: dataDir })
+  expect(await second.exited).toEqual({ code: 1, signal: null })
+  expect(second.output()).toContain(`data folder ${dataDir} is in use by process ${first.pid}`)
+
+  const url = await first.ready
+  const line = openLine(() => url)
+  await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
+  await line.close()
+  await first.kill()
+})
+
+it('a killed service starts again, though its database still runs and hangs', async () => {
+  const dataDir = stage.makeFolder()
+  let service = await stage.start({ DATA_DIR: dataDir })
+  let url = await service.ready
+  const line = openLine(() => url)
+  for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
+  const body = { receiver: 'bob', receiverType: 'user', data: { text: 'kept' } }
+  const sent = await expectSuccess(line.call('POST', '/messages', body, { as: 'alice' }))
+
+  const old = readPostmaster(dataDir)?.pid
+  signalDatabase(dataDir, 'SIGSTOP')
+  await service.kill()
+  service = stage.launch({ DATA_DIR: dataDir })
+  await vi.waitUntil(() => service.output().includes('that an earlier run has left behind'), { timeout: 10_000 })
+  signalDatabase(dataDir, 'SIGCONT')
+  url = await service.ready
+  expect(readPostmaster(dataDir)?.pid).not.toBe(old)
+  const { data } = await expectSuccess(line.call('GET', `/messages/${sent.data.id}`))
+  expect(data.data.text).toBe('kept')
+  await line.close()
+  await service.kill()
+}, 60_000)
+
+it('SIGTERM under load: requests are answered or refused, never half; what was answered is stored', async () => {
+  const dataDir = stage.makeFolder()
+  let service = await stage.start({ DATA_DIR: dataDir })
+  let url = await service.ready
+  const line = openLine(() => url)
+  const ledger = createLedger()
+  const cast = await makeCast(line, { users: 12, groups: 2, members: 8 })
+  const crowd = startCrowd({
+    ledger,
+    cast,
+    random: createRandom(11),
+    size: 64,
+    address: () => url,
+    onOutcome: (outcome) => {
+      if (outcome.kind === 'cut' && outcome.half) ledger.faults.push(`half an answer: ${outcome.reason}`)
+    },
+  })
+  await vi.waitUntil(() => ledger.acknowledged.size > 500, { timeout: 10_000 })
+
+  const signalledAt = performance.now()
+  service.signal('SIGTERM')
+  expect(await service.exited).toEqual({ code: 0, signal: null })
+  expect(performance.now() - signalledAt).toBeLessThan(stopMs)
+  await crowd.stop()
+  expect(ledger.faults).toEqual([])
+  expect(findServersOf(clusterOf(dataDir))).toEqual([])
+  expect(stateOfCluster(dataDir)).toBe('shut down')
+  expect(existsSync(join(dataDir, 'parley.lock'))).toBe(false)
+
+  service = await stage.start({ DATA_DIR: dataDir })
+  url = await service.ready
+  const database = await connectToDatabase(dataDir)
+  expect(await findFlaws(line, database, cast, ledger)).toEqual([])
+  await database.end()
+  await line.close()
+  await service.kill()
+}, 60_000)
+
+it('SIGTERM lets a request under way finish and waits for no idle client', async () => {
+  const dataDir = stage.makeFolder()
+  const service = await stage.start({ DATA_DIR: dataDir })
+  const url = await service.ready
+  const [idle, waiting] = [openLine(() => url), openLine(() => url)]
+  for (const uid of ['alice', 'bob']) await expectSuccess(idle.call('POST', '/users', { uid, name: uid }))
+
+  signalDatabase(dataDir, 'SIGSTOP')
+  const body = { receiver: 'bob', receiverType: 'user', data: { text: 'last words' } }
+  const sent = expectSuccess(waiting.call('POST', '/messages', body, { as: 'alice' }))
+  await vi.waitUntil(async () => (await requestsUnderWay(url)) > 0)
+  service.signal('SIGTERM')
+  signalDatabase(dataDir, 'SIGCONT')
+  expect((await sent).data.data.text).toBe('last words')
+  const answeredAt = performance.now()
+  expect(await service.exited).toEqual({ code: 0, signal: null })
+  expect(performance.now() - answeredAt).toBeLessThan(stopMs / 2)
+  await Promise.all([idle.close(), waiting.close()])
+})
+
+it('SIGTERM while the service starts ends it and its database', async () => {
+  const dataDir = stage.makeFolder()
+  await (await stage.start({ DATA_DIR: dataDir })).kill()
+  for (const moment of ['the lock', 'the database'] as const) {
+    const service = stage.launch({ DATA_DIR: dataDir })
+    const known = readPostmaster(dataDir)?.pid
+    await vi.waitUntil(
+      () => {
+        if (moment === 'the lock') return existsSync(join(dataDir, 'parley.lock'))
+        const postmaster = readPostmaster(dataDir)
+        return postmaster !== undefined && postmaster.pid !== known
+      },
+      { timeout: 20_000, interval: 1 },
+    )
+    service.signal('SIGTERM')
+    await service.exited
+    await vi.waitUntil(() => findServersOf(clusterOf(dataDir)).length === 0, { timeout: 5_000 })
+  }
+  const service = await stage.start({ DATA_DIR: dataDir })
+  await service.kill()
+}, 60_000)
+
+/** Sends that the service has taken in and not answered yet. */
+async function requestsUnderWay(url: string): Promise<number> {
+  const line = openLine(() => url)
+  const outcome = await line.call('GET', '/metrics')
+  await line.close()
+  return outcome.kind === 'answered' ? Number(/^parley_message_batch_size_count\S* (\d+)/m.exec(outcome.body)?.[1]) : 0
+}

@@ -1,0 +1,191 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { migrations } from '../../src/store/migrations/index.ts'
+import {
+  type ExternalServer,
+  hasPostgres15,
+  postgres15,
+  startExternalServer,
+  startPostgres15,
+} from './support/external.ts'
+import { expectSuccess, type Line, openLine } from './support/line.ts'
+import { createStage } from './support/stage.ts'
+
+const stage = createStage()
+let server: ExternalServer
+
+beforeAll(async () => {
+  server = await startExternalServer(stage)
+}, 60_000)
+afterAll(stage.clean)
+
+async function select(connectionString: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  const { rows } = await client.query({ text, rowMode: 'array' })
+  await client.end()
+  return rows.map(([value]) => value)
+}
+
+async function statusOf(outcome: ReturnType<Line['call']>): Promise<number> {
+  const result = await outcome
+  if (result.kind === 'cut') throw new Error(`no answer: ${result.reason}`)
+  return result.status
+}
+
+/** A service on the external server, and a line to it. */
+async function startOn(connectionString: string): Promise<Line> {
+  const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+  const url = await service.ready
+  return openLine(() => url)
+}
+
+describe('several services start at once', () => {
+  it('on an empty database: it is migrated once, and all serve the same app', async () => {
+    const connectionString = await server.database('crowded')
+    const lines = await Promise.all([1, 2, 3, 4].map(() => startOn(connectionString)))
+    const applied = await select(connectionString, 'select name from kysely_migration order by name')
+    expect(applied).toEqual(Object.keys(migrations).sort())
+    expect(await select(connectionString, 'select name from apps')).toEqual(['parley'])
+
+    const [first, ...others] = lines
+    await expectSuccess((first as Line).call('POST', '/users', { uid: 'alice', name: 'Alice' }))
+    for (const line of others) {
+      expect((await expectSuccess(line.call('GET', '/users/alice'))).data.name).toBe('Alice')
+    }
+    await Promise.all(lines.map((line) => line.close()))
+  }, 60_000)
+
+  it('with one data folder between them: they make one set of keys', async () => {
+    const connectionString = await server.database('sharing')
+    const environment = {
+      ...{ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString },
+      ...{ PARLEY_API_KEY: '', PARLEY_MASTER_KEY: '' },
+    }
+    const services = [1, 2, 3, 4].map(() => stage.launch(environment))
+    await Promise.all(services.map(({ ready }) => ready))
+    const keys = services.map((service) => /REST API key +(\w+)/.exec(service.output())?.[1])
+    const [key] = keys.filter((each) => each !== undefined)
+    expect(new Set(keys.filter((each) => each !== undefined)).size).toBe(1)
+    for (const { ready } of services) {
+      const url = await ready
+      const line = openLine(() => url)
+      await expectSuccess(line.call('GET', '/users', undefined, { apiKey: key as string }))
+      await line.close()
+    }
+  }, 60_000)
+})
+
+describe('two services on one database', () => {
+  let a: Line
+  let b: Line
+
+  beforeAll(async () => {
+    const connectionString = await server.database('shared')
+    ;[a, b] = await Promise.all([startOn(connectionString), startOn(connectionString)])
+    for (const uid of ['alice', 'bob']) await expectSuccess(a.call('POST', '/users', { uid, name: uid }))
+    const group = { guid: 'team', name: 'Team', type: 'public', owner: 'alice', members: { participants: ['bob'] } }
+    await expectSuccess(b.call('POST', '/groups', group))
+  }, 60_000)
+  afterAll(() => Promise.all([a.close(), b.close()]))
+
+  it('a key made on one works on the other, and stops working there once it is deleted', async () => {
+    const { data } = await expectSuccess(a.call('POST', '/apikeys', { name: 'passing', scope: 'fullAccess' }))
+    const key = { apiKey: data.apiKey as string }
+    expect(await statusOf(b.call('GET', '/users', undefined, key))).toBe(200)
+    await expectSuccess(a.call('DELETE', `/apikeys/${data.apiKey}`))
+    await vi.waitUntil(async () => (await statusOf(b.call('GET', '/users', undefined, key))) === 401, {
+      timeout: 2_000,
+    })
+  })
+
+  it('a permission set on one holds for the very next send on the other', async () => {
+    const send = (line: Line) =>
+      statusOf(
+        line.call(
+          'POST',
+          '/messages',
+          { receiver: 'team', receiverType: 'group', data: { text: 'hi' } },
+          { as: 'bob' },
+        ),
+      )
+    const set = (line: Line, value: 'allow' | 'deny') =>
+      expectSuccess(
+        line.call('PUT', '/groups/team/scopes/participant/permissions', { permissions: { sendMessage: value } }),
+      )
+    for (let n = 0; n < 5; n++) {
+      await set(a, 'deny')
+      expect(await send(b)).toBe(403)
+      expect(await send(a)).toBe(403)
+      await set(b, 'allow')
+      expect(await send(a)).toBe(200)
+      expect(await send(b)).toBe(200)
+    }
+  })
+
+  it('a member kicked on one cannot send on the other, and shows a new name at once', async () => {
+    const body = { receiver: 'team', receiverType: 'group', data: { text: 'hi' } }
+    await expectSuccess(b.call('POST', '/messages', body, { as: 'alice' }))
+    await expectSuccess(a.call('PUT', '/users/alice', { name: 'Alicia' }))
+    const { data } = await expectSuccess(b.call('POST', '/messages', body, { as: 'alice' }))
+    expect(data.data.entities.sender.entity.name).toBe('Alicia')
+
+    await expectSuccess(a.call('DELETE', '/groups/team/members/bob'))
+    expect(await statusOf(b.call('POST', '/messages', body, { as: 'bob' }))).toBe(403)
+  })
+
+  it('a token made on one works on the other, and stops working there once it is deleted', async () => {
+    const { data } = await expectSuccess(a.call('POST', '/users/alice/auth_tokens', {}))
+    const url = `/users/alice/auth_tokens/${data.authToken}`
+    expect(await statusOf(b.call('GET', url))).toBe(200)
+    await expectSuccess(a.call('DELETE', url))
+    expect(await statusOf(b.call('GET', url))).toBe(404)
+  })
+})
+
+if (!hasPostgres15) console.warn(`skipped: the service on PostgreSQL 15, which is not in ${postgres15}`)
+
+it.runIf(hasPostgres15)(
+  'the service runs on PostgreSQL 15',
+  async () => {
+    const line = await startOn(await startPostgres15(stage))
+    const ok = async (...call: Parameters<Line['call']>) => (await expectSuccess(line.call(...call))).data
+    for (const uid of ['alice', 'bob', 'carol']) await ok('POST', '/users', { uid, name: uid, tags: ['new'] })
+    await ok('PUT', '/users/carol', { name: 'Carola' })
+    expect(await ok('GET', '/users?searchKey=caro')).toHaveLength(1)
+    const group = { guid: 'team', name: 'Team', type: 'public', owner: 'alice', members: { participants: ['bob'] } }
+    await ok('POST', '/groups', group)
+    await ok('POST', '/groups/team/members', { participants: ['carol'] })
+    await ok('PUT', '/groups/team/members/carol', { scope: 'moderator' })
+    expect(await ok('GET', '/groups/team/members')).toHaveLength(3)
+
+    const toBob = { receiver: 'bob', receiverType: 'user', muid: 'once', data: { text: 'hello' } }
+    const sent = await ok('POST', '/messages', toBob, { as: 'alice' })
+    expect((await ok('POST', '/messages', toBob, { as: 'alice' })).id).toBe(sent.id)
+    const toTeam = { receiver: 'team', receiverType: 'group', data: { text: 'all of you' } }
+    await ok('POST', '/messages', toTeam, { as: 'alice' })
+
+    const unread = async () =>
+      (await ok('GET', '/conversations', undefined, { as: 'bob' })).map(
+        ({ conversationId, unreadMessageCount }: Record<string, string>) => `${conversationId} ${unreadMessageCount}`,
+      )
+    expect((await unread()).sort()).toEqual(['alice_user_bob 1', 'group_team 1'])
+    await ok('POST', '/users/alice/conversation/delivered', { messageId: Number(sent.id) }, { as: 'bob' })
+    await ok('POST', '/users/alice/conversation/read', {}, { as: 'bob' })
+    await ok('POST', '/groups/team/conversation/read', {}, { as: 'bob' })
+    expect((await unread()).sort()).toEqual(['alice_user_bob 0', 'group_team 0'])
+    await ok('DELETE', '/users/alice/conversation/read', {}, { as: 'bob' })
+    expect((await unread()).sort()).toEqual(['alice_user_bob 1', 'group_team 0'])
+    const [read] = await ok('GET', '/users/bob/messages', undefined, { as: 'alice' })
+    expect(read.readAt).toBeGreaterThan(0)
+    expect(await ok('GET', '/messages?count=true', undefined, { as: 'bob' })).toHaveLength(2)
+
+    await ok('PUT', '/groups/team/scopes/participant/permissions', { permissions: { sendMessage: 'deny' } })
+    expect(await statusOf(line.call('POST', '/messages', toTeam, { as: 'bob' }))).toBe(403)
+    await ok('POST', '/groups/team/bannedusers/bob', {})
+    await ok('DELETE', '/groups/team/members/carol')
+    expect(await ok('GET', '/groups/team/bannedusers')).toHaveLength(1)
+    await line.close()
+  },
+  60_000,
+)

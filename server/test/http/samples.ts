@@ -1,0 +1,186 @@
+import type { Answer, World } from '../support/world.ts'
+import { createUsers } from '../support/world.ts'
+
+/** What a sample call names: the things of one world, or made-up ones that are nowhere. */
+export interface Ids {
+  /** Owner and admin of the group. */
+  readonly alice: string
+  /** Participant of the group; has written to alice and she to him. */
+  readonly bob: string
+  /** User outside the group. */
+  readonly carol: string
+  /** Banned from the group. */
+  readonly dave: string
+  /** Deactivated. */
+  readonly erin: string
+  readonly team: string
+  /** From bob to alice. */
+  readonly messageId: string
+  /** From bob to the group. */
+  readonly groupMessageId: string
+  readonly conversationId: string
+  /** An API key beside the one in use. */
+  readonly apiKey: string
+  /** A token of alice. */
+  readonly authToken: string
+}
+
+/** A valid call of an operation, as small as it gets. */
+export interface Sample {
+  readonly params?: Record<string, string>
+  readonly query?: Record<string, string>
+  readonly body?: Record<string, unknown>
+  /** `onBehalfOf` */
+  readonly as?: string
+}
+
+/** Makes a world in which every sample succeeds. */
+export async function furnish(world: World): Promise<Ids> {
+  await createUsers(world, 'alice', 'bob', 'carol', 'dave', 'erin')
+  await ok(world.post('/groups', { guid: 'team', name: 'Team', type: 'public', owner: 'alice' }))
+  await ok(world.post('/groups/team/members', { participants: ['bob', 'dave'] }))
+  const [first, , inGroup, key, token] = await Promise.all([
+    ok(world.post('/messages', text('alice', 'user'), { as: 'bob' })),
+    ok(world.post('/groups/team/bannedusers/dave')),
+    ok(world.post('/messages', text('team', 'group'), { as: 'bob' })),
+    ok(world.post('/apikeys', { name: 'spare' })),
+    ok(world.post('/users/alice/auth_tokens', {})),
+    ok(world.delete('/users', { uidsToDeactivate: ['erin'] })),
+  ])
+  await ok(world.post('/messages', text('bob', 'user'), { as: 'alice' }))
+  return {
+    alice: 'alice',
+    bob: 'bob',
+    carol: 'carol',
+    dave: 'dave',
+    erin: 'erin',
+    team: 'team',
+    messageId: first.id,
+    groupMessageId: inGroup.id,
+    conversationId: 'alice_user_bob',
+    apiKey: key.apiKey,
+    authToken: token.authToken,
+  }
+}
+
+async function ok(request: Promise<Answer>) {
+  const answer = await request
+  if (answer.status !== 200) throw new Error(`the world could not be furnished: ${JSON.stringify(answer.body)}`)
+  return answer.body.data
+}
+
+const text = (receiver: string, receiverType: 'user' | 'group') => ({ receiver, receiverType, data: { text: 'hello' } })
+const members = (ids: Ids) => ({ guid: ids.team, uid: ids.bob })
+const scope = (ids: Ids) => ({ guid: ids.team, scope: 'participant' })
+const uid = (ids: Ids) => ({ params: { uid: ids.alice } })
+const guid = (ids: Ids) => ({ params: { guid: ids.team } })
+/** As alice, about bob. */
+const aboutBob = (ids: Ids) => ({ params: { uid: ids.bob }, as: ids.alice })
+const aboutTeam = (ids: Ids) => ({ params: { guid: ids.team }, as: ids.alice })
+
+/** One for every operation that is served, by operation id. */
+export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
+  'create-apikey': () => ({ body: { name: 'New', scope: 'authOnly' } }),
+  'list-apikeys': () => ({ query: { scope: 'fullAccess', searchKey: 't' } }),
+  'get-apikey': (ids) => ({ params: { apiKey: ids.apiKey } }),
+  'update-apikey': (ids) => ({ params: { apiKey: ids.apiKey }, body: { name: 'Other', scope: 'fullAccess' } }),
+  'delete-apikey': (ids) => ({ params: { apiKey: ids.apiKey } }),
+
+  'create-authtoken': (ids) => ({ ...uid(ids), body: { platform: 'WEB', userAgent: 'test', appInfo: { a: 1 } } }),
+  'list-authtokens': uid,
+  'flush-authtokens': uid,
+  'get-authtoken': (ids) => ({ params: { uid: ids.alice, authToken: ids.authToken } }),
+  'update-authtoken': (ids) => ({
+    params: { uid: ids.alice, authToken: ids.authToken },
+    body: { platform: 'IOS', userAgent: 'test', appInfo: { a: 1 } },
+  }),
+  'delete-authtoken': (ids) => ({ params: { uid: ids.alice, authToken: ids.authToken } }),
+
+  'create-user': (ids) => ({
+    body: {
+      uid: `${ids.alice}-2`,
+      name: 'Alice Two',
+      avatar: 'https://img.example.com/a.png',
+      link: 'https://example.com/a',
+      role: 'default',
+      statusMessage: 'here',
+      metadata: { a: 1, '@private': { b: 2 } },
+      tags: ['x'],
+      withAuthToken: true,
+    },
+  }),
+  'list-users': () => ({ query: { withTags: '1', perPage: '3' } }),
+  'get-user': (ids) => ({ params: { uid: ids.bob }, as: ids.alice }),
+  'update-user': (ids) => ({
+    ...uid(ids),
+    body: { name: 'Alice B', avatar: 'https://img.example.com/b.png', metadata: { a: 2 }, tags: ['y'], unset: ['link'] },
+  }),
+  'delete-user': (ids) => ({ ...uid(ids), body: { permanent: true } }),
+  'deactivate-users': (ids) => ({ body: { uidsToDeactivate: [ids.bob] } }),
+  'reactivate-users': (ids) => ({ body: { uidsToActivate: [ids.erin, ids.bob] } }),
+
+  'create-group': (ids) => ({
+    as: ids.alice,
+    body: {
+      guid: `${ids.team}-2`,
+      name: 'Team Two',
+      type: 'password',
+      password: 'secret',
+      icon: 'https://img.example.com/t.png',
+      description: 'about',
+      metadata: { a: 1 },
+      tags: ['x'],
+      members: { admins: [ids.carol], participants: [ids.bob], usersToBan: [ids.dave] },
+    },
+  }),
+  'list-groups': (ids) => ({ as: ids.alice, query: { withTags: '1', searchKey: 't' } }),
+  'get-group': aboutTeam,
+  'update-group': (ids) => ({ ...aboutTeam(ids), body: { name: 'Crew', metadata: { a: 1 }, tags: ['x'], unset: ['icon'] } }),
+  'delete-group': guid,
+  'pass-on-group-ownership': (ids) => ({ ...guid(ids), body: { owner: ids.bob } }),
+  'add-group-members': (ids) => ({ ...aboutTeam(ids), body: { participants: [ids.carol], usersToBan: [ids.bob] } }),
+  'put-group-members': (ids) => ({ ...guid(ids), body: { participants: [ids.carol], admins: [] } }),
+  'leave-group': (ids) => ({ ...guid(ids), as: ids.bob }),
+  'list-group-members': aboutTeam,
+  'change-group-member-scope': (ids) => ({ params: members(ids), body: { scope: 'moderator' } }),
+  'kick-group-member': (ids) => ({ params: members(ids) }),
+  'ban-group-user': (ids) => ({ params: { guid: ids.team, uid: ids.carol } }),
+  'unban-group-user': (ids) => ({ params: { guid: ids.team, uid: ids.dave } }),
+  'list-banned-group-users': aboutTeam,
+
+  'list-scope-permissions': (ids) => ({ params: scope(ids) }),
+  'set-scope-permissions': (ids) => ({
+    params: scope(ids),
+    body: { permissions: { sendMessage: 'deny', 'listMembers.allowedScopes': ['participant'], nonsense: 'allow' } },
+  }),
+  'unset-scope-permissions': (ids) => ({ params: { ...scope(ids), permission: 'sendMessage' } }),
+
+  'send-message': (ids) => ({
+    as: ids.alice,
+    body: {
+      ...text(ids.bob, 'user'),
+      category: 'message',
+      type: 'text',
+      muid: 'sample',
+      tags: ['x'],
+      quotedMessageId: ids.messageId,
+    },
+  }),
+  'list-all-messages': (ids) => ({ as: ids.alice, query: { affix: 'prepend', withTags: '1' } }),
+  'user-list-user-messages': aboutBob,
+  'user-list-group-messages': aboutTeam,
+  'get-message-details': (ids) => ({ params: { id: ids.messageId }, as: ids.alice }),
+  'update-message': (ids) => ({ params: { id: ids.messageId }, as: ids.bob, body: { data: { text: 'better' } } }),
+  'delete-message': (ids) => ({ params: { id: ids.groupMessageId }, as: ids.alice }),
+
+  'list-all-conversations': (ids) => ({ as: ids.alice, query: { withTags: '1', withBlockedInfo: '1' } }),
+  'get-conversation': (ids) => ({ params: { conversationId: ids.conversationId }, as: ids.alice }),
+  'get-user-conversations': aboutBob,
+  'get-group-conversations': aboutTeam,
+  'mark-conversation-as-delivered': (ids) => ({ ...aboutBob(ids), body: { messageId: ids.messageId } }),
+  'mark-conversation-as-read': (ids) => ({ ...aboutBob(ids), body: { messageId: ids.messageId } }),
+  'mark-conversation-as-unread': (ids) => ({ ...aboutBob(ids), body: { messageId: ids.messageId } }),
+  'mark-group-conversation-as-delivered': (ids) => ({ ...aboutTeam(ids), body: { messageId: ids.groupMessageId } }),
+  'mark-group-conversation-as-read': (ids) => ({ ...aboutTeam(ids), body: { messageId: ids.groupMessageId } }),
+  'mark-group-conversation-as-unread': (ids) => ({ ...aboutTeam(ids), body: { messageId: ids.groupMessageId } }),
+}

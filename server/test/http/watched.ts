@@ -1,0 +1,120 @@
+import { ErrorBodySchema, errors, type Operation } from '@parley/contract'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { expect, inject } from 'vitest'
+import { buildParley, type Parley } from '../../src/app.ts'
+import type { Route } from '../../src/call.ts'
+import { readConfig } from '../../src/config.ts'
+import type { TlsMaterial } from '../../src/http/server.ts'
+import { createLog } from '../../src/log.ts'
+import { routes } from '../../src/routes.ts'
+import type { ConnectionSettings } from '../../src/store/connection.ts'
+import { testMasterKey } from '../support/service.ts'
+import type { Answer } from '../support/world.ts'
+
+export interface Service {
+  readonly parley: Parley
+  readonly url: string
+  /** Every line of the log, as written. */
+  readonly lines: string[]
+}
+
+export interface ServiceOptions {
+  readonly environment?: Record<string, string>
+  readonly routes?: readonly Route[]
+  readonly connection?: ConnectionSettings
+  readonly tls?: TlsMaterial
+}
+
+/** A service of one's own on the test database, whose log and routes the test can look at. */
+export async function startParley(options: ServiceOptions = {}): Promise<Service> {
+  const config = readConfig({ LOG_LEVEL: 'silent', ...options.environment })
+  const lines: string[] = []
+  const parley = await buildParley({
+    config,
+    log: createLog(config.logLevel, { write: (line) => void lines.push(line) }),
+    connection: options.connection ?? inject('connection'),
+    masterKey: testMasterKey,
+    tls: options.tls,
+    ...(options.routes && { routes: options.routes }),
+  })
+  await parley.context.apps.ensure(config.appId, config.region)
+  const url = await parley.http.listen({ host: config.host, port: 0 })
+  return { parley, url, lines }
+}
+
+/** The declared answer, and no member beside what is declared. */
+const ajv = new Ajv({ strict: false, allErrors: true })
+
+/**
+ * The registered routes, with handlers that hold their answers against the declaration before they are serialised (the
+ * serialiser drops what is not declared, so that it would be lost without a word). What is found is in `flaws`.
+ */
+export function watchAnswers(): { routes: readonly Route[]; flaws: string[] } {
+  const flaws: string[] = []
+  const watched = routes.map((route): Route => {
+    let validate: ValidateFunction | undefined
+    return {
+      ...route,
+      handle: async (call, context) => {
+        const answer = await route.handle(call, context)
+        validate ??= ajv.compile(closed(route.operation.answer) as object)
+        const wire = JSON.parse(JSON.stringify(answer))
+        if (!validate(wire)) {
+          flaws.push(`${route.operation.id}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(wire).slice(0, 2000)}`)
+        }
+        return answer
+      },
+    }
+  })
+  return { routes: watched, flaws }
+}
+
+/** The same schema, with objects that have just the declared members. */
+export function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]))
+  return 'properties' in copy && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy
+}
+
+const isErrorBody = ajv.compile(closed(ErrorBodySchema) as object)
+
+/** Statuses that `ERR_BAD_REQUEST` may have beside its own. */
+const statusesOfTransport = [408, 413, 415, 431]
+
+/** Is this an answer that a client can work with: a success as declared, or a refusal in the contract's shape, and no 500? */
+export function expectContractAnswer(answer: Answer): void {
+  expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{12}-[0-9a-z]+$/)
+  expect(answer.headers['content-type']).toMatch(/^application\/json/)
+  if (answer.status === 200) return
+  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(500)
+  expect(isErrorBody(answer.body), ajv.errorsText(isErrorBody.errors)).toBe(true)
+  const { code, message } = answer.body.error as { code: keyof typeof errors; message: string }
+  expect(errors[code]?.message).toBe(message)
+  if (!(code === 'ERR_BAD_REQUEST' && statusesOfTransport.includes(answer.status))) {
+    expect(answer.status).toBe(errors[code].status)
+  }
+}
+
+/** The path of an operation below `/v3` with its parameters filled in. */
+export function pathOf(operation: Operation, params: Record<string, string> = {}): string {
+  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name]
+    if (value === undefined) throw new Error(`the sample of ${operation.id} has no ${name}`)
+    return encodeURIComponent(value)
+  })
+}
+
+export function queryOf(query: Record<string, string> = {}): string {
+  const text = new URLSearchParams(query).toString()
+  return text === '' ? '' : `?${text}`
+}
+
+/** Runs work on many items, some at a time. */
+export async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  let next = 0
+  const worker = async () => {
+    while (next < items.length) await work(items[next++] as Item)
+  }
+  await Promise.all(Array.from({ length: 8 }, worker))
+}
