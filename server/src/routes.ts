@@ -4,6 +4,7 @@ import { operations as bannedUsers } from './areas/banned-users/operations.ts'
 import { operations as conversations } from './areas/conversations/operations.ts'
 import { operations as groupMembers } from './areas/group-members/operations.ts'
 import { operations as groups } from './areas/groups/operations.ts'
+import { operations as messageMarks } from './areas/messages/marks/operations.ts'
 import { operations as messages } from './areas/messages/operations.ts'
 import { operations as permissions } from './areas/permissions/operations.ts'
 import { operations as users } from './areas/users/operations.ts'
@@ -17,6 +18,7 @@ export const routes: readonly Route[] = [
   ...conversations,
   ...groupMembers,
   ...groups,
+  ...messageMarks,
   ...messages,
   ...permissions,
   ...users,

@@ -249,13 +249,10 @@ describe('a single token', () => {
     await createUsers(world, 'alice')
     const { authToken } = await issue(world, 'alice')
     const [row] = await world.context.database.query<{ kept: string }>(
-      {
-        name: 'test look at token',
-        text: `select t::text || convert_from(decode(encode(sealed, 'escape'), 'escape'), 'LATIN1') as kept
-          from auth_tokens t where app_id = $1`,
-      },
+      { name: 'test look at token', text: 'select t::text as kept from auth_tokens t where app_id = $1' },
       [world.app.appId],
     )
+    expect(row?.kept).toContain('alice')
     expect(row?.kept).not.toContain(authToken.slice(-30))
     expect(row?.kept).not.toContain(Buffer.from(authToken).toString('hex'))
   })

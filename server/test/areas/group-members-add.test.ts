@@ -140,6 +140,15 @@ describe('Adding members', () => {
     expect(dataOf(await world.get('/groups/g')).membersCount).toBe(3)
   })
 
+  it('answers for a uid that means something in JavaScript', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', '__proto__', 'constructor')
+    await createGroup(world, 'g', 'alice')
+    const data = dataOf(await add(world, { participants: ['__proto__', 'constructor', 'toString'] }))
+    expect(Object.keys(data.participants).sort()).toEqual(['__proto__', 'constructor', 'tostring'])
+    expect(dataOf(await world.get('/groups/g')).membersCount).toBe(3)
+  })
+
   it('throws a member out who is among usersToBan', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')

@@ -113,7 +113,13 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'get-user': (ids) => ({ params: { uid: ids.bob }, as: ids.alice }),
   'update-user': (ids) => ({
     ...uid(ids),
-    body: { name: 'Alice B', avatar: 'https://img.example.com/b.png', metadata: { a: 2 }, tags: ['y'], unset: ['link'] },
+    body: {
+      name: 'Alice B',
+      avatar: 'https://img.example.com/b.png',
+      metadata: { a: 2 },
+      tags: ['y'],
+      unset: ['link'],
+    },
   }),
   'delete-user': (ids) => ({ ...uid(ids), body: { permanent: true } }),
   'deactivate-users': (ids) => ({ body: { uidsToDeactivate: [ids.bob] } }),
@@ -135,7 +141,10 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   }),
   'list-groups': (ids) => ({ as: ids.alice, query: { withTags: '1', searchKey: 't' } }),
   'get-group': aboutTeam,
-  'update-group': (ids) => ({ ...aboutTeam(ids), body: { name: 'Crew', metadata: { a: 1 }, tags: ['x'], unset: ['icon'] } }),
+  'update-group': (ids) => ({
+    ...aboutTeam(ids),
+    body: { name: 'Crew', metadata: { a: 1 }, tags: ['x'], unset: ['icon'] },
+  }),
   'delete-group': guid,
   'pass-on-group-ownership': (ids) => ({ ...guid(ids), body: { owner: ids.bob } }),
   'add-group-members': (ids) => ({ ...aboutTeam(ids), body: { participants: [ids.carol], usersToBan: [ids.bob] } }),

@@ -60,7 +60,9 @@ export function watchAnswers(): { routes: readonly Route[]; flaws: string[] } {
         validate ??= ajv.compile(closed(route.operation.answer) as object)
         const wire = JSON.parse(JSON.stringify(answer))
         if (!validate(wire)) {
-          flaws.push(`${route.operation.id}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(wire).slice(0, 2000)}`)
+          flaws.push(
+            `${route.operation.id}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(wire).slice(0, 2000)}`,
+          )
         }
         return answer
       },
@@ -74,7 +76,9 @@ export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
   const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]))
-  return 'properties' in copy && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy
+  return 'properties' in copy && copy.additionalProperties === undefined
+    ? { ...copy, additionalProperties: false }
+    : copy
 }
 
 const isErrorBody = ajv.compile(closed(ErrorBodySchema) as object)

@@ -81,9 +81,14 @@ export async function storeFirstMembers(
 }
 
 function refusals(plan: Plan): Outcomes {
-  const outcomes: Outcomes = { admins: {}, moderators: {}, participants: {}, usersToBan: {} }
+  const outcomes: Outcomes = { admins: byUid(), moderators: byUid(), participants: byUid(), usersToBan: byUid() }
   for (const { uid, list, error } of plan.refused) outcomes[list][uid] = refusalOutcome(error)
   return outcomes
+}
+
+/** Without a prototype: `__proto__` is a uid like any other. */
+function byUid(): Record<string, AddOutcome> {
+  return Object.create(null)
 }
 
 function refusalOutcome({ code, message, devMessage }: ApiError): UidOutcome {

@@ -1,5 +1,7 @@
 import type { Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
+import { pinsOfMessages } from './marks/pins.ts'
+import { savesOfMessages } from './marks/saves.ts'
 import type { StoredMessage } from './rows.ts'
 import type { ShowOptions } from './show.ts'
 
@@ -23,7 +25,7 @@ export interface AddingFeature {
 }
 
 /** Every feature that adds to messages; a new one is added here. */
-const features: readonly AddingFeature[] = []
+const features: readonly AddingFeature[] = [pinsOfMessages, savesOfMessages]
 
 /** Asks each feature for the messages that have it; pages of plain messages ask nothing. */
 export async function readAdditions(

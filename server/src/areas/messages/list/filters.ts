@@ -22,6 +22,9 @@ export interface MessageFilters {
   readonly onlyUpdates?: boolean
   readonly fromTimestamp?: number
   readonly toTimestamp?: number
+  readonly pinned?: boolean
+  readonly pinnedBy?: string
+  readonly saved?: boolean
   readonly unread?: boolean
   readonly undelivered?: boolean
   readonly 'sentAt[from]'?: number
@@ -34,11 +37,12 @@ export interface MessageFilters {
 
 /**
  * The conditions on messages `m` that a query asks for.
- * @throws 400 when `unread` or `undelivered` is asked without a user whose marks count
+ * @throws 400 when what only a user has (unread, undelivered, saved) is asked without one
  */
 export function filterConditions(filters: MessageFilters, viewer: string | undefined): Fragment[] {
-  if ((filters.unread === true || filters.undelivered === true) && viewer === undefined) {
-    const name = filters.unread === true ? 'unread' : 'undelivered'
+  const personal = (['unread', 'undelivered', 'saved'] as const).find((name) => filters[name] === true)
+  if (personal !== undefined && viewer === undefined) {
+    const name = personal
     throw new ApiError('ERR_BAD_REQUEST', `${name} needs an acting user (onBehalfOf).`, [
       { path: `query/${name}`, message: 'needs the header onBehalfOf' },
     ])
@@ -62,6 +66,15 @@ export function filterConditions(filters: MessageFilters, viewer: string | undef
     hasTraits((filters.attachmentTypes ?? []).reduce((bits, kind) => bits | traits[kind], 0)),
   )
   add(filters.hasLinks, () => hasTraits(traits.links))
+  add(filters.pinned, () => sql`${hasTraits(traits.pinned)} and ${isPinned(undefined)}`)
+  add(filters.pinnedBy, () => sql`${hasTraits(traits.pinned)} and ${isPinned(filters.pinnedBy?.toLowerCase())}`)
+  add(
+    filters.saved,
+    () => sql`${hasTraits(traits.saved)} and exists (
+      select from saved_messages v
+      where v.app_id = m.app_id and v.uid = ${viewer} and v.message_id = m.id
+    )`,
+  )
   add(filters.hideReplies, () => sql`m.parent_id is null`)
   add(filters.hideDeleted, () => sql`m.deleted_at is null`)
   add(filters.onlyDeleted, () => sql`m.deleted_at is not null`)
@@ -80,6 +93,15 @@ export function filterConditions(filters: MessageFilters, viewer: string | undef
 /** Any of these bits. */
 function hasTraits(bits: number): Fragment {
   return sql`m.traits & ${bits}::int <> 0`
+}
+
+/** Pinned in its conversation, by a certain user or by anybody. */
+function isPinned(by: string | undefined): Fragment {
+  return sql`exists (
+    select from pinned_messages p
+    where p.app_id = m.app_id and p.conversation = m.conversation and p.message_id = m.id
+    and (${by ?? null}::text is null or p.pinned_by = ${by ?? null})
+  )`
 }
 
 /** Only messages that really changed since they were sent. */

@@ -142,11 +142,11 @@ const writeMessages = statement(`
           ) then 'ERR_BLOCKED_SENDER'
         end
         when m.uid is null then case
+          when g.type = 'private' then 'ERR_GUID_NOT_FOUND'
           when exists (
             select from group_bans b
             where b.app_id = r.app_id and b.guid = r.receiver and b.uid = r.sender
           ) then 'ERR_BANNED_GROUPMEMBER'
-          when g.type = 'private' then 'ERR_GUID_NOT_FOUND'
           else 'ERR_GROUP_NOT_JOINED'
         end
         when g.permissions_version <> r.permissions_version then 'STALE_PERMISSIONS'

@@ -1,0 +1,127 @@
+import type { ImportedMember, ImportMember } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { systemUid } from '../apps/index.ts'
+import { lockConversations } from '../conversations/index.ts'
+import { type GroupRow, readGroups } from '../groups/index.ts'
+import { makeGroups } from './make-groups.ts'
+import { type Enrolment, enrol, holdUsers } from './memberships.ts'
+import type { Outcome } from './outcomes.ts'
+import { type MemberPlan, planMembers, type Standing } from './plan-members.ts'
+import { type Links, ownerOf, readRoster } from './roster.ts'
+import { makeUsers } from './users.ts'
+
+/** Imports memberships and bans. They leave no action messages. */
+export function storeMembers(
+  { database, secrets }: Context,
+  appId: number,
+  records: readonly ImportMember[],
+  now: number,
+): Promise<Array<Outcome<ImportedMember>>> {
+  return database.transaction(async (tx) => {
+    const roster = await readRoster(tx, appId, records.map(linksOf))
+    const refusals = records.map((record) => roster.admit(linksOf(record)))
+    const admitted = records.map((record, place) => (refusals[place] === undefined ? record : undefined))
+    await makeUsers(tx, appId, roster.newUsers, now)
+    const { founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
+
+    const pairs = admitted.flatMap((record) => record ?? []).map(pairOf)
+    const groups = await lockGroups(tx, appId, [...pairs, ...founders])
+    const users = await holdUsers(
+      tx,
+      appId,
+      [...pairs, ...founders].map(({ uid }) => uid),
+    )
+    await enrol(tx, appId, founders, users, now)
+    const standings = await readStandings(tx, appId, pairs)
+    const plan = planMembers(admitted, { groups, users, standings }, now)
+    await enrol(tx, appId, plan.members, users, now)
+    await nameMembers(tx, appId, plan.named)
+    await ban(tx, appId, plan.bans, now)
+    return records.map((_, place) => (refusals[place] ?? plan.outcomes[place]) as Outcome<ImportedMember>)
+  })
+}
+
+interface Pair {
+  readonly guid: string
+  readonly uid: string
+}
+
+function pairOf({ guid, uid }: ImportMember): Pair {
+  return { guid: guid.toLowerCase(), uid: uid.toLowerCase() }
+}
+
+function linksOf({ guid, uid, groupDetails, userDetails }: ImportMember): Links {
+  return {
+    users: [userDetails],
+    ...(groupDetails && { groups: [{ details: groupDetails, owner: ownerOf(groupDetails, undefined) }] }),
+    needsUsers: [uid.toLowerCase()],
+    needsGroups: [guid.toLowerCase()],
+  }
+}
+
+/** Locks the conversations of groups, and reads the groups as they then stand; one deleted meanwhile is missing. */
+async function lockGroups(tx: Transaction, appId: number, pairs: readonly Pair[]): Promise<Map<string, GroupRow>> {
+  const guids = [...new Set(pairs.map(({ guid }) => guid))]
+  const before = await readGroups(tx, appId, guids)
+  const locked = new Set([...before.values()].map(({ conversation }) => conversation))
+  await lockConversations(tx, appId, [...locked])
+  const groups = await readGroups(tx, appId, guids)
+  return new Map([...groups].filter(([, { conversation }]) => locked.has(conversation)))
+}
+
+const selectStandings = statement(`
+  select wanted.guid, wanted.uid, m.scope, m.explicit
+  from unnest($2::text[], $3::text[]) as wanted(guid, uid)
+  left join group_members m on m.app_id = $1 and m.guid = wanted.guid and m.uid = wanted.uid
+  left join group_bans b on b.app_id = $1 and b.guid = wanted.guid and b.uid = wanted.uid
+  where m.uid is not null
+  or b.uid is not null`)
+
+/** How users stand to groups, by `<guid> <uid>`; who is neither a member nor banned is missing. */
+async function readStandings(tx: Transaction, appId: number, pairs: readonly Pair[]): Promise<Map<string, Standing>> {
+  const rows = await tx.query<Pair & ({ scope: Enrolment['scope']; explicit: boolean } | { scope: null })>(
+    selectStandings,
+    [appId, pairs.map(({ guid }) => guid), pairs.map(({ uid }) => uid)],
+  )
+  return new Map(
+    rows.map((row) => [
+      `${row.guid} ${row.uid}`,
+      row.scope === null ? { kind: 'banned' } : { kind: 'member', explicit: row.explicit, scope: row.scope },
+    ]),
+  )
+}
+
+const nameRows = statement(`
+  update group_members m
+  set scope = named.scope,
+    joined_at = named.joined_at,
+    explicit = true
+  from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as named(guid, uid, scope, joined_at)
+  where m.app_id = $1
+  and m.guid = named.guid
+  and m.uid = named.uid`)
+
+/** Gives owners who were members by implication the scope and time that a record has for them. */
+async function nameMembers(tx: Transaction, appId: number, members: MemberPlan['named']): Promise<void> {
+  if (members.length === 0) return
+  await tx.query(nameRows, [
+    appId,
+    members.map(({ guid }) => guid),
+    members.map(({ uid }) => uid),
+    members.map(({ scope }) => scope),
+    members.map(({ joinedAt }) => joinedAt),
+  ])
+}
+
+const insertBans = statement(`
+  insert into group_bans (app_id, guid, uid, banned_by, banned_at)
+  select $1, banned.guid, banned.uid, '${systemUid}', $4
+  from unnest($2::text[], $3::text[]) with ordinality as banned(guid, uid, place)
+  order by banned.place`)
+
+async function ban(tx: Transaction, appId: number, bans: MemberPlan['bans'], now: number): Promise<void> {
+  if (bans.length === 0) return
+  await tx.query(insertBans, [appId, bans.map(({ guid }) => guid), bans.map(({ uid }) => uid), now])
+}

@@ -1,0 +1,101 @@
+import { type GroupScope, type ImportedMember, type ImportMember, limits } from '@parley/contract'
+import type { GroupRow } from '../groups/index.ts'
+import type { Enrolment, HeldUser } from './memberships.ts'
+import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
+import { readTime } from './times.ts'
+
+/** How a user stands to a group before an import: a member, by implication (its owner) or named as one; or banned. */
+export type Standing =
+  | { readonly kind: 'member'; readonly explicit: boolean; readonly scope: GroupScope }
+  | { readonly kind: 'banned' }
+
+/** What memberships are judged by. */
+export interface MemberState {
+  readonly groups: ReadonlyMap<string, Pick<GroupRow, 'guid' | 'owner' | 'createdAt' | 'membersCount' | 'conversation'>>
+  readonly users: ReadonlyMap<string, HeldUser>
+  /** By `<guid> <uid>`. */
+  readonly standings: ReadonlyMap<string, Standing>
+}
+
+/** What is to be written, and the outcome of each record; undefined where there was one already. */
+export interface MemberPlan {
+  readonly outcomes: ReadonlyArray<Outcome<ImportedMember> | undefined>
+  readonly members: Enrolment[]
+  /** Owners who were members by implication and are named now. */
+  readonly named: Enrolment[]
+  readonly bans: Array<{ readonly guid: string; readonly uid: string }>
+}
+
+/**
+ * Judges memberships in their order. The first record of a user and group counts; the owner of a group stays an admin,
+ * whatever scope a record gives him. @param records undefined for those that are refused already
+ */
+export function planMembers(
+  records: ReadonlyArray<ImportMember | undefined>,
+  state: MemberState,
+  now: number,
+): MemberPlan {
+  const members: Enrolment[] = []
+  const named: Enrolment[] = []
+  const bans: Array<{ guid: string; uid: string }> = []
+  const standings = new Map(state.standings)
+  const joinedGroups = new Map<string, number>()
+  const newMembers = new Map<string, number>()
+
+  const refuseQuota = (guid: string, membersCount: number, uid: string): Failure | undefined => {
+    const user = state.users.get(uid)
+    if ((user?.groups ?? 0) + (joinedGroups.get(uid) ?? 0) >= limits.groupsPerUser) {
+      return refuse(
+        'ERR_PLAN_QUOTA_RESTRICTION',
+        `A user may be in ${limits.groupsPerUser} groups, and ${uid} is.`,
+      )
+    }
+    if (user?.isActive === true && membersCount + (newMembers.get(guid) ?? 0) >= limits.membersPerGroup) {
+      return refuse('ERR_PLAN_QUOTA_RESTRICTION', `The group ${guid} has its ${limits.membersPerGroup} members.`)
+    }
+    return undefined
+  }
+  const judge = (record: ImportMember): Outcome<ImportedMember> => {
+    const guid = record.guid.toLowerCase()
+    const uid = record.uid.toLowerCase()
+    const group = state.groups.get(guid)
+    if (group === undefined) return refuse('ERR_GUID_NOT_FOUND', `There is no group with the guid ${guid}.`)
+    const user = state.users.get(uid)
+    if (user === undefined) return refuse('ERR_UID_NOT_FOUND', `There is no user with the uid ${uid}.`)
+
+    const standing = standings.get(`${guid} ${uid}`)
+    const isImplied = standing?.kind === 'member' && !standing.explicit
+    if (standing !== undefined && !(isImplied && record.isBanned !== true)) return alreadyJoined(guid, uid, standing)
+
+    const joinedAt = readTime(record.joinedAt) ?? Math.max(now, group.createdAt)
+    if (joinedAt < group.createdAt) {
+      const message = `must not be before the group was created, at ${group.createdAt}`
+      return refuse('ERR_IMPORT_INVALID_JOINEDAT', `joinedAt ${message}`, [{ path: 'joinedAt', message }])
+    }
+    const scope = uid === group.owner ? 'admin' : (record.scope ?? (isImplied ? standing.scope : 'participant'))
+    const entity: ImportedMember = { guid, uid, scope, joinedAt }
+    if (record.isBanned === true) {
+      bans.push({ guid, uid })
+      standings.set(`${guid} ${uid}`, { kind: 'banned' })
+      return stored({ ...entity, isBanned: true })
+    }
+    const enrolment: Enrolment = { ...entity, conversation: group.conversation, explicit: true }
+    if (isImplied) named.push(enrolment)
+    else {
+      const refusal = refuseQuota(guid, group.membersCount, uid)
+      if (refusal !== undefined) return refusal
+      members.push(enrolment)
+      joinedGroups.set(uid, (joinedGroups.get(uid) ?? 0) + 1)
+      if (user.isActive) newMembers.set(guid, (newMembers.get(guid) ?? 0) + 1)
+    }
+    standings.set(`${guid} ${uid}`, { kind: 'member', explicit: true, scope })
+    return stored(entity)
+  }
+  const outcomes = records.map((record) => (record === undefined ? undefined : judge(record)))
+  return { outcomes, members, named, bans }
+}
+
+function alreadyJoined(guid: string, uid: string, { kind }: Standing): Failure {
+  const state = kind === 'banned' ? 'banned from' : 'a member of'
+  return refuse('ERR_ALREADY_JOINED', `${uid} is ${state} the group ${guid} already.`)
+}

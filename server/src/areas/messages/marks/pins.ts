@@ -1,0 +1,96 @@
+import { ApiError, limits } from '@parley/contract'
+import type { App } from '../../../call.ts'
+import type { Context } from '../../../context.ts'
+import type { Queryable } from '../../../store/database.ts'
+import { statement } from '../../../store/statement.ts'
+import { systemUid } from '../../apps/index.ts'
+import type { AddingFeature, Addition } from '../additions.ts'
+import { changeMessage, type Editor } from '../change.ts'
+import type { StoredMessage } from '../rows.ts'
+import { traits } from '../traits.ts'
+
+const selectPins = statement(`
+  select message_id as "messageId"
+  from pinned_messages
+  where app_id = $1
+  and conversation = $2`)
+
+const insertPin = statement(`
+  insert into pinned_messages (app_id, conversation, message_id, pinned_by, pinned_at)
+  values ($1, $2, $3, $4, $5)`)
+
+const removePin = statement(`
+  delete from pinned_messages
+  where app_id = $1
+  and conversation = $2
+  and message_id = $3`)
+
+const setTrait = statement(`
+  update messages
+  set traits = traits | $3::int
+  where app_id = $1
+  and id = $2`)
+
+const clearTrait = statement(`
+  update messages
+  set traits = traits & ~$3::int
+  where app_id = $1
+  and id = $2`)
+
+/**
+ * Pins a message in its conversation, under the conversation's lock, so that two pins cannot both be the hundredth.
+ * Pinned already, the first pin stays.
+ * @throws 400 `ERR_PINNED_MESSAGES_LIMIT_EXCEEDED`
+ */
+export async function pinMessage(context: Context, app: App, editor: Editor, id: number): Promise<void> {
+  await changeMessage(context, app, editor, id, async (tx, message) => {
+    refuseUnsuitable(message)
+    const pins = await tx.query<{ messageId: number }>(selectPins, [app.appId, message.conversation])
+    if (pins.some((pin) => pin.messageId === id)) return
+    if (pins.length >= limits.pinnedMessagesPerConversation) {
+      throw new ApiError(
+        'ERR_PINNED_MESSAGES_LIMIT_EXCEEDED',
+        `A conversation may have ${limits.pinnedMessagesPerConversation} pinned messages.`,
+      )
+    }
+    const now = Math.floor(Date.now() / 1000)
+    await tx.query(insertPin, [app.appId, message.conversation, id, editor ?? systemUid, now])
+    await tx.query(setTrait, [app.appId, id, traits.pinned])
+  })
+}
+
+/** Unpins a message, whoever pinned it; one that is not pinned stays as it is. */
+export async function unpinMessage(context: Context, app: App, editor: Editor, id: number): Promise<void> {
+  await changeMessage(context, app, editor, id, async (tx, message) => {
+    await tx.query(removePin, [app.appId, message.conversation, id])
+    await tx.query(clearTrait, [app.appId, id, traits.pinned])
+  })
+}
+
+/** Actions and deleted messages cannot be pinned or saved: there is nothing to keep. */
+export function refuseUnsuitable(message: StoredMessage): void {
+  if (message.category === 'action' || message.deletedAt !== null) {
+    throw new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${message.id} is an action or was deleted.`)
+  }
+}
+
+const readPins = statement(`
+  select message_id as "messageId", pinned_by as "pinnedBy", pinned_at as "pinnedAt"
+  from unnest($2::bigint[], $3::bigint[]) as wanted(conversation, id)
+  join pinned_messages p on p.app_id = $1 and p.conversation = wanted.conversation and p.message_id = wanted.id`)
+
+/** Adds `pinnedBy` and `pinnedAt` to pinned messages. */
+export const pinsOfMessages: AddingFeature = { bits: traits.pinned, read: readPinsOf }
+
+async function readPinsOf(
+  on: Queryable,
+  appId: number,
+  rows: readonly StoredMessage[],
+): Promise<Map<number, Addition>> {
+  const pins = await on.query<{ messageId: number; pinnedBy: string; pinnedAt: number }>(readPins, [
+    appId,
+    rows.map((row) => row.conversation),
+    rows.map((row) => row.id),
+  ])
+  return new Map(pins.map(({ messageId, pinnedBy, pinnedAt }) => [messageId, { fields: { pinnedBy, pinnedAt } }]))
+}

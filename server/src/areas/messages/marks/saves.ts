@@ -1,0 +1,90 @@
+import { ApiError, limits } from '@parley/contract'
+import type { App } from '../../../call.ts'
+import type { Context } from '../../../context.ts'
+import type { Queryable } from '../../../store/database.ts'
+import { statement } from '../../../store/statement.ts'
+import type { AddingFeature, Addition } from '../additions.ts'
+import { requireMessage } from '../read.ts'
+import type { StoredMessage } from '../rows.ts'
+import type { ShowOptions } from '../show.ts'
+import { traits } from '../traits.ts'
+import { refuseUnsuitable } from './pins.ts'
+
+const lockUser = statement(`
+  select uid
+  from users
+  where app_id = $1
+  and uid = $2
+  for no key update`)
+
+const countSaves = statement(`
+  select count(*) as count, count(*) filter (where message_id = $3) as mine
+  from saved_messages
+  where app_id = $1
+  and uid = $2`)
+
+const insertSave = statement(`
+  insert into saved_messages (app_id, uid, message_id, saved_at)
+  values ($1, $2, $3, $4)`)
+
+const setTrait = statement(`
+  update messages
+  set traits = traits | $3::int
+  where app_id = $1
+  and id = $2`)
+
+const removeSave = statement(`
+  delete from saved_messages
+  where app_id = $1
+  and uid = $2
+  and message_id = $3`)
+
+/**
+ * Saves a message on a user's private list; saved already, the first time stays.
+ * @throws 400 `ERR_SAVED_MESSAGES_LIMIT_EXCEEDED`
+ */
+export async function saveMessage({ database }: Context, app: App, uid: string, id: number): Promise<void> {
+  refuseUnsuitable(await requireMessage(database, app, id, uid))
+  await database.transaction(async (tx) => {
+    // One save of a user at a time, so that two cannot both be the hundredth.
+    await tx.query(lockUser, [app.appId, uid])
+    const [saves] = await tx.query<{ count: number; mine: number }>(countSaves, [app.appId, uid, id])
+    if ((saves?.mine ?? 0) > 0) return
+    if ((saves?.count ?? 0) >= limits.savedMessagesPerUser) {
+      throw new ApiError(
+        'ERR_SAVED_MESSAGES_LIMIT_EXCEEDED',
+        `A user may save ${limits.savedMessagesPerUser} messages.`,
+      )
+    }
+    await tx.query(insertSave, [app.appId, uid, id, Math.floor(Date.now() / 1000)])
+    await tx.query(setTrait, [app.appId, id, traits.saved])
+  })
+}
+
+/** Takes a message off a user's list, if it is there. */
+export async function unsaveMessage({ database }: Context, app: App, uid: string, id: number): Promise<void> {
+  await requireMessage(database, app, id, uid)
+  await database.query(removeSave, [app.appId, uid, id])
+}
+
+const readSaves = statement(`
+  select message_id as "messageId", saved_at as "savedAt"
+  from saved_messages
+  where app_id = $1
+  and uid = $2
+  and message_id = any($3::bigint[])`)
+
+/** Adds `savedAt` to messages that the viewer has saved; nobody else sees it. */
+export const savesOfMessages: AddingFeature = { bits: traits.saved, read: readSavesOf }
+
+async function readSavesOf(
+  on: Queryable,
+  appId: number,
+  rows: readonly StoredMessage[],
+  { viewer }: ShowOptions,
+): Promise<Map<number, Addition>> {
+  if (viewer === undefined) return new Map()
+  const values = [appId, viewer, rows.map((row) => row.id)]
+  const saves = await on.query<{ messageId: number; savedAt: number }>(readSaves, values)
+  return new Map(saves.map(({ messageId, savedAt }) => [messageId, { fields: { savedAt } }]))
+}
