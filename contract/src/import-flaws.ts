@@ -26,6 +26,14 @@ export function readEpochSeconds(value: unknown): number | undefined {
   return typeof value === 'string' && /^[0-9]{1,10}$/.test(value) ? Number(value) : undefined
 }
 
+/**
+ * Reads a time that a record need not have. 0, which databases write for "never" as often as null, counts as absent:
+ * a message with `deletedAt: 0` was not deleted in 1970.
+ */
+export function readOptionalTime(value: unknown): number | null {
+  return value === undefined ? null : readEpochSeconds(value) || null
+}
+
 /** Makes the check of one record shape: what its schema says, then, when that holds, the rules beyond it. */
 export function makeRecordCheck<Schema extends TSchema, Context>(
   schema: Schema,

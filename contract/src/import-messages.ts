@@ -7,6 +7,7 @@ import {
   makeRecordCheck,
   missing,
   notInFuture,
+  readOptionalTime,
   webAddresses,
 } from './import-flaws.ts'
 import {
@@ -133,7 +134,7 @@ function* contentRules(message: ImportMessage, format: ErrorCode): Iterable<Impo
   else if (category !== 'custom' && !typesOf[category].includes(type)) {
     yield flaw('type', `must be one of ${typesOf[category].join(', ')} in category ${category}`)
   }
-  if (message.deletedAt === undefined) {
+  if (readOptionalTime(message.deletedAt) === null) {
     if (data === undefined) yield missing('data', format)
     else if (category === 'custom' && data.customData === undefined) yield missing('data/customData', format)
     else if (category === 'message' && type === 'text' && data.text === undefined) yield missing('data/text', format)

@@ -3,7 +3,7 @@ import type { ImportFlaw } from './import-flaws.ts'
 import { checkImportMessage } from './import-messages.ts'
 import { checkImportGroup, checkImportMember, checkImportUser, type ImportContext } from './import-profiles.ts'
 
-export { type ImportFlaw, readEpochSeconds } from './import-flaws.ts'
+export { type ImportFlaw, readEpochSeconds, readOptionalTime } from './import-flaws.ts'
 export { checkImportMessage, ImportMessage } from './import-messages.ts'
 export {
   checkImportGroup,

@@ -1,7 +1,9 @@
 import { operations as apiKeys } from './areas/api-keys/operations.ts'
 import { operations as authTokens } from './areas/auth-tokens/operations.ts'
 import { operations as bannedUsers } from './areas/banned-users/operations.ts'
+import { operations as blockedUsers } from './areas/blocked-users/operations.ts'
 import { operations as conversations } from './areas/conversations/operations.ts'
+import { operations as friends } from './areas/friends/operations.ts'
 import { operations as groupMembers } from './areas/group-members/operations.ts'
 import { operations as groups } from './areas/groups/operations.ts'
 import { operations as messageMarks } from './areas/messages/marks/operations.ts'
@@ -15,7 +17,9 @@ export const routes: readonly Route[] = [
   ...apiKeys,
   ...authTokens,
   ...bannedUsers,
+  ...blockedUsers,
   ...conversations,
+  ...friends,
   ...groupMembers,
   ...groups,
   ...messageMarks,

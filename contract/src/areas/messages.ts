@@ -112,6 +112,9 @@ export const messageListQuery = {
   onlyDeleted: Type.Optional(Type.Boolean()),
   fromTimestamp: Type.Optional(Type.Integer({ minimum: 0 })),
   toTimestamp: Type.Optional(Type.Integer({ minimum: 0, description: 'Ignored without fromTimestamp' })),
+  hideMessagesFromBlockedUsers: Type.Optional(
+    Type.Boolean({ description: 'Leaves out messages of users that the acting user has blocked' }),
+  ),
   hideQuotedMessages: Type.Optional(Type.Boolean()),
   unread: Type.Optional(Type.Boolean({ description: 'Only what the acting user has not read' })),
   undelivered: Type.Optional(Type.Boolean({ description: 'Only what was not delivered to the acting user' })),

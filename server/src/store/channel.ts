@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type ConnectionSettings, clientSettings } from './connection.ts'
+import { type ConnectionSettings, clientSettings, cutConnection } from './connection.ts'
 import type { Statement } from './statement.ts'
 
 /** A query as `pg` takes it: named (prepared once per connection) or plain text. */
@@ -16,9 +16,15 @@ export interface Channel {
    * @returns the result of each statement, committed
    */
   transaction(queries: readonly Query[]): Promise<pg.QueryResult[]>
-  /** Drops the connection with all that is under way on it; the next query opens a new one. */
+  /** Cuts the connection, open or being opened, with all that is under way on it; the next query opens a new one. */
   reset(): void
   close(): Promise<void>
+}
+
+/** A connection that is open or being opened. */
+interface Attempt {
+  readonly client: pg.Client
+  readonly ready: Promise<void>
 }
 
 /**
@@ -26,42 +32,41 @@ export interface Channel {
  * @param setup statement to run on each new connection, e.g. planner settings
  */
 export function createChannel(connection: ConnectionSettings, name: string, setup?: string): Channel {
-  let current: Promise<pg.Client> | undefined
-  let open: pg.Client | undefined
+  let current: Attempt | undefined
 
   const forget = (client: pg.Client) => {
-    if (open === client) {
-      open = undefined
-      current = undefined
+    if (current?.client === client) current = undefined
+  }
+  const connect = async (client: pg.Client): Promise<void> => {
+    try {
+      await client.connect()
+      if (setup !== undefined) await client.query(setup)
+    } catch (error) {
+      forget(client)
+      cutConnection(client)
+      throw error
     }
   }
-  const connect = async (): Promise<pg.Client> => {
+  const open = (): Attempt => {
     const client = new pg.Client({ ...clientSettings(connection, name), pipeline: true } as pg.ClientConfig)
     client.on('error', () => forget(client))
     client.on('end', () => forget(client))
-    await client.connect()
-    if (setup !== undefined) await client.query(setup)
-    open = client
-    return client
-  }
-  const acquire = (): Promise<pg.Client> => {
-    if (current === undefined) {
-      const attempt = connect()
-      current = attempt
-      attempt.catch(() => {
-        if (current === attempt) current = undefined
-      })
-    }
+    current = { client, ready: connect(client) }
     return current
+  }
+  const acquire = async (): Promise<pg.Client> => {
+    const { client, ready } = current ?? open()
+    await ready
+    return client
   }
 
   return {
     async query(query) {
-      const client = open ?? (await acquire())
+      const client = await acquire()
       return client.query(query as pg.QueryConfig)
     },
     async transaction(queries) {
-      const client = open ?? (await acquire())
+      const client = await acquire()
       const sent = [
         client.query('begin'),
         ...queries.map((query) => client.query(query as pg.QueryConfig)),
@@ -75,19 +80,17 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
       return results.slice(1, -1)
     },
     reset() {
-      const client = open
-      if (client === undefined) return
-      forget(client)
-      // Not end(): the database may hang, and whoever waits on this connection must hear of it now.
-      ;(client as unknown as { connection: { stream: { destroy(error: Error): void } } }).connection.stream.destroy(
-        new Error('Connection terminated: the database does not answer'),
-      )
+      const client = current?.client
+      current = undefined
+      if (client !== undefined) cutConnection(client)
     },
     async close() {
-      const client = open
+      const attempt = current
       current = undefined
-      open = undefined
-      await client?.end()
+      await attempt?.ready.then(
+        () => attempt.client.end(),
+        () => {},
+      )
     },
   }
 }

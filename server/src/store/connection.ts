@@ -26,17 +26,36 @@ export function clientSettings(connection: ConnectionSettings, applicationName: 
   }
 }
 
+/** The connection was cut, or nothing was sent, because the database does not answer. */
+export class DatabaseAwayError extends Error {
+  constructor() {
+    super('the database does not answer')
+    this.name = 'DatabaseAwayError'
+  }
+}
+
+/**
+ * Cuts a connection, in whatever state it is, so that whoever waits on it hears of it now. `end()` would wait for the
+ * database, which may hang.
+ */
+export function cutConnection(client: pg.ClientBase): void {
+  const { connection } = client as unknown as { connection: { stream: { destroy(error: Error): void } } }
+  connection.stream.destroy(new DatabaseAwayError())
+}
+
 /**
  * Is this the failure of a database that is away (stopped, restarting, full, cut off), not of the statement?
  * What was sent may then have been carried out or not.
  */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false
+  if (error instanceof DatabaseAwayError) return true
   const code = (error as { code?: unknown }).code
   if (typeof code === 'string') {
-    // connection exceptions, out of resources (disk, memory, connections), operator intervention (shutdown, crash)
-    if (/^(08|53|57P|58)/.test(code)) return true
-    if (/^(ECONN|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENETUNREACH)/.test(code)) return true
+    // connection exceptions, out of resources (disk, memory, connections), operator intervention (shutdown, crash),
+    // and read-only: a standby that is about to take over
+    if (/^(08|53|57P|58|25006)/.test(code)) return true
+    if (/^(ECONN|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENETUNREACH|EAGAIN|EMFILE|ENFILE)/.test(code)) return true
   }
   return /^(Connection terminated|Client has encountered a connection error|timeout expired|Client was closed|Connection ended|timeout exceeded when trying to connect|Cannot use a pool)/.test(
     error.message,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Answer, World } from '../support/world.ts'
 import { createUsers } from '../support/world.ts'
 
@@ -19,6 +20,10 @@ export interface Ids {
   /** From bob to the group. */
   readonly groupMessageId: string
   readonly conversationId: string
+  /** From bob to alice, with an element `ok`. */
+  readonly interactiveId: string
+  /** A bot. */
+  readonly helper: string
   /** An API key beside the one in use. */
   readonly apiKey: string
   /** A token of alice. */
@@ -37,14 +42,19 @@ export interface Sample {
 /** Makes a world in which every sample succeeds. */
 export async function furnish(world: World): Promise<Ids> {
   await createUsers(world, 'alice', 'bob', 'carol', 'dave', 'erin')
+  // A bot is made with the roles, which no operation makes yet.
+  await world.context.database.run(sql`
+    insert into users (app_id, uid, name, name_key, role, created_at)
+    values (${world.app.appId}, 'helper', 'Helper', 'helper', 'bot', 1700000000)`)
   await ok(world.post('/groups', { guid: 'team', name: 'Team', type: 'public', owner: 'alice' }))
   await ok(world.post('/groups/team/members', { participants: ['bob', 'dave'] }))
-  const [first, , inGroup, key, token] = await Promise.all([
+  const [first, interactive, inGroup, key, token] = await Promise.all([
     ok(world.post('/messages', text('alice', 'user'), { as: 'bob' })),
-    ok(world.post('/groups/team/bannedusers/dave')),
+    ok(world.post('/messages', { ...text('alice', 'user'), ...form }, { as: 'bob' })),
     ok(world.post('/messages', text('team', 'group'), { as: 'bob' })),
     ok(world.post('/apikeys', { name: 'spare' })),
     ok(world.post('/users/alice/auth_tokens', {})),
+    ok(world.post('/groups/team/bannedusers/dave')),
     ok(world.delete('/users', { uidsToDeactivate: ['erin'] })),
   ])
   await ok(world.post('/messages', text('bob', 'user'), { as: 'alice' }))
@@ -58,6 +68,8 @@ export async function furnish(world: World): Promise<Ids> {
     messageId: first.id,
     groupMessageId: inGroup.id,
     conversationId: 'alice_user_bob',
+    interactiveId: interactive.id,
+    helper: 'helper',
     apiKey: key.apiKey,
     authToken: token.authToken,
   }
@@ -70,6 +82,7 @@ async function ok(request: Promise<Answer>) {
 }
 
 const text = (receiver: string, receiverType: 'user' | 'group') => ({ receiver, receiverType, data: { text: 'hello' } })
+const form = { category: 'interactive', type: 'form', data: { interactiveData: { formFields: [{ elementId: 'ok' }] } } }
 const members = (ids: Ids) => ({ guid: ids.team, uid: ids.bob })
 const scope = (ids: Ids) => ({ guid: ids.team, scope: 'participant' })
 const uid = (ids: Ids) => ({ params: { uid: ids.alice } })
@@ -182,8 +195,35 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'update-message': (ids) => ({ params: { id: ids.messageId }, as: ids.bob, body: { data: { text: 'better' } } }),
   'delete-message': (ids) => ({ params: { id: ids.groupMessageId }, as: ids.alice }),
 
+  'pin-message': (ids) => ({ params: { id: ids.messageId }, as: ids.alice }),
+  'unpin-message': (ids) => ({ params: { id: ids.messageId } }),
+  'save-message': (ids) => ({ params: { id: ids.messageId }, as: ids.alice }),
+  'unsave-message': (ids) => ({ params: { id: ids.messageId }, as: ids.alice }),
+  'mark-message-as-interacted': (ids) => ({
+    params: { id: ids.interactiveId },
+    as: ids.alice,
+    body: { interactions: ['ok'] },
+  }),
+  'send-bot-message': (ids) => ({ params: { uid: ids.helper }, body: text(ids.bob, 'user') }),
+
   'list-all-conversations': (ids) => ({ as: ids.alice, query: { withTags: '1', withBlockedInfo: '1' } }),
   'get-conversation': (ids) => ({ params: { conversationId: ids.conversationId }, as: ids.alice }),
+  'update-user-conversation': (ids) => ({ ...aboutBob(ids), body: { tags: ['x'] } }),
+  'update-group-conversation': (ids) => ({ ...aboutTeam(ids), body: { tags: ['x'] } }),
+  'reset-user-conversation': (ids) => ({
+    ...aboutBob(ids),
+    body: { deleteMessagesPermanently: true, preserveOrder: true },
+  }),
+  'reset-group-conversation': (ids) => ({ ...aboutTeam(ids), body: { preserveOrder: true } }),
+  'delete-conversation': (ids) => ({ params: { conversationId: ids.conversationId }, as: ids.alice }),
+  'list-global-pinned-conversations': () => ({}),
+  'replace-global-pinned-conversations': (ids) => ({
+    body: { pinnedConversations: [{ uid: ids.bob }, { guid: ids.team }] },
+  }),
+  'pin-user-conversation': aboutBob,
+  'unpin-user-conversation': aboutBob,
+  'pin-group-conversation': aboutTeam,
+  'unpin-group-conversation': aboutTeam,
   'get-user-conversations': aboutBob,
   'get-group-conversations': aboutTeam,
   'mark-conversation-as-delivered': (ids) => ({ ...aboutBob(ids), body: { messageId: ids.messageId } }),
@@ -192,4 +232,42 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'mark-group-conversation-as-delivered': (ids) => ({ ...aboutTeam(ids), body: { messageId: ids.groupMessageId } }),
   'mark-group-conversation-as-read': (ids) => ({ ...aboutTeam(ids), body: { messageId: ids.groupMessageId } }),
   'mark-group-conversation-as-unread': (ids) => ({ ...aboutTeam(ids), body: { messageId: ids.groupMessageId } }),
+
+  'block-users': (ids) => ({ ...uid(ids), body: { blockedUids: [ids.bob, ids.carol] } }),
+  'unblock-users': (ids) => ({ ...uid(ids), body: { blockedUids: [ids.bob] } }),
+  'list-blocked-users': (ids) => ({ ...uid(ids), query: { direction: 'both' } }),
+  'block-users-as-me': (ids) => ({ as: ids.alice, body: { blockedUids: [ids.bob] } }),
+  'unblock-users-as-me': (ids) => ({ as: ids.alice, body: { blockedUids: [ids.bob] } }),
+  'list-users-blocked-by-me': (ids) => ({ as: ids.alice, query: { direction: 'both' } }),
+
+  'add-friend': (ids) => ({ ...uid(ids), body: { accepted: [ids.bob], addToConversations: true } }),
+  'list-all-friends': uid,
+  'remove-friend': (ids) => ({ ...uid(ids), body: { friends: [ids.bob] } }),
+  'list-my-friends': (ids) => ({ as: ids.alice }),
+
+  'import-users': (ids) => ({
+    body: { users: { [`${ids.alice}-3`]: { uid: `${ids.alice}-3`, name: 'Alice Three', createdAt: 1_700_000_000 } } },
+  }),
+  'import-groups': (ids) => ({
+    body: { groups: { [`${ids.team}-3`]: { guid: `${ids.team}-3`, name: 'Third', type: 'public', owner: ids.bob } } },
+  }),
+  'import-members': (ids) => ({
+    body: {
+      members: [{ memberId: `${ids.team}_member_${ids.carol}`, guid: ids.team, uid: ids.carol, scope: 'participant' }],
+    },
+  }),
+  'import-messages': (ids) => ({
+    body: {
+      messages: {
+        first: {
+          muid: 'first',
+          sender: ids.bob,
+          ...text(ids.alice, 'user'),
+          category: 'message',
+          type: 'text',
+          sentAt: 1_700_000_000,
+        },
+      },
+    },
+  }),
 }

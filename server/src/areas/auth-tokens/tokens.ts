@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { ApiError, type BodyOf, limits, type updateAuthToken } from '@parley/contract'
+import { ApiError, type BodyOf, badRequest, limits, type updateAuthToken } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import type { PageRequest } from '../../paging.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
@@ -77,8 +77,7 @@ export async function issueToken(
 /** @throws 400 when `appInfo` is too large */
 export function checkUse({ appInfo }: TokenUse): void {
   if (appInfo === undefined || Buffer.byteLength(JSON.stringify(appInfo)) <= limits.metadataBytes) return
-  const message = `must be at most ${limits.metadataBytes} bytes of JSON`
-  throw new ApiError('ERR_BAD_REQUEST', `body/appInfo ${message}`, [{ path: 'body/appInfo', message }])
+  throw badRequest([{ path: 'body/appInfo', message: `must be at most ${limits.metadataBytes} bytes of JSON` }])
 }
 
 const selectPage = statement(`

@@ -1,8 +1,7 @@
 import type { AnswerOf, listBannedGroupUsers, QueryOf } from '@parley/contract'
-import { pageMeta, readPage } from '../../paging.ts'
+import { pageMeta, readPage, syncCursor } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { syncCursor } from '../group-members/index.ts'
 import { requireGroup, requireMembership, requireScopePermission } from '../groups/index.ts'
 import { showUsers, type UserRow, userColumns } from '../users/index.ts'
 

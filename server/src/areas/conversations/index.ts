@@ -11,6 +11,7 @@ export {
   resumeMembers,
   settle,
   settleGroupReceipts,
+  startConversations,
   suspendMembers,
 } from './membership.ts'
 export { conversationId } from './naming.ts'

@@ -120,6 +120,38 @@ export const settleGroupReceipts = statement(`
   select app_id, key, '', 2, read_sent_at, read_id, $3::bigint from lowest where reads
   on conflict do nothing`)
 
+const start = statement(`
+  with wanted as (
+    select least(p.uid collate "C", $2::text collate "C") as first, greatest(p.uid collate "C", $2::text collate "C") as second
+    from unnest($3::text[]) as p(uid)
+  ),
+  started as (
+    insert into conversations (app_id, kind, first, second, created_at, listed_sent_at, listed_id)
+    select $1::int, 1, first, second, $4::bigint, $4::bigint, 0
+    from wanted
+    order by first, second
+    on conflict (app_id, kind, first, second) do update
+    set listed_sent_at = coalesce(conversations.listed_sent_at, excluded.listed_sent_at),
+      listed_id = coalesce(conversations.listed_id, 0)
+    returning key, first, second
+  )
+  insert into conversation_states (app_id, uid, conversation)
+  select $1::int, first, key from started
+  union
+  select $1::int, second, key from started
+  on conflict do nothing`)
+
+/** Lets a user have conversations with others before the first message; those that exist stay as they are. */
+export async function startConversations(
+  tx: Transaction,
+  appId: number,
+  uid: string,
+  peers: readonly string[],
+  now: number,
+): Promise<void> {
+  await tx.query(start, [appId, uid, peers, now])
+}
+
 /** Makes the conversation of a new group; for the contract it exists from the first message on. @returns its key */
 export async function createGroupConversation(
   tx: Transaction,

@@ -19,16 +19,15 @@ export async function setTags(database: Database, side: SideOf, tags: readonly s
 /** What is cleared is not unread either. A null uid clears every side. */
 const clear = statement(`
   update conversation_states s
-  set cleared_sent_at = c.last_sent_at, cleared_id = c.last_id, hidden = $4,
-    unread_sent_at = c.last_sent_at, unread_id = c.last_id,
-    counted_sent_at = c.last_sent_at, counted_id = c.last_id, counted_unread = 0, counted_version = c.version
+  set cleared_sent_at = coalesce(c.last_sent_at, c.listed_sent_at, 0), cleared_id = coalesce(c.last_id, 0), hidden = $4,
+    unread_sent_at = coalesce(c.last_sent_at, 0), unread_id = coalesce(c.last_id, 0),
+    counted_sent_at = coalesce(c.last_sent_at, 0), counted_id = coalesce(c.last_id, 0), counted_unread = 0, counted_version = c.version
   from conversations c
   where s.app_id = $1
   and ($2::text is null or s.uid = $2)
   and s.conversation = $3
   and c.app_id = s.app_id
-  and c.key = s.conversation
-  and c.last_id is not null`)
+  and c.key = s.conversation`)
 
 const forget = statement(`
   update conversations

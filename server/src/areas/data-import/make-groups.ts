@@ -1,3 +1,4 @@
+import { readOptionalTime } from '@parley/contract'
 import type { Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { arrayLiteral, statement } from '../../store/statement.ts'
@@ -7,7 +8,6 @@ import { digestGroupPassword } from '../groups/index.ts'
 import { nameKey } from '../users/index.ts'
 import type { Enrolment } from './memberships.ts'
 import type { NewGroup } from './roster.ts'
-import { readTime } from './times.ts'
 
 const insert = statement(`
   insert into groups (
@@ -60,7 +60,7 @@ export async function makeGroups(
     groups.map(({ owner }) => owner),
     details.map(({ metadata }) => (metadata === undefined ? null : JSON.stringify(metadata))),
     details.map(({ tags = [] }) => arrayLiteral([...new Set(tags)])),
-    details.map(({ createdAt }) => readTime(createdAt)),
+    details.map(({ createdAt }) => readOptionalTime(createdAt)),
   ])
   const conversations = await createGroupConversations(tx, appId, rows)
   await tx.query(setConversations, [appId, [...conversations.keys()], [...conversations.values()]])

@@ -1,8 +1,7 @@
-import { type GroupScope, type ImportedMember, type ImportMember, limits } from '@parley/contract'
+import { type GroupScope, type ImportedMember, type ImportMember, limits, readOptionalTime } from '@parley/contract'
 import type { GroupRow } from '../groups/index.ts'
 import type { Enrolment, HeldUser } from './memberships.ts'
 import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
-import { readTime } from './times.ts'
 
 /** How a user stands to a group before an import: a member, by implication (its owner) or named as one; or banned. */
 export type Standing =
@@ -45,10 +44,7 @@ export function planMembers(
   const refuseQuota = (guid: string, membersCount: number, uid: string): Failure | undefined => {
     const user = state.users.get(uid)
     if ((user?.groups ?? 0) + (joinedGroups.get(uid) ?? 0) >= limits.groupsPerUser) {
-      return refuse(
-        'ERR_PLAN_QUOTA_RESTRICTION',
-        `A user may be in ${limits.groupsPerUser} groups, and ${uid} is.`,
-      )
+      return refuse('ERR_PLAN_QUOTA_RESTRICTION', `A user may be in ${limits.groupsPerUser} groups, and ${uid} is.`)
     }
     if (user?.isActive === true && membersCount + (newMembers.get(guid) ?? 0) >= limits.membersPerGroup) {
       return refuse('ERR_PLAN_QUOTA_RESTRICTION', `The group ${guid} has its ${limits.membersPerGroup} members.`)
@@ -67,7 +63,7 @@ export function planMembers(
     const isImplied = standing?.kind === 'member' && !standing.explicit
     if (standing !== undefined && !(isImplied && record.isBanned !== true)) return alreadyJoined(guid, uid, standing)
 
-    const joinedAt = readTime(record.joinedAt) ?? Math.max(now, group.createdAt)
+    const joinedAt = readOptionalTime(record.joinedAt) ?? Math.max(now, group.createdAt)
     if (joinedAt < group.createdAt) {
       const message = `must not be before the group was created, at ${group.createdAt}`
       return refuse('ERR_IMPORT_INVALID_JOINEDAT', `joinedAt ${message}`, [{ path: 'joinedAt', message }])

@@ -1,11 +1,10 @@
-import type { ImportUser, User } from '@parley/contract'
+import { type ImportUser, readOptionalTime, type User } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { arrayLiteral, statement } from '../../store/statement.ts'
 import { nameKey, readUsers, showUser, type UserRow, userColumns } from '../users/index.ts'
 import { type Outcome, refuse, stored } from './outcomes.ts'
 import { readRoster } from './roster.ts'
-import { readTime } from './times.ts'
 
 /** Imports users. Their `updatedAt` is the time of the import, so that who syncs by it hears of them. */
 export function storeUsers(
@@ -75,9 +74,9 @@ async function insertUsers(
     users.map(({ role }) => role?.toLowerCase() ?? 'default'),
     users.map(({ metadata }) => (metadata === undefined ? null : JSON.stringify(metadata))),
     users.map(({ tags = [] }) => arrayLiteral([...new Set(tags)])),
-    users.map(({ createdAt }) => readTime(createdAt)),
-    users.map(({ lastActiveAt }) => readTime(lastActiveAt)),
-    users.map(({ deactivatedAt }) => readTime(deactivatedAt)),
+    users.map(({ createdAt }) => readOptionalTime(createdAt)),
+    users.map(({ lastActiveAt }) => readOptionalTime(lastActiveAt)),
+    users.map(({ deactivatedAt }) => readOptionalTime(deactivatedAt)),
   ])
   return new Map(rows.map((row) => [row.uid, row]))
 }

@@ -1,11 +1,10 @@
 import type { AnswerOf, GroupScope, listGroupMembers, QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
-import { pageMeta, readPage } from '../../paging.ts'
+import { pageMeta, readPage, syncCursor } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
 import { allowedScopes, requireGroup, requireMembership, requireScopePermission } from '../groups/index.ts'
 import { nameKey, showUsers, type UserRow, userColumns } from '../users/index.ts'
-import { syncCursor } from './cursor.ts'
 
 type MemberRow = UserRow & { scope: GroupScope; joinedAt: number }
 

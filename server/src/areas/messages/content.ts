@@ -13,7 +13,7 @@ const interactiveTypes = ['card', 'form', 'customInteractive', 'scheduler']
 const maxTypeLength = 100
 
 /** Members of `data` that only the service writes. */
-const reserved = ['entities', 'mentions', 'reactions', 'moderation']
+export const reserved = ['entities', 'mentions', 'reactions', 'moderation']
 
 /**
  * Checks what a client wants to send.

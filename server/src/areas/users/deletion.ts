@@ -53,7 +53,12 @@ const selectGroups = statement(`
 /**
  * Removes a user for good, in one transaction: profile, tokens, relations, memberships, and his one-to-one conversations
  * with all their messages, for both sides. His messages in groups stay; groups that he owned pass to their oldest admin,
- * else to the system user. @param uid in lower case @throws 404 `ERR_UID_NOT_FOUND`
+ * else to the system user.
+ *
+ * He is to be deactivated before, in a transaction of its own: then nothing new comes to him while this runs, and nobody
+ * who writes to him has to wait for it.
+ * @param uid in lower case
+ * @throws 404 `ERR_UID_NOT_FOUND`
  */
 export async function deleteForGood(database: Database, appId: number, uid: string): Promise<void> {
   await database.transaction(async (tx) => {

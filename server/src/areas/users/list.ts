@@ -1,4 +1,4 @@
-import { ApiError, type listUsers, type QueryOf } from '@parley/contract'
+import { badRequest, type listUsers, type QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
 import type { PageRequest } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -132,6 +132,5 @@ function startsWith(searchKey: string, searchIn: ReadonlyArray<'name' | 'uid'>):
 
 function required(viewer: string | undefined, filter: string): string {
   if (viewer !== undefined) return viewer
-  const details = [{ path: `query/${filter}`, message: 'needs an acting user (header onBehalfOf)' }]
-  throw new ApiError('ERR_BAD_REQUEST', `${filter} needs an acting user.`, details)
+  throw badRequest([{ path: `query/${filter}`, message: 'needs an acting user (header onBehalfOf)' }])
 }

@@ -64,8 +64,8 @@ export const operations = [
   serve(deleteUser, async ({ app, params, body }, { database }) => {
     const { uid } = await requireUser(database, app.appId, params.uid)
     if (uid === systemUid) throw new ApiError('ERR_PERMISSION_DENIED', `${systemUid} cannot be deleted.`)
+    await deactivation.deactivateUsers(database, app.appId, [uid])
     if (body.permanent === true) await deleteForGood(database, app.appId, uid)
-    else await deactivation.deactivateUsers(database, app.appId, [uid])
     return { data: { success: true, message: `The user ${uid} was deleted.` } }
   }),
 ]

@@ -1,4 +1,12 @@
-import { ApiError, type BodyOf, type createUser, type ErrorDetail, limits, type updateUser } from '@parley/contract'
+import {
+  ApiError,
+  type BodyOf,
+  badRequest,
+  type createUser,
+  type ErrorDetail,
+  limits,
+  type updateUser,
+} from '@parley/contract'
 import { sql } from 'kysely'
 import type { Transaction } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
@@ -25,9 +33,7 @@ export function checkProfile(profile: Pick<NewUser, 'avatar' | 'link' | 'metadat
   if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > limits.metadataBytes) {
     details.push({ path: 'body/metadata', message: `must be at most ${limits.metadataBytes} bytes of JSON` })
   }
-  if (details.length === 0) return
-  const devMessage = details.map(({ path, message }) => `${path} ${message}`).join('; ')
-  throw new ApiError('ERR_BAD_REQUEST', devMessage, details)
+  if (details.length > 0) throw badRequest(details)
 }
 
 /** Front ends put these into links and images: `javascript:` and its like must not get there. */

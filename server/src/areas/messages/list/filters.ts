@@ -25,6 +25,7 @@ export interface MessageFilters {
   readonly pinned?: boolean
   readonly pinnedBy?: string
   readonly saved?: boolean
+  readonly hideMessagesFromBlockedUsers?: boolean
   readonly unread?: boolean
   readonly undelivered?: boolean
   readonly 'sentAt[from]'?: number
@@ -75,6 +76,12 @@ export function filterConditions(filters: MessageFilters, viewer: string | undef
       where v.app_id = m.app_id and v.uid = ${viewer} and v.message_id = m.id
     )`,
   )
+  if (filters.hideMessagesFromBlockedUsers === true && viewer !== undefined) {
+    conditions.push(sql`not exists (
+      select from blocks b
+      where b.app_id = m.app_id and b.blocker = ${viewer} and b.blocked = m.sender
+    )`)
+  }
   add(filters.hideReplies, () => sql`m.parent_id is null`)
   add(filters.hideDeleted, () => sql`m.deleted_at is null`)
   add(filters.onlyDeleted, () => sql`m.deleted_at is not null`)

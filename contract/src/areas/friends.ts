@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import { defineOperation } from '../operation.ts'
+import { enveloped, IdIn, NoParams, NoQuery, Outcome, pageOf, pageQuery, UidParams, User } from '../schemas.ts'
+import { OutcomeByUid } from './blocked-users.ts'
+
+const shared = { area: 'Friends', rateLimit: 'standard', errors: ['ERR_UID_NOT_FOUND'] } as const
+
+const Uids = Type.Array(IdIn, { maxItems: 25 })
+
+const listQuery = Type.Object({
+  searchKey: Type.Optional(Type.String({ description: 'Part of a uid or name' })),
+  ...pageQuery(),
+})
+
+export const addFriends = defineOperation({
+  ...shared,
+  id: 'add-friend',
+  method: 'POST',
+  path: '/users/{uid}/friends',
+  summary: 'Make users friends of uid',
+  description: 'Friendship goes both ways. With addToConversations the new friends have a conversation from the start.',
+  access: {},
+  onBehalfOf: 'ignored',
+  params: UidParams,
+  query: NoQuery,
+  body: Type.Object({ accepted: Type.Optional(Uids), addToConversations: Type.Optional(Type.Boolean()) }),
+  answer: enveloped(Type.Object({ accepted: OutcomeByUid })),
+})
+
+export const listFriends = defineOperation({
+  ...shared,
+  id: 'list-all-friends',
+  method: 'GET',
+  path: '/users/{uid}/friends',
+  summary: 'List the friends of uid, by name',
+  access: {},
+  onBehalfOf: 'ignored',
+  params: UidParams,
+  query: listQuery,
+  answer: pageOf(User),
+})
+
+export const removeFriends = defineOperation({
+  ...shared,
+  id: 'remove-friend',
+  method: 'DELETE',
+  path: '/users/{uid}/friends',
+  summary: 'End friendships of uid',
+  access: {},
+  onBehalfOf: 'ignored',
+  params: UidParams,
+  query: NoQuery,
+  body: Type.Object({ friends: Type.Optional(Uids) }),
+  answer: enveloped(Outcome),
+})
+
+export const listMyFriends = defineOperation({
+  ...shared,
+  id: 'list-my-friends',
+  method: 'GET',
+  path: '/friends',
+  summary: "List the acting user's friends, by name",
+  access: { user: true },
+  onBehalfOf: 'required',
+  params: NoParams,
+  query: listQuery,
+  answer: pageOf(User),
+})

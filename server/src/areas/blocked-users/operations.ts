@@ -1,0 +1,48 @@
+import * as contract from '@parley/contract'
+import { type App, serve } from '../../call.ts'
+import type { Context } from '../../context.ts'
+import { pageMeta, readPage, syncCursor } from '../../paging.ts'
+import { requireActiveUser, requireUser, showUsers } from '../users/index.ts'
+import { blockUsers, selectBlocked, unblockUsers } from './blocks.ts'
+
+export const operations = [
+  serve(contract.blockUsers, async ({ app, params, body }, { database }) => {
+    const { uid } = await requireActiveUser(database, app.appId, params.uid)
+    return { data: await blockUsers(database, app.appId, uid, body.blockedUids) }
+  }),
+
+  serve(contract.unblockUsers, async ({ app, params, body }, { database }) => {
+    const { uid } = await requireActiveUser(database, app.appId, params.uid)
+    return { data: await unblockUsers(database, app.appId, uid, body.blockedUids) }
+  }),
+
+  serve(contract.listBlockedUsers, async ({ app, params, query }, context) => {
+    const { uid } = await requireUser(context.database, app.appId, params.uid)
+    return listBlocked(context, app, uid, query)
+  }),
+
+  serve(contract.blockUsersAsMe, async ({ app, actor, body }, { database }) => {
+    return { data: await blockUsers(database, app.appId, actor?.uid ?? '', body.blockedUids) }
+  }),
+
+  serve(contract.unblockUsersAsMe, async ({ app, actor, body }, { database }) => {
+    return { data: await unblockUsers(database, app.appId, actor?.uid ?? '', body.blockedUids) }
+  }),
+
+  serve(contract.listUsersBlockedByMe, ({ app, actor, query }, context) => {
+    return listBlocked(context, app, actor?.uid ?? '', query)
+  }),
+]
+
+async function listBlocked(
+  { database }: Context,
+  app: App,
+  uid: string,
+  query: contract.QueryOf<typeof contract.listBlockedUsers>,
+): Promise<contract.AnswerOf<typeof contract.listBlockedUsers>> {
+  const page = readPage(query)
+  const { users, total } = await selectBlocked(database, app.appId, uid, query, page)
+  const data = await showUsers(database, app.appId, uid, users)
+  const cursor = syncCursor(users)
+  return { data, meta: pageMeta(page, total, data.length), ...(cursor && { cursor }) }
+}

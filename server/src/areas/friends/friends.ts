@@ -1,0 +1,138 @@
+import { ApiError, type ErrorBody, limits, type listFriends, type QueryOf } from '@parley/contract'
+import { sql } from 'kysely'
+import type { PageRequest } from '../../paging.ts'
+import type { Database, Queryable, Transaction } from '../../store/database.ts'
+import { allOf, type Fragment, statement } from '../../store/statement.ts'
+import { systemUid } from '../apps/index.ts'
+import { startConversations } from '../conversations/index.ts'
+import { nameKey, type UserRow, unknownUser, userColumns } from '../users/index.ts'
+
+type Outcome = { success: boolean; message?: string } & Partial<ErrorBody>
+
+/** In the order of their uids, so that two who befriend each other at the same time do not wait for one another. */
+const lockUsers = statement(`
+  select u.uid, u.deactivated_at is null as active
+  from users u
+  where u.app_id = $1
+  and u.uid = any($2::text[])
+  order by u.uid
+  for no key update`)
+
+const selectCounts = statement(`
+  select uid, count(*) as count
+  from friends
+  where app_id = $1
+  and uid = any($2::text[])
+  group by uid`)
+
+const selectFriends = statement(`
+  select friend
+  from friends
+  where app_id = $1
+  and uid = $2`)
+
+const insert = statement(`
+  insert into friends (app_id, uid, friend, created_at)
+  select $1::int, $2::text, f.uid, $4::bigint
+  from unnest($3::text[]) as f(uid)
+  union all
+  select $1::int, f.uid, $2::text, $4::bigint
+  from unnest($3::text[]) as f(uid)
+  on conflict do nothing`)
+
+/**
+ * Makes users friends of another, both ways; one that fails does not stop the others.
+ * @throws 404 `ERR_UID_NOT_FOUND` for the one whose friends they become
+ */
+export async function addFriends(
+  database: Database,
+  appId: number,
+  uid: string,
+  accepted: readonly string[],
+  addToConversations: boolean,
+): Promise<Record<string, Outcome>> {
+  const wanted = [...new Set(accepted.map((other) => other.toLowerCase()))]
+  const now = Math.floor(Date.now() / 1000)
+  return database.transaction(async (tx) => {
+    const known = await lockActive(tx, appId, [uid, ...wanted])
+    if (!known.has(uid)) throw unknownUser(uid)
+    const friends = await tx.query<{ friend: string }>(selectFriends, [appId, uid])
+    const existing = new Set(friends.map(({ friend }) => friend))
+    const counts = await tx.query<{ uid: string; count: number }>(selectCounts, [appId, wanted])
+    const countOf = new Map(counts.map((row) => [row.uid, row.count]))
+
+    const added: string[] = []
+    const outcomes = wanted.map((other): [string, Outcome] => {
+      const refusal = refuseFriend(uid, other, known, existing, {
+        mine: existing.size + added.length,
+        theirs: countOf.get(other) ?? 0,
+      })
+      if (refusal !== undefined) return [other, { success: false, ...refusal.toBody() }]
+      added.push(other)
+      return [other, { success: true, message: `${uid} and ${other} are now friends (accepted).` }]
+    })
+    await tx.query(insert, [appId, uid, added, now])
+    if (addToConversations) await startConversations(tx, appId, uid, added, now)
+    return Object.fromEntries(outcomes)
+  })
+}
+
+async function lockActive(tx: Transaction, appId: number, uids: readonly string[]): Promise<Set<string>> {
+  const rows = await tx.query<{ uid: string; active: boolean }>(lockUsers, [appId, uids])
+  return new Set(rows.filter(({ active }) => active).map((row) => row.uid))
+}
+
+function refuseFriend(
+  uid: string,
+  other: string,
+  known: ReadonlySet<string>,
+  existing: ReadonlySet<string>,
+  count: { mine: number; theirs: number },
+): ApiError | undefined {
+  if (other === uid) return new ApiError('ERR_CANNOT_FORM_SELF_RELATION', `${uid} cannot be his own friend.`)
+  if (!known.has(other) || other === systemUid) return unknownUser(other)
+  if (existing.has(other)) return new ApiError('ERR_ALREADY_FRIEND', `${uid} and ${other} are friends already.`)
+  const full = count.mine >= limits.friendsPerUser ? uid : count.theirs >= limits.friendsPerUser ? other : undefined
+  if (full === undefined) return undefined
+  return new ApiError('ERR_PLAN_QUOTA_RESTRICTION', `${full} has ${limits.friendsPerUser} friends, as many as one may.`)
+}
+
+const remove = statement(`
+  delete from friends
+  where app_id = $1
+  and ((uid = $2 and friend = any($3::text[])) or (friend = $2 and uid = any($3::text[])))`)
+
+/** Ends friendships, both ways; one that was none is fine. */
+export async function removeFriends(
+  database: Database,
+  appId: number,
+  uid: string,
+  friends: readonly string[],
+): Promise<void> {
+  await database.query(remove, [appId, uid, friends.map((friend) => friend.toLowerCase())])
+}
+
+/** A page of a user's friends, by name, and how many there are; deactivated ones are not listed. */
+export async function selectFriendsOf(
+  on: Queryable,
+  appId: number,
+  uid: string,
+  { searchKey }: QueryOf<typeof listFriends>,
+  page: PageRequest,
+): Promise<{ users: UserRow[]; total: number }> {
+  const conditions: Fragment[] = [sql`f.app_id = ${appId}`, sql`f.uid = ${uid}`, sql`u.deactivated_at is null`]
+  if (searchKey !== undefined) {
+    const key = nameKey(searchKey)
+    conditions.push(sql`(strpos(u.name_key, ${key}) > 0 or strpos(u.uid, ${key}) > 0)`)
+  }
+  const rows = await on.run<UserRow & { total: number }>(
+    sql`
+    select ${sql.raw(userColumns)}, count(*) over () as total
+    from friends f
+    join users u on u.app_id = f.app_id and u.uid = f.friend
+    where ${allOf(conditions)}
+    order by u.name_key, u.uid
+    limit ${page.perPage} offset ${page.offset}` as Fragment<UserRow & { total: number }>,
+  )
+  return { users: rows, total: rows[0]?.total ?? 0 }
+}

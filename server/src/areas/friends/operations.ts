@@ -1,0 +1,47 @@
+import {
+  type AnswerOf,
+  addFriends as addFriendsOperation,
+  listFriends,
+  listMyFriends,
+  type QueryOf,
+  removeFriends as removeFriendsOperation,
+} from '@parley/contract'
+import { type App, serve } from '../../call.ts'
+import type { Context } from '../../context.ts'
+import { pageMeta, readPage, syncCursor } from '../../paging.ts'
+import { requireUser, showUsers } from '../users/index.ts'
+import { addFriends, removeFriends, selectFriendsOf } from './friends.ts'
+
+export const operations = [
+  serve(addFriendsOperation, async ({ app, params, body }, { database }) => {
+    const uid = params.uid.toLowerCase()
+    const { accepted = [], addToConversations = false } = body
+    return { data: { accepted: await addFriends(database, app.appId, uid, accepted, addToConversations) } }
+  }),
+
+  serve(listFriends, async ({ app, params, query }, context) => {
+    const { uid } = await requireUser(context.database, app.appId, params.uid)
+    return list(context, app, uid, query)
+  }),
+
+  serve(removeFriendsOperation, async ({ app, params, body }, { database }) => {
+    const { uid } = await requireUser(database, app.appId, params.uid)
+    await removeFriends(database, app.appId, uid, body.friends ?? [])
+    return { data: { success: true, message: `Friends of ${uid} were removed.` } }
+  }),
+
+  serve(listMyFriends, ({ app, actor, query }, context) => list(context, app, actor?.uid ?? '', query)),
+]
+
+async function list(
+  { database }: Context,
+  app: App,
+  uid: string,
+  query: QueryOf<typeof listFriends>,
+): Promise<AnswerOf<typeof listFriends>> {
+  const page = readPage(query)
+  const { users, total } = await selectFriendsOf(database, app.appId, uid, query, page)
+  const data = await showUsers(database, app.appId, uid, users)
+  const cursor = syncCursor(users)
+  return { data, meta: pageMeta(page, total, data.length), ...(cursor && { cursor }) }
+}

@@ -1,0 +1,95 @@
+import { partsOf } from '../write/statement.ts'
+import type { ImportRow } from './row.ts'
+
+/** A conversation that a batch writes into, as it stands under its lock. */
+export interface LockedConversation {
+  readonly appId: number
+  readonly key: number
+  readonly kind: 1 | 2
+  readonly first: string
+  readonly second: string
+  readonly createdAt: number
+  readonly lastSentAt: number | null
+  readonly lastId: number | null
+  readonly listedSentAt: number | null
+  readonly listedId: number | null
+}
+
+/** A message stored before, sent or imported, whose muid a batch names. */
+export interface KnownMessage {
+  readonly appId: number
+  readonly muid: string
+  readonly id: number
+  readonly conversation: number
+  readonly parentId: number | null
+}
+
+export type ImportRefusal =
+  | 'ERR_UID_NOT_FOUND'
+  | 'ERR_GUID_NOT_FOUND'
+  | 'ERR_IMPORT_MUID_ALREADY_EXISTS'
+  | 'ERR_WRONG_MESSAGE_THREAD'
+  | 'ERR_MESSAGE_THREAD_NESTING'
+  /** The database did not take this row. */
+  | 'ERR_EXCEPTION'
+
+/** A message that is to be stored. */
+export interface PlannedMessage {
+  readonly row: ImportRow
+  readonly conversation: LockedConversation
+  /** The message that it answers: stored before, by its id, or another row of the batch. */
+  readonly parent: number | ImportRow | null
+}
+
+/** Decides about each row of a batch: stored, or why not. Of rows with the same muid the first that fits counts. */
+export function planImport(
+  rows: readonly ImportRow[],
+  conversations: readonly LockedConversation[],
+  known: readonly KnownMessage[],
+): Array<PlannedMessage | ImportRefusal> {
+  const byName = new Map(conversations.map((found) => [nameOf(found, [found.first, found.second]), found]))
+  const conversationOf = (row: ImportRow) => byName.get(nameOf(row, partsOf(row)))
+  const stored = new Map<string, KnownMessage[]>()
+  for (const message of known) {
+    const key = muidKey(message.appId, message.muid)
+    stored.set(key, [...(stored.get(key) ?? []), message])
+  }
+  const firstOf = new Map<string, ImportRow>()
+  for (const row of rows) {
+    const key = muidKey(row.appId, row.muid)
+    if (!firstOf.has(key) && !stored.has(key)) firstOf.set(key, row)
+  }
+
+  const findParent = (row: ImportRow, conversation: LockedConversation): number | ImportRow | null | ImportRefusal => {
+    if (row.parentMuid === null) return null
+    const key = muidKey(row.appId, row.parentMuid)
+    const here = stored.get(key)?.find((message) => message.conversation === conversation.key)
+    if (here !== undefined) return here.parentId === null ? here.id : 'ERR_MESSAGE_THREAD_NESTING'
+    const parent = firstOf.get(key)
+    if (parent === undefined || conversationOf(parent) !== conversation) return 'ERR_WRONG_MESSAGE_THREAD'
+    return parent.parentMuid === null ? parent : 'ERR_MESSAGE_THREAD_NESTING'
+  }
+
+  const taken = new Set(stored.keys())
+  return rows.map((row) => {
+    const conversation = conversationOf(row)
+    if (conversation === undefined) return row.kind === 1 ? 'ERR_UID_NOT_FOUND' : 'ERR_GUID_NOT_FOUND'
+    const key = muidKey(row.appId, row.muid)
+    if (taken.has(key)) return 'ERR_IMPORT_MUID_ALREADY_EXISTS'
+    const parent = findParent(row, conversation)
+    if (typeof parent === 'string') return parent
+    taken.add(key)
+    return { row, conversation, parent }
+  })
+}
+
+function nameOf(
+  { appId, kind }: Pick<ImportRow, 'appId' | 'kind'>,
+  [first, second]: readonly [string, string],
+): string {
+  return `${appId} ${kind} ${first} ${second}`
+}
+
+function muidKey(appId: number, muid: string): string {
+  return `${appId} ${muid}`
+}

@@ -1,0 +1,87 @@
+import { type ImportMessage, readEpochSeconds, readOptionalTime } from '@parley/contract'
+import { reserved } from '../content.ts'
+import { mentionedIn } from '../mentions.ts'
+import { attachmentsOf, traits, traitsOf } from '../traits.ts'
+
+/** One imported message on its way into the database. Ids are in lower case, times in epoch seconds. */
+export interface ImportRow {
+  readonly appId: number
+  readonly muid: string
+  readonly sender: string
+  /** 1 one-to-one, 2 group */
+  readonly kind: 1 | 2
+  readonly receiver: string
+  readonly category: string
+  readonly type: string
+  /** As it is stored: without what only the service writes, empty where the message was deleted. */
+  readonly data: Readonly<Record<string, unknown>>
+  readonly tags: readonly string[]
+  readonly mentioned: readonly string[]
+  readonly traits: number
+  readonly countable: boolean
+  readonly sentAt: number
+  /** Explicit times of the receiver; one who has read a message has received it. */
+  readonly deliveredAt: number | null
+  readonly readAt: number | null
+  readonly editedAt: number | null
+  readonly deletedAt: number | null
+  /** The message that this one answers in its thread. */
+  readonly parentMuid: string | null
+  readonly reactions: ReadonlyArray<{ readonly reaction: string; readonly uid: string }>
+}
+
+/** Makes a row of a record that passed its check. */
+export function toImportRow(appId: number, message: ImportMessage): ImportRow {
+  const { category = 'message', tags = [] } = message
+  const type = message.type ?? (category === 'interactive' ? 'card' : 'text')
+  const sender = message.sender.toLowerCase()
+  const receiver = message.receiver.toLowerCase()
+  const kind = message.receiverType === 'user' ? 1 : 2
+  const deletedAt = readOptionalTime(message.deletedAt)
+  const data = deletedAt === null ? contentOf(category, type, message.data) : {}
+  const mentioned = mentionedIn(data)
+  const reactions = reactionsOf(message)
+  const readAt = readOptionalTime(message.readAt)
+  return {
+    appId,
+    muid: message.muid,
+    sender,
+    kind,
+    receiver,
+    category,
+    type,
+    data,
+    tags: deletedAt === null ? [...new Set(tags)] : [],
+    mentioned,
+    traits:
+      traitsOf(type, data) |
+      (mentioned.length > 0 ? traits.mentions : 0) |
+      (reactions.length > 0 ? traits.reactions : 0),
+    // What is imported into groups leaves nothing unread.
+    countable: kind === 1 && sender !== receiver && category !== 'call' && deletedAt === null,
+    sentAt: readEpochSeconds(message.sentAt) as number,
+    deliveredAt: readOptionalTime(message.deliveredAt) ?? readAt,
+    readAt,
+    editedAt: readOptionalTime(message.editedAt),
+    deletedAt,
+    parentMuid: message.parentMuid ?? null,
+    reactions,
+  }
+}
+
+const mediaTypes = ['image', 'file', 'audio', 'video']
+
+function contentOf(category: string, type: string, sent: ImportMessage['data']): Record<string, unknown> {
+  const data: Record<string, unknown> = { ...sent }
+  for (const name of reserved) delete data[name]
+  // As in what is sent live: front ends look for the file there.
+  if (category === 'message' && mediaTypes.includes(type)) data.url ??= attachmentsOf(data)[0]?.url
+  return data
+}
+
+/** Each user's reaction once, in the order of the record. */
+function reactionsOf({ reactions = {} }: ImportMessage): Array<{ reaction: string; uid: string }> {
+  return Object.entries(reactions).flatMap(([reaction, uids]) =>
+    [...new Set(uids.map((uid) => uid.toLowerCase()))].map((uid) => ({ reaction, uid })),
+  )
+}

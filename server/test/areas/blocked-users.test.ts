@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
+import { createUsers, createWorld } from '../support/world.ts'
+
+const uids = (users: Array<{ uid: string }>) => users.map(({ uid }) => uid)
+
+describe('blocking', () => {
+  it('stops messages both ways, and unblocking lets them through again', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const answer = dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['Bob'] }))
+    expect(answer).toEqual({ bob: { success: true, message: expect.stringMatching(/alice.*bob/) } })
+    const send = (receiver: string, as?: string) =>
+      world.post('/messages', { receiver, receiverType: 'user', data: { text: 'x' } }, as === undefined ? {} : { as })
+    expect(refusal(await send('bob', 'alice'))).toBe('403 ERR_BLOCKED_RECEIVER')
+    expect(refusal(await send('alice', 'bob'))).toBe('403 ERR_BLOCKED_SENDER')
+    expect((await send('alice')).status).toBe(200)
+    const unblocked = dataOf(await world.delete('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    expect(unblocked).toEqual({ bob: { success: true, message: expect.stringMatching(/alice.*bob/) } })
+    expect((await send('bob', 'alice')).status).toBe(200)
+    expect((await send('alice', 'bob')).status).toBe(200)
+  })
+
+  it('leaves groups alone, where messages of the blocked can be left out', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    await sayInGroup(world, 'bob', 'team', 'from bob')
+    await sayInGroup(world, 'alice', 'team', 'from alice')
+    expect(texts(await world.get('/groups/team/messages', { as: 'alice' }))).toEqual(['from bob', 'from alice'])
+    const hidden = await world.get('/groups/team/messages?hideMessagesFromBlockedUsers=1', { as: 'alice' })
+    expect(texts(hidden)).toEqual(['from alice'])
+  })
+
+  it('takes the conversation out of the list of the one who blocks', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await say(world, 'bob', 'alice', 'hi')
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    expect(dataOf(await world.get('/conversations', { as: 'alice' }))).toEqual([])
+    expect(dataOf(await world.get('/conversations', { as: 'bob' }))).toHaveLength(1)
+  })
+
+  it('answers for each uid what went wrong', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const answer = dataOf(
+      await world.post('/users/alice/blockedusers', { blockedUids: ['alice', 'nobody', 'bob', 'app_system'] }),
+    )
+    expect(answer.alice).toMatchObject({ success: false, error: { code: 'ERR_CANNOT_BLOCK_SELF' } })
+    expect(answer.nobody).toMatchObject({ success: false, error: { code: 'ERR_UID_NOT_FOUND' } })
+    expect(answer.app_system).toMatchObject({ success: false, error: { code: 'ERR_PERMISSION_DENIED' } })
+    expect(answer.bob.success).toBe(true)
+    expect(refusal(await world.post('/users/nobody/blockedusers', { blockedUids: ['bob'] }))).toBe(
+      '404 ERR_UID_NOT_FOUND',
+    )
+    for (const body of [{}, { blockedUids: 'bob' }, { blockedUids: [] }, { blockedUids: [5] }, undefined]) {
+      expect(refusal(await world.post('/users/alice/blockedusers', body))).toBe('400 ERR_BAD_REQUEST')
+    }
+  })
+
+  it('is listed newest first, with direction and search', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol', 'dave')
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['carol'] }))
+    dataOf(await world.post('/users/dave/blockedusers', { blockedUids: ['alice'] }))
+    const list = await world.get('/users/alice/blockedusers')
+    expect(uids(list.body.data)).toEqual(['carol', 'bob'])
+    expect(list.body.data[0]).toMatchObject({
+      uid: 'carol',
+      name: 'Carol',
+      blockedByMe: true,
+      blockedByMeAt: expect.any(Number),
+      blockedAt: expect.any(Number),
+      conversationId: 'alice_user_carol',
+    })
+    expect(list.body.meta.pagination).toMatchObject({ total: 2, count: 2 })
+    const query = async (q: string) => uids(dataOf(await world.get(`/users/alice/blockedusers?${q}`)))
+    expect(await query('direction=hasBlockedMe')).toEqual(['dave'])
+    expect(await query('direction=both')).toEqual(['dave', 'carol', 'bob'])
+    expect(await query('searchKey=CAR')).toEqual(['carol'])
+    expect(await query('perPage=1&page=2')).toEqual(['bob'])
+    expect(refusal(await world.get('/users/alice/blockedusers?direction=up'))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('is open to a user for his own list, with his token', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const { authToken: token } = dataOf(await world.post('/users/alice/auth_tokens'))
+    dataOf(await world.post('/blockedusers', { blockedUids: ['bob'] }, { token }))
+    expect(uids(dataOf(await world.get('/blockedusers', { token })))).toEqual(['bob'])
+    dataOf(await world.delete('/blockedusers', { blockedUids: ['bob'] }, { token }))
+    expect(dataOf(await world.get('/blockedusers', { token }))).toEqual([])
+    expect(refusal(await world.get('/users/bob/blockedusers', { token }))).toBe('403 AUTH_ERR_NO_ACCESS')
+    expect(refusal(await world.get('/blockedusers'))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('twice, and by many at once, is fine', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => world.post('/users/alice/blockedusers', { blockedUids: ['bob', 'carol'] })),
+    )
+    expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200))
+    expect((await world.get('/users/alice/blockedusers')).body.meta.pagination.total).toBe(2)
+  })
+})

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { dataOf, refusal, say } from '../support/chat.ts'
+import { createUsers, createWorld } from '../support/world.ts'
+
+const uids = (users: Array<{ uid: string }>) => users.map(({ uid }) => uid)
+
+describe('friends', () => {
+  it('are friends both ways, listed by name, and filter the user list', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'carol', 'bob', 'dave')
+    const answer = dataOf(await world.post('/users/alice/friends', { accepted: ['carol', 'Bob'] }))
+    expect(answer).toEqual({
+      accepted: {
+        carol: { success: true, message: expect.stringContaining('accepted') },
+        bob: { success: true, message: expect.stringContaining('accepted') },
+      },
+    })
+    const list = await world.get('/users/alice/friends')
+    expect(uids(list.body.data)).toEqual(['bob', 'carol'])
+    expect(list.body.data[0].conversationId).toBe('alice_user_bob')
+    expect(list.body.meta.pagination.total).toBe(2)
+    expect(uids(dataOf(await world.get('/users/bob/friends')))).toEqual(['alice'])
+    expect(uids(dataOf(await world.get('/users/alice/friends?searchKey=AR')))).toEqual(['carol'])
+    expect(uids(dataOf(await world.get('/users?friendsOnly=1', { as: 'bob' })))).toEqual(['alice'])
+    expect((await world.delete('/users/bob/friends', { friends: ['alice'] })).body.data.success).toBe(true)
+    expect(uids(dataOf(await world.get('/users/alice/friends')))).toEqual(['carol'])
+  })
+
+  it('are refused one by one', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob'] }))
+    const { accepted } = dataOf(
+      await world.post('/users/alice/friends', { accepted: ['alice', 'bob', 'nobody', 'carol'] }),
+    )
+    expect(accepted.alice.error.code).toBe('ERR_CANNOT_FORM_SELF_RELATION')
+    expect(accepted.bob.error.code).toBe('ERR_ALREADY_FRIEND')
+    expect(accepted.nobody.error.code).toBe('ERR_UID_NOT_FOUND')
+    expect(accepted.carol.success).toBe(true)
+    expect(refusal(await world.post('/users/nobody/friends', { accepted: ['bob'] }))).toBe('404 ERR_UID_NOT_FOUND')
+    const many = { accepted: Array.from({ length: 26 }, (_, i) => `u${i}`) }
+    expect(refusal(await world.post('/users/alice/friends', many))).toBe('400 ERR_BAD_REQUEST')
+    expect(refusal(await world.post('/users/alice/friends', { accepted: 'bob' }))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('can have a conversation from the start', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob'], addToConversations: true }))
+    const [conversation] = dataOf(await world.get('/conversations', { as: 'bob' }))
+    expect(conversation).toMatchObject({ conversationId: 'alice_user_bob', unreadMessageCount: '0' })
+    expect(conversation.lastMessage).toBeUndefined()
+    expect((await world.post('/users/alice/conversation/read', {}, { as: 'bob' })).status).toBe(200)
+    await say(world, 'alice', 'bob', 'hi')
+    expect(dataOf(await world.get('/users/alice/conversation', { as: 'bob' }))).toMatchObject({
+      unreadMessageCount: '1',
+      lastMessage: { data: { text: 'hi' } },
+    })
+  })
+
+  it('made from both sides at once, many times, are friends once', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        i % 2 === 0
+          ? world.post('/users/alice/friends', { accepted: ['bob'] })
+          : world.post('/users/bob/friends', { accepted: ['alice'] }),
+      ),
+    )
+    expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200))
+    expect((await world.get('/users/alice/friends')).body.meta.pagination.total).toBe(1)
+  })
+
+  it('are seen by a user with his token', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob'] }))
+    const { authToken: token } = dataOf(await world.post('/users/alice/auth_tokens'))
+    expect(uids(dataOf(await world.get('/friends', { token })))).toEqual(['bob'])
+    expect(refusal(await world.get('/users/bob/friends', { token }))).toBe('403 AUTH_ERR_NO_ACCESS')
+  })
+})
