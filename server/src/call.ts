@@ -16,14 +16,16 @@ export interface App {
  * `user`: all of them do; he came with his own token, or an API key acts on his behalf.
  */
 export type Caller =
-  | { readonly kind: 'app'; readonly keyDigest: Buffer }
+  | { readonly kind: 'app'; readonly keyDigest: Buffer; readonly scope: 'fullAccess' | 'authOnly' }
   | { readonly kind: 'user'; readonly uid: string; readonly via: 'key' }
-  | { readonly kind: 'user'; readonly uid: string; readonly via: 'token'; readonly tokenDigest: Buffer }
+  | { readonly kind: 'user'; readonly uid: string; readonly via: 'token'; readonly authToken: string }
 
 /** One request to one operation, validated, with everything a handler may look at. */
 export interface Call<O extends Operation> {
   readonly app: App
   readonly caller: Caller
+  /** Host and port that the client itself used, e.g. `chat.example.com:8443`. */
+  readonly host: string
   /** The acting user, known and active; absent when the app acts, and in operations that check the actor themselves. */
   readonly actor: UserRow | undefined
   readonly params: ParamsOf<O>

@@ -6,6 +6,7 @@ import { operations as conversations } from './areas/conversations/operations.ts
 import { operations as friends } from './areas/friends/operations.ts'
 import { operations as groupMembers } from './areas/group-members/operations.ts'
 import { operations as groups } from './areas/groups/operations.ts'
+import { operations as me } from './areas/me/operations.ts'
 import { operations as messageMarks } from './areas/messages/marks/operations.ts'
 import { operations as messages } from './areas/messages/operations.ts'
 import { operations as permissions } from './areas/permissions/operations.ts'
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...friends,
   ...groupMembers,
   ...groups,
+  ...me,
   ...messageMarks,
   ...messages,
   ...permissions,

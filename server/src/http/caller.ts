@@ -39,7 +39,7 @@ export async function authenticate(
   if (operation.access.user !== true) {
     throw new ApiError('AUTH_ERR_NO_ACCESS', `${operation.id} needs an API key; a user's token does not open it.`)
   }
-  return { kind: 'user', uid: owner.uid, via: 'token', tokenDigest: owner.digest }
+  return { kind: 'user', uid: owner, via: 'token', authToken: token }
 }
 
 async function authenticateKey(
@@ -55,7 +55,7 @@ async function authenticateKey(
     throw new ApiError('AUTH_ERR_NO_ACCESS', `An authOnly key may not call ${operation.id}; it needs a fullAccess key.`)
   }
   if (onBehalfOf === undefined || operation.onBehalfOf === 'ignored') {
-    return { kind: 'app', keyDigest: credential.digest }
+    return { kind: 'app', keyDigest: credential.digest, scope: credential.scope }
   }
   return { kind: 'user', uid: onBehalfOf.toLowerCase(), via: 'key' }
 }

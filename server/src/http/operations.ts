@@ -24,6 +24,7 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
   const readQuery = compileQueryReader(operation.query)
   const checkQuery = compileCheck('query', operation.query)
   const checkBody = operation.body && compileCheck('body', operation.body)
+  const declared = Object.keys((operation.body as { properties?: object } | undefined)?.properties ?? {})
 
   server.route({
     method: operation.method,
@@ -44,14 +45,14 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
       const params = readParams(request)
       const query = sanitize(readQuery(request.query as Record<string, string>), 'query') as Record<string, unknown>
       checkQuery(query)
-      const body = checkBody && readBody(request)
+      const body = checkBody && readBody(request, declared)
       checkBody?.(body)
       checkActorNamed(operation, caller)
       const actor =
         caller.kind === 'user' && options.checksActor !== true
           ? await requireActiveUser(context.database, app.appId, caller.uid)
           : undefined
-      return handle({ app, caller, actor, params, query, body: body as never }, context)
+      return handle({ app, caller, host: request.host, actor, params, query, body: body as never }, context)
     },
   })
 }
@@ -66,6 +67,10 @@ function readParams(request: FastifyRequest): Record<string, string> {
   return params
 }
 
-function readBody(request: FastifyRequest): unknown {
-  return request.body === undefined ? {} : sanitize(request.body, 'body')
+/** The body as far as it is declared: unknown members are ignored, so no rule can meet one by accident. */
+function readBody(request: FastifyRequest, declared: readonly string[]): unknown {
+  const body = request.body === undefined ? {} : sanitize(request.body, 'body')
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const members = body as Record<string, unknown>
+  return Object.fromEntries(declared.filter((name) => Object.hasOwn(members, name)).map((name) => [name, members[name]]))
 }

@@ -18,8 +18,7 @@ export async function findTokenOwner(
   secrets: Secrets,
   app: App,
   token: string,
-): Promise<{ uid: string; digest: Buffer } | undefined> {
-  const digest = secrets.digest(token)
-  const [row] = await on.query<{ uid: string }>(select, [app.appId, digest])
-  return row && { uid: row.uid, digest }
+): Promise<string | undefined> {
+  const [row] = await on.query<{ uid: string }>(select, [app.appId, secrets.digest(token)])
+  return row?.uid
 }

@@ -1,1 +1,1 @@
-export { issueToken, removeTokens } from './tokens.ts'
+export { issueToken, recordUse, removeToken, removeTokens } from './tokens.ts'

@@ -1,23 +1,13 @@
 import { ApiError } from '@parley/contract'
-import type { App, Caller } from '../../call.ts'
-import type { Queryable } from '../../store/database.ts'
-import { statement } from '../../store/statement.ts'
+import type { Caller } from '../../call.ts'
 import { systemUid } from '../apps/index.ts'
-
-const selectScope = statement(`
-  select scope
-  from api_keys
-  where app_id = $1
-  and digest = $2`)
 
 /**
  * Is the caller the app's own backend, with a fullAccess key? An authOnly key lies in front ends, where anybody can read
  * it: it does not get to see what is private, gives no roles and does not touch the system user.
  */
-export async function comesFromBackend(on: Queryable, app: App, caller: Caller): Promise<boolean> {
-  if (caller.kind !== 'app') return false
-  const [key] = await on.query<{ scope: string }>(selectScope, [app.appId, caller.keyDigest])
-  return key?.scope === 'fullAccess'
+export function comesFromBackend(caller: Caller): boolean {
+  return caller.kind === 'app' && caller.scope === 'fullAccess'
 }
 
 /** What a front end may not do with users, though it may make and change them. @throws 403 `AUTH_ERR_NO_ACCESS` */

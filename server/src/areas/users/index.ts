@@ -1,4 +1,5 @@
 export { keepActive, lockUser } from './locks.ts'
+export { changeOwnProfile } from './profile.ts'
 export { refuseDeactivated, requireActiveUser, requireUser, unknownUser } from './require.ts'
 export {
   nameKey,

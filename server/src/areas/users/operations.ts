@@ -24,7 +24,7 @@ import { showUsers } from './view.ts'
 export const operations = [
   serve(createUser, async ({ app, caller, body: { withAuthToken, ...user } }, { database, secrets }) => {
     checkProfile(user)
-    const fromBackend = await comesFromBackend(database, app, caller)
+    const fromBackend = comesFromBackend(caller)
     return database.transaction(async (tx) => {
       const row = await insertUser(tx, app.appId, user, { fromBackend })
       const token = withAuthToken === true ? await issueToken(tx, secrets, app.appId, row.uid) : undefined
@@ -47,7 +47,7 @@ export const operations = [
 
   serve(updateUser, async ({ app, caller, params, body }, { database }) => {
     checkProfile(body)
-    const fromBackend = await comesFromBackend(database, app, caller)
+    const fromBackend = comesFromBackend(caller)
     const uid = params.uid.toLowerCase()
     const row = await database.transaction((tx) => changeUser(tx, app.appId, uid, body, { fromBackend }))
     return { data: showUser(row, fromBackend ? 'app' : 'other') }

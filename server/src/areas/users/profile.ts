@@ -8,7 +8,7 @@ import {
   type updateUser,
 } from '@parley/contract'
 import { sql } from 'kysely'
-import type { Transaction } from '../../store/database.ts'
+import type { Database, Transaction } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
 import { checkFrontEnd } from './authority.ts'
 import { lockUser } from './locks.ts'
@@ -143,4 +143,18 @@ function changesOf({ unset = [], ...change }: UserChange): Fragment[] {
 
 function withoutRepeats(tags: readonly string[]): string[] {
   return [...new Set(tags)]
+}
+
+/**
+ * Changes a user's profile as he does himself: everything but his role.
+ * @throws 400 naming each field that is wrong
+ */
+export async function changeOwnProfile(
+  database: Database,
+  appId: number,
+  uid: string,
+  change: Omit<UserChange, 'role'>,
+): Promise<UserRow> {
+  checkProfile(change)
+  return database.transaction((tx) => changeUser(tx, appId, uid, change, { fromBackend: true }))
 }

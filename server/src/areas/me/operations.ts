@@ -1,0 +1,57 @@
+import { ApiError, getMe, getSettings, logOut, recordUserSession, updateMe } from '@parley/contract'
+import { type App, type Caller, serve } from '../../call.ts'
+import type { Context } from '../../context.ts'
+import { recordUse, removeToken } from '../auth-tokens/index.ts'
+import { changeOwnProfile, requireUser, showUser, type UserRow } from '../users/index.ts'
+import { clientSettings } from './settings.ts'
+
+export const operations = [
+  serve(updateMe, async ({ app, caller, host, actor, body }, context) => {
+    const { platform, deviceId: _, appInfo, ...profile } = body
+    const uid = actor?.uid ?? ''
+    if (caller.kind === 'user' && caller.via === 'token' && (platform !== undefined || appInfo !== undefined)) {
+      await recordUse(context, app.appId, uid, caller.authToken, {
+        ...(platform !== undefined && { platform }),
+        ...(appInfo !== undefined && { appInfo }),
+      })
+    }
+    const user = await changeOwnProfile(context.database, app.appId, uid, profile)
+    return { data: { ...showMe(context, app, caller, user), settings: clientSettings(host, context.config) } }
+  }),
+
+  serve(getMe, async ({ app, caller, actor }, context) => {
+    const user = await requireUser(context.database, app.appId, actor?.uid ?? '')
+    return { data: showMe(context, app, caller, user) }
+  }),
+
+  serve(logOut, async ({ app, caller, actor }, context) => {
+    if (caller.kind !== 'user' || caller.via !== 'token') {
+      throw new ApiError(
+        'AUTH_ERR_EMPTY_AUTH_TOKEN',
+        'Logging out ends the token of the call; this one came with an API key.',
+      )
+    }
+    await removeToken(context, app.appId, caller.uid, caller.authToken)
+    return { data: { success: true, message: `${actor?.uid} is logged out.` } }
+  }),
+
+  serve(getSettings, async ({ host }, { config }) => ({ data: clientSettings(host, config) })),
+
+  serve(recordUserSession, async () => ({ data: { success: true } })),
+]
+
+/** The user with what belongs to this login: his token opens the socket too, and dies with it. */
+function showMe({ secrets }: Context, app: App, caller: Caller, user: UserRow) {
+  const shown = showUser(user, 'self')
+  if (caller.kind !== 'user' || caller.via !== 'token') return shown
+  return {
+    ...shown,
+    authToken: caller.authToken,
+    jwt: caller.authToken,
+    wsChannel: {
+      identity: `[${app.name}]${user.uid}`,
+      secret: secrets.digest(`socket ${caller.authToken}`).toString('hex').slice(0, 40),
+      service: app.name,
+    },
+  }
+}
