@@ -40,6 +40,9 @@ export type OnBehalfOf = 'required' | 'optional' | 'ignored'
 /** The group of requests that a rate limit counts together. */
 export type RateLimitClass = 'core' | 'standard' | 'import'
 
+/** What is counted for each acting user besides. */
+export type UserRateLimit = 'sendPerUser' | 'markUnreadPerUser'
+
 /**
  * One operation of the contract, declared once as data. Route, validation, serialisation, OpenAPI entry, permission
  * class and the conformance test all come from it; nothing describes the API a second time.
@@ -71,6 +74,7 @@ export interface Operation<
   /** Error codes that this operation adds to those that every operation can give. */
   readonly errors: readonly ErrorCode[]
   readonly rateLimit: RateLimitClass
+  readonly userRateLimit?: UserRateLimit
   /** Largest accepted body in bytes; 1 MB where nothing is said. */
   readonly bodyLimit?: number
 }

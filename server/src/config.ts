@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { limits } from '@parley/contract'
 
 /** Settings of one deployment: read from the environment once at start, validated, frozen. */
 export interface Config {
@@ -20,7 +21,12 @@ export interface Config {
   readonly logLevel: LogLevel
   /** Origins that browsers may call from; `*` for any. */
   readonly corsOrigins: readonly string[]
+  /** Requests a minute, by what they count; what is missing is not limited. */
+  readonly rateLimits: RateLimits
 }
+
+export type RateLimitName = keyof typeof limits.requestsPerMinute
+export type RateLimits = Readonly<Partial<Record<RateLimitName, number>>>
 
 export const regions = ['us', 'eu', 'in'] as const
 export type Region = (typeof regions)[number]
@@ -86,6 +92,7 @@ export function readConfig(environment: Environment): Config {
     trustProxy: readTrustProxy(value('TRUST_PROXY'), problems),
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
     corsOrigins: readOrigins(value('CORS_ORIGINS'), problems),
+    rateLimits: readRateLimits(value('RATE_LIMITS'), problems),
   }
   if (config.apiKey !== undefined && config.apiKey === config.authKey) {
     problems.push('PARLEY_AUTH_KEY must differ from PARLEY_API_KEY')
@@ -173,4 +180,24 @@ function splitList(text: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
+}
+
+/** `off`, `hosted` for the documented figures, or figures of one's own: `core=600,sendPerUser=30`. */
+function readRateLimits(text: string | undefined, problems: string[]): RateLimits {
+  if (text === undefined || text.toLowerCase() === 'off') return {}
+  if (text.toLowerCase() === 'hosted') return limits.requestsPerMinute
+  const names = Object.keys(limits.requestsPerMinute) as RateLimitName[]
+  const rateLimits: Partial<Record<RateLimitName, number>> = {}
+  for (const part of text.split(',')) {
+    const [name = '', figure = ''] = part.split('=').map((piece) => piece.trim())
+    const known = names.find((candidate) => candidate.toLowerCase() === name.toLowerCase())
+    if (known === undefined || !/^[1-9]\d{0,8}$/.test(figure)) {
+      problems.push(
+        `RATE_LIMITS must be off, hosted, or figures such as core=600,standard=1200 (of ${names.join(', ')}); not "${part}"`,
+      )
+    } else {
+      rateLimits[known] = Number(figure)
+    }
+  }
+  return rateLimits
 }

@@ -28,6 +28,7 @@ describe('the configuration', () => {
       trustProxy: false,
       logLevel: 'info',
       corsOrigins: ['*'],
+      rateLimits: {},
     })
   })
 
@@ -48,6 +49,7 @@ describe('the configuration', () => {
       TRUST_PROXY: 'loopback, 10.0.0.0/8,fd00::/8, 192.0.2.7',
       LOG_LEVEL: 'WARN',
       CORS_ORIGINS: 'https://Chat.example.com/, http://localhost:5173,https://a.example.com:443',
+      RATE_LIMITS: 'core=600,sendPerUser=30',
     })
     expect(config).toEqual({
       host: '0.0.0.0',
@@ -64,6 +66,7 @@ describe('the configuration', () => {
       trustProxy: ['loopback', '10.0.0.0/8', 'fd00::/8', '192.0.2.7'],
       logLevel: 'warn',
       corsOrigins: ['https://chat.example.com', 'http://localhost:5173', 'https://a.example.com'],
+      rateLimits: { core: 600, sendPerUser: 30 },
     })
   })
 
@@ -99,6 +102,7 @@ describe('the configuration', () => {
     ['TRUST_PROXY', ','],
     ['LOG_LEVEL', 'loud'],
     ['CORS_ORIGINS', 'chat.example.com'],
+    ['RATE_LIMITS', 'core=many'],
     ['CORS_ORIGINS', 'https://chat.example.com/path'],
     ['CORS_ORIGINS', 'https://chat.example.com:99999'],
     ['CORS_ORIGINS', ','],

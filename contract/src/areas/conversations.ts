@@ -141,6 +141,7 @@ export const markUserRead = defineOperation({
 export const markUserUnread = defineOperation({
   ...userMark,
   id: 'mark-conversation-as-unread',
+  userRateLimit: 'markUnreadPerUser',
   method: 'DELETE',
   path: '/users/{uid}/conversation/read',
   summary: 'Mark messages from uid as unread again',
@@ -169,6 +170,7 @@ export const markGroupRead = defineOperation({
 export const markGroupUnread = defineOperation({
   ...groupMark,
   id: 'mark-group-conversation-as-unread',
+  userRateLimit: 'markUnreadPerUser',
   method: 'DELETE',
   path: '/groups/{guid}/conversation/read',
   summary: "Mark the group's messages as unread again for the acting user",

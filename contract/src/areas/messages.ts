@@ -32,6 +32,7 @@ const categories = ['message', 'custom', 'interactive', 'action', 'call', 'card'
 export const sendMessage = defineOperation({
   ...shared,
   id: 'send-message',
+  userRateLimit: 'sendPerUser',
   method: 'POST',
   path: '/messages',
   summary: 'Send a message',

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { authenticate, checkActorNamed, resolveApp } from './caller.ts'
 import { apiNotFound, databaseAway } from './errors.ts'
 import { compileQueryReader } from './query.ts'
+import { createRateLimiter, type RateLimiter, takeFromLimits } from './rate-limits.ts'
 import { compileCheck, sanitize } from './validation.ts'
 
 /** What the kernel found out about a request before its body was read. */
@@ -17,10 +18,16 @@ interface Asked {
 /** Makes a route of every operation. The order of checks is the contract's: app, credential, shape, actor, then the rule. */
 export function registerOperations(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
   server.decorateRequest('asked')
-  for (const route of routes) registerOperation(server, context, route)
+  const limiter = createRateLimiter(context.config.rateLimits)
+  for (const route of routes) registerOperation(server, context, limiter, route)
 }
 
-function registerOperation(server: FastifyInstance, context: Context, { operation, handle, options }: Route): void {
+function registerOperation(
+  server: FastifyInstance,
+  context: Context,
+  limiter: RateLimiter,
+  { operation, handle, options }: Route,
+): void {
   const readQuery = compileQueryReader(operation.query)
   const checkQuery = compileCheck('query', operation.query)
   const checkBody = operation.body && compileCheck('body', operation.body)
@@ -32,12 +39,13 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
     config: { operation: operation.id },
     schema: { response: { 200: operation.answer } },
     ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       // `/users/` is no operation of the contract.
       if (Object.values(request.params as object).includes('')) throw apiNotFound(request)
       if (!context.monitor.available) throw databaseAway()
       const app = await resolveApp(context, request.host, request.headers)
       const caller = await authenticate(context, app, operation, request.headers)
+      takeFromLimits(limiter, reply, app, caller, operation)
       ;(request as AskedRequest).asked = { app, caller }
     },
     handler: async (request) => {
@@ -72,5 +80,7 @@ function readBody(request: FastifyRequest, declared: readonly string[]): unknown
   const body = request.body === undefined ? {} : sanitize(request.body, 'body')
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const members = body as Record<string, unknown>
-  return Object.fromEntries(declared.filter((name) => Object.hasOwn(members, name)).map((name) => [name, members[name]]))
+  return Object.fromEntries(
+    declared.filter((name) => Object.hasOwn(members, name)).map((name) => [name, members[name]]),
+  )
 }

@@ -264,4 +264,22 @@ describe('deleting a user for good', () => {
     expect(left).toEqual([])
     expect(dataOf(await world.get('/groups/team'))).toMatchObject({ owner: 'app_system', membersCount: 1 })
   })
+
+  it('leaves nothing of talks that begin at that moment', async () => {
+    const world = await createWorld()
+    const crowd = Array.from({ length: 30 }, (_, i) => `u${i}`)
+    await createUsers(world, ...crowd)
+    for (let round = 0; round < 10; round++) {
+      await createUsers(world, 'alice')
+      const body = { receiver: 'alice', receiverType: 'user', data: { text: 'x' } }
+      const send = (as: string) => world.post('/messages', body, { as })
+      const early = crowd.slice(0, 10).map(send)
+      const deletion = Promise.race(early).then(() => remove(world, 'alice'))
+      const late = crowd.slice(10).map((uid, i) => early[i % early.length]?.then(() => send(uid)))
+      const sends = [...early, ...late].flatMap((sent) => sent ?? [])
+      expect((await deletion).status).toBe(200)
+      for (const { status } of await Promise.all(sends)) expect([200, 404]).toContain(status)
+      expect(await tablesWith(world, 'alice')).toEqual([])
+    }
+  })
 })

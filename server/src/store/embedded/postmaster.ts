@@ -6,7 +6,7 @@ import { programIn } from './binaries.ts'
 import { databaseName } from './cluster.ts'
 import { commandFor, type Launcher } from './commands.ts'
 import { errorMessage } from './errors.ts'
-import { stopWithPgCtl } from './leftovers.ts'
+import { fastStopPatience, stopWithPgCtl } from './leftovers.ts'
 import type { EmbeddedLog } from './log.ts'
 import { logLinePrefix, readServerLog } from './server-log.ts'
 
@@ -38,7 +38,7 @@ export interface Postmaster {
   exited: Promise<string>
   hasExited(): boolean
   lastLines(): string
-  /** Ends it fast and cleanly, by force if it takes longer than half a minute, and waits until it is gone. */
+  /** Ends it fast and cleanly, by force if it takes too long, and waits until it is gone. */
   stop(): Promise<void>
   /** As much of stop as can be done while this process exits. */
   interrupt(): void
@@ -137,7 +137,7 @@ async function describeExit(child: ChildProcess): Promise<string> {
 
 async function signalUntilExited(child: ChildProcess, exited: Promise<string>): Promise<void> {
   const steps: [NodeJS.Signals, number][] = [
-    ['SIGINT', 30_000],
+    ['SIGINT', fastStopPatience],
     ['SIGQUIT', 10_000],
     ['SIGKILL', 10_000],
   ]

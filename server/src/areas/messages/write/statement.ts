@@ -67,13 +67,21 @@ export const createConversations = statement(`
   with wanted as (
     select distinct r.app_id, r.first, r.second
     from unnest($1::int[], $2::text[], $3::text[]) as r(app_id, first, second)
-    where exists (select from users u where u.app_id = r.app_id and u.uid = r.first)
-    and exists (select from users u where u.app_id = r.app_id and u.uid = r.second)
+  ),
+  present as materialized (
+    select u.app_id, u.uid
+    from users u
+    where (u.app_id, u.uid) in (select app_id, first from wanted union all select app_id, second from wanted)
+    and ($5::boolean or u.deactivated_at is null)
+    order by u.app_id, u.uid
+    for key share
   ),
   created as (
     insert into conversations (app_id, kind, first, second, created_at)
     select app_id, 1, first, second, $4
-    from wanted
+    from wanted w
+    where exists (select from present p where p.app_id = w.app_id and p.uid = w.first)
+    and exists (select from present p where p.app_id = w.app_id and p.uid = w.second)
     order by app_id, first collate "C", second collate "C"
     on conflict (app_id, kind, first, second) do nothing
     returning app_id, key, first, second
@@ -257,7 +265,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
   if (options.create) {
     const pairs = rows.flatMap((row, i) => (row.kind === 1 ? [i] : []))
     const pick = <T>(values: T[]) => pairs.map((i) => values[i])
-    queries.push({ ...createConversations, values: [pick(appIds), pick(firsts), pick(seconds), options.now] })
+    queries.push({ ...createConversations, values: [pick(appIds), pick(firsts), pick(seconds), options.now, false] })
   }
   queries.push({ ...lockKeys, values: [appIds, kinds, firsts, seconds] })
   const column = <T>(read: (row: MessageRow) => T) => rows.map(read)

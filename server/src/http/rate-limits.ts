@@ -1,0 +1,71 @@
+import { ApiError, type Operation } from '@parley/contract'
+import type { FastifyReply } from 'fastify'
+import type { App, Caller } from '../call.ts'
+import type { RateLimitName, RateLimits } from '../config.ts'
+
+/** Counts requests by minute, for each app and for each acting user. One process counts for itself. */
+export interface RateLimiter {
+  /**
+   * Counts one more request.
+   * @returns where the limit stands, or undefined where nothing is limited
+   */
+  take(name: RateLimitName, key: string): Standing | undefined
+}
+
+export interface Standing {
+  readonly limit: number
+  /** Requests left in this minute; below zero when this one is refused. */
+  readonly remaining: number
+  /** Epoch seconds at which the count starts anew. */
+  readonly resetsAt: number
+}
+
+const windowMs = 60_000
+
+export function createRateLimiter(rateLimits: RateLimits, now: () => number = Date.now): RateLimiter {
+  let window = 0
+  let counts = new Map<string, number>()
+  return {
+    take(name, key) {
+      const limit = rateLimits[name]
+      if (limit === undefined) return undefined
+      const current = Math.floor(now() / windowMs)
+      // A new minute: what was counted before is forgotten as a whole, so the map never grows beyond one minute.
+      if (current !== window) {
+        window = current
+        counts = new Map()
+      }
+      const counter = `${name} ${key}`
+      const count = (counts.get(counter) ?? 0) + 1
+      counts.set(counter, count)
+      return { limit, remaining: limit - count, resetsAt: ((current + 1) * windowMs) / 1000 }
+    },
+  }
+}
+
+/**
+ * Counts a request against the limits of its app and of its acting user, and tells the client where it stands.
+ * @throws 429 `ERR_TOO_MANY_REQUESTS`; the request is not processed
+ */
+export function takeFromLimits(
+  limiter: RateLimiter,
+  reply: FastifyReply,
+  app: App,
+  caller: Caller,
+  { rateLimit, userRateLimit }: Operation,
+): void {
+  report(reply, limiter.take(rateLimit, String(app.appId)), `the requests of the class ${rateLimit}`)
+  if (userRateLimit !== undefined && caller.kind === 'user') {
+    report(reply, limiter.take(userRateLimit, `${app.appId} ${caller.uid}`), `what ${caller.uid} may do of this`)
+  }
+}
+
+function report(reply: FastifyReply, standing: Standing | undefined, what: string): void {
+  if (standing === undefined) return
+  const { limit, remaining, resetsAt } = standing
+  reply.header('x-rate-limit', limit).header('x-rate-limit-remaining', Math.max(0, remaining))
+  if (remaining >= 0) return
+  const retryAfter = Math.max(1, Math.ceil(resetsAt - Date.now() / 1000))
+  reply.header('retry-after', retryAfter).header('x-rate-limit-reset', resetsAt)
+  throw new ApiError('ERR_TOO_MANY_REQUESTS', `${limit} a minute are ${what}. Try again in ${retryAfter} s.`)
+}
