@@ -100,6 +100,8 @@ export const limits = {
   perPage: { default: 100, max: 1000 },
   /** `limit` of message lists and other cursor lists. */
   limit: { default: 10, max: 1000 },
+  /** `limit` of lists of reactions. */
+  reactionLimit: { default: 100, max: 1000 },
   /** `limit` of thread lists. */
   threadLimit: { default: 100, max: 1000 },
   /** `limit` of the queues and rules of moderation. */

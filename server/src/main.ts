@@ -9,8 +9,9 @@ import { loadTls } from './http/tls.ts'
 import { type DeploymentKeys, loadKeys } from './keys-file.ts'
 import { createLog, type Log } from './log.ts'
 import { isConnectionFailure } from './store/connection.ts'
+import { publishDatabaseUrl, resolveDataDir, withdrawDatabaseUrl } from './store/data-folder.ts'
 import { warnAboutDurability } from './store/durability.ts'
-import { resolveDataDir, startEmbeddedPostgres } from './store/embedded/index.ts'
+import { startEmbeddedPostgres } from './store/embedded/index.ts'
 
 const stopTimeoutMs = 10_000
 const databasePatienceMs = 60_000
@@ -28,7 +29,7 @@ async function start(): Promise<void> {
   const { dataDir } = resolveDataDir(config.dataDir, process.cwd())
   await mkdir(dataDir, { recursive: true })
 
-  const postgres = config.databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir, log }) : undefined
+  const postgres = config.databaseUrl === undefined ? await startEmbedded(dataDir, log) : undefined
   try {
     const keys = await loadKeys(config, dataDir)
     const tls = await loadTls(config, dataDir)
@@ -44,6 +45,20 @@ async function start(): Promise<void> {
   } catch (error) {
     await postgres?.stop()
     throw error
+  }
+}
+
+/** The embedded database, with its address written down for as long as it runs. */
+async function startEmbedded(dataDir: string, log: Log) {
+  const postgres = await startEmbeddedPostgres({ dataDir, log })
+  await publishDatabaseUrl(dataDir, postgres)
+  return {
+    // Said here, since an operator's PGSSLMODE would reach the socket otherwise.
+    connection: { ...postgres.connection, ssl: false },
+    async stop() {
+      await withdrawDatabaseUrl(dataDir)
+      await postgres.stop()
+    },
   }
 }
 

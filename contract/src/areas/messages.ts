@@ -105,6 +105,7 @@ export const messageListQuery = {
   hasAttachments: Type.Optional(Type.Boolean()),
   attachmentTypes: Type.Optional(Type.Array(oneOf('image', 'video', 'audio', 'file'), { maxItems: 4 })),
   hasLinks: Type.Optional(Type.Boolean()),
+  hasReactions: Type.Optional(Type.Boolean()),
   pinned: Type.Optional(Type.Boolean({ description: 'Only pinned messages' })),
   pinnedBy: Type.Optional(Type.String({ description: 'Only messages that this uid (or app_system) has pinned' })),
   saved: Type.Optional(Type.Boolean({ description: 'Only messages that the acting user has saved' })),
@@ -117,6 +118,9 @@ export const messageListQuery = {
     Type.Boolean({ description: 'Leaves out messages of users that the acting user has blocked' }),
   ),
   hideQuotedMessages: Type.Optional(Type.Boolean()),
+  withThreadSubscribed: Type.Optional(
+    Type.Boolean({ description: 'Says of each message with a thread whether the acting user follows it' }),
+  ),
   unread: Type.Optional(Type.Boolean({ description: 'Only what the acting user has not read' })),
   undelivered: Type.Optional(Type.Boolean({ description: 'Only what was not delivered to the acting user' })),
   count: Type.Optional(Type.Boolean({ description: 'Counts per conversation instead of messages' })),

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
+import { doctorCommand } from './doctor.ts'
 import { importCommand, systemClock } from './import/run.ts'
 
 const help = `Usage: parley <command>
@@ -7,6 +8,7 @@ const help = `Usage: parley <command>
 Commands:
   start             run the service; its settings come from the environment
   import <folder>   send the data of a former chat system to a running service (parley import --help)
+  doctor            recompute every derived figure and report drift (parley doctor --help)
 
 Options:
   --version         show the version
@@ -26,6 +28,8 @@ if (command === 'start' && args.length === 0) {
     signal: stopOnInterrupt(),
     clock: systemClock,
   })
+} else if (command === 'doctor') {
+  process.exitCode = await doctorCommand(args)
 } else if (command === '--version') {
   process.stdout.write(`${readVersion()}\n`)
 } else if (command === '--help' || command === '-h') {

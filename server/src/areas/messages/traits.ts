@@ -14,6 +14,8 @@ export const traits = {
   replies: 256,
   pinned: 512,
   saved: 1024,
+  /** Somebody follows, or followed, its thread. */
+  followed: 2048,
 } as const
 
 /** The bits that come from what a message says; the others stay when it is edited. */

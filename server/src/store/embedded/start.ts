@@ -71,7 +71,8 @@ export async function startInDataDir(options: StartOptions): Promise<Started> {
 
     const copies = join(home === dataDir ? dataDir : state, 'binaries')
     const binaries = await prepareBinaries(launcher, copies, log, source)
-    if (home === dataDir) removeOtherCopies(copies, binaries.folder)
+    // Those in the state folder may be in use by clusters of other data folders.
+    if (home === dataDir && dataDir !== state) removeOtherCopies(copies, binaries.folder)
 
     if (process.platform !== 'win32') socket = await makeSocketFolder(home, account)
     const cluster = join(home, 'postgres')

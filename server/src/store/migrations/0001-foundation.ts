@@ -294,7 +294,9 @@ const statements = [
   // what changed since: updatedAt cursors
   `create index if not exists messages_changed
     on messages (app_id, updated_at, id) where updated_at <> sent_at`,
-  'create index if not exists messages_by_parent on messages (app_id, parent_id, sent_at, id) where parent_id is not null',
+  // the replies of a thread, and how many of them are unread from the index alone
+  `create index if not exists messages_by_parent
+    on messages (app_id, parent_id, sent_at, id) include (sender, countable) where parent_id is not null`,
   // a repeated muid is answered with the message already stored
   `create unique index if not exists messages_by_muid
     on messages (app_id, muid, sender, conversation) where muid is not null and not imported`,

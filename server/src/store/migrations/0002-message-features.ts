@@ -22,10 +22,58 @@ const statements = [
   )`,
   // list-all-reactions: in the order in which they were given
   'create unique index if not exists reactions_in_order on reactions (app_id, message_id, id)',
+  // get-message-reactions: those of one kind, in that order
+  'create index if not exists reactions_of_kind on reactions (app_id, message_id, reaction, id)',
   // what a user gave, when he is deleted for good
   'create index if not exists reactions_by_user on reactions (app_id, uid)',
 
-  // One row for each message that has replies. updated_at: time of the last reply, the cursor of thread lists.
+  // How many gave each reaction, so that showing a message costs the same for ten of them and ten thousand. first_id: the
+  // id with which it came up, the order of display. Kept by a trigger, whoever adds or removes reactions.
+  `create table if not exists reaction_counts (
+    app_id integer not null,
+    message_id bigint not null,
+    reaction text collate "C" not null,
+    count integer not null,
+    first_id bigint not null,
+    primary key (app_id, message_id, reaction)
+  ) with (fillfactor = 80)`,
+  `create or replace function count_reactions() returns trigger language plpgsql as $$
+    begin
+      if tg_op = 'INSERT' then
+        insert into reaction_counts as c (app_id, message_id, reaction, count, first_id)
+        select app_id, message_id, reaction, count(*), min(id)
+        from changed
+        group by app_id, message_id, reaction
+        order by app_id, message_id, reaction
+        on conflict (app_id, message_id, reaction) do update
+        set count = c.count + excluded.count;
+      else
+        update reaction_counts c
+        set count = c.count - d.count
+        from (
+          select app_id, message_id, reaction, count(*)
+          from changed
+          group by app_id, message_id, reaction
+        ) d
+        where c.app_id = d.app_id
+        and c.message_id = d.message_id
+        and c.reaction = d.reaction;
+        delete from reaction_counts c
+        using changed d
+        where c.app_id = d.app_id
+        and c.message_id = d.message_id
+        and c.reaction = d.reaction
+        and c.count = 0;
+      end if;
+      return null;
+    end
+  $$`,
+  `create or replace trigger reactions_added after insert on reactions
+    referencing new table as changed for each statement execute function count_reactions()`,
+  `create or replace trigger reactions_removed after delete on reactions
+    referencing old table as changed for each statement execute function count_reactions()`,
+
+  // One row for each message that has replies which are not deleted. updated_at: time of the last, cursor of thread lists.
   `create table if not exists threads (
     app_id integer not null,
     parent_id bigint not null,
@@ -39,6 +87,10 @@ const statements = [
   'create index if not exists threads_by_time on threads (app_id, updated_at, parent_id)',
   // the threads of a conversation, newest activity first
   'create index if not exists threads_by_conversation on threads (app_id, conversation, updated_at, parent_id)',
+
+  // threads with participatedByMe: whether a user replied in a thread
+  `create index if not exists messages_by_replier
+    on messages (app_id, sender, parent_id) where parent_id is not null and category <> 'action'`,
 
   `create table if not exists thread_subscriptions (
     app_id integer not null,

@@ -1,0 +1,28 @@
+/** Builds requests as whole HTTP/1.1 messages. ASCII only: a character is a byte. */
+export interface RequestOptions {
+  readonly apiKey: string
+  /** The acting user. */
+  readonly as?: string
+}
+
+export function getRequest(path: string, options: RequestOptions): string {
+  return `GET ${path} HTTP/1.1\r\n${headers(options)}\r\n`
+}
+
+export function postRequest(path: string, body: object, options: RequestOptions): string {
+  const text = JSON.stringify(body)
+  return `POST ${path} HTTP/1.1\r\n${headers(options)}content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+}
+
+function headers({ apiKey, as }: RequestOptions): string {
+  const onBehalfOf = as === undefined ? '' : `onbehalfof: ${as}\r\n`
+  return `host: 127.0.0.1\r\napikey: ${apiKey}\r\n${onBehalfOf}`
+}
+
+/** A text message of usual length. */
+export function textTo(receiver: string, receiverType: 'user' | 'group' = 'user'): object {
+  return { receiver, receiverType, category: 'message', type: 'text', data: { text } }
+}
+
+/** As long as messages are on average in a corpus of 87,000. */
+export const text = 'Shall we meet at the station at half six?'

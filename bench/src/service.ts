@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+
+/** The service under test: the built one, in a process of its own, on an embedded database of its own. */
+export interface Service {
+  readonly pid: number
+  readonly port: number
+  readonly apiKey: string
+  /** The process of PostgreSQL whose children are its connections. */
+  readonly postgresPid: number
+  /** Where its embedded database answers. */
+  readonly database: pg.ClientConfig
+  /** Stops it and removes its data. */
+  stop(): Promise<void>
+}
+
+const startTimeoutMs = 60_000
+const stopTimeoutMs = 20_000
+
+/** @param profileDir where the service leaves a CPU profile when it stops; none without it */
+export async function startService(profileDir?: string): Promise<Service> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'))
+  const logFile = join(folder, 'service.log')
+  const port = await findFreePort()
+  const apiKey = randomBytes(20).toString('hex')
+  const main = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url))
+  const log = openSync(logFile, 'w')
+  if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true })
+  const child = spawn(
+    process.execPath,
+    [...(profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`]), main],
+    {
+      cwd: folder,
+      stdio: ['ignore', log, log],
+      env: {
+        PATH: process.env.PATH,
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        DATA_DIR: join(folder, 'data'),
+        LOG_LEVEL: 'info',
+        PARLEY_API_KEY: apiKey,
+      },
+    },
+  )
+  closeSync(log)
+  const stop = async () => {
+    await stopProcess(child)
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  }
+  try {
+    await whenReady(child, port)
+    return { pid: child.pid as number, port, apiKey, ...readDatabase(logFile), stop }
+  } catch (error) {
+    const lines = readFileSync(logFile, 'utf8').trim().split('\n').slice(-15).join('\n')
+    await stop()
+    throw new Error(`${(error as Error).message}\n${lines}`)
+  }
+}
+
+async function whenReady(child: ChildProcess, port: number): Promise<void> {
+  const deadline = Date.now() + startTimeoutMs
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined)
+    if (answer?.ok) return
+    if (child.exitCode !== null) throw new Error(`The service ended with exit code ${child.exitCode}:`)
+    if (Date.now() > deadline) throw new Error('The service did not become ready in time:')
+    await delay(50)
+  }
+}
+
+/** The service says in its log where its database is; the password is beside the cluster. */
+function readDatabase(logFile: string): Pick<Service, 'database' | 'postgresPid'> {
+  const line = readFileSync(logFile, 'utf8')
+    .split('\n')
+    .find((text) => text.includes('the embedded PostgreSQL is running'))
+  if (line === undefined) throw new Error('The service did not say where its database is:')
+  const { pid, cluster, host, port } = JSON.parse(line) as { pid: number; cluster: string; host: string; port: number }
+  const password = readFileSync(join(dirname(cluster), 'postgres-password'), 'utf8').trim()
+  return { postgresPid: pid, database: { host, port, user: 'parley', database: 'parley', password } }
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const inTime = await Promise.race([exited.then(() => true), delay(stopTimeoutMs, false, { ref: false })])
+  if (inTime) return
+  child.kill('SIGKILL')
+  await exited
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}

@@ -1,0 +1,179 @@
+import { sql } from 'kysely'
+import type { Fragment } from '../store/statement.ts'
+
+/** A derived figure, and the statement that finds where it differs from what it is derived from. */
+export interface Check {
+  readonly name: string
+  /** What it means when a row is found. */
+  readonly meaning: string
+  /** Rows `subject, stored, expected`, for one app or for all. */
+  readonly find: (appId: number | null) => Fragment
+}
+
+const ofApp = (alias: string, appId: number | null) =>
+  sql`(${appId}::int is null or ${sql.ref(`${alias}.app_id`)} = ${appId})`
+
+/** Everything that is kept beside what it is derived from. A new derived figure is added here. */
+export const checks: readonly Check[] = [
+  {
+    name: 'member counts',
+    meaning: 'members_count of a group is not the number of its active members',
+    find: (appId) => sql`
+      select g.app_id || '/' || g.guid as subject, g.members_count::text as stored, n.count::text as expected
+      from groups g
+      cross join lateral (
+        select count(*) as count
+        from group_members m
+        join users u on u.app_id = m.app_id and u.uid = m.uid
+        where m.app_id = g.app_id and m.guid = g.guid and u.deactivated_at is null
+      ) n
+      where ${ofApp('g', appId)}
+      and g.members_count <> n.count`,
+  },
+  {
+    name: 'sides of members',
+    meaning: 'a conversation state does not say whether its user is an active member of the group',
+    find: (appId) => sql`
+      select s.app_id || '/' || c.first || '/' || s.uid as subject, s.member::text as stored,
+        (m.uid is not null)::text as expected
+      from conversation_states s
+      join conversations c on c.app_id = s.app_id and c.key = s.conversation and c.kind = 2
+      left join (
+        group_members m join users u on u.app_id = m.app_id and u.uid = m.uid and u.deactivated_at is null
+      ) on m.app_id = s.app_id and m.guid = c.first and m.uid = s.uid
+      where ${ofApp('s', appId)}
+      and s.member <> (m.uid is not null)`,
+  },
+  {
+    name: 'members without a side',
+    meaning: 'an active member has no state in the conversation of the group',
+    find: (appId) => sql`
+      select m.app_id || '/' || m.guid || '/' || m.uid as subject, 'none' as stored, 'a state' as expected
+      from group_members m
+      join groups g on g.app_id = m.app_id and g.guid = m.guid
+      join users u on u.app_id = m.app_id and u.uid = m.uid and u.deactivated_at is null
+      left join conversation_states s
+        on s.app_id = m.app_id and s.uid = m.uid and s.conversation = g.conversation
+      where ${ofApp('m', appId)}
+      and s.uid is null`,
+  },
+  {
+    name: 'ends of conversations',
+    meaning: 'the last position of a conversation is not that of its newest message',
+    find: (appId) => sql`
+      select c.app_id || '/' || c.key as subject, c.last_sent_at || ',' || c.last_id as stored,
+        n.sent_at || ',' || n.id as expected
+      from conversations c
+      cross join lateral (
+        select m.sent_at, m.id
+        from messages m
+        where m.app_id = c.app_id and m.conversation = c.key
+        order by m.sent_at desc, m.id desc
+        limit 1
+      ) n
+      where ${ofApp('c', appId)}
+      and (c.last_sent_at, c.last_id) is distinct from (n.sent_at, n.id)`,
+  },
+  {
+    name: 'last messages',
+    meaning: 'a newer message that lists show exists than the one that the conversation is listed by',
+    find: (appId) => sql`
+      select c.app_id || '/' || c.key as subject, c.listed_sent_at || ',' || c.listed_id as stored,
+        n.sent_at || ',' || n.id as expected
+      from conversations c
+      cross join lateral (
+        select m.sent_at, m.id
+        from messages m
+        where m.app_id = c.app_id and m.conversation = c.key
+        and not m.purged and m.deleted_at is null
+        and not (m.category = 'action' and m.type = 'message')
+        order by m.sent_at desc, m.id desc
+        limit 1
+      ) n
+      where ${ofApp('c', appId)}
+      and (c.listed_id is null or (c.listed_sent_at, c.listed_id) < (n.sent_at, n.id))`,
+  },
+  {
+    name: 'remembered unread counts',
+    meaning: 'a remembered count of unread messages differs from counting them',
+    find: (appId) => sql`
+      select s.app_id || '/' || s.conversation || '/' || s.uid as subject, s.counted_unread::text as stored,
+        n.count::text as expected
+      from conversation_states s
+      join conversations c on c.app_id = s.app_id and c.key = s.conversation
+      cross join lateral (
+        select count(*) as count
+        from messages m
+        where m.app_id = s.app_id and m.conversation = s.conversation
+        and (m.sent_at, m.id) > (s.unread_sent_at, s.unread_id)
+        and (m.sent_at, m.id) <= (s.counted_sent_at, s.counted_id)
+        and m.countable and m.sender <> s.uid
+      ) n
+      where ${ofApp('s', appId)}
+      and s.counted_version = c.version
+      and s.counted_unread <> n.count`,
+  },
+  {
+    name: 'marks',
+    meaning: 'a user has read what was not delivered to him, or beyond the end of the conversation',
+    find: (appId) => sql`
+      select s.app_id || '/' || s.conversation || '/' || s.uid as subject,
+        s.read_sent_at || ',' || s.read_id as stored,
+        'at most ' || s.delivered_sent_at || ',' || s.delivered_id as expected
+      from conversation_states s
+      join conversations c on c.app_id = s.app_id and c.key = s.conversation
+      where ${ofApp('s', appId)}
+      and (
+        (s.read_sent_at, s.read_id) > (s.delivered_sent_at, s.delivered_id)
+        or (s.delivered_sent_at, s.delivered_id) > (coalesce(c.last_sent_at, 0), coalesce(c.last_id, 0))
+      )`,
+  },
+  {
+    name: 'receipts of groups',
+    meaning: 'every member has read or received further than the group as a whole',
+    find: (appId) => sql`
+      select c.app_id || '/' || c.first as subject, c.all_read_sent_at || ',' || c.all_read_id as stored,
+        n.sent_at || ',' || n.id as expected
+      from conversations c
+      cross join lateral (
+        select s.read_sent_at as sent_at, s.read_id as id
+        from conversation_states s
+        where s.app_id = c.app_id and s.conversation = c.key and s.member
+        order by s.read_sent_at, s.read_id
+        limit 1
+      ) n
+      where c.kind = 2
+      and ${ofApp('c', appId)}
+      and (c.all_read_sent_at, c.all_read_id) < (n.sent_at, n.id)`,
+  },
+  {
+    name: 'sides of one-to-one conversations',
+    meaning: 'one of the two users has no state in their conversation',
+    find: (appId) => sql`
+      select c.app_id || '/' || c.first || '/' || c.second as subject, count(s.uid)::text as stored,
+        (case when c.first = c.second then 1 else 2 end)::text as expected
+      from conversations c
+      left join conversation_states s
+        on s.app_id = c.app_id and s.conversation = c.key and s.uid in (c.first, c.second)
+      where c.kind = 1
+      and ${ofApp('c', appId)}
+      group by c.app_id, c.first, c.second
+      having count(s.uid) <> case when c.first = c.second then 1 else 2 end`,
+  },
+  {
+    name: 'threads',
+    meaning: 'the reply count or the last reply of a thread is not that of its replies',
+    find: (appId) => sql`
+      select t.app_id || '/' || t.parent_id as subject, t.reply_count || ',' || t.last_reply_id as stored,
+        n.count || ',' || coalesce(n.last, 0) as expected
+      from threads t
+      cross join lateral (
+        select count(*) as count, (array_agg(m.id order by m.sent_at desc, m.id desc))[1] as last
+        from messages m
+        where m.app_id = t.app_id and m.parent_id = t.parent_id
+        and not m.purged and m.deleted_at is null and m.category <> 'action'
+      ) n
+      where ${ofApp('t', appId)}
+      and (t.reply_count <> n.count or t.last_reply_id is distinct from n.last)`,
+  },
+]
