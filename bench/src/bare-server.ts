@@ -22,6 +22,6 @@ const answer = {
 
 const app = Fastify()
 app.post('/messages', { schema: { body, response: { 200: answer } } }, async () => ({ data: { success: true } }))
-await app.listen({ host: '127.0.0.1', port: 0 })
-process.send?.({ port: app.addresses()[0]?.port })
+const address = await app.listen({ host: '127.0.0.1', port: 0 })
+process.send?.({ port: Number(new URL(address).port) })
 process.on('disconnect', () => process.exit())

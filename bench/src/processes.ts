@@ -33,7 +33,10 @@ function readStat(pid: number) {
   const stat = readOrNothing(`/proc/${pid}/stat`)
   if (stat === undefined) return undefined
   // The name of the program, in brackets, may hold blanks.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number)
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
   const [, parent = 0, , , , , , , , , , utime = 0, stime = 0, cutime = 0, cstime = 0] = fields
   return { parent, utime, stime, childrenTime: cutime + cstime }
 }

@@ -56,7 +56,7 @@ export function openConnection(port: number, events: ConnectionEvents): Connecti
     head = head === undefined ? bytes : Buffer.concat([head, bytes])
     const end = head.indexOf(headEnd)
     if (end < 0) return
-    const text = head.latin1Slice(0, end)
+    const text = head.toString('latin1', 0, end)
     status = Number(text.slice(9, 12))
     const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1]
     if (length === undefined) chunked = true

@@ -81,6 +81,10 @@ export const sendMessage = defineOperation({
     'ERR_GROUP_NOT_JOINED',
     'ERR_BANNED_GROUPMEMBER',
     'ERR_PERMISSION_DENIED',
+    'ERR_MESSAGE_ID_NOT_FOUND',
+    'ERR_WRONG_MESSAGE_THREAD',
+    'ERR_WRONG_MESSAGE_THREAD_CATEGORY',
+    'ERR_MESSAGE_THREAD_NESTING',
   ],
 })
 
@@ -127,7 +131,7 @@ export const messageListQuery = {
 }
 
 /** Rows of a message list, or with `count=true` a count for each conversation. */
-const MessageList = Type.Object({
+export const MessageList = Type.Object({
   data: Type.Array(
     Type.Unsafe<Message | MessageCount>({
       anyOf: [

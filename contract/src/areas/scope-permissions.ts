@@ -1,40 +1,13 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { defineOperation } from '../operation.ts'
-import type { PermissionValue } from '../permissions.ts'
-import { enveloped, NoQuery, Outcome, oneOf, pageOf, pageQuery } from '../schemas.ts'
+import { Permission, PermissionMap, PermissionOutcomes, PermissionsIn } from '../permissions/schemas.ts'
+import { enveloped, NoQuery, pageOf, pageQuery } from '../schemas.ts'
 
 const shared = { area: 'RBAC', access: {}, onBehalfOf: 'ignored', rateLimit: 'standard' } as const
 
 const ScopeParams = Type.Object({
   guid: Type.String(),
   scope: Type.String({ description: 'admin, moderator or participant' }),
-})
-
-const PermissionValueOut = Type.Unsafe<PermissionValue>({
-  anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
-})
-
-/** A permission that a scope can be given; `value` is what it is set to, where it is. */
-const ScopePermission = Type.Object(
-  {
-    id: Type.String(),
-    type: oneOf('role', 'scope'),
-    title: Type.String(),
-    description: Type.String(),
-    dataType: oneOf('string', 'stringArray', 'rolesStringArray', 'customStringArray'),
-    availableValues: Type.Array(Type.String()),
-    defaultValue: PermissionValueOut,
-    value: Type.Optional(PermissionValueOut),
-    createdAt: Type.Integer({ description: 'Epoch seconds' }),
-    updatedAt: Type.Integer({ description: 'Epoch seconds' }),
-  },
-  { additionalProperties: false },
-)
-export type ScopePermission = Static<typeof ScopePermission>
-
-const PermissionMap = Type.Unsafe<Record<string, PermissionValue>>({
-  type: 'object',
-  additionalProperties: PermissionValueOut,
 })
 
 export const listScopePermissions = defineOperation({
@@ -45,7 +18,7 @@ export const listScopePermissions = defineOperation({
   summary: 'List the permissions of a scope in a group',
   params: ScopeParams,
   query: Type.Object(pageQuery()),
-  answer: pageOf(ScopePermission),
+  answer: pageOf(Permission),
   errors: ['ERR_GUID_NOT_FOUND'],
 })
 
@@ -59,22 +32,8 @@ export const setScopePermissions = defineOperation({
     'Keys that are not named stay as they are. A key that is not known, or a value that it does not take, is answered with success false and not stored; the others are. data holds one entry for each key of the request, and under permissions everything that is then set.',
   params: ScopeParams,
   query: NoQuery,
-  body: Type.Object({
-    permissions: Type.Unsafe<Record<string, unknown>>({
-      type: 'object',
-      minProperties: 1,
-      additionalProperties: true,
-      description: 'Value by permission key',
-    }),
-  }),
-  answer: enveloped(
-    Type.Unsafe<Record<string, Static<typeof Outcome> | Record<string, PermissionValue>>>({
-      type: 'object',
-      properties: { permissions: PermissionMap },
-      required: ['permissions'],
-      additionalProperties: Outcome,
-    }),
-  ),
+  body: Type.Object({ permissions: PermissionsIn }),
+  answer: enveloped(PermissionOutcomes),
   errors: ['ERR_GUID_NOT_FOUND'],
 })
 

@@ -2,8 +2,10 @@ import type { Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { pinsOfMessages } from './marks/pins.ts'
 import { savesOfMessages } from './marks/saves.ts'
+import { reactionsOfMessages } from './reactions/counts.ts'
 import type { StoredMessage } from './rows.ts'
 import type { ShowOptions } from './show.ts'
+import { threadsOfMessages } from './threads/counts.ts'
 
 /** Fields that a feature adds to a message: beside the others, and inside `data`. */
 export interface Addition {
@@ -25,7 +27,7 @@ export interface AddingFeature {
 }
 
 /** Every feature that adds to messages; a new one is added here. */
-const features: readonly AddingFeature[] = [pinsOfMessages, savesOfMessages]
+const features: readonly AddingFeature[] = [pinsOfMessages, savesOfMessages, reactionsOfMessages, threadsOfMessages]
 
 /** Asks each feature for the messages that have it; pages of plain messages ask nothing. */
 export async function readAdditions(

@@ -7,6 +7,7 @@ import { systemUid } from '../apps/index.ts'
 import { writeMessageAction } from './actions.ts'
 import { changeMessage, type Editor, refuseActions, requireMessagePermission, showAction } from './change.ts'
 import type { StoredMessage } from './rows.ts'
+import { recountThreads } from './threads/recount.ts'
 import { contentTraits } from './traits.ts'
 
 const clear = statement(`
@@ -67,6 +68,7 @@ export async function deleteMessage(
     if (permanent) await purgeThread(tx, app.appId, message)
     else await tx.query(clear, [app.appId, id, contentTraits, now, editor ?? systemUid])
     await tx.query(unpin, [app.appId, id])
+    if (message.parentId !== null) await recountThreads(tx, app.appId, [message.parentId])
     await tx.query(raiseVersion, [app.appId, message.conversation])
     return writeMessageAction(tx, app.appId, 'deleted', message, editor ?? message.sender, now)
   })

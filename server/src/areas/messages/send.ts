@@ -140,7 +140,7 @@ function isPair(message: StoredMessage, a: string, b: string): boolean {
   return (message.sender === a && message.receiver === b) || (message.sender === b && message.receiver === a)
 }
 
-function refusalError(refusal: Refusal, { sender, receiver, type }: MessageRow): ApiError {
+function refusalError(refusal: Refusal, { sender, receiver, type, parentId }: MessageRow): ApiError {
   switch (refusal) {
     case 'ERR_SENDER_NOT_FOUND':
       return new ApiError('ERR_UID_NOT_FOUND', `The sender ${sender} is unknown or deactivated.`)
@@ -158,6 +158,8 @@ function refusalError(refusal: Refusal, { sender, receiver, type }: MessageRow):
       return new ApiError(refusal, `${sender} is banned from the group ${receiver}.`)
     case 'ERR_PERMISSION_DENIED':
       return new ApiError(refusal, `The scope of ${sender} in the group ${receiver} may not send this (type ${type}).`)
+    case 'ERR_MESSAGE_ID_NOT_FOUND':
+      return new ApiError(refusal, `There is no message with the id ${parentId}.`)
     case 'NO_CONVERSATION':
     case 'STALE_PERMISSIONS':
       return new ApiError('ERR_MISSION_FAILED', 'The message met changes too often. Try again.')
@@ -168,7 +170,7 @@ function refusalError(refusal: Refusal, { sender, receiver, type }: MessageRow):
 async function showStored(context: Context, row: MessageRow): Promise<Message> {
   const stored = await readByMuid(context.database, row.appId, { ...row, muid: row.muid ?? '' })
   if (stored === undefined) throw new ApiError('ERR_MISSION_FAILED', 'The message met changes too often. Try again.')
-  const [message] = await showMessages(context.database, row.appId, [stored], { withTags: true })
+  const [message] = await showMessages(context.database, row.appId, [stored], { viewer: row.sender, withTags: true })
   return message as Message
 }
 

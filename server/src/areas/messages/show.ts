@@ -13,6 +13,8 @@ export interface ShowOptions {
   readonly withTags?: boolean
   /** Answers the message that another one quotes inside it. */
   readonly withQuoted?: boolean
+  /** Says of messages with a thread whether the viewer follows it. */
+  readonly withThreadSubscribed?: boolean
 }
 
 /** Names and faces of those whom messages mention as sender or receiver, as they are now. */

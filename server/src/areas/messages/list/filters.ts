@@ -16,6 +16,7 @@ export interface MessageFilters {
   readonly hasAttachments?: boolean
   readonly attachmentTypes?: AttachmentKind[]
   readonly hasLinks?: boolean
+  readonly hasReactions?: boolean
   readonly hideReplies?: boolean
   readonly hideDeleted?: boolean
   readonly onlyDeleted?: boolean
@@ -67,6 +68,7 @@ export function filterConditions(filters: MessageFilters, viewer: string | undef
     hasTraits((filters.attachmentTypes ?? []).reduce((bits, kind) => bits | traits[kind], 0)),
   )
   add(filters.hasLinks, () => hasTraits(traits.links))
+  add(filters.hasReactions, hasReactions)
   add(filters.pinned, () => sql`${hasTraits(traits.pinned)} and ${isPinned(undefined)}`)
   add(filters.pinnedBy, () => sql`${hasTraits(traits.pinned)} and ${isPinned(filters.pinnedBy?.toLowerCase())}`)
   add(
@@ -108,6 +110,15 @@ function isPinned(by: string | undefined): Fragment {
     select from pinned_messages p
     where p.app_id = m.app_id and p.conversation = m.conversation and p.message_id = m.id
     and (${by ?? null}::text is null or p.pinned_by = ${by ?? null})
+  )`
+}
+
+/** Reactions also go with the users who gave them, so the bit alone does not tell. */
+function hasReactions(): Fragment {
+  return sql`${hasTraits(traits.reactions)} and exists (
+    select from reaction_counts c
+    where c.app_id = m.app_id
+    and c.message_id = m.id
   )`
 }
 

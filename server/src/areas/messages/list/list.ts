@@ -18,6 +18,7 @@ export interface ListQuery extends MessageFilters {
   readonly count?: boolean
   readonly withTags?: boolean
   readonly hideQuotedMessages?: boolean
+  readonly withThreadSubscribed?: boolean
 }
 
 export interface ListRequest {
@@ -70,6 +71,7 @@ async function pageOfMessages(on: Queryable, request: ListRequest, conditions: F
     viewer: request.viewer,
     withTags: query.withTags === true,
     withQuoted: query.hideQuotedMessages !== true,
+    withThreadSubscribed: query.withThreadSubscribed === true,
   }
   return {
     data: await showMessages(on, app.appId, rows, options),

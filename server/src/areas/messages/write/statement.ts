@@ -1,6 +1,7 @@
 import type { Query } from '../../../store/channel.ts'
 import { arrayLiteral, type Statement, statement } from '../../../store/statement.ts'
 import { settleGroupReceipts } from '../../conversations/index.ts'
+import { growThreadsOf } from '../threads/grow.ts'
 
 /** One message on its way into the database, as the columns of the batch statement take it. */
 export interface MessageRow {
@@ -47,6 +48,8 @@ export type Refusal =
   | 'ERR_GROUP_NOT_JOINED'
   | 'ERR_BANNED_GROUPMEMBER'
   | 'ERR_PERMISSION_DENIED'
+  /** The message replied to was removed for good meanwhile. */
+  | 'ERR_MESSAGE_ID_NOT_FOUND'
   /** The conversation is not there yet: it must be made first. */
   | 'NO_CONVERSATION'
   /** The group's permissions have changed since the message was judged. */
@@ -138,6 +141,10 @@ const writeMessages = statement(`
         when r.kind = 1 and (t.uid is null or t.deactivated_at is not null) then 'ERR_UID_NOT_FOUND'
         when r.kind = 2 and g.guid is null then 'ERR_GUID_NOT_FOUND'
         when c.key is null then 'NO_CONVERSATION'
+        when r.parent_id is not null and not exists (
+          select from messages p
+          where p.app_id = r.app_id and p.id = r.parent_id and not p.purged
+        ) then 'ERR_MESSAGE_ID_NOT_FOUND'
         when r.as_app then null
         when r.kind = 1 then case
           when exists (
@@ -302,6 +309,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
       values: [groups.map((i) => appIds[i]), groups.map((i) => firsts[i]), options.now],
     })
   }
+  queries.push(...growThreadsOf(rows, options.now))
   return queries
 }
 

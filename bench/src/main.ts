@@ -1,0 +1,101 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { type Bench, type Extent, fullExtent, quickExtent } from './bench.ts'
+import { judgeGoals } from './goals.ts'
+import { startLoadGenerator } from './load/start.ts'
+import { measureInRounds, type Scenario } from './measure.ts'
+import { watchMemory } from './memory.ts'
+import { emptyPosts } from './scenarios/empty.ts'
+import { imports } from './scenarios/imports.ts'
+import { reads } from './scenarios/reads.ts'
+import { prepareSends, sends } from './scenarios/sends.ts'
+import { plainSql, preparePlainSql } from './scenarios/sql.ts'
+import { startService } from './service.ts'
+import { describeMachine, type Report, renderReport } from './table.ts'
+
+const usage = `npm run bench -- [options]
+  --quick            a short run, to see that everything works
+  --json <file>      writes the figures as JSON too
+  --only <ids>       only rows whose ids begin with one of these, with commas between; the reads need import
+  --profile <folder> leaves a CPU profile of the service there`
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    only: { type: 'string' },
+    profile: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (options.help) console.log(usage)
+else await run(options.quick ? quickExtent : fullExtent)
+
+async function run(extent: Extent): Promise<void> {
+  warnAboutMemoryDisk()
+  const service = await startService(options.profile)
+  process.once('SIGINT', () => void service.stop().finally(() => process.exit(130)))
+  const load = startLoadGenerator()
+  const bare = await startBareServer()
+  const database = new pg.Client(service.database)
+  try {
+    await database.connect()
+    const bench: Bench = { service, load, barePort: bare.port, database, extent }
+    const report = await measure(bench)
+    process.stderr.write('\r\x1b[K')
+    console.log(renderReport(report))
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
+  } finally {
+    await database.end()
+    bare.stop()
+    load.stop()
+    await service.stop()
+  }
+}
+
+async function measure(bench: Bench): Promise<Report> {
+  const startedAt = new Date().toISOString()
+  const readMemory = watchMemory(bench.service.pid)
+  progress('making users')
+  await prepareSends(bench)
+  await preparePlainSql(bench)
+  const all = [...emptyPosts(bench), ...sends(bench), ...imports(bench), ...reads(bench), ...plainSql(bench)]
+  const rows = await measureInRounds(all.filter(isAskedFor), bench.extent.rounds, { ...bench, progress })
+  const memory = readMemory()
+  return {
+    startedAt,
+    machine: describeMachine(),
+    quick: options.quick,
+    rows,
+    memory,
+    goals: judgeGoals(rows, memory),
+  }
+}
+
+function isAskedFor({ id }: Scenario): boolean {
+  return options.only === undefined || options.only.split(',').some((prefix) => id.startsWith(prefix))
+}
+
+async function startBareServer(): Promise<{ port: number; stop(): void }> {
+  const child = fork(fileURLToPath(new URL('bare-server.js', import.meta.url)))
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return { port, stop: () => void child.kill() }
+}
+
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+  else process.stderr.write(`${text}\n`)
+}
+
+/** The data go into the system's temporary folder. Where that is memory, nothing is as durable as it says. */
+function warnAboutMemoryDisk(): void {
+  const tmpfs = 0x01021994
+  if (statfsSync(tmpdir()).type === tmpfs) {
+    console.warn(`${tmpdir()} is in memory: writes cost less than on a disk. Set TMPDIR to a folder on a disk.`)
+  }
+}

@@ -1,0 +1,72 @@
+import { asRun, type Bench, repeat, times } from '../bench.ts'
+import type { Scenario } from '../measure.ts'
+import { postRequest, textTo } from '../requests.ts'
+
+const mostConnections = 256
+/** Each connection has conversations of its own, and writes into them in turn. */
+const pairsEach = 4
+const strangers = 1500
+/** More new conversations a second than are ever made here, so that a run does not end early. */
+const mostPerSecond = 10_000
+
+const pairs = times(mostConnections, (c) => times(pairsEach, (p) => [`p${c}-${p}-a`, `p${c}-${p}-b`] as const))
+
+/** Makes the users who send and receive. */
+export async function prepareSends({ service, load }: Bench): Promise<void> {
+  const uids = [...pairs.flat(2), ...times(strangers, (i) => `s${i}`)]
+  const requests = uids.map((uid) => postRequest('/v3/users', { uid, name: `User ${uid}` }, { apiKey: service.apiKey }))
+  const connections = times(16, (c) => requests.filter((_, i) => i % 16 === c))
+  const result = await load.run({ port: service.port, connections, repeat: false, warmup: 0, seconds: 60 })
+  if (result.answers !== uids.length) {
+    throw new Error(`Of ${uids.length} users ${result.answers} were made: ${result.firstFailure}`)
+  }
+}
+
+export function sends(bench: Bench): Scenario[] {
+  const existing = (connections: number): Scenario => ({
+    id: `send-existing-${connections}`,
+    name: `Sends into existing conversations, ${connections} connections`,
+    beside: `empty-${connections}`,
+    run: () => repeat(bench, bench.service.port, sendsInTurn(bench, connections)),
+  })
+  const fresh = (connections: number): Scenario => ({
+    id: `send-new-${connections}`,
+    name: `Sends into new conversations, ${connections} connections`,
+    beside: `empty-${connections}`,
+    run: () => sendToStrangers(bench, connections),
+  })
+  return [existing(64), existing(256), fresh(64), fresh(256)]
+}
+
+/** Both sides of a conversation write, one after the other: each message also moves its sender's marks. */
+function sendsInTurn({ service: { apiKey } }: Bench, connections: number): string[][] {
+  const send = (from: string, to: string) => postRequest('/v3/messages', textTo(to), { apiKey, as: from })
+  return pairs
+    .slice(0, connections)
+    .map((own) => [...own.map(([a, b]) => send(a, b)), ...own.map(([a, b]) => send(b, a))])
+}
+
+let acquainted = 0
+
+/** Each message is the first between two users. */
+async function sendToStrangers({ service, load, extent }: Bench, connections: number) {
+  const { port, apiKey } = service
+  const { warmup, seconds } = extent
+  const requestsEach = Math.ceil(((warmup + seconds) * mostPerSecond) / connections)
+  const plan = times(connections, () =>
+    times(requestsEach, () => {
+      const [from, to] = nextPairOfStrangers()
+      return postRequest('/v3/messages', textTo(to), { apiKey, as: from })
+    }),
+  )
+  return asRun(await load.run({ port, connections: plan, repeat: false, warmup, seconds }))
+}
+
+/** Each pair once: first everybody with his neighbour, then with the one after, and so on. */
+function nextPairOfStrangers(): [string, string] {
+  const distance = 1 + Math.floor(acquainted / strangers)
+  const first = acquainted % strangers
+  if (distance >= strangers / 2) throw new Error('everybody knows everybody: make more strangers')
+  acquainted++
+  return [`s${first}`, `s${(first + distance) % strangers}`]
+}

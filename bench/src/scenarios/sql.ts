@@ -1,0 +1,89 @@
+import { createHistogram } from 'node:perf_hooks'
+import pg from 'pg'
+import { type Bench, times } from '../bench.ts'
+import type { Run, Scenario } from '../measure.ts'
+import { text } from '../requests.ts'
+
+/**
+ * Bare limits of the database: rows of messages written by plain SQL, nothing checked and nothing else kept, into a
+ * copy of the table with all its indexes. Each statement is a transaction, as durable as those of the service.
+ */
+export function plainSql(bench: Bench): Scenario[] {
+  const batched = (size: number): Scenario => ({
+    id: `sql-${size}`,
+    name: `Plain SQL, rows in inserts of ${size.toLocaleString('en')}, 2 connections (bare limit)`,
+    run: () => insertRows(bench, { connections: 2, batch: size }),
+  })
+  return [
+    {
+      id: 'sql-1',
+      name: 'Plain SQL, rows in single inserts, 64 connections (bare limit)',
+      run: () => insertRows(bench, { connections: 64, batch: 1 }),
+    },
+    batched(128),
+    batched(1000),
+  ]
+}
+
+export async function preparePlainSql({ database }: Bench): Promise<void> {
+  await database.query('create table bench_messages (like messages including all)')
+  await database.query('create sequence bench_ids')
+}
+
+const columns = `
+    app_id, id, conversation, sender, kind, receiver, category, type, data, traits, countable, sent_at, updated_at`
+
+const insertOne = `
+  insert into bench_messages (${columns})
+  values (1, nextval('bench_ids'), $1, $2, 1, $3, 'message', 'text', $4, 0, true, $5, $5)`
+
+const insertMany = `
+  insert into bench_messages (${columns})
+  select 1, nextval('bench_ids'), r.conversation, r.sender, 1, r.receiver, 'message', 'text', r.data, 0, true, $5, $5
+  from unnest($1::bigint[], $2::text[], $3::text[], $4::json[]) as r(conversation, sender, receiver, data)`
+
+const conversations = 256
+
+async function insertRows({ service, extent }: Bench, shape: { connections: number; batch: number }): Promise<Run> {
+  const clients = times(shape.connections, () => new pg.Client(service.database))
+  await Promise.all(clients.map((client) => client.connect()))
+  const latency = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 })
+  const measureFrom = performance.now() + extent.warmup * 1000
+  const measureTo = measureFrom + extent.seconds * 1000
+  let count = 0
+
+  const drive = async (client: pg.Client, offset: number) => {
+    const batches = times(8, (i) => parametersOf(shape.batch, offset * 8 + i))
+    for (let next = 0, startedAt = 0; startedAt < measureTo; next++) {
+      startedAt = performance.now()
+      const text = shape.batch === 1 ? insertOne : insertMany
+      await client.query({ name: 'insert', text, values: batches[next % batches.length] as unknown[] })
+      const now = performance.now()
+      if (startedAt < measureFrom || now > measureTo) continue
+      count += shape.batch
+      latency.record(Math.max(1, Math.round((now - startedAt) * 1000)))
+    }
+  }
+  await Promise.all(clients.map(drive))
+  await Promise.all(clients.map((client) => client.end()))
+  return {
+    count,
+    seconds: extent.seconds,
+    p50: latency.percentile(50) / 1000,
+    p99: latency.percentile(99) / 1000,
+    failures: 0,
+  }
+}
+
+/** Made before measuring, arrays as text too, so that the limit is PostgreSQL's and not that of this process. */
+function parametersOf(size: number, offset: number): unknown[] {
+  const rows = times(size, (i) => {
+    const conversation = (offset * size + i) % conversations
+    return [conversation, `p${conversation}-0-a`, `p${conversation}-0-b`, JSON.stringify({ text })] as const
+  })
+  const sentAt = Math.floor(Date.now() / 1000)
+  const [first] = rows
+  if (size === 1 && first !== undefined) return [...first, sentAt]
+  const column = (i: 0 | 1 | 2 | 3) => `{${rows.map((row) => JSON.stringify(String(row[i]))).join(',')}}`
+  return [column(0), column(1), column(2), column(3), sentAt]
+}

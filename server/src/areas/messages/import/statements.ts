@@ -1,0 +1,199 @@
+import type { Transaction } from '../../../store/database.ts'
+import { arrayLiteral, statement } from '../../../store/statement.ts'
+import { traits } from '../traits.ts'
+import type { GrownThread, Mark, MovedConversation, NumberedMessage, Step } from './effects.ts'
+import type { ImportRow } from './row.ts'
+
+// The writes of a batch of imported messages, each one statement for all its rows. All of them run under the locks of
+// the conversations.
+
+const insertMessagesRows = statement(`
+  insert into messages (
+    app_id, id, conversation, sender, kind, receiver, category, type, data, parent_id, muid, tags, mentioned, traits,
+    countable, imported, sent_at, updated_at, delivered_at, read_at, edited_at, edited_by, deleted_at, deleted_by
+  )
+  select r.app_id, r.id, r.conversation, r.sender, r.kind, r.receiver, r.category, r.type, r.data::json, r.parent_id,
+    r.muid, r.tags::text[], r.mentioned::text[], r.traits, r.countable, true, r.sent_at,
+    greatest(r.sent_at, r.edited_at, r.deleted_at), r.delivered_at, r.read_at, r.edited_at,
+    case when r.edited_at is not null then r.sender end, r.deleted_at,
+    case when r.deleted_at is not null and r.kind = 1 then r.sender end
+  from unnest(
+    $1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::smallint[], $6::text[], $7::text[], $8::text[], $9::text[],
+    $10::bigint[], $11::text[], $12::text[], $13::text[], $14::int[], $15::boolean[], $16::bigint[], $17::bigint[],
+    $18::bigint[], $19::bigint[], $20::bigint[]
+  ) as r(
+    app_id, id, conversation, sender, kind, receiver, category, type, data, parent_id, muid, tags, mentioned, traits,
+    countable, sent_at, delivered_at, read_at, edited_at, deleted_at
+  )`)
+
+/**
+ * Stores messages. In the order of their muids, so that two batches that have some in common (in different
+ * conversations) wait for each other and do not hold each other up.
+ */
+export async function insertMessages(tx: Transaction, messages: readonly NumberedMessage[]): Promise<void> {
+  const ordered = messages.toSorted((a, b) => (a.row.muid < b.row.muid ? -1 : 1))
+  const column = <T>(read: (row: ImportRow) => T) => ordered.map(({ row }) => read(row))
+  const list = (values: readonly string[]) => (values.length === 0 ? null : arrayLiteral(values))
+  await tx.query(insertMessagesRows, [
+    column((row) => row.appId),
+    ordered.map(({ id }) => id),
+    ordered.map(({ conversation }) => conversation.key),
+    column((row) => row.sender),
+    column((row) => row.kind),
+    column((row) => row.receiver),
+    column((row) => row.category),
+    column((row) => row.type),
+    column((row) => JSON.stringify(row.data)),
+    ordered.map(({ parentId }) => parentId),
+    column((row) => row.muid),
+    column((row) => list(row.tags)),
+    column((row) => list(row.mentioned)),
+    column((row) => row.traits),
+    column((row) => row.countable),
+    column((row) => row.sentAt),
+    column((row) => row.deliveredAt),
+    column((row) => row.readAt),
+    column((row) => row.editedAt),
+    column((row) => row.deletedAt),
+  ])
+}
+
+const updateConversations = statement(`
+  update conversations c
+  set created_at = r.created_at,
+    last_sent_at = r.last_sent_at,
+    last_id = r.last_id,
+    last_sender = null,
+    listed_sent_at = r.listed_sent_at,
+    listed_id = r.listed_id,
+    version = c.version + 1
+  from unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+    as r(app_id, key, created_at, last_sent_at, last_id, listed_sent_at, listed_id)
+  where c.app_id = r.app_id
+  and c.key = r.key`)
+
+/** Moves the ends of conversations. Their past has changed, so remembered unread counts are counted anew. */
+export async function writeConversations(tx: Transaction, moved: readonly MovedConversation[]): Promise<void> {
+  await tx.query(updateConversations, [
+    moved.map(({ conversation }) => conversation.appId),
+    moved.map(({ conversation }) => conversation.key),
+    moved.map(({ createdAt }) => createdAt),
+    moved.map(({ last }) => last.sentAt),
+    moved.map(({ last }) => last.id),
+    moved.map(({ listed }) => listed?.sentAt ?? null),
+    moved.map(({ listed }) => listed?.id ?? null),
+  ])
+}
+
+const raise = (mark: string, by: string) =>
+  ['sent_at', 'id']
+    .map(
+      (part) => `
+    ${mark}_${part} = case when (s.${mark}_sent_at, s.${mark}_id) < (r.${by}_sent_at, r.${by}_id)
+      then r.${by}_${part} else s.${mark}_${part} end`,
+    )
+    .join(',')
+
+const raiseMarks = statement(`
+  update conversation_states s
+  set ${raise('delivered', 'delivered')},${raise('read', 'read')},${raise('unread', 'read')}
+  from unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+    as r(app_id, uid, conversation, delivered_sent_at, delivered_id, read_sent_at, read_id)
+  where s.app_id = r.app_id
+  and s.uid = r.uid
+  and s.conversation = r.conversation`)
+
+/** Raises marks, and unread pointers with them; none falls. */
+export async function writeMarks(tx: Transaction, marks: readonly Mark[]): Promise<void> {
+  if (marks.length === 0) return
+  await tx.query(raiseMarks, [
+    marks.map(({ appId }) => appId),
+    marks.map(({ uid }) => uid),
+    marks.map(({ conversation }) => conversation),
+    marks.map(({ delivered }) => delivered.sentAt),
+    marks.map(({ delivered }) => delivered.id),
+    marks.map(({ read }) => read.sentAt),
+    marks.map(({ read }) => read.id),
+  ])
+}
+
+const insertSteps = statement(`
+  insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
+  select *
+  from unnest($1::int[], $2::bigint[], $3::text[], $4::smallint[], $5::bigint[], $6::bigint[], $7::bigint[])
+  on conflict do nothing`)
+
+/**
+ * Adds steps to staircases. After the marks: one that is being set live holds the row of the mark, then adds its step,
+ * and two that wait for each other the other way round would be a deadlock.
+ */
+export async function writeSteps(tx: Transaction, steps: readonly Step[]): Promise<void> {
+  if (steps.length === 0) return
+  await tx.query(insertSteps, [
+    steps.map(({ appId }) => appId),
+    steps.map(({ conversation }) => conversation),
+    steps.map(({ uid }) => uid),
+    steps.map(({ kind }) => kind),
+    steps.map(({ sentAt }) => sentAt),
+    steps.map(({ id }) => id),
+    steps.map(({ at }) => at),
+  ])
+}
+
+const insertReactions = statement(`
+  insert into reactions (app_id, message_id, reaction, uid, reacted_at)
+  select r.app_id, r.message_id, r.reaction, r.uid, r.reacted_at
+  from unnest($1::int[], $2::bigint[], $3::text[], $4::text[], $5::bigint[]) with ordinality
+    as r(app_id, message_id, reaction, uid, reacted_at, place)
+  order by r.place`)
+
+/** Stores the reactions that came with messages. Nobody knows when they were given: they take the time of the message. */
+export async function writeReactions(tx: Transaction, messages: readonly NumberedMessage[]): Promise<void> {
+  const given = messages.flatMap(({ row, id }) => row.reactions.map((reaction) => ({ ...reaction, id, row })))
+  if (given.length === 0) return
+  await tx.query(insertReactions, [
+    given.map(({ row }) => row.appId),
+    given.map(({ id }) => id),
+    given.map(({ reaction }) => reaction),
+    given.map(({ uid }) => uid),
+    given.map(({ row }) => row.sentAt),
+  ])
+}
+
+const growThreads = statement(`
+  with grown as (
+    select *
+    from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::bigint[])
+      as r(app_id, parent_id, conversation, replies, last_id, last_sent_at)
+  ),
+  parents as (
+    update messages m
+    set traits = m.traits | ${traits.replies}
+    from grown g
+    where m.app_id = g.app_id
+    and m.id = g.parent_id
+    and m.traits & ${traits.replies} = 0
+  )
+  insert into threads as t (app_id, parent_id, conversation, reply_count, last_reply_id, updated_at)
+  select app_id, parent_id, conversation, replies, last_id, last_sent_at
+  from grown
+  on conflict (app_id, parent_id) do update
+  set reply_count = t.reply_count + excluded.reply_count,
+    last_reply_id = case
+      when (t.updated_at, t.last_reply_id) < (excluded.updated_at, excluded.last_reply_id) then excluded.last_reply_id
+      else t.last_reply_id
+    end,
+    updated_at = greatest(t.updated_at, excluded.updated_at)`)
+
+/** Counts replies to the threads that they stand in. */
+export async function writeThreads(tx: Transaction, threads: readonly GrownThread[]): Promise<void> {
+  if (threads.length === 0) return
+  await tx.query(growThreads, [
+    threads.map(({ appId }) => appId),
+    threads.map(({ parentId }) => parentId),
+    threads.map(({ conversation }) => conversation),
+    threads.map(({ replies }) => replies),
+    threads.map(({ last }) => last.id),
+    threads.map(({ last }) => last.sentAt),
+  ])
+}

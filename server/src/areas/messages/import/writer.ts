@@ -1,0 +1,71 @@
+import type { Log } from '../../../log.ts'
+import type { Metrics } from '../../../metrics.ts'
+import { createCoalescer } from '../../../store/coalesce.ts'
+import { isConnectionFailure } from '../../../store/connection.ts'
+import type { Database } from '../../../store/database.ts'
+import type { ImportRow } from './row.ts'
+import { type ImportResult, writeImport } from './write.ts'
+
+/** Writes what is imported, the records of several requests together. */
+export interface ImportWriter {
+  /**
+   * Checks and stores the messages of one request, durably, in their order. They go into one transaction, so that their
+   * order within a second and their threads do not depend on where a batch ends.
+   * @returns what became of each, in order
+   */
+  write(rows: readonly ImportRow[]): Promise<ImportResult[]>
+  /** Resolves when nothing is waiting or being written. */
+  drain(): Promise<void>
+}
+
+/** Requests in a batch; each has at most 1,000 records, most have far fewer. */
+const maxRequests = 4
+const maxInFlight = 2
+
+export function createImportWriter(database: Database, metrics: Metrics, log: Log): ImportWriter {
+  const requests = createCoalescer<readonly ImportRow[], ImportResult[]>({
+    maxBatch: maxRequests,
+    maxInFlight,
+    async write(batch) {
+      const rows = batch.flat()
+      metrics.batches.observe({ writer: 'import' }, rows.length)
+      const results = await writeDivisibly(database, log, rows)
+      let taken = 0
+      return batch.map(({ length }) => results.slice(taken, (taken += length)))
+    },
+    // Rows are divided here, which keeps their order.
+    isDivisible: () => false,
+  })
+  return { write: requests.submit, drain: requests.drain }
+}
+
+const uniqueViolation = '23505'
+const maxAttempts = 4
+
+/** Writes rows; what fails as a whole is halved and tried again, so that one bad row never fails its neighbours. */
+async function writeDivisibly(database: Database, log: Log, rows: readonly ImportRow[]): Promise<ImportResult[]> {
+  try {
+    return await writeAttentively(database, rows)
+  } catch (error) {
+    if (isConnectionFailure(error)) throw error
+    if (rows.length > 1) {
+      const half = Math.ceil(rows.length / 2)
+      const before = await writeDivisibly(database, log, rows.slice(0, half))
+      return [...before, ...(await writeDivisibly(database, log, rows.slice(half)))]
+    }
+    log.error({ err: error }, 'an imported message could not be stored')
+    return rows.map(() => ({ refusal: 'ERR_EXCEPTION' }))
+  }
+}
+
+/** A muid that another batch stored after this one had looked for it is found by the next attempt. */
+async function writeAttentively(database: Database, rows: readonly ImportRow[]): Promise<ImportResult[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await writeImport(database, rows)
+    } catch (error) {
+      const isTaken = (error as { code?: unknown }).code === uniqueViolation
+      if (!isTaken || attempt === maxAttempts) throw error
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { ApiError, badRequest, limits } from '@parley/contract'
+import type { App } from '../../../call.ts'
+import type { Context } from '../../../context.ts'
+import type { Queryable } from '../../../store/database.ts'
+import { statement } from '../../../store/statement.ts'
+import { readBlockInfo } from '../../blocked-users/index.ts'
+import { changeMessage } from '../change.ts'
+import { requireMessageRight } from '../group-rights.ts'
+import { refuseUnsuitable } from '../marks/pins.ts'
+import type { StoredMessage } from '../rows.ts'
+import { traits } from '../traits.ts'
+
+const selectKinds = statement(`
+  select reaction
+  from reaction_counts
+  where app_id = $1
+  and message_id = $2`)
+
+const insert = statement(`
+  insert into reactions (app_id, message_id, reaction, uid, reacted_at)
+  values ($1, $2, $3, $4, $5)
+  on conflict do nothing`)
+
+const setTrait = statement(`
+  update messages
+  set traits = traits | $3::int
+  where app_id = $1
+  and id = $2
+  and traits & $3::int = 0`)
+
+const remove = statement(`
+  delete from reactions
+  where app_id = $1
+  and message_id = $2
+  and reaction = $3
+  and uid = $4`)
+
+const clearTrait = statement(`
+  update messages
+  set traits = traits & ~$3::int
+  where app_id = $1
+  and id = $2
+  and traits & $3::int <> 0
+  and not exists (
+    select from reaction_counts c
+    where c.app_id = $1
+    and c.message_id = $2
+  )`)
+
+/**
+ * Puts a user's reaction on a message, under the conversation's lock, so that two new ones cannot both be the last that
+ * the message takes. Given already, it stays as it is.
+ * @throws 400 for a reaction that is too long, or one more than a message takes; 403 for who may not
+ */
+export async function addReaction(
+  context: Context,
+  app: App,
+  uid: string,
+  id: number,
+  reaction: string,
+): Promise<void> {
+  checkReaction(reaction)
+  await changeMessage(context, app, uid, id, async (tx, message) => {
+    await requireMessageRight(tx, app, uid, message, 'addReaction')
+    await refuseBlocked(tx, app, uid, message)
+    refuseUnsuitable(message)
+    const kinds = await tx.query<{ reaction: string }>(selectKinds, [app.appId, id])
+    if (kinds.length >= limits.reactionsPerMessage && !kinds.some((kind) => kind.reaction === reaction)) {
+      throw badRequest([
+        { path: 'params/reaction', message: `the message has ${limits.reactionsPerMessage} different reactions already` },
+      ])
+    }
+    await tx.query(insert, [app.appId, id, reaction, uid, Math.floor(Date.now() / 1000)])
+    await tx.query(setTrait, [app.appId, id, traits.reactions])
+  })
+}
+
+/** Takes a user's reaction off a message, if it is there; also off a deleted one, and while a block stands. */
+export async function removeReaction(
+  context: Context,
+  app: App,
+  uid: string,
+  id: number,
+  reaction: string,
+): Promise<void> {
+  await changeMessage(context, app, uid, id, async (tx, message) => {
+    await requireMessageRight(tx, app, uid, message, 'addReaction')
+    await tx.query(remove, [app.appId, id, reaction, uid])
+    await tx.query(clearTrait, [app.appId, id, traits.reactions])
+  })
+}
+
+/** An emoji may be several characters; they are counted as code points. */
+function checkReaction(reaction: string): void {
+  const length = [...reaction].length
+  if (length > limits.reactionLength) {
+    throw badRequest([{ path: 'params/reaction', message: `must not have more than ${limits.reactionLength} characters` }])
+  }
+  if (reaction.trim() === '') throw badRequest([{ path: 'params/reaction', message: 'must not be blank' }])
+}
+
+/** A reaction reaches the other side like a message: a block either way stops it, one to one. */
+async function refuseBlocked(on: Queryable, app: App, uid: string, message: StoredMessage): Promise<void> {
+  if (message.kind === 2) return
+  const other = message.sender === uid ? message.receiver : message.sender
+  const block = (await readBlockInfo(on, app.appId, uid, [other])).get(other)
+  if (block?.blockedByMe === true) throw new ApiError('ERR_BLOCKED_RECEIVER', `${uid} has blocked ${other}.`)
+  if (block?.hasBlockedMe === true) throw new ApiError('ERR_BLOCKED_SENDER', `${other} has blocked ${uid}.`)
+}

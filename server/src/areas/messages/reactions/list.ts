@@ -1,0 +1,140 @@
+import { type CursorMeta, limits, type listReactions as operation, type QueryOf, type Reaction } from '@parley/contract'
+import { sql } from 'kysely'
+import type { App } from '../../../call.ts'
+import type { Queryable } from '../../../store/database.ts'
+import { allOf, type Fragment } from '../../../store/statement.ts'
+import { allowedScopes } from '../../groups/index.ts'
+import { readUsers, showDeletedUser, showUsers } from '../../users/index.ts'
+import { requireMessageRight } from '../group-rights.ts'
+import { requireMessage } from '../read.ts'
+
+interface ReactionRow {
+  readonly id: number
+  readonly reaction: string
+  readonly uid: string
+  readonly reactedAt: number
+}
+
+type Query = QueryOf<typeof operation>
+
+/**
+ * Who reacted on a message, in the order in which they did; of a group, only members of the scopes that the viewer's
+ * permission names. @param reaction only this one
+ */
+export async function listReactions(
+  on: Queryable,
+  app: App,
+  viewer: string | undefined,
+  messageId: number,
+  query: Query,
+  reaction?: string,
+): Promise<{ data: Reaction[]; meta: CursorMeta }> {
+  const conditions = [
+    sql`r.app_id = ${app.appId}`,
+    sql`r.message_id = ${messageId}`,
+    ...(await visibleTo(on, app, viewer, messageId)),
+    ...(reaction === undefined ? [] : [sql`r.reaction = ${reaction}`]),
+  ]
+  const limit = query.limit ?? limits.reactionLimit.default
+  const affix = query.affix ?? 'append'
+  const [found, behind] = await Promise.all([
+    on.run<ReactionRow>(select([...conditions, ...beyond(query, affix)], affix, limit + 1)),
+    query.id === undefined
+      ? []
+      : on.run<ReactionRow>(select([...conditions, ...behindOf(query.id, affix)], turned(affix), 1)),
+  ])
+  const hasMore = found.length > limit
+  const rows = found.slice(0, limit)
+  if (affix === 'prepend') rows.reverse()
+  return {
+    data: await show(on, app, viewer, messageId, rows),
+    meta: metaOf(rows, affix, limit, { beyond: hasMore, behind: behind.length > 0 }),
+  }
+}
+
+/** @throws 404 and 403 where the viewer may not see the message or its reactions */
+async function visibleTo(
+  on: Queryable,
+  app: App,
+  viewer: string | undefined,
+  messageId: number,
+): Promise<Fragment[]> {
+  const message = await requireMessage(on, app, messageId, viewer)
+  if (viewer === undefined) return []
+  const right = await requireMessageRight(on, app, viewer, message, 'listReactions')
+  const scopes = right && allowedScopes(right.group, right.membership, 'listReactions')
+  if (!scopes) return []
+  return [
+    sql`exists (
+      select from group_members g
+      where g.app_id = r.app_id
+      and g.guid = ${message.receiver}
+      and g.uid = r.uid
+      and g.scope = any(${scopes}::text[])
+    )`,
+  ]
+}
+
+type Affix = 'append' | 'prepend'
+
+const turned = (affix: Affix): Affix => (affix === 'append' ? 'prepend' : 'append')
+
+function beyond({ id }: Query, affix: Affix): Fragment[] {
+  if (id === undefined) return []
+  return [sql`r.id ${sql.raw(affix === 'append' ? '>' : '<')} ${id}::bigint`]
+}
+
+function behindOf(id: string, affix: Affix): Fragment[] {
+  return [sql`r.id ${sql.raw(affix === 'append' ? '<=' : '>=')} ${id}::bigint`]
+}
+
+function select(conditions: Fragment[], affix: Affix, limit: number): Fragment<ReactionRow> {
+  return sql<ReactionRow>`
+    select r.id, r.reaction, r.uid, r.reacted_at as "reactedAt"
+    from reactions r
+    where ${allOf(conditions)}
+    order by r.id ${sql.raw(affix === 'append' ? 'asc' : 'desc')}
+    limit ${limit}`
+}
+
+async function show(
+  on: Queryable,
+  app: App,
+  viewer: string | undefined,
+  messageId: number,
+  rows: readonly ReactionRow[],
+): Promise<Reaction[]> {
+  const users = await readUsers(
+    on,
+    app.appId,
+    rows.map((row) => row.uid),
+  )
+  const shown = await showUsers(on, app.appId, viewer, [...users.values()])
+  const byUid = new Map(shown.map((user) => [user.uid, user]))
+  return rows.map(({ id, reaction, uid, reactedAt }) => ({
+    id: String(id),
+    messageId: String(messageId),
+    reaction,
+    uid,
+    reactedAt,
+    reactedBy: byUid.get(uid) ?? showDeletedUser(uid),
+  }))
+}
+
+function metaOf(
+  rows: readonly ReactionRow[],
+  affix: Affix,
+  limit: number,
+  more: { beyond: boolean; behind: boolean },
+): CursorMeta {
+  const point = (row: ReactionRow, towards: Affix) => ({ affix: towards, id: String(row.id) })
+  const first = rows[0]
+  const last = rows.at(-1)
+  const onward = affix === 'append' ? last : first
+  return {
+    ...((affix === 'prepend' ? more.beyond : more.behind) && first && { previous: point(first, 'prepend') }),
+    current: { limit, count: rows.length },
+    ...((affix === 'append' ? more.beyond : more.behind) && last && { next: point(last, 'append') }),
+    ...(onward && { cursor: point(onward, affix) }),
+  }
+}

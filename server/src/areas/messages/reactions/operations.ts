@@ -1,0 +1,39 @@
+import {
+  addReaction as addReactionOperation,
+  listReactions as listReactionsOperation,
+  listReactionsOfKind,
+  removeReaction as removeReactionOperation,
+} from '@parley/contract'
+import { type App, serve } from '../../../call.ts'
+import type { Context } from '../../../context.ts'
+import { readMessageId, requireMessage, showOne } from '../read.ts'
+import { addReaction, removeReaction } from './give.ts'
+import { listReactions } from './list.ts'
+
+export const operations = [
+  serve(listReactionsOperation, async ({ app, actor, params, query }, { database }) =>
+    listReactions(database, app, actor?.uid, readMessageId(params.id), query),
+  ),
+
+  serve(listReactionsOfKind, async ({ app, actor, params, query }, { database }) =>
+    listReactions(database, app, actor?.uid, readMessageId(params.id), query, params.reaction),
+  ),
+
+  serve(addReactionOperation, async ({ app, actor, params }, context) => {
+    const id = readMessageId(params.id)
+    const uid = actor?.uid ?? ''
+    await addReaction(context, app, uid, id, params.reaction)
+    return { data: await showChanged(context, app, id, uid) }
+  }),
+
+  serve(removeReactionOperation, async ({ app, actor, params }, context) => {
+    const id = readMessageId(params.id)
+    const uid = actor?.uid ?? ''
+    await removeReaction(context, app, uid, id, params.reaction)
+    return { data: await showChanged(context, app, id, uid) }
+  }),
+]
+
+async function showChanged(context: Context, app: App, id: number, viewer: string) {
+  return showOne(context.database, app, await requireMessage(context.database, app, id, viewer), viewer)
+}

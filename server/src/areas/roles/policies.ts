@@ -1,0 +1,81 @@
+import type { FeatureKey, Permissions, RoleSettings } from '@parley/contract'
+import { LRUCache } from 'lru-cache'
+import type { Database } from '../../store/database.ts'
+import type { Invalidation } from '../../store/invalidation.ts'
+import { statement } from '../../store/statement.ts'
+
+/** What is set on a role, as far as it can deny something. */
+export interface RolePolicy {
+  readonly role: string
+  readonly permissions: Permissions
+  readonly settings: RoleSettings
+  readonly restricted: ReadonlySet<FeatureKey>
+}
+
+/** The policies of an app by role; roles on which nothing is set are not among them. */
+export type PolicyMap = ReadonlyMap<string, RolePolicy>
+
+/**
+ * What the roles of an app deny, kept in memory and dropped when changed: every call of a user asks for it. Most apps
+ * restrict nothing; then the map is empty and nobody has to look further.
+ */
+export interface RolePolicies {
+  ofApp(appId: number): Promise<PolicyMap>
+  /** The policy of one role; undefined where nothing is set on it. */
+  of(appId: number, role: string): Promise<RolePolicy | undefined>
+  /** Forgets what is known of one app's roles, in this process; other processes are told by `rolesTopic`. */
+  forget(appId: number): void
+}
+
+/** Announced with the app's surrogate key when what is set on one of its roles has changed. */
+export const rolesTopic = 'roles'
+
+interface PolicyRow {
+  readonly role: string
+  readonly permissions: Permissions
+  readonly settings: RoleSettings | null
+  readonly restricted: Readonly<Record<FeatureKey, number>>
+}
+
+const select = statement(`
+  select role, permissions, settings, restricted_features as restricted
+  from roles
+  where app_id = $1
+  and (permissions::text <> '{}' or restricted_features::text <> '{}' or settings is not null)`)
+
+const maxApps = 10_000
+
+export function createRolePolicies(database: Database, invalidation: Invalidation): RolePolicies {
+  // Promises are kept, so what was read before a change can never be put back after it.
+  const known = new LRUCache<number, Promise<PolicyMap>>({ max: maxApps })
+  invalidation.onChange(rolesTopic, (appId) => (appId === undefined ? known.clear() : known.delete(Number(appId))))
+
+  const ofApp = (appId: number): Promise<PolicyMap> => {
+    const cached = known.get(appId)
+    if (cached !== undefined) return cached
+    const reading = readPolicies(database, appId)
+    known.set(appId, reading)
+    reading.catch(() => {
+      if (known.peek(appId) === reading) known.delete(appId)
+    })
+    return reading
+  }
+  return {
+    ofApp,
+    of: async (appId, role) => (await ofApp(appId)).get(role),
+    forget: (appId) => void known.delete(appId),
+  }
+}
+
+const nothingSet: PolicyMap = new Map()
+
+async function readPolicies(database: Database, appId: number): Promise<PolicyMap> {
+  const rows = await database.query<PolicyRow>(select, [appId])
+  if (rows.length === 0) return nothingSet
+  return new Map(
+    rows.map(({ role, permissions, settings, restricted }) => [
+      role,
+      { role, permissions, settings: settings ?? {}, restricted: new Set(Object.keys(restricted) as FeatureKey[]) },
+    ]),
+  )
+}
