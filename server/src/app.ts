@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { createKeyRing } from './areas/api-keys/credentials.ts'
 import { createAppRegistry } from './areas/apps/index.ts'
 import { createMessageWriter } from './areas/messages/index.ts'
+import { createRolePolicies } from './areas/roles/index.ts'
 import type { Route } from './call.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
@@ -48,9 +49,22 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   watchPool(metrics, database.pool)
   const monitor = monitorDatabase(database, log)
   const keys = createKeyRing(database, secrets, invalidation)
+  const policies = createRolePolicies(database, invalidation)
   const apps = createAppRegistry(database)
   const messages = createMessageWriter(database, metrics)
-  const context: Context = { config, log, metrics, database, monitor, secrets, invalidation, apps, keys, messages }
+  const context: Context = {
+    config,
+    log,
+    metrics,
+    database,
+    monitor,
+    secrets,
+    invalidation,
+    apps,
+    keys,
+    policies,
+    messages,
+  }
   await invalidation.start()
   const http = await buildHttpServer(context, options.routes ?? routes, options.tls)
 

@@ -1,4 +1,5 @@
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '@parley/contract'
+import type { RolePolicy } from './areas/roles/index.ts'
 import type { UserRow } from './areas/users/index.ts'
 import type { Context } from './context.ts'
 
@@ -28,6 +29,8 @@ export interface Call<O extends Operation> {
   readonly host: string
   /** The acting user, known and active; absent when the app acts, and in operations that check the actor themselves. */
   readonly actor: UserRow | undefined
+  /** What is set on the actor's role; absent where nothing is, and where there is no actor. */
+  readonly policy: RolePolicy | undefined
   readonly params: ParamsOf<O>
   readonly query: QueryOf<O>
   readonly body: BodyOf<O>

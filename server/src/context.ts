@@ -1,6 +1,7 @@
 import type { KeyRing } from './areas/api-keys/credentials.ts'
 import type { AppRegistry } from './areas/apps/index.ts'
 import type { MessageWriter } from './areas/messages/index.ts'
+import type { RolePolicies } from './areas/roles/index.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -20,6 +21,8 @@ export interface Context {
   readonly invalidation: Invalidation
   readonly apps: AppRegistry
   readonly keys: KeyRing
+  /** What roles deny to their users. */
+  readonly policies: RolePolicies
   /** Every message goes through here, sent or imported. */
   readonly messages: MessageWriter
 }

@@ -9,7 +9,11 @@ import { operations as groups } from './areas/groups/operations.ts'
 import { operations as me } from './areas/me/operations.ts'
 import { operations as messageMarks } from './areas/messages/marks/operations.ts'
 import { operations as messages } from './areas/messages/operations.ts'
+import { operations as reactions } from './areas/messages/reactions/operations.ts'
+import { operations as threads } from './areas/messages/threads/operations.ts'
 import { operations as permissions } from './areas/permissions/operations.ts'
+import { operations as restrictedFeatures } from './areas/restricted-features/operations.ts'
+import { operations as roles } from './areas/roles/operations.ts'
 import { operations as users } from './areas/users/operations.ts'
 import type { Route } from './call.ts'
 
@@ -27,5 +31,9 @@ export const routes: readonly Route[] = [
   ...messageMarks,
   ...messages,
   ...permissions,
+  ...reactions,
+  ...restrictedFeatures,
+  ...roles,
+  ...threads,
   ...users,
 ]

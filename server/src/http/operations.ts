@@ -1,5 +1,6 @@
-import { badRequest } from '@parley/contract'
+import { badRequest, governanceOf } from '@parley/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { requireGoverned } from '../areas/roles/index.ts'
 import { requireActiveUser } from '../areas/users/index.ts'
 import type { App, Caller, Route } from '../call.ts'
 import type { Context } from '../context.ts'
@@ -15,7 +16,10 @@ interface Asked {
   caller: Caller
 }
 
-/** Makes a route of every operation. The order of checks is the contract's: app, credential, shape, actor, then the rule. */
+/**
+ * Makes a route of every operation. The order of checks is the contract's: app, credential, shape, actor, then what his
+ * role denies altogether, then the rule.
+ */
 export function registerOperations(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
   server.decorateRequest('asked')
   const limiter = createRateLimiter(context.config.rateLimits)
@@ -31,6 +35,7 @@ function registerOperation(
   const readQuery = compileQueryReader(operation.query)
   const checkQuery = compileCheck('query', operation.query)
   const checkBody = operation.body && compileCheck('body', operation.body)
+  const governance = governanceOf(operation.id)
   const declared = Object.keys((operation.body as { properties?: object } | undefined)?.properties ?? {})
 
   server.route({
@@ -60,7 +65,9 @@ function registerOperation(
         caller.kind === 'user' && options.checksActor !== true
           ? await requireActiveUser(context.database, app.appId, caller.uid)
           : undefined
-      return handle({ app, caller, host: request.host, actor, params, query, body: body as never }, context)
+      const policy = actor && (await context.policies.of(app.appId, actor.role))
+      if (governance !== undefined) requireGoverned(policy, governance)
+      return handle({ app, caller, host: request.host, actor, policy, params, query, body: body as never }, context)
     },
   })
 }

@@ -248,7 +248,7 @@ async function govern(does: 'kick' | 'ban' | 'unban', whom: Person, world: World
   const isMember = model.members.has(whom)
   const isBanned = model.banned.has(whom)
   const expected =
-    model.asleep.has(whom) && !(does === 'unban')
+    does === 'ban' && model.asleep.has(whom)
       ? unknownUser
       : does === 'kick'
         ? isMember

@@ -1,10 +1,34 @@
-import { listScopePermissions, setScopePermissions, unsetScopePermission } from '@parley/contract'
+import {
+  listRolePermissions,
+  listScopePermissions,
+  setRolePermissions,
+  setScopePermissions,
+  unsetRolePermission,
+  unsetScopePermission,
+} from '@parley/contract'
 import { serve } from '../../call.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import { requireGroup } from '../groups/index.ts'
+import { requireRole } from '../roles/index.ts'
+import { describeRole, setPermissionsOfRole, unsetPermissionOfRole } from './role.ts'
 import { describeScope, readScope, setPermissions, unsetPermission } from './scope.ts'
 
 export const operations = [
+  serve(listRolePermissions, async ({ app, params, query }, { database }) => {
+    const described = describeRole(await requireRole(database, app.appId, params.role))
+    const page = readPage(query)
+    const data = described.slice(page.offset, page.offset + page.perPage)
+    return { data, meta: pageMeta(page, described.length, data.length) }
+  }),
+
+  serve(setRolePermissions, async ({ app, params, body }, context) => {
+    return { data: await setPermissionsOfRole(context, app.appId, params.role, body.permissions) }
+  }),
+
+  serve(unsetRolePermission, async ({ app, params }, context) => {
+    return { data: { permissions: await unsetPermissionOfRole(context, app.appId, params.role, params.permission) } }
+  }),
+
   serve(listScopePermissions, async ({ app, params, query }, { database }) => {
     const scope = readScope(params.scope)
     const described = describeScope(await requireGroup(database, app.appId, params.guid), scope)

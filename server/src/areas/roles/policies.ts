@@ -41,7 +41,11 @@ const select = statement(`
   select role, permissions, settings, restricted_features as restricted
   from roles
   where app_id = $1
-  and (permissions::text <> '{}' or restricted_features::text <> '{}' or settings is not null)`)
+  and (
+    permissions::text <> '{}'
+    or restricted_features::text <> '{}'
+    or 'friendsOnly' in (settings ->> 'listUsers', settings ->> 'sendMessagesTo')
+  )`)
 
 const maxApps = 10_000
 
@@ -71,11 +75,13 @@ const nothingSet: PolicyMap = new Map()
 
 async function readPolicies(database: Database, appId: number): Promise<PolicyMap> {
   const rows = await database.query<PolicyRow>(select, [appId])
-  if (rows.length === 0) return nothingSet
-  return new Map(
-    rows.map(({ role, permissions, settings, restricted }) => [
+  const policies = rows.map(
+    ({ role, permissions, settings, restricted }): RolePolicy => ({
       role,
-      { role, permissions, settings: settings ?? {}, restricted: new Set(Object.keys(restricted) as FeatureKey[]) },
-    ]),
+      permissions,
+      settings: settings ?? {},
+      restricted: new Set(Object.keys(restricted) as FeatureKey[]),
+    }),
   )
+  return policies.length === 0 ? nothingSet : new Map(policies.map((policy) => [policy.role, policy]))
 }

@@ -138,20 +138,20 @@ const remove = statement(`
   and role = $2
   returning role`)
 
-const holdUsers = statement(`
-  select uid
-  from users
-  where app_id = $1
-  and role = $2
-  order by uid
-  for no key update`)
-
 const reassignUsers = statement(`
-  update users
+  update users u
   set role = $3,
     updated_at = $4
-  where app_id = $1
-  and role = $2`)
+  from (
+    select uid
+    from users
+    where app_id = $1
+    and role = $2
+    order by uid
+    for no key update
+  ) found
+  where u.app_id = $1
+  and u.uid = found.uid`)
 
 /**
  * Removes a role; users who hold it have the default role from then on. Whoever gives a role to a user holds the role
@@ -165,7 +165,6 @@ export function removeRole(store: Store, appId: number, sent: string): Promise<s
   return store.database.transaction(async (tx) => {
     const removed = await tx.query(remove, [appId, role])
     if (removed.length === 0) throw unknownRole(sent)
-    await tx.query(holdUsers, [appId, role])
     await tx.query(reassignUsers, [appId, role, defaultRole, Math.floor(Date.now() / 1000)])
     await tellOfChange(store, tx, appId)
     return role

@@ -62,6 +62,7 @@ const statements = [
   // the tokens of a user, newest first
   'create index if not exists auth_tokens_by_user on auth_tokens (app_id, uid, ordinal)',
 
+  // restricted_features: {key without its prefix: epoch seconds since when}
   `create table if not exists roles (
     app_id integer not null,
     role text collate "C" not null,
@@ -70,7 +71,7 @@ const statements = [
     metadata json,
     settings json,
     permissions json not null default '{}',
-    restricted_features text[] not null default '{}',
+    restricted_features json not null default '{}',
     created_at bigint not null,
     updated_at bigint,
     ordinal bigint generated always as identity,

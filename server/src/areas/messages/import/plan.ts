@@ -30,8 +30,6 @@ export type ImportRefusal =
   | 'ERR_IMPORT_MUID_ALREADY_EXISTS'
   | 'ERR_WRONG_MESSAGE_THREAD'
   | 'ERR_MESSAGE_THREAD_NESTING'
-  /** The database did not take this row. */
-  | 'ERR_EXCEPTION'
 
 /** A message that is to be stored. */
 export interface PlannedMessage {

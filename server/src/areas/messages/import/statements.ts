@@ -7,7 +7,7 @@ import type { ImportRow } from './row.ts'
 // The writes of a batch of imported messages, each one statement for all its rows. All of them run under the locks of
 // the conversations.
 
-const insertMessagesRows = statement(`
+const insertRows = statement(`
   insert into messages (
     app_id, id, conversation, sender, kind, receiver, category, type, data, parent_id, muid, tags, mentioned, traits,
     countable, imported, sent_at, updated_at, delivered_at, read_at, edited_at, edited_by, deleted_at, deleted_by
@@ -34,7 +34,7 @@ export async function insertMessages(tx: Transaction, messages: readonly Numbere
   const ordered = messages.toSorted((a, b) => (a.row.muid < b.row.muid ? -1 : 1))
   const column = <T>(read: (row: ImportRow) => T) => ordered.map(({ row }) => read(row))
   const list = (values: readonly string[]) => (values.length === 0 ? null : arrayLiteral(values))
-  await tx.query(insertMessagesRows, [
+  await tx.query(insertRows, [
     column((row) => row.appId),
     ordered.map(({ id }) => id),
     ordered.map(({ conversation }) => conversation.key),
@@ -160,7 +160,7 @@ export async function writeReactions(tx: Transaction, messages: readonly Numbere
   ])
 }
 
-const growThreads = statement(`
+const addReplies = statement(`
   with grown as (
     select *
     from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::bigint[])
@@ -188,7 +188,7 @@ const growThreads = statement(`
 /** Counts replies to the threads that they stand in. */
 export async function writeThreads(tx: Transaction, threads: readonly GrownThread[]): Promise<void> {
   if (threads.length === 0) return
-  await tx.query(growThreads, [
+  await tx.query(addReplies, [
     threads.map(({ appId }) => appId),
     threads.map(({ parentId }) => parentId),
     threads.map(({ conversation }) => conversation),

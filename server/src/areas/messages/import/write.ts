@@ -23,6 +23,8 @@ import {
 export type ImportResult =
   | { readonly id: number; readonly parentId: number | null }
   | { readonly refusal: ImportRefusal }
+  /** The database does not take this row. */
+  | { readonly refusal: 'ERR_EXCEPTION'; readonly cause: unknown }
 
 /**
  * Plans for the tables as they will be: without statistics, or with stale ones, the planner would scan a table that is

@@ -1,4 +1,3 @@
-import type { Log } from '../../../log.ts'
 import type { Metrics } from '../../../metrics.ts'
 import { createCoalescer } from '../../../store/coalesce.ts'
 import { isConnectionFailure } from '../../../store/connection.ts'
@@ -22,16 +21,15 @@ export interface ImportWriter {
 const maxRequests = 4
 const maxInFlight = 2
 
-export function createImportWriter(database: Database, metrics: Metrics, log: Log): ImportWriter {
+export function createImportWriter(database: Database, metrics: Metrics): ImportWriter {
   const requests = createCoalescer<readonly ImportRow[], ImportResult[]>({
     maxBatch: maxRequests,
     maxInFlight,
     async write(batch) {
       const rows = batch.flat()
       metrics.batches.observe({ writer: 'import' }, rows.length)
-      const results = await writeDivisibly(database, log, rows)
-      let taken = 0
-      return batch.map(({ length }) => results.slice(taken, (taken += length)))
+      const results = await writeDivisibly(database, rows)
+      return batch.map(({ length }) => results.splice(0, length))
     },
     // Rows are divided here, which keeps their order.
     isDivisible: () => false,
@@ -43,18 +41,17 @@ const uniqueViolation = '23505'
 const maxAttempts = 4
 
 /** Writes rows; what fails as a whole is halved and tried again, so that one bad row never fails its neighbours. */
-async function writeDivisibly(database: Database, log: Log, rows: readonly ImportRow[]): Promise<ImportResult[]> {
+async function writeDivisibly(database: Database, rows: readonly ImportRow[]): Promise<ImportResult[]> {
   try {
     return await writeAttentively(database, rows)
   } catch (error) {
     if (isConnectionFailure(error)) throw error
     if (rows.length > 1) {
       const half = Math.ceil(rows.length / 2)
-      const before = await writeDivisibly(database, log, rows.slice(0, half))
-      return [...before, ...(await writeDivisibly(database, log, rows.slice(half)))]
+      const before = await writeDivisibly(database, rows.slice(0, half))
+      return [...before, ...(await writeDivisibly(database, rows.slice(half)))]
     }
-    log.error({ err: error }, 'an imported message could not be stored')
-    return rows.map(() => ({ refusal: 'ERR_EXCEPTION' }))
+    return rows.map(() => ({ refusal: 'ERR_EXCEPTION', cause: error }))
   }
 }
 

@@ -23,11 +23,18 @@ const selectRestricted = statement(`
 /**
  * What the scopes of a user let him see of the histories of his groups (`listMessages.*`), as conditions on `m`.
  * @param guid only this group; else all of his
+ * @param ofThreads also `listThreadedMessages`
  */
-export async function groupLimits(on: Queryable, appId: number, uid: string, guid?: string): Promise<Fragment[]> {
+export async function groupLimits(
+  on: Queryable,
+  appId: number,
+  uid: string,
+  guid?: string,
+  { ofThreads = false } = {},
+): Promise<Fragment[]> {
   const memberships = await on.query<RestrictedMembership>(selectRestricted, [appId, uid, guid ?? null])
   return memberships.flatMap((membership) => {
-    const conditions = limitsOf(membership)
+    const conditions = [...limitsOf(membership), ...(ofThreads ? threadLimitsOf(membership) : [])]
     if (conditions.length === 0) return []
     return [sql`(m.kind = 1 or m.receiver <> ${membership.guid} or (${allOf(conditions)}))`]
   })
@@ -44,4 +51,9 @@ function limitsOf({ scope, joinedAt, permissions }: RestrictedMembership): Fragm
     conditions.push(sql`m.sent_at >= ${joinedAt}`)
   }
   return conditions
+}
+
+function threadLimitsOf({ scope, permissions }: RestrictedMembership): Fragment[] {
+  const explicit = permissions[scope] ?? {}
+  return permissionAllows(explicit, 'listThreadedMessages', 'allow') ? [] : [sql`false`]
 }

@@ -3,12 +3,20 @@ import { allOf, type Fragment } from '../../../store/statement.ts'
 
 /**
  * Where the messages of a list come from. `viewer`: his side of the conversations counts (what he cleared, whether he is
- * still a member); with `conversations` only these.
+ * still a member); with `conversations` only these. `thread`: the replies to one message, with a viewer those that he
+ * has not cleared.
  */
 export type Source =
   | { readonly of: 'app'; readonly appId: number }
   | { readonly of: 'conversations'; readonly appId: number; readonly conversations: readonly number[] }
   | { readonly of: 'user'; readonly appId: number; readonly uid: string }
+  | {
+      readonly of: 'thread'
+      readonly appId: number
+      readonly parentId: number
+      readonly conversation: number
+      readonly viewer: string | undefined
+    }
   | {
       readonly of: 'viewer'
       readonly appId: number
@@ -83,6 +91,31 @@ export function messagesOf(source: Source, conditions: readonly Fragment[], cut:
           )
         ) m
         ${tail}`
+    case 'thread':
+      return source.viewer === undefined
+        ? sql`
+        select m.*
+        from messages m
+        where m.app_id = ${source.appId}
+        and m.parent_id = ${source.parentId}
+        and ${allOf(conditions)}
+        ${tail}`
+        : sql`
+        select m.*
+        from conversation_states s
+        cross join lateral (
+          select m.*
+          from messages m
+          where m.app_id = s.app_id
+          and m.parent_id = ${source.parentId}
+          and (m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)
+          and ${allOf(conditions)}
+          ${tail}
+        ) m
+        where s.app_id = ${source.appId}
+        and s.uid = ${source.viewer}
+        and s.conversation = ${source.conversation}
+        ${tail}`
     case 'viewer':
       return sql`
         select m.*
@@ -131,10 +164,10 @@ export function countsOf(source: Source, conditions: readonly Fragment[]): Fragm
     order by c.kind, c.first, c.second`
 }
 
-type ViewerSource = Extract<Source, { of: 'viewer' }>
+export type ViewerSource = Extract<Source, { of: 'viewer' }>
 
-/** The viewer's sides, each with its kind: of groups only while he is a member. */
-function sidesOf({ appId, viewer }: ViewerSource): Fragment {
+/** The viewer's sides `s`, each with its kind: of groups only while he is a member. */
+export function sidesOf({ appId, viewer }: ViewerSource): Fragment {
   return sql`(
     select s.*, v.kind
     from conversation_states s
@@ -145,7 +178,8 @@ function sidesOf({ appId, viewer }: ViewerSource): Fragment {
   ) s`
 }
 
-function isVisible({ conversations }: ViewerSource): Fragment {
+/** Whether a side is one whose messages he may read. */
+export function isVisible({ conversations }: ViewerSource): Fragment {
   const visible = sql`(s.kind = 1 or s.member)`
   return conversations === undefined ? visible : sql`${visible} and s.conversation = any(${conversations}::bigint[])`
 }

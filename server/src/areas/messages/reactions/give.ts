@@ -67,7 +67,10 @@ export async function addReaction(
     const kinds = await tx.query<{ reaction: string }>(selectKinds, [app.appId, id])
     if (kinds.length >= limits.reactionsPerMessage && !kinds.some((kind) => kind.reaction === reaction)) {
       throw badRequest([
-        { path: 'params/reaction', message: `the message has ${limits.reactionsPerMessage} different reactions already` },
+        {
+          path: 'params/reaction',
+          message: `the message has ${limits.reactionsPerMessage} different reactions already`,
+        },
       ])
     }
     await tx.query(insert, [app.appId, id, reaction, uid, Math.floor(Date.now() / 1000)])
@@ -94,7 +97,9 @@ export async function removeReaction(
 function checkReaction(reaction: string): void {
   const length = [...reaction].length
   if (length > limits.reactionLength) {
-    throw badRequest([{ path: 'params/reaction', message: `must not have more than ${limits.reactionLength} characters` }])
+    throw badRequest([
+      { path: 'params/reaction', message: `must not have more than ${limits.reactionLength} characters` },
+    ])
   }
   if (reaction.trim() === '') throw badRequest([{ path: 'params/reaction', message: 'must not be blank' }])
 }

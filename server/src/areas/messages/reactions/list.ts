@@ -53,12 +53,7 @@ export async function listReactions(
 }
 
 /** @throws 404 and 403 where the viewer may not see the message or its reactions */
-async function visibleTo(
-  on: Queryable,
-  app: App,
-  viewer: string | undefined,
-  messageId: number,
-): Promise<Fragment[]> {
+async function visibleTo(on: Queryable, app: App, viewer: string | undefined, messageId: number): Promise<Fragment[]> {
   const message = await requireMessage(on, app, messageId, viewer)
   if (viewer === undefined) return []
   const right = await requireMessageRight(on, app, viewer, message, 'listReactions')

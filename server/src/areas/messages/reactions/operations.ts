@@ -1,7 +1,7 @@
 import {
   addReaction as addReactionOperation,
-  listReactions as listReactionsOperation,
   listReactionsOfKind,
+  listReactions as listReactionsOperation,
   removeReaction as removeReactionOperation,
 } from '@parley/contract'
 import { type App, serve } from '../../../call.ts'

@@ -4,6 +4,7 @@ import type { Channel, Query } from '../../../store/channel.ts'
 import { type Coalescer, createCoalescer } from '../../../store/coalesce.ts'
 import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
+import { createImportWriter, type ImportWriter } from '../import/writer.ts'
 import { createEntityCache, type EntityCache } from './entities.ts'
 import { createGroupJudge, type GroupJudge } from './permissions.ts'
 import { batchQueries, type MessageRow, partsOf, type WrittenRow, writtenRows } from './statement.ts'
@@ -21,6 +22,8 @@ export interface MessageWriter {
   readonly judge: GroupJudge
   /** Senders and receivers as answers show them. */
   readonly entities: EntityCache
+  /** Writes what is imported. */
+  readonly imports: ImportWriter
 }
 
 const maxBatch = 128
@@ -51,11 +54,15 @@ export function createMessageWriter(database: Database, metrics: Metrics): Messa
     isDivisible: (error) => !isConnectionFailure(error),
     onBatch: (size) => metrics.batches.observe({ writer: 'send' }, size),
   })
+  const imports = createImportWriter(database, metrics)
   return {
     write: sends.submit,
-    drain: sends.drain,
+    async drain() {
+      await Promise.all([sends.drain(), imports.drain()])
+    },
     judge: createGroupJudge(database),
     entities: createEntityCache(database),
+    imports,
   }
 }
 

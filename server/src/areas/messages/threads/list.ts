@@ -1,0 +1,137 @@
+import {
+  badRequest,
+  type CursorMeta,
+  limits,
+  type Message,
+  type listThreads as operation,
+  type QueryOf,
+  type Thread,
+} from '@parley/contract'
+import { sql } from 'kysely'
+import type { App } from '../../../call.ts'
+import type { Queryable } from '../../../store/database.ts'
+import { allOf, type Fragment } from '../../../store/statement.ts'
+import { readMessages, type StoredMessage, selectStored } from '../rows.ts'
+import { showMessages } from '../show.ts'
+import { beyond, readingOrder, readThreadPaging, threadMeta, turned } from './paging.ts'
+import { participates, type ThreadRow, type ThreadSource, threadsOf } from './sources.ts'
+
+export interface ThreadListRequest {
+  readonly app: App
+  /** The acting user; absent when the app asks. */
+  readonly viewer: string | undefined
+  readonly source: ThreadSource
+  readonly query: QueryOf<typeof operation>
+  /** What his scopes let the viewer see of messages `m`: of parents, and of last replies. */
+  readonly limits?: readonly Fragment[]
+}
+
+/** A page of threads, the one with the newest reply first. @throws 400 for `participatedByMe` without a user */
+export async function listThreads(
+  on: Queryable,
+  request: ThreadListRequest,
+): Promise<{ data: Thread[]; meta: CursorMeta }> {
+  const { app, viewer, source, query } = request
+  const conditions = [...(request.limits ?? [])]
+  if (query.participatedByMe === true) {
+    if (viewer === undefined) {
+      throw badRequest([{ path: 'query/participatedByMe', message: 'needs the header onBehalfOf' }])
+    }
+    conditions.push(participates(viewer))
+  }
+  const limit = query.limit ?? limits.threadLimit.default
+  const paging = await readThreadPaging(on, app.appId, query, limit)
+  const back = turned(paging)
+  const [found, behind] = await Promise.all([
+    on.run(threadsOf(source, [...conditions, ...beyond(paging)], { order: readingOrder(paging), limit: limit + 1 })),
+    paging.cursor === undefined
+      ? []
+      : on.run(
+          threadsOf(source, [...conditions, ...beyond(back, { inclusive: true })], {
+            order: readingOrder(back),
+            limit: 1,
+          }),
+        ),
+  ])
+  const rows = found.slice(0, limit)
+  if (paging.affix === 'append') rows.reverse()
+  return {
+    data: await showThreads(on, request, rows),
+    meta: threadMeta(paging, rows, { beyond: found.length > limit, behind: behind.length > 0 }),
+  }
+}
+
+async function showThreads(on: Queryable, request: ThreadListRequest, rows: readonly ThreadRow[]): Promise<Thread[]> {
+  const { app, viewer, query } = request
+  const [parents, lastReplies, participated] = await Promise.all([
+    readMessages(
+      on,
+      app.appId,
+      rows.map((row) => row.parentId),
+    ),
+    readLastReplies(on, request, rows),
+    viewer === undefined ? undefined : readParticipated(on, app.appId, viewer, rows),
+  ])
+  // A parent removed for good since the page was read takes its thread along.
+  const threads = rows.flatMap((row) => parents.get(row.parentId) ?? [])
+  const [shownParents, shownReplies] = await Promise.all([
+    showMessages(on, app.appId, threads, { viewer, withTags: true, withThreadSubscribed: true }),
+    showMessages(on, app.appId, lastReplies, { viewer, withTags: true }),
+  ])
+  const shown = new Map(shownParents.map((message) => [Number(message.id), message]))
+  const replies = new Map(shownReplies.map((message) => [Number(message.id), message]))
+  return rows.flatMap((row) => {
+    const parent = shown.get(row.parentId)
+    if (parent === undefined) return []
+    const lastReply = replies.get(row.lastReplyId)
+    return [
+      {
+        ...parent,
+        updatedAt: row.updatedAt,
+        replyCount: row.replyCount,
+        ...(lastReply && { lastReply }),
+        ...(viewer !== undefined && personal(parent)),
+      },
+    ]
+  })
+
+  function personal({ id, threadSubscribed = false, unreadRepliesCount }: Message) {
+    return {
+      ...(query.withUnreadReplyCount === true && { unreadReplyCount: unreadRepliesCount ?? 0 }),
+      subscribed: threadSubscribed,
+      participatedByMe: participated?.has(Number(id)) === true,
+    }
+  }
+}
+
+/** The last replies, but for those that the viewer's scope may not see. */
+async function readLastReplies(
+  on: Queryable,
+  { app, limits: seen = [] }: ThreadListRequest,
+  rows: readonly ThreadRow[],
+): Promise<StoredMessage[]> {
+  if (rows.length === 0) return []
+  const page = sql`
+    select m.*
+    from messages m
+    where m.app_id = ${app.appId}
+    and m.id = any(${rows.map((row) => row.lastReplyId)}::bigint[])
+    and ${allOf([sql`not m.purged`, ...seen])}`
+  return on.run(selectStored(page, sql`m.id`))
+}
+
+async function readParticipated(
+  on: Queryable,
+  appId: number,
+  viewer: string,
+  rows: readonly ThreadRow[],
+): Promise<Set<number>> {
+  if (rows.length === 0) return new Set()
+  const found = await on.run(sql<{ id: number }>`
+    select m.id
+    from messages m
+    where m.app_id = ${appId}
+    and m.id = any(${rows.map((row) => row.parentId)}::bigint[])
+    and ${participates(viewer)}`)
+  return new Set(found.map(({ id }) => id))
+}

@@ -1,0 +1,82 @@
+import {
+  limits,
+  listGroupThreads,
+  listThreadMessages,
+  listThreads as listThreadsOperation,
+  listUserThreads,
+  sendThreadMessage,
+  subscribeThread,
+  unsubscribeThread,
+} from '@parley/contract'
+import { serve } from '../../../call.ts'
+import { findUserConversation } from '../../conversations/index.ts'
+import { requireGroup, requireGroupAccess, requireScopePermission } from '../../groups/index.ts'
+import { requireUser } from '../../users/index.ts'
+import { requireMessageRight } from '../group-rights.ts'
+import { groupLimits } from '../list/group-limits.ts'
+import { listMessages } from '../list/list.ts'
+import { readMessageId, requireMessage } from '../read.ts'
+import { listThreads } from './list.ts'
+import { reply } from './reply.ts'
+import { subscribeToThread, unsubscribeFromThread } from './subscriptions.ts'
+
+export const operations = [
+  serve(sendThreadMessage, async ({ app, caller, actor, params, body }, context) => {
+    const parent = await requireMessage(context.database, app, readMessageId(params.id), actor?.uid)
+    return { data: await reply(context, app, caller, parent, body) }
+  }),
+
+  serve(listThreadMessages, async ({ app, actor, params, query }, { database }) => {
+    const viewer = actor?.uid
+    const parent = await requireMessage(database, app, readMessageId(params.id), viewer)
+    const { appId } = app
+    const source = { of: 'thread', appId, parentId: parent.id, conversation: parent.conversation, viewer } as const
+    const limit = query.limit ?? query.perPage ?? limits.limit.default
+    if (viewer === undefined) return listMessages(database, { app, viewer, source, query, limit })
+    const right = await requireMessageRight(database, app, viewer, parent, 'listThreadedMessages')
+    const seen = right && (await groupLimits(database, appId, viewer, right.group.guid))
+    return listMessages(database, { app, viewer, source, query, limit, ...(seen && { limits: seen }) })
+  }),
+
+  serve(listThreadsOperation, async ({ app, actor, query }, { database }) => {
+    const viewer = actor?.uid
+    const { appId } = app
+    if (viewer === undefined) return listThreads(database, { app, viewer, source: { of: 'app', appId }, query })
+    const seen = await groupLimits(database, appId, viewer, undefined, { ofThreads: true })
+    const source = { of: 'viewer', appId, viewer, conversations: undefined } as const
+    return listThreads(database, { app, viewer, source, query, limits: seen })
+  }),
+
+  serve(listUserThreads, async ({ app, actor, params, query }, { database }) => {
+    const viewer = actor?.uid ?? ''
+    const { appId } = app
+    const { uid } = await requireUser(database, appId, params.uid)
+    const conversation = await findUserConversation(database, appId, viewer, uid)
+    const conversations = conversation === undefined ? [] : [conversation.key]
+    return listThreads(database, { app, viewer, source: { of: 'viewer', appId, viewer, conversations }, query })
+  }),
+
+  serve(listGroupThreads, async ({ app, actor, params, query }, { database }) => {
+    const viewer = actor?.uid
+    const { appId } = app
+    if (viewer === undefined) {
+      const { conversation } = await requireGroup(database, appId, params.guid)
+      return listThreads(database, { app, viewer, source: { of: 'conversation', appId, conversation }, query })
+    }
+    const { group, membership } = await requireGroupAccess(database, appId, params.guid, viewer)
+    requireScopePermission(group, membership, 'listThreadedMessages')
+    const source = { of: 'viewer', appId, viewer, conversations: [group.conversation] } as const
+    const seen = await groupLimits(database, appId, viewer, group.guid)
+    return listThreads(database, { app, viewer, source, query, limits: seen })
+  }),
+
+  serve(subscribeThread, async ({ app, actor, params }, context) => {
+    await subscribeToThread(context, app, actor?.uid ?? '', readMessageId(params.id))
+    return { data: { success: true } }
+  }),
+
+  serve(unsubscribeThread, async ({ app, actor, params }, context) => {
+    await unsubscribeFromThread(context, app, actor?.uid ?? '', readMessageId(params.id))
+    return { data: { success: true } }
+  }),
+]

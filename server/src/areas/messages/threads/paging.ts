@@ -1,0 +1,92 @@
+import type { CursorMeta } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queryable } from '../../../store/database.ts'
+import { type Fragment, statement } from '../../../store/statement.ts'
+import type { Affix } from '../list/position.ts'
+import { unknownMessage } from '../read.ts'
+
+/** The place of a thread in lists: by the time of its last reply, then by its parent. */
+interface ThreadPosition {
+  readonly at: number
+  readonly id: number
+}
+
+/**
+ * Where a page of threads begins and in which direction it goes. As in every list, `prepend` goes towards older ones and
+ * `append` towards newer ones; but lists of threads start with the newest, so `prepend` is what they do unless asked.
+ */
+export interface ThreadPaging {
+  readonly affix: Affix
+  readonly cursor: ThreadPosition | undefined
+  readonly limit: number
+}
+
+const lastId = Number.MAX_SAFE_INTEGER
+
+const selectTime = statement(`
+  select updated_at as "updatedAt"
+  from threads
+  where app_id = $1
+  and parent_id = $2`)
+
+/**
+ * Reads `affix`, `updatedAt` and `id`. A thread moves up with each reply, so that both together are taken as they are,
+ * even when the thread is elsewhere by now; a time alone is the whole second.
+ * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for an id alone that is no thread
+ */
+export async function readThreadPaging(
+  on: Queryable,
+  appId: number,
+  query: { readonly affix?: Affix; readonly updatedAt?: number; readonly id?: string },
+  limit: number,
+): Promise<ThreadPaging> {
+  const { affix = 'prepend', updatedAt } = query
+  if (query.id === undefined) {
+    const cursor = updatedAt === undefined ? undefined : { at: updatedAt, id: affix === 'append' ? lastId : 0 }
+    return { affix, cursor, limit }
+  }
+  const id = Number(query.id)
+  if (updatedAt !== undefined) return { affix, cursor: { at: updatedAt, id }, limit }
+  const [thread] = await on.query<{ updatedAt: number }>(selectTime, [appId, id])
+  if (thread === undefined) throw unknownMessage(id)
+  return { affix, cursor: { at: thread.updatedAt, id }, limit }
+}
+
+/** The same place, looking the other way. */
+export function turned(paging: ThreadPaging): ThreadPaging {
+  return { ...paging, affix: paging.affix === 'append' ? 'prepend' : 'append' }
+}
+
+/** The thread `t` lies beyond the cursor; with `inclusive` also at it. */
+export function beyond({ affix, cursor }: ThreadPaging, { inclusive = false } = {}): Fragment[] {
+  if (cursor === undefined) return []
+  const operator = sql.raw(`${affix === 'append' ? '>' : '<'}${inclusive ? '=' : ''}`)
+  return [sql`(t.updated_at, t.parent_id) ${operator} (${cursor.at}::bigint, ${cursor.id}::bigint)`]
+}
+
+export function readingOrder({ affix }: ThreadPaging): Fragment {
+  const direction = affix === 'append' ? 'asc' : 'desc'
+  return sql.raw(`t.updated_at ${direction}, t.parent_id ${direction}`)
+}
+
+/** `meta` of a page whose rows descend. @param more does anything lie beyond the page, or behind it? */
+export function threadMeta(
+  { affix, limit }: ThreadPaging,
+  rows: ReadonlyArray<{ readonly parentId: number; readonly updatedAt: number }>,
+  more: { beyond: boolean; behind: boolean },
+): CursorMeta {
+  const point = (row: { parentId: number; updatedAt: number }, towards: Affix) => ({
+    affix: towards,
+    updatedAt: row.updatedAt,
+    id: String(row.parentId),
+  })
+  const newest = rows[0]
+  const oldest = rows.at(-1)
+  const onward = affix === 'append' ? newest : oldest
+  return {
+    ...((affix === 'prepend' ? more.beyond : more.behind) && oldest && { previous: point(oldest, 'prepend') }),
+    current: { limit, count: rows.length },
+    ...((affix === 'append' ? more.beyond : more.behind) && newest && { next: point(newest, 'append') }),
+    ...(onward && { cursor: point(onward, affix) }),
+  }
+}

@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import { allOf, type Fragment } from '../../../store/statement.ts'
+import { type Cut, isVisible, sidesOf, type ViewerSource } from '../list/sources.ts'
+
+/** Where the threads of a list come from: the app, some conversations, or those of a viewer as he sees them. */
+export type ThreadSource =
+  | { readonly of: 'app'; readonly appId: number }
+  | { readonly of: 'conversation'; readonly appId: number; readonly conversation: number }
+  | ViewerSource
+
+/** A row of `threads`. */
+export interface ThreadRow {
+  readonly parentId: number
+  readonly replyCount: number
+  readonly lastReplyId: number
+  readonly updatedAt: number
+}
+
+/**
+ * Threads `t` that meet the conditions; a viewer's also those on the parent `m`, which he has not cleared. Each of his
+ * conversations gives at most one page, by its index, before they are merged.
+ */
+export function threadsOf(source: ThreadSource, conditions: readonly Fragment[], cut: Cut): Fragment<ThreadRow> {
+  const tail = sql`order by ${cut.order} limit ${cut.limit}`
+  return sql<ThreadRow>`
+    select t.parent_id as "parentId", t.reply_count as "replyCount", t.last_reply_id as "lastReplyId",
+      t.updated_at as "updatedAt"
+    from (${rowsOf(source, conditions, tail)}) t
+    ${tail}`
+}
+
+function rowsOf(source: ThreadSource, conditions: readonly Fragment[], tail: Fragment): Fragment {
+  if (source.of === 'viewer') {
+    return sql`
+      select t.*
+      from ${sidesOf(source)}
+      cross join lateral (
+        select t.*
+        from threads t
+        join messages m on m.app_id = t.app_id and m.id = t.parent_id
+        where t.app_id = s.app_id
+        and t.conversation = s.conversation
+        and (m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)
+        and ${allOf(conditions)}
+        ${tail}
+      ) t
+      where ${isVisible(source)}`
+  }
+  const place = source.of === 'app' ? [] : [sql`t.conversation = ${source.conversation}`]
+  return sql`
+    select t.*
+    from threads t
+    where ${allOf([sql`t.app_id = ${source.appId}`, ...place, ...conditions])}
+    ${tail}`
+}
+
+/** The user has written the parent `m` or a reply that is not deleted. */
+export function participates(uid: string): Fragment {
+  return sql`(m.sender = ${uid} or exists (
+    select from messages r
+    where r.app_id = m.app_id
+    and r.sender = ${uid}
+    and r.parent_id = m.id
+    and r.category <> 'action'
+    and r.deleted_at is null
+  ))`
+}

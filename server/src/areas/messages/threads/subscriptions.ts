@@ -1,0 +1,47 @@
+import { ApiError } from '@parley/contract'
+import type { App } from '../../../call.ts'
+import type { Context } from '../../../context.ts'
+import { statement } from '../../../store/statement.ts'
+import { changeMessage } from '../change.ts'
+import { requireMessageRight } from '../group-rights.ts'
+import { requireMessage } from '../read.ts'
+import { traits } from '../traits.ts'
+
+const insert = statement(`
+  insert into thread_subscriptions (app_id, uid, parent_id, subscribed_at)
+  values ($1, $2, $3, $4)
+  on conflict do nothing`)
+
+const setTrait = statement(`
+  update messages
+  set traits = traits | $3::int
+  where app_id = $1
+  and id = $2
+  and traits & $3::int = 0`)
+
+const remove = statement(`
+  delete from thread_subscriptions
+  where app_id = $1
+  and uid = $2
+  and parent_id = $3`)
+
+/**
+ * Lets a user follow the thread of a message, also one without replies yet. Under the conversation's lock, so that
+ * nothing is left behind by a message that is removed at the same time.
+ * @throws 400 `ERR_MESSAGE_THREAD_NESTING` for a reply, `ERR_WRONG_MESSAGE_THREAD_CATEGORY` for an action message
+ */
+export async function subscribeToThread(context: Context, app: App, uid: string, id: number): Promise<void> {
+  await changeMessage(context, app, uid, id, async (tx, message) => {
+    await requireMessageRight(tx, app, uid, message, 'listThreadedMessages')
+    if (message.category === 'action') throw new ApiError('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
+    if (message.parentId !== null) throw new ApiError('ERR_MESSAGE_THREAD_NESTING')
+    await tx.query(insert, [app.appId, uid, id, Math.floor(Date.now() / 1000)])
+    await tx.query(setTrait, [app.appId, id, traits.followed])
+  })
+}
+
+/** Ends it; the next reply of his own makes him follow it again. */
+export async function unsubscribeFromThread({ database }: Context, app: App, uid: string, id: number): Promise<void> {
+  await requireMessage(database, app, id, uid)
+  await database.query(remove, [app.appId, uid, id])
+}

@@ -1,0 +1,24 @@
+import * as contract from '@parley/contract'
+import { serve } from '../../call.ts'
+import { pageMeta, readPage } from '../../paging.ts'
+import { requireRole } from '../roles/index.ts'
+import { allowFeatures, describeRestrictions, restrictFeatures } from './features.ts'
+
+export const operations = [
+  serve(contract.restrictFeatures, async ({ app, params, body }, context) => {
+    return { data: await restrictFeatures(context, app.appId, params.role, body.featuresToRestrict) }
+  }),
+
+  serve(contract.listRestrictedFeatures, async ({ app, params, query }, { database }) => {
+    const restrictions = describeRestrictions(await requireRole(database, app.appId, params.role))
+    const page = readPage(query)
+    const data = restrictions.slice(page.offset, page.offset + page.perPage)
+    return { data, meta: pageMeta(page, restrictions.length, data.length) }
+  }),
+
+  serve(contract.allowFeatures, async ({ app, params, body }, context) => {
+    const { featuresToAllow = [], allowAll = false } = body
+    await allowFeatures(context, app.appId, params.role, featuresToAllow, allowAll)
+    return { data: { success: true, message: 'feature allowed' } }
+  }),
+]
