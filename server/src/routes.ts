@@ -3,6 +3,7 @@ import { operations as authTokens } from './areas/auth-tokens/operations.ts'
 import { operations as bannedUsers } from './areas/banned-users/operations.ts'
 import { operations as blockedUsers } from './areas/blocked-users/operations.ts'
 import { operations as conversations } from './areas/conversations/operations.ts'
+import { operations as dataImport } from './areas/data-import/operations.ts'
 import { operations as friends } from './areas/friends/operations.ts'
 import { operations as groupMembers } from './areas/group-members/operations.ts'
 import { operations as groups } from './areas/groups/operations.ts'
@@ -25,6 +26,7 @@ export const routes: readonly Route[] = [
   ...blockedUsers,
   ...conversations,
   ...friends,
+  ...dataImport,
   ...groupMembers,
   ...groups,
   ...me,

@@ -21,6 +21,7 @@ const knownTables = [
   'interactions',
   'messages',
   'pinned_messages',
+  'reaction_counts',
   'reactions',
   'receipt_steps',
   'roles',

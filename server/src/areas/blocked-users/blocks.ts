@@ -4,7 +4,8 @@ import type { PageRequest } from '../../paging.ts'
 import type { Database, Queryable } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
-import { keepActive, nameKey, type UserRow, unknownUser, userColumns } from '../users/index.ts'
+import { type RolePolicy, roleDenied, roleList } from '../roles/index.ts'
+import { keepActive, nameKey, readUsers, type UserRow, unknownUser, userColumns } from '../users/index.ts'
 
 /** What became of each uid, by uid. */
 export type OutcomeByUid = Record<string, { success: boolean; message?: string } & Partial<ErrorBody>>
@@ -15,19 +16,24 @@ const insert = statement(`
   from unnest($3::text[]) as b(uid)
   on conflict (app_id, blocker, blocked) do nothing`)
 
-/** Blocks users for another; one that is blocked already stays so, with its time. */
+/**
+ * Blocks users for another; one that is blocked already stays so, with its time.
+ * @param policy of the role of the blocker where he acts himself, which may let him block users of some roles only
+ */
 export async function blockUsers(
   database: Database,
   appId: number,
   blocker: string,
   uids: readonly string[],
+  policy?: RolePolicy,
 ): Promise<OutcomeByUid> {
   const wanted = lowerCased(uids)
   return database.transaction(async (tx) => {
     const active = await keepActive(tx, appId, [blocker, ...wanted])
     if (!active.has(blocker)) throw unknownUser(blocker)
+    const denials = await denialsByRole(tx, appId, policy, 'blockUser.allowedRoles', wanted)
     const outcomes = wanted.map((uid): [string, OutcomeByUid[string]] => {
-      const refusal = refusalOf(blocker, uid, active)
+      const refusal = refusalOf(blocker, uid, active) ?? denials.get(uid)
       if (refusal !== undefined) return [uid, { success: false, ...refusal.toBody() }]
       return [uid, { success: true, message: `${blocker} blocked ${uid}.` }]
     })
@@ -50,29 +56,55 @@ const remove = statement(`
   and blocker = $2
   and blocked = any($3::text[])`)
 
-/** Unblocks users; one that was not blocked is fine. */
+/** Unblocks users; one that was not blocked is fine. @param policy as for `blockUsers` */
 export async function unblockUsers(
   database: Database,
   appId: number,
   blocker: string,
   uids: readonly string[],
+  policy?: RolePolicy,
 ): Promise<OutcomeByUid> {
   const wanted = lowerCased(uids)
-  await database.query(remove, [appId, blocker, wanted])
-  return Object.fromEntries(wanted.map((uid) => [uid, { success: true, message: `${blocker} unblocked ${uid}.` }]))
+  const denials = await denialsByRole(database, appId, policy, 'unblockedUser.allowedRoles', wanted)
+  const allowed = wanted.filter((uid) => !denials.has(uid))
+  await database.query(remove, [appId, blocker, allowed])
+  const outcomes = wanted.map((uid): [string, OutcomeByUid[string]] => {
+    const denial = denials.get(uid)
+    if (denial !== undefined) return [uid, { success: false, ...denial.toBody() }]
+    return [uid, { success: true, message: `${blocker} unblocked ${uid}.` }]
+  })
+  return Object.fromEntries(outcomes)
+}
+
+/** Those of some users whose roles are not among those that a permission is narrowed to, each with the refusal. */
+async function denialsByRole(
+  on: Queryable,
+  appId: number,
+  policy: RolePolicy | undefined,
+  key: 'blockUser.allowedRoles' | 'unblockedUser.allowedRoles',
+  uids: readonly string[],
+): Promise<Map<string, ApiError>> {
+  const roles = roleList(policy, key)
+  if (policy === undefined || roles === null) return new Map()
+  const users = [...(await readUsers(on, appId, uids)).values()]
+  return new Map(users.filter(({ role }) => !roles.includes(role)).map(({ uid }) => [uid, roleDenied(policy, key)]))
 }
 
 function lowerCased(uids: readonly string[]): string[] {
   return [...new Set(uids.map((uid) => uid.toLowerCase()))]
 }
 
-/** A page of the users that a user blocked, or who blocked him, newest block first, and how many there are. */
+/**
+ * A page of the users that a user blocked, or who blocked him, newest block first, and how many there are.
+ * @param visibleRoles only users of these roles, where his own role may not see all
+ */
 export async function selectBlocked(
   on: Queryable,
   appId: number,
   uid: string,
   { direction = 'blockedByMe', searchKey }: QueryOf<typeof listBlockedUsers>,
   page: PageRequest,
+  visibleRoles: readonly string[] | null = null,
 ): Promise<{ users: UserRow[]; total: number }> {
   const sides = {
     blockedByMe: sql`select blocked as uid, ordinal from blocks where app_id = ${appId} and blocker = ${uid}`,
@@ -80,6 +112,7 @@ export async function selectBlocked(
   }
   const blocks = direction === 'both' ? sql`${sides.blockedByMe} union all ${sides.hasBlockedMe}` : sides[direction]
   const conditions: Fragment[] = [sql`u.app_id = ${appId}`]
+  if (visibleRoles !== null) conditions.push(sql`u.role = any(${visibleRoles}::text[])`)
   if (searchKey !== undefined) {
     const key = nameKey(searchKey)
     conditions.push(sql`(starts_with(u.name_key, ${key}) or starts_with(u.uid, ${key}))`)

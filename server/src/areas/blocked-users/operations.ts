@@ -2,6 +2,7 @@ import * as contract from '@parley/contract'
 import { type App, serve } from '../../call.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage, syncCursor } from '../../paging.ts'
+import { roleList } from '../roles/index.ts'
 import { requireActiveUser, requireUser, showUsers } from '../users/index.ts'
 import { blockUsers, selectBlocked, unblockUsers } from './blocks.ts'
 
@@ -21,16 +22,16 @@ export const operations = [
     return listBlocked(context, app, uid, query)
   }),
 
-  serve(contract.blockUsersAsMe, async ({ app, actor, body }, { database }) => {
-    return { data: await blockUsers(database, app.appId, actor?.uid ?? '', body.blockedUids) }
+  serve(contract.blockUsersAsMe, async ({ app, actor, policy, body }, { database }) => {
+    return { data: await blockUsers(database, app.appId, actor?.uid ?? '', body.blockedUids, policy) }
   }),
 
-  serve(contract.unblockUsersAsMe, async ({ app, actor, body }, { database }) => {
-    return { data: await unblockUsers(database, app.appId, actor?.uid ?? '', body.blockedUids) }
+  serve(contract.unblockUsersAsMe, async ({ app, actor, policy, body }, { database }) => {
+    return { data: await unblockUsers(database, app.appId, actor?.uid ?? '', body.blockedUids, policy) }
   }),
 
-  serve(contract.listUsersBlockedByMe, ({ app, actor, query }, context) => {
-    return listBlocked(context, app, actor?.uid ?? '', query)
+  serve(contract.listUsersBlockedByMe, ({ app, actor, policy, query }, context) => {
+    return listBlocked(context, app, actor?.uid ?? '', query, roleList(policy, 'listBlockedUser.allowedRoles'))
   }),
 ]
 
@@ -39,9 +40,10 @@ async function listBlocked(
   app: App,
   uid: string,
   query: contract.QueryOf<typeof contract.listBlockedUsers>,
+  visibleRoles: readonly string[] | null = null,
 ): Promise<contract.AnswerOf<typeof contract.listBlockedUsers>> {
   const page = readPage(query)
-  const { users, total } = await selectBlocked(database, app.appId, uid, query, page)
+  const { users, total } = await selectBlocked(database, app.appId, uid, query, page, visibleRoles)
   const data = await showUsers(database, app.appId, uid, users)
   const cursor = syncCursor(users)
   return { data, meta: pageMeta(page, total, data.length), ...(cursor && { cursor }) }

@@ -2,23 +2,30 @@ import { ApiError, limits, type Message } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import { joinConversation } from '../conversations/index.ts'
 import { bannedFrom, checkGroupPassword, type GroupRow, lockGroup } from '../groups/index.ts'
+import { type RolePolicy, requireListed } from '../roles/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { countMembers, storeMembers, tell } from './changes.ts'
 import { refuseMembership, type Target, vacancies } from './rules.ts'
 import { holdUsers, requireActiveTarget } from './targets.ts'
 
-/** A user joins as a participant. @returns the action message that it leaves in the group */
+/**
+ * A user joins as a participant.
+ * @param policy of his role, which may open some types of groups to him only
+ * @returns the action message that it leaves in the group
+ */
 export function joinGroup(
   context: Context,
   appId: number,
   guid: string,
   user: UserRow,
+  policy: RolePolicy | undefined,
   password: string,
 ): Promise<Message> {
   return context.database.transaction(async (tx) => {
     await holdUsers(tx, appId, [user.uid])
     const group = await lockGroup(tx, appId, guid)
     const target = await requireActiveTarget(tx, appId, group.guid, user.uid)
+    requireListed(policy, 'joinGroup.allowedGroupTypes', group.type)
     requireOpen(group, target)
     if (group.type === 'password') await checkGroupPassword(tx, context.secrets, appId, group.guid, password)
     requireVacancy(group, target)

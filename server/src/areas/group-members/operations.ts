@@ -8,17 +8,20 @@ import {
   putGroupMembers,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
+import { requireFeature, requireRolePermission, type RolePolicy } from '../roles/index.ts'
 import { addMembers } from './add.ts'
-import { listScopes, readAdditions } from './additions.ts'
+import { listScopes, type MemberLists, readAdditions } from './additions.ts'
 import { kickMember, leave } from './depart.ts'
 import { joinGroup } from './join.ts'
 import { listMembers } from './list.ts'
 import { changeScope } from './scope.ts'
 
 export const operations = [
-  serve(addGroupMembers, async ({ app, actor, params, body }, context) => {
+  serve(addGroupMembers, async ({ app, actor, policy, params, body }, context) => {
     const named = listScopes.map(([list]) => list).filter((list) => body[list] !== undefined)
     if (named.length > 0) {
+      requireFeature(policy, 'massMemberOperate')
+      requireListFeatures(policy, body)
       const outcomes = await addMembers(context, app.appId, params.guid, actor, readAdditions(body, 'body'))
       return { data: Object.fromEntries(named.map((list) => [list, outcomes[list]])) }
     }
@@ -26,10 +29,13 @@ export const operations = [
     if (actor === undefined) {
       throw badRequest([{ path: 'body', message: 'must name admins, moderators, participants or usersToBan' }])
     }
-    return { data: await joinGroup(context, app.appId, params.guid, actor, body.password ?? '') }
+    requireFeature(policy, 'joinGroup')
+    requireRolePermission(policy, 'joinGroup')
+    return { data: await joinGroup(context, app.appId, params.guid, actor, policy, body.password ?? '') }
   }),
 
-  serve(putGroupMembers, async ({ app, actor, params, body }, context) => {
+  serve(putGroupMembers, async ({ app, actor, policy, params, body }, context) => {
+    requireListFeatures(policy, body)
     return { data: await addMembers(context, app.appId, params.guid, actor, readAdditions(body, 'body')) }
   }),
 
@@ -55,6 +61,13 @@ export const operations = [
     return { data: { success: true, message: `${uid} was kicked from ${params.guid.toLowerCase()}` } }
   }),
 ]
+
+/** @throws 403 `ERR_PERMISSION_DENIED` where a list names somebody and its use is forbidden to the role */
+function requireListFeatures(policy: RolePolicy | undefined, lists: MemberLists): void {
+  for (const [list, scope] of listScopes) {
+    if ((lists[list]?.length ?? 0) > 0) requireFeature(policy, scope === undefined ? 'ban' : 'addMember')
+  }
+}
 
 /** The kernel has checked that there is one, where `onBehalfOf` is required. */
 function requireActingUser<User>(actor: User | undefined): User {

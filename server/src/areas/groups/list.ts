@@ -13,14 +13,20 @@ type ListedRow = GroupRow & { scope: GroupScope | null; joinedAt: number | null;
 
 const changedAt = sql`coalesce(g.updated_at, g.created_at)`
 
-/** A page of groups. @param viewer the acting user; private groups are listed for their members only */
+/**
+ * A page of groups.
+ * @param viewer the acting user; private groups are listed for their members only
+ * @param visibleTypes what his role may see, where it may not see all
+ */
 export async function listPage(
   on: Queryable,
   appId: number,
   viewer: string | undefined,
   query: Query,
+  visibleTypes: readonly string[] | null,
 ): Promise<AnswerOf<typeof listGroups>> {
   const conditions = [sql`g.app_id = ${appId}`, ...filters(query)]
+  if (visibleTypes !== null) conditions.push(sql`g.type = any(${visibleTypes}::text[])`)
   if (viewer !== undefined) conditions.push(sql`(g.type <> 'private' or m.uid is not null)`)
   if (query.hasJoined === true) conditions.push(sql`m.uid is not null`)
   const source = sql`

@@ -8,29 +8,34 @@ import {
   updateGroup,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
+import { requireListed, roleList } from '../roles/index.ts'
 import { readViewer, requireGroup } from './access.ts'
 import { makeGroup } from './create.ts'
 import { removeGroup } from './delete.ts'
 import { listPage } from './list.ts'
 import { passOnGroup } from './owner.ts'
+import { readType } from './profile.ts'
 import { showGroup } from './rows.ts'
 import { changeGroup } from './update.ts'
 
 export const operations = [
-  serve(createGroup, async ({ app, actor, body }, context) => {
+  serve(createGroup, async ({ app, actor, policy, body }, context) => {
+    requireListed(policy, 'createGroup.allowedGroupTypes', readType(body.type))
     return { data: await makeGroup(context, app.appId, actor, body) }
   }),
 
-  serve(listGroups, ({ app, actor, query }, context) => {
+  serve(listGroups, ({ app, actor, policy, query }, context) => {
     if (query.hasJoined === true && actor === undefined) {
       throw badRequest([{ path: 'headers/onBehalfOf', message: 'is required with hasJoined' }])
     }
-    return listPage(context.database, app.appId, actor?.uid, query)
+    const visibleTypes = roleList(policy, 'listGroups.allowedGroupTypes')
+    return listPage(context.database, app.appId, actor?.uid, query, visibleTypes)
   }),
 
-  serve(getGroup, async ({ app, actor, params }, { database }) => {
+  serve(getGroup, async ({ app, actor, policy, params }, { database }) => {
     const group = await requireGroup(database, app.appId, params.guid)
     const viewer = actor && (await readViewer(database, app.appId, group, actor.uid))
+    requireListed(policy, 'getGroupDetails.allowedGroupTypes', group.type)
     return { data: showGroup(group, viewer) }
   }),
 

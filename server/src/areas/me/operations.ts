@@ -2,13 +2,17 @@ import { ApiError, getMe, getSettings, logOut, recordUserSession, updateMe } fro
 import { type App, type Caller, serve } from '../../call.ts'
 import type { Context } from '../../context.ts'
 import { recordUse, removeToken } from '../auth-tokens/index.ts'
+import { requireFeature, requireRolePermission } from '../roles/index.ts'
 import { changeOwnProfile, requireUser, showUser, type UserRow } from '../users/index.ts'
 import { clientSettings } from './settings.ts'
 
 export const operations = [
-  serve(updateMe, async ({ app, caller, host, actor, body }, context) => {
+  serve(updateMe, async ({ app, caller, host, actor, policy, body }, context) => {
     const { platform, deviceId: _, appInfo, ...profile } = body
     const uid = actor?.uid ?? ''
+    // Front ends log in by the same call, which says nothing of the profile then.
+    if (Object.keys(profile).length > 0) requireRolePermission(policy, 'editProfile')
+    if (platform !== undefined || appInfo !== undefined) requireFeature(policy, 'updateAuthToken')
     if (caller.kind === 'user' && caller.via === 'token' && (platform !== undefined || appInfo !== undefined)) {
       await recordUse(context, app.appId, uid, caller.authToken, {
         ...(platform !== undefined && { platform }),

@@ -4,6 +4,7 @@ import type { PageRequest } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
+import { isFriendOf } from './role-limits.ts'
 import { nameKey, type UserRow, userColumns } from './rows.ts'
 
 export type UserFilters = QueryOf<typeof listUsers>
@@ -20,6 +21,7 @@ const changedAt = sql`coalesce(u.updated_at, u.created_at)`
 
 /**
  * A page of an app's users and how many there are in all: by name, or by change where the filters say so.
+ * @param limits further conditions on `u`, such as what a role may see
  * @throws 400 when a filter needs an acting user and there is none
  */
 export async function selectUsers(
@@ -28,9 +30,14 @@ export async function selectUsers(
   viewer: string | undefined,
   filters: UserFilters,
   page: PageRequest,
+  limits: readonly Fragment[] = [],
 ): Promise<UserPage> {
   const affix = filters.affix ?? (filters.updatedAt === undefined ? undefined : 'append')
-  const conditions = allOf([...conditionsOf(appId, viewer, filters), ...cursorConditions(filters.updatedAt, affix)])
+  const conditions = allOf([
+    ...conditionsOf(appId, viewer, filters),
+    ...cursorConditions(filters.updatedAt, affix),
+    ...limits,
+  ])
   const users = await on.run<UserRow>(
     sql`
     select ${sql.raw(userColumns)}
@@ -102,14 +109,7 @@ function conditionsOf(appId: number, viewer: string | undefined, filters: UserFi
   for (const [time, name, compared] of ranges) {
     if (filters[name] !== undefined) conditions.push(sql`${time} ${compared} ${filters[name]}`)
   }
-  if (filters.friendsOnly === true) {
-    conditions.push(sql`u.uid = any(array(
-      select f.friend
-      from friends f
-      where f.app_id = ${appId}
-      and f.uid = ${required(viewer, 'friendsOnly')}
-    ))`)
-  }
+  if (filters.friendsOnly === true) conditions.push(isFriendOf(appId, required(viewer, 'friendsOnly')))
   if (filters.hideBlockedUsers === true) {
     conditions.push(sql`u.uid not in (
       select b.blocked

@@ -18,6 +18,7 @@ import { deleteForGood } from './deletion.ts'
 import { selectUsers } from './list.ts'
 import { changeUser, checkProfile, insertUser } from './profile.ts'
 import { requireUser } from './require.ts'
+import { listLimits, requireVisibleProfile } from './role-limits.ts'
 import { showUser } from './rows.ts'
 import { showUsers } from './view.ts'
 
@@ -32,15 +33,17 @@ export const operations = [
     })
   }),
 
-  serve(listUsers, async ({ app, actor, query }, { database }) => {
+  serve(listUsers, async ({ app, actor, policy, query }, { database }) => {
     const page = readPage(query)
-    const { users, total, cursor } = await selectUsers(database, app.appId, actor?.uid, query, page)
+    const limits = actor === undefined ? [] : listLimits(policy, app.appId, actor.uid)
+    const { users, total, cursor } = await selectUsers(database, app.appId, actor?.uid, query, page, limits)
     const data = await showUsers(database, app.appId, actor?.uid, users, { withTags: query.withTags === true })
     return { data, meta: pageMeta(page, total, data.length), ...(cursor && { cursor }) }
   }),
 
-  serve(getUser, async ({ app, actor, params }, { database }) => {
+  serve(getUser, async ({ app, actor, policy, params }, { database }) => {
     const row = await requireUser(database, app.appId, params.uid)
+    await requireVisibleProfile(database, app.appId, policy, actor, row)
     const [data = showUser(row)] = await showUsers(database, app.appId, actor?.uid, [row])
     return { data }
   }),

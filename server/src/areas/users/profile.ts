@@ -48,11 +48,16 @@ const keepRole = statement(`
   and role = $2
   for key share`)
 
-/** Makes sure that a role is there until the transaction ends. @throws 404 `ERR_ROLE_NOT_FOUND` */
-async function requireRole(tx: Transaction, appId: number, role: string): Promise<void> {
-  if (role === defaultRole) return
-  const [found] = await tx.query(keepRole, [appId, role])
-  if (found === undefined) throw new ApiError('ERR_ROLE_NOT_FOUND', `There is no role ${role}.`)
+/**
+ * Makes sure that a role is there until the transaction ends. To be held before the user who gets it, as the removal of
+ * a role holds both, so that no two wait for each other.
+ */
+async function holdRole(tx: Transaction, appId: number, role: string): Promise<boolean> {
+  return role === defaultRole || (await tx.query(keepRole, [appId, role])).length > 0
+}
+
+function unknownRole(role: string | undefined): ApiError {
+  return new ApiError('ERR_ROLE_NOT_FOUND', `There is no role ${role}.`)
 }
 
 const insert = statement(`
@@ -75,7 +80,7 @@ export async function insertUser(
 ): Promise<UserRow> {
   const uid = user.uid.toLowerCase()
   const role = user.role?.toLowerCase() ?? defaultRole
-  await requireRole(tx, appId, role)
+  if (!(await holdRole(tx, appId, role))) throw unknownRole(role)
   if (!fromBackend) checkFrontEnd({ uid, role: defaultRole }, role)
   const [row] = await tx.query<UserRow>(insert, [
     appId,
@@ -106,9 +111,10 @@ export async function changeUser(
   change: UserChange,
   { fromBackend }: { fromBackend: boolean },
 ): Promise<UserRow> {
-  const current = await lockUser(tx, appId, uid)
   const role = change.role?.toLowerCase()
-  if (role !== undefined) await requireRole(tx, appId, role)
+  const isRole = role === undefined || (await holdRole(tx, appId, role))
+  const current = await lockUser(tx, appId, uid)
+  if (!isRole) throw unknownRole(role)
   if (!fromBackend) checkFrontEnd(current, role)
   const changes = changesOf(change)
   if (changes.length === 0) return current

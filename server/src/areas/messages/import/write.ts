@@ -21,7 +21,7 @@ import {
 
 /** What became of a row. */
 export type ImportResult =
-  | { readonly id: number; readonly parentId: number | null }
+  | { readonly id: number; readonly conversation: number; readonly parentId: number | null }
   | { readonly refusal: ImportRefusal }
   /** The database does not take this row. */
   | { readonly refusal: 'ERR_EXCEPTION'; readonly cause: unknown }
@@ -69,8 +69,8 @@ export function writeImport(database: Database, rows: readonly ImportRow[]): Pro
     if (numbered.size > 0) await store(tx, [...numbered.values()])
     return plan.map((planned): ImportResult => {
       if (typeof planned === 'string') return { refusal: planned }
-      const { id, parentId } = numbered.get(planned.row) as NumberedMessage
-      return { id, parentId }
+      const { id, conversation, parentId } = numbered.get(planned.row) as NumberedMessage
+      return { id, conversation: conversation.key, parentId }
     })
   })
 }

@@ -1,0 +1,134 @@
+import type { ImportMessage, Message } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import { type GroupRow, readGroups, showGroup } from '../groups/index.ts'
+import { type ImportResult, type ImportRow, showImported, toImportRow } from '../messages/index.ts'
+import { showDeletedUser, showUser, type UserRow } from '../users/index.ts'
+import { makeGroups } from './make-groups.ts'
+import { enrol, holdUsers } from './memberships.ts'
+import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
+import { type Links, ownerOf, readRoster } from './roster.ts'
+import { makeUsers } from './users.ts'
+
+/** Imports messages: first the users and groups that they bring along, then, with those of other requests, themselves. */
+export async function storeMessages(
+  context: Context,
+  appId: number,
+  records: readonly ImportMessage[],
+  now: number,
+): Promise<Array<Outcome<Message>>> {
+  const { refusals, ...cast } = await makeCast(context, appId, records, now)
+  const rows = records.map((record, place) => (refusals[place] === undefined ? toImportRow(appId, record) : undefined))
+  const admitted = rows.filter((row) => row !== undefined)
+  const results = admitted.length === 0 ? [] : await context.messages.imports.write(admitted)
+  const resultOf = new Map(admitted.map((row, place) => [row, results[place] as ImportResult]))
+
+  const entities = showOnce(cast)
+  return rows.map((row, place): Outcome<Message> => {
+    if (row === undefined) return refusals[place] as Failure
+    const result = resultOf.get(row) as ImportResult
+    if ('id' in result) return stored(showImported(row, result, entities))
+    if ('cause' in result) {
+      context.log.error({ err: result.cause }, 'an imported message could not be stored')
+      return refuse('ERR_EXCEPTION', `The message ${row.muid} could not be stored.`)
+    }
+    return refuse(result.refusal, reasonOf(result.refusal, row))
+  })
+}
+
+interface Cast {
+  readonly users: ReadonlyMap<string, UserRow>
+  readonly groups: ReadonlyMap<string, GroupRow>
+}
+
+/** Makes the users and groups that the records bring along. @returns all that they name, and who is refused */
+function makeCast(
+  { database, secrets }: Context,
+  appId: number,
+  records: readonly ImportMessage[],
+  now: number,
+): Promise<Cast & { refusals: Array<Failure | undefined> }> {
+  return database.transaction(async (tx) => {
+    const links = records.map(linksOf)
+    const roster = await readRoster(tx, appId, links)
+    const refusals = links.map((link) => roster.admit(link))
+    const users = await makeUsers(tx, appId, roster.newUsers, now)
+    const { founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
+    const owners = await holdUsers(
+      tx,
+      appId,
+      founders.map(({ uid }) => uid),
+    )
+    await enrol(tx, appId, founders, owners, now)
+    const groups = await readGroups(
+      tx,
+      appId,
+      roster.newGroups.map(({ details }) => details.guid.toLowerCase()),
+    )
+    return {
+      users: new Map([...roster.users, ...users]),
+      groups: new Map([...roster.groups, ...groups]),
+      refusals,
+    }
+  })
+}
+
+function linksOf(message: ImportMessage): Links {
+  const { sender, receiver, receiverType, senderUserDetails, mentionedUserDetails = {}, reactions = {} } = message
+  const isGroup = receiverType === 'group'
+  const group = isGroup ? message.receiverGroupDetails : undefined
+  const owner = isGroup ? message.receiverGroupOwnerDetails : undefined
+  return {
+    users: [
+      senderUserDetails,
+      ...(isGroup ? [owner] : [message.receiverUserDetails]),
+      ...Object.values(mentionedUserDetails),
+    ],
+    ...(group && { groups: [{ details: group, owner: ownerOf(group, owner) }] }),
+    needsUsers: [
+      sender.toLowerCase(),
+      ...(isGroup ? [] : [receiver.toLowerCase()]),
+      ...Object.values(reactions).flatMap((uids) => uids.map((uid) => uid.toLowerCase())),
+    ],
+    needsGroups: isGroup ? [receiver.toLowerCase()] : [],
+  }
+}
+
+/** Users and groups as messages show them, each made once for all messages. */
+function showOnce({ users, groups }: Cast) {
+  const shown = new Map<string, object>()
+  const once = (key: string, show: () => object) => {
+    const known = shown.get(key) ?? show()
+    shown.set(key, known)
+    return known
+  }
+  return {
+    user: (uid: string) =>
+      once(`user ${uid}`, () => {
+        const user = users.get(uid)
+        return user === undefined ? showDeletedUser(uid) : showUser(user)
+      }),
+    group: (guid: string) =>
+      once(`group ${guid}`, () => {
+        const group = groups.get(guid)
+        return group === undefined ? { guid } : showGroup(group)
+      }),
+  }
+}
+
+function reasonOf(
+  refusal: Exclude<Extract<ImportResult, { refusal: string }>['refusal'], 'ERR_EXCEPTION'>,
+  row: ImportRow,
+): string {
+  switch (refusal) {
+    case 'ERR_IMPORT_MUID_ALREADY_EXISTS':
+      return `There is a message with the muid ${row.muid} already.`
+    case 'ERR_WRONG_MESSAGE_THREAD':
+      return `parentMuid ${row.parentMuid} is no message of the conversation of ${row.muid}.`
+    case 'ERR_MESSAGE_THREAD_NESTING':
+      return `parentMuid ${row.parentMuid} is a reply itself.`
+    case 'ERR_UID_NOT_FOUND':
+      return `${row.sender} or ${row.receiver} was deleted a moment ago.`
+    case 'ERR_GUID_NOT_FOUND':
+      return `The group ${row.receiver} was deleted a moment ago.`
+  }
+}

@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import type { Queryable } from '../../store/database.ts'
+import { type Fragment, statement } from '../../store/statement.ts'
+import { isFriendsMode, type RolePolicy, requireListed, roleDenied, roleList } from '../roles/index.ts'
+import type { UserRow } from './rows.ts'
+
+/** Whom the role of a viewer lets him see in the list of users (`listUsers.*` and the setting), as conditions on `u`. */
+export function listLimits(policy: RolePolicy | undefined, appId: number, viewer: string): Fragment[] {
+  if (policy === undefined) return []
+  const conditions: Fragment[] = []
+  if (policy.settings.listUsers === 'friendsOnly' || isFriendsMode(policy, 'listUsers.mode')) {
+    conditions.push(isFriendOf(appId, viewer))
+  }
+  const roles = roleList(policy, 'listUsers.allowedRoles')
+  if (roles !== null) conditions.push(sql`u.role = any(${roles}::text[])`)
+  return conditions
+}
+
+export function isFriendOf(appId: number, viewer: string): Fragment {
+  return sql`u.uid = any(array(
+      select f.friend
+      from friends f
+      where f.app_id = ${appId}
+      and f.uid = ${viewer}
+    ))`
+}
+
+const selectFriend = statement(`
+  select friend
+  from friends
+  where app_id = $1
+  and uid = $2
+  and friend = $3`)
+
+/** Whether two users are friends. */
+export async function areFriends(on: Queryable, appId: number, uid: string, other: string): Promise<boolean> {
+  return (await on.query(selectFriend, [appId, uid, other])).length > 0
+}
+
+/** Whether a viewer's role lets him see a profile; his own it does. @throws 403 `ERR_PERMISSION_DENIED` */
+export async function requireVisibleProfile(
+  on: Queryable,
+  appId: number,
+  policy: RolePolicy | undefined,
+  viewer: UserRow | undefined,
+  user: UserRow,
+): Promise<void> {
+  if (policy === undefined || viewer === undefined || user.uid === viewer.uid) return
+  requireListed(policy, 'getUserDetails.allowedRoles', user.role)
+  if (!isFriendsMode(policy, 'getUserDetails.mode')) return
+  if (!(await areFriends(on, appId, viewer.uid, user.uid))) throw roleDenied(policy, 'getUserDetails.mode')
+}
