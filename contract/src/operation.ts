@@ -75,6 +75,8 @@ export interface Operation<
   readonly errors: readonly ErrorCode[]
   readonly rateLimit: RateLimitClass
   readonly userRateLimit?: UserRateLimit
+  /** Also takes `multipart/form-data`: the fields as body, with files up to 100 MB. */
+  readonly takesFiles?: boolean
   /** Largest accepted body in bytes; 1 MB where nothing is said. */
   readonly bodyLimit?: number
 }

@@ -8,6 +8,8 @@ import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { buildHttpServer, type TlsMaterial } from './http/server.ts'
 import type { Log } from './log.ts'
+import { createMediaStorage } from './media/create.ts'
+import { createMediaLibrary } from './media/library.ts'
 import { createMetrics, watchPool } from './metrics.ts'
 import { routes } from './routes.ts'
 import type { ConnectionSettings } from './store/connection.ts'
@@ -30,6 +32,8 @@ export interface ParleyOptions {
   readonly connection: ConnectionSettings
   /** 64 hexadecimal characters. */
   readonly masterKey: string
+  /** Folder for files sent with messages, unless a bucket is configured. */
+  readonly mediaDir: string
   readonly tls?: TlsMaterial | undefined
   /** What is served: everything. Tests watch or break handlers by giving others. */
   readonly routes?: readonly Route[]
@@ -52,6 +56,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const policies = createRolePolicies(database, invalidation)
   const apps = createAppRegistry(database)
   const messages = createMessageWriter(database, metrics)
+  const media = createMediaLibrary(database, createMediaStorage(config, options.mediaDir), log)
   const context: Context = {
     config,
     log,
@@ -64,6 +69,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     keys,
     policies,
     messages,
+    media,
   }
   await invalidation.start()
   const http = await buildHttpServer(context, options.routes ?? routes, options.tls)
@@ -74,6 +80,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     async close() {
       await http.close()
       await messages.drain()
+      media.stop()
       monitor.stop()
       await invalidation.stop()
       await database.close()

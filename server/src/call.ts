@@ -2,6 +2,7 @@ import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '@parley/con
 import type { RolePolicy } from './areas/roles/index.ts'
 import type { UserRow } from './areas/users/index.ts'
 import type { Context } from './context.ts'
+import type { UploadedFile } from './media/library.ts'
 
 /** A tenant. Its users, groups and messages never meet those of another. */
 export interface App {
@@ -27,6 +28,8 @@ export interface Call<O extends Operation> {
   readonly caller: Caller
   /** Host and port that the client itself used, e.g. `chat.example.com:8443`. */
   readonly host: string
+  /** Files that came with a form, taken in and stored. */
+  readonly files: readonly UploadedFile[]
   /** The acting user, known and active; absent when the app acts, and in operations that check the actor themselves. */
   readonly actor: UserRow | undefined
   /** What is set on the actor's role; absent where nothing is, and where there is no actor. */

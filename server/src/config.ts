@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { limits } from '@parley/contract'
+import type { BucketSettings } from './media/bucket.ts'
 
 /** Settings of one deployment: read from the environment once at start, validated, frozen. */
 export interface Config {
@@ -21,6 +22,8 @@ export interface Config {
   readonly logLevel: LogLevel
   /** Origins that browsers may call from; `*` for any. */
   readonly corsOrigins: readonly string[]
+  /** Where files sent with messages are kept; absent: in the data folder. */
+  readonly mediaBucket: BucketSettings | undefined
   /** Requests a minute, by what they count; what is missing is not limited. */
   readonly rateLimits: RateLimits
 }
@@ -92,6 +95,7 @@ export function readConfig(environment: Environment): Config {
     trustProxy: readTrustProxy(value('TRUST_PROXY'), problems),
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
     corsOrigins: readOrigins(value('CORS_ORIGINS'), problems),
+    mediaBucket: readBucket(value, problems),
     rateLimits: readRateLimits(value('RATE_LIMITS'), problems),
   }
   if (config.apiKey !== undefined && config.apiKey === config.authKey) {
@@ -180,6 +184,20 @@ function splitList(text: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
+}
+
+/** The settings of a bucket go together; one alone is a mistake. */
+function readBucket(value: (name: string) => string | undefined, problems: string[]): BucketSettings | undefined {
+  const names = ['MEDIA_S3_ENDPOINT', 'MEDIA_S3_BUCKET', 'MEDIA_S3_ACCESS_KEY_ID', 'MEDIA_S3_SECRET_ACCESS_KEY']
+  const [endpoint, bucket, accessKeyId, secretAccessKey] = names.map(value)
+  const missing = names.filter((name) => value(name) === undefined)
+  if (missing.length === names.length) return undefined
+  for (const name of missing) problems.push(`${name} is missing: ${names.join(', ')} go together`)
+  if (endpoint !== undefined && !/^https?:\/\/[^/\s]+/.test(endpoint)) {
+    problems.push(`MEDIA_S3_ENDPOINT must be the address of an S3-compatible service; it is "${endpoint}"`)
+  }
+  if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) return undefined
+  return { endpoint, bucket, accessKeyId, secretAccessKey, region: value('MEDIA_S3_REGION') ?? 'us-east-1' }
 }
 
 /** `off`, `hosted` for the documented figures, or figures of one's own: `core=600,sendPerUser=30`. */

@@ -4,6 +4,7 @@ import type { MessageWriter } from './areas/messages/index.ts'
 import type { RolePolicies } from './areas/roles/index.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
+import type { MediaLibrary } from './media/library.ts'
 import type { Metrics } from './metrics.ts'
 import type { Database } from './store/database.ts'
 import type { Invalidation } from './store/invalidation.ts'
@@ -25,4 +26,6 @@ export interface Context {
   readonly policies: RolePolicies
   /** Every message goes through here, sent or imported. */
   readonly messages: MessageWriter
+  /** Files sent with messages. */
+  readonly media: MediaLibrary
 }

@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import dotenv from 'dotenv'
-import { buildParley, type Parley } from './app.ts'
+import { buildParley, type Parley, type ParleyOptions } from './app.ts'
 import { ensureKey } from './areas/api-keys/keys.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { greet } from './greeting.ts'
@@ -13,37 +14,68 @@ import { publishDatabaseUrl, resolveDataDir, withdrawDatabaseUrl } from './store
 import { warnAboutDurability } from './store/durability.ts'
 import { startEmbeddedPostgres } from './store/embedded/index.ts'
 
-const stopTimeoutMs = 10_000
+/** Of the ten seconds that a stop may take, the last are for the database. */
+const stopTimeoutMs = 9_000
 const databasePatienceMs = 60_000
 
+/** What runs, as far as the start has come. */
+interface Running {
+  postgres?: Promise<{ stop(): Promise<void> }>
+  parley?: Parley
+  stopping: boolean
+}
+
 dotenv.config({ quiet: true })
-start().catch((error: unknown) => {
+const running: Running = { stopping: false }
+start(running).catch((error: unknown) => {
+  // A start that was told to stop fails for want of what was stopped; the stop ends the process.
+  if (running.stopping) return
   if (error instanceof ConfigError) console.error(error.message)
   else console.error(`Parley could not start: ${error instanceof Error ? error.message : String(error)}`)
   process.exit(1)
 })
 
-async function start(): Promise<void> {
+async function start(running: Running): Promise<void> {
   const config = readConfig(process.env)
   const log = createLog(config.logLevel)
+  stopOnSignal(log, running)
   const { dataDir } = resolveDataDir(config.dataDir, process.cwd())
   await mkdir(dataDir, { recursive: true })
 
-  const postgres = config.databaseUrl === undefined ? await startEmbedded(dataDir, log) : undefined
+  const embedded = config.databaseUrl === undefined ? startEmbedded(dataDir, log) : undefined
+  if (embedded !== undefined) running.postgres = embedded
+  const postgres = await embedded
   try {
     const keys = await loadKeys(config, dataDir)
     const tls = await loadTls(config, dataDir)
     const connection = postgres?.connection ?? { connectionString: config.databaseUrl as string }
-    const parley = await whenDatabaseAnswers(log, () =>
-      buildParley({ config, log, connection, masterKey: keys.masterKey, tls }),
-    )
-    stopOnSignal(log, parley, postgres)
-    await ensureDefaultApp(parley, config, keys)
-    await warnAboutDurability(parley.context.database, log)
+    const options: ParleyOptions = {
+      config,
+      log,
+      connection,
+      masterKey: keys.masterKey,
+      mediaDir: path.join(dataDir, 'media'),
+      tls,
+    }
+    const parley = await whenDatabaseAnswers(log, () => build(options, keys))
+    running.parley = parley
     await parley.http.listen({ host: config.host, port: config.port })
     greet(parley.http, config, keys)
   } catch (error) {
     await postgres?.stop()
+    throw error
+  }
+}
+
+/** The service with its default app. When the database goes away meanwhile, nothing of it stays open. */
+async function build(options: ParleyOptions, keys: DeploymentKeys): Promise<Parley> {
+  const parley = await buildParley(options)
+  try {
+    await ensureDefaultApp(parley, options.config, keys)
+    await warnAboutDurability(parley.context.database, options.log)
+    return parley
+  } catch (error) {
+    await parley.close()
     throw error
   }
 }
@@ -86,18 +118,26 @@ async function ensureDefaultApp({ context }: Parley, config: Config, keys: Deplo
 }
 
 /** Stop accepting, finish what runs, flush, stop the database; a second signal does not wait. */
-function stopOnSignal(log: Log, parley: Parley, postgres: { stop(): Promise<void> } | undefined): void {
-  let stopping = false
+function stopOnSignal(log: Log, running: Running): void {
   const stop = async (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(1)
-    stopping = true
+    if (running.stopping) process.exit(1)
+    running.stopping = true
     log.info({ signal }, 'stopping')
-    const finished = await Promise.race([parley.close().then(() => true), delay(stopTimeoutMs, false)])
+    const finished = await Promise.race([close(running.parley).then(() => true), delay(stopTimeoutMs, false)])
     if (!finished) log.warn('not everything finished in time; stopping all the same')
+    const postgres = await running.postgres?.catch(() => undefined)
     await postgres?.stop()
     log.info('stopped')
     log.flush(() => process.exit(0))
   }
   process.on('SIGTERM', (signal) => void stop(signal))
   process.on('SIGINT', (signal) => void stop(signal))
+}
+
+/** A client whose request was under way keeps its connection once it is answered: it is closed as soon as it idles. */
+async function close(parley: Parley | undefined): Promise<void> {
+  if (parley === undefined) return
+  const closing = setInterval(() => parley.http.server.closeIdleConnections(), 50)
+  await parley.close()
+  clearInterval(closing)
 }

@@ -15,6 +15,7 @@ async function liveALittle(): Promise<World> {
   dataOf(await world.post('/groups/team/conversation/read', {}, { as: 'carol' }))
   const direct = await say(world, 'alice', 'bob', 'hi')
   await say(world, 'bob', 'alice', 'ho', { parentId: direct.id })
+  dataOf(await world.post(`/messages/${direct.id}/reactions/x`, undefined, { as: 'bob' }))
   dataOf(await world.delete('/users/bob/conversation/read', {}, { as: 'alice' }))
   dataOf(await world.delete(`/messages/${first.id}`, {}, { as: 'alice' }))
   dataOf(await world.delete('/users', { uidsToDeactivate: ['carol'] }))
@@ -39,6 +40,9 @@ describe('the doctor', () => {
       'receipts of groups',
       sql`update conversations set all_read_sent_at = 0, all_read_id = 0 where kind = 2 and app_id = `,
     ],
+    ['threads', sql`update threads set reply_count = 9 where app_id = `],
+    ['threads', sql`delete from threads where app_id = `],
+    ['reaction counts', sql`update reaction_counts set count = 9 where app_id = `],
     ['sides of one-to-one conversations', sql`delete from conversation_states where uid = 'alice' and app_id = `],
   ])('finds drift in: %s', async (check, damage) => {
     const world = await liveALittle()

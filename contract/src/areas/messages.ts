@@ -33,6 +33,7 @@ export const sendMessage = defineOperation({
   ...shared,
   id: 'send-message',
   userRateLimit: 'sendPerUser',
+  takesFiles: true,
   method: 'POST',
   path: '/messages',
   summary: 'Send a message',
@@ -48,6 +49,10 @@ export const sendMessage = defineOperation({
     category: Type.Optional(Type.String()),
     type: Type.Optional(Type.String()),
     data: Type.Optional(JsonObject),
+    metadata: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({ ...JsonObject, description: 'In a form: data.metadata' }),
+    ),
+    caption: Type.Optional(Type.String({ description: 'In a form: data.text' })),
     muid: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     parentId: Type.Optional(MessageIdIn),
     quotedMessageId: Type.Optional(MessageIdIn),

@@ -162,18 +162,37 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'threads',
-    meaning: 'the reply count or the last reply of a thread is not that of its replies',
+    meaning: 'the reply count, the last reply or the time of a thread is not that of its replies',
     find: (appId) => sql`
-      select t.app_id || '/' || t.parent_id as subject, t.reply_count || ',' || t.last_reply_id as stored,
-        n.count || ',' || coalesce(n.last, 0) as expected
-      from threads t
-      cross join lateral (
-        select count(*) as count, (array_agg(m.id order by m.sent_at desc, m.id desc))[1] as last
+      select coalesce(t.app_id, n.app_id) || '/' || coalesce(t.parent_id, n.parent_id) as subject,
+        coalesce(t.reply_count || ',' || t.last_reply_id || ',' || t.updated_at, 'no thread') as stored,
+        coalesce(n.count || ',' || n.last || ',' || n.sent_at, 'no replies') as expected
+      from (select * from threads t where ${ofApp('t', appId)}) t
+      full join (
+        select m.app_id, m.parent_id, count(*) as count, max(m.sent_at) as sent_at,
+          (array_agg(m.id order by m.sent_at desc, m.id desc))[1] as last
         from messages m
-        where m.app_id = t.app_id and m.parent_id = t.parent_id
+        where ${ofApp('m', appId)}
+        and m.parent_id is not null
         and not m.purged and m.deleted_at is null and m.category <> 'action'
-      ) n
-      where ${ofApp('t', appId)}
-      and (t.reply_count <> n.count or t.last_reply_id is distinct from n.last)`,
+        group by m.app_id, m.parent_id
+      ) n on n.app_id = t.app_id and n.parent_id = t.parent_id
+      where (t.reply_count, t.last_reply_id, t.updated_at) is distinct from (n.count, n.last, n.sent_at)`,
+  },
+  {
+    name: 'reaction counts',
+    meaning: 'the count of a reaction on a message is not the number of users who gave it',
+    find: (appId) => sql`
+      select coalesce(c.app_id, n.app_id) || '/' || coalesce(c.message_id, n.message_id) || '/'
+          || coalesce(c.reaction, n.reaction) as subject,
+        coalesce(c.count, 0)::text as stored, coalesce(n.count, 0)::text as expected
+      from (select * from reaction_counts c where ${ofApp('c', appId)}) c
+      full join (
+        select r.app_id, r.message_id, r.reaction, count(*) as count
+        from reactions r
+        where ${ofApp('r', appId)}
+        group by r.app_id, r.message_id, r.reaction
+      ) n on n.app_id = c.app_id and n.message_id = c.message_id and n.reaction = c.reaction
+      where c.count is distinct from n.count`,
   },
 ]

@@ -8,6 +8,7 @@ import { authenticate, checkActorNamed, resolveApp } from './caller.ts'
 import { apiNotFound, databaseAway } from './errors.ts'
 import { compileQueryReader } from './query.ts'
 import { createRateLimiter, type RateLimiter, takeFromLimits } from './rate-limits.ts'
+import { readForm } from './uploads.ts'
 import { compileCheck, sanitize } from './validation.ts'
 
 /** What the kernel found out about a request before its body was read. */
@@ -58,16 +59,28 @@ function registerOperation(
       const params = readParams(request)
       const query = sanitize(readQuery(request.query as Record<string, string>), 'query') as Record<string, unknown>
       checkQuery(query)
-      const body = checkBody && readBody(request, declared)
-      checkBody?.(body)
-      checkActorNamed(operation, caller)
-      const actor =
-        caller.kind === 'user' && options.checksActor !== true
-          ? await requireActiveUser(context.database, app.appId, caller.uid)
-          : undefined
-      const policy = actor && (await context.policies.of(app.appId, actor.role))
-      if (governance !== undefined) requireGoverned(policy, governance)
-      return handle({ app, caller, host: request.host, actor, policy, params, query, body: body as never }, context)
+      const form = request.isMultipart() ? await readForm(request, operation, app, context.media) : undefined
+      const files = form?.files ?? []
+      try {
+        const body = checkBody && readBody(form?.body ?? request.body, declared)
+        checkBody?.(body)
+        checkActorNamed(operation, caller)
+        const actor =
+          caller.kind === 'user' && options.checksActor !== true
+            ? await requireActiveUser(context.database, app.appId, caller.uid)
+            : undefined
+        const policy = actor && (await context.policies.of(app.appId, actor.role))
+        if (governance !== undefined) requireGoverned(policy, governance)
+        const host = request.host
+        return await handle({ app, caller, host, files, actor, policy, params, query, body: body as never }, context)
+      } catch (error) {
+        if (files.length > 0)
+          await context.media.discard(
+            app,
+            files.map(({ key }) => key),
+          )
+        throw error
+      }
     },
   })
 }
@@ -83,8 +96,8 @@ function readParams(request: FastifyRequest): Record<string, string> {
 }
 
 /** The body as far as it is declared: unknown members are ignored, so no rule can meet one by accident. */
-function readBody(request: FastifyRequest, declared: readonly string[]): unknown {
-  const body = request.body === undefined ? {} : sanitize(request.body, 'body')
+function readBody(sent: unknown, declared: readonly string[]): unknown {
+  const body = sent === undefined ? {} : sanitize(sent, 'body')
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const members = body as Record<string, unknown>
   return Object.fromEntries(

@@ -9,10 +9,12 @@ import { readJsonBodies } from './body.ts'
 import { registerReference } from './docs.ts'
 import { apiNotFound, sendError, toApiError } from './errors.ts'
 import { answerMalformed, passOverExpectations } from './malformed.ts'
+import { registerMedia } from './media.ts'
 import { observe } from './observe.ts'
 import { registerOpenApi } from './openapi.ts'
 import { registerOperations } from './operations.ts'
 import { registerProbes } from './probes.ts'
+import { registerUploads } from './uploads.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -86,7 +88,9 @@ export async function buildHttpServer(
   app.setErrorHandler((error, request, reply) => sendError(reply, toApiError(error, log, request.id)))
   app.setNotFoundHandler((request, reply) => sendError(reply, apiNotFound(request)))
 
+  await registerUploads(app)
   registerProbes(app, context)
+  registerMedia(app, context)
   registerOpenApi(app, context, routes)
   registerReference(app)
   registerOperations(app, context, routes)

@@ -23,6 +23,8 @@ export function clientSettings(connection: ConnectionSettings, applicationName: 
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    // The system's two hours are too long for connections that are mostly silent (LISTEN) and cut off without a word.
+    keepAliveInitialDelayMillis: 10_000,
   }
 }
 

@@ -1,8 +1,8 @@
-import { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { type Channel, createChannel } from './channel.ts'
-import { type ConnectionSettings, clientSettings, isRetryable } from './connection.ts'
-import { compileFragment, type Fragment, type Statement } from './statement.ts'
+import { type ConnectionSettings, clientSettings, cutConnection, isRetryable } from './connection.ts'
+import { compileFragment, type Fragment, type Statement, statement } from './statement.ts'
+import { createSuspension, type Suspension } from './suspension.ts'
 
 /** Whatever answers queries: the database itself (each query its own transaction) or one transaction. */
 export interface Queryable {
@@ -28,8 +28,15 @@ export interface Database extends Queryable {
   openChannel(name: string, setup?: string): Channel
   /** A client that is not shared, e.g. to LISTEN; the caller connects and ends it. */
   createClient(name: string): pg.Client
-  /** Drops every connection that hangs, so that whoever waits is told. */
-  resetConnections(): void
+  /** Asks the database whether it answers, also while suspended. */
+  ping(): Promise<void>
+  /**
+   * The database does not answer: cuts every connection and refuses at once whatever is asked from now on, so that
+   * nobody waits with it. To be repeated as long as it does not answer.
+   */
+  suspend(): void
+  /** The database answers again. */
+  resume(): void
   readonly pool: { readonly total: number; readonly idle: number; readonly waiting: number }
   close(): Promise<void>
 }
@@ -37,18 +44,36 @@ export interface Database extends Queryable {
 const readers = 2
 const transactionConnections = 8
 const attempts = 4
+const ping = statement('select 1')
 
 /** Opens the database; connections are made when they are needed. */
 export function openDatabase(connection: ConnectionSettings): Database {
+  const suspension = createSuspension()
+  const pinger = createChannel(connection, 'parley monitor')
   const channels: Channel[] = Array.from({ length: readers }, (_, i) => createChannel(connection, `parley reader ${i}`))
   const pool = new pg.Pool({ ...clientSettings(connection, 'parley'), max: transactionConnections })
-  const busy = new Set<pg.PoolClient>()
+  /** Open connections that are no channels: those of the pool, busy and idle, and those that listen. */
+  const clients = new Set<pg.ClientBase>()
+  const track = (client: pg.ClientBase) => {
+    clients.add(client)
+    client.once('end', () => clients.delete(client))
+  }
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    track(client)
+  })
   let next = 0
 
-  const reader = () => channels[next++ % readers] as Channel
+  const reader = () => {
+    suspension.check()
+    return channels[next++ % readers] as Channel
+  }
+  const cutAll = () => {
+    for (const channel of [pinger, ...channels]) channel.reset()
+    for (const client of clients) cutConnection(client)
+  }
 
   return {
     async query<Row>(statement: Statement, values: unknown[] = []) {
@@ -60,7 +85,7 @@ export function openDatabase(connection: ConnectionSettings): Database {
     async transaction(work) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await attemptTransaction(pool, busy, work)
+          return await attemptTransaction(await takeClient(pool, suspension), work)
         } catch (error) {
           if (attempt === attempts || !isRetryable(error)) throw error
         }
@@ -69,15 +94,31 @@ export function openDatabase(connection: ConnectionSettings): Database {
     openChannel(name, setup) {
       const channel = createChannel(connection, name, setup)
       channels.push(channel)
-      return channel
-    },
-    createClient: (name) => new pg.Client(clientSettings(connection, name)),
-    resetConnections() {
-      for (const channel of channels) channel.reset()
-      for (const client of busy) {
-        ;(client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+      return {
+        ...channel,
+        async query(query) {
+          suspension.check()
+          return channel.query(query)
+        },
+        async transaction(queries) {
+          suspension.check()
+          return channel.transaction(queries)
+        },
       }
     },
+    createClient(name) {
+      const client = new pg.Client(clientSettings(connection, name))
+      track(client)
+      return client
+    },
+    async ping() {
+      await pinger.query(ping)
+    },
+    suspend() {
+      suspension.begin()
+      cutAll()
+    },
+    resume: () => suspension.end(),
     pool: {
       get total() {
         return pool.totalCount
@@ -90,19 +131,25 @@ export function openDatabase(connection: ConnectionSettings): Database {
       },
     },
     async close() {
-      await Promise.all([pool.end(), ...channels.map((channel) => channel.close())])
+      // A connection ends once the database has let go of it, which one that hangs does not.
+      if (suspension.isOn) cutAll()
+      await Promise.all([pool.end(), pinger.close(), ...channels.map((channel) => channel.close())])
     },
   }
 }
 
+/** A connection of the pool; whoever waits for one is refused when the database goes away. */
+async function takeClient(pool: pg.Pool, suspension: Suspension): Promise<pg.PoolClient> {
+  suspension.check()
+  return suspension.wait(pool.connect(), (client) => client.release())
+}
+
+/** Runs a transaction and gives the connection back. */
 async function attemptTransaction<Result>(
-  pool: pg.Pool,
-  busy: Set<pg.PoolClient>,
+  client: pg.PoolClient,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const client = await pool.connect()
-  busy.add(client)
-  const committed = new EventEmitter()
+  const afterCommit: Array<() => void> = []
   const tx: Transaction = {
     async query<Row>(statement: Statement, values: unknown[] = []) {
       return (await client.query({ ...statement, values })).rows as Row[]
@@ -111,23 +158,23 @@ async function attemptTransaction<Result>(
       const { text, values } = compileFragment(fragment)
       return (await client.query(text, values)).rows as Row[]
     },
-    afterCommit: (action) => void committed.once('commit', action),
+    afterCommit: (action) => void afterCommit.push(action),
   }
   let broken: Error | undefined
+  let result: Result
   try {
     await client.query('begin')
-    const result = await work(tx)
+    result = await work(tx)
     const { command } = await client.query('commit')
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
-    committed.emit('commit')
-    return result
   } catch (error) {
     await client.query('rollback').catch((failure: Error) => {
       broken = failure
     })
     throw error
   } finally {
-    busy.delete(client)
     client.release(broken)
   }
+  for (const action of afterCommit) action()
+  return result
 }

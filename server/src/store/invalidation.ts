@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { cutConnection } from './connection.ts'
 import type { Database, Queryable } from './database.ts'
 import { statement } from './statement.ts'
 
@@ -27,10 +28,13 @@ export function createInvalidation(database: Database): Invalidation {
   const listen = async () => {
     if (stopped) return
     const listener = database.createClient('parley changes')
+    client = listener
     let lost = false
     const onLost = () => {
       if (lost) return
       lost = true
+      // Where it failed without breaking, it is of no use and must not stay open.
+      cutConnection(listener)
       dropEverything()
       if (!stopped) retry = setTimeout(() => void listen(), retryMs).unref()
     }
@@ -43,7 +47,6 @@ export function createInvalidation(database: Database): Invalidation {
     try {
       await listener.connect()
       await listener.query('listen parley_changes')
-      client = listener
       dropEverything()
     } catch {
       onLost()
@@ -61,7 +64,8 @@ export function createInvalidation(database: Database): Invalidation {
     async stop() {
       stopped = true
       clearTimeout(retry)
-      await client?.end()
+      // Nothing is under way on it, and a database that hangs would not let go.
+      if (client !== undefined) cutConnection(client)
     },
   }
 }

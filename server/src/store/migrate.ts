@@ -14,7 +14,9 @@ const advisoryLock = 7_206_951_001
  */
 export async function migrate(connection: ConnectionSettings): Promise<string[]> {
   const pool = new pg.Pool({ ...clientSettings(connection, 'parley migrations'), max: 2 })
+  // A connection that breaks is noticed by the next query on it; without listeners it would end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   const lock = await pool.connect()
   try {
     while (!(await tryLock(lock))) await delay(100)

@@ -1,5 +1,4 @@
 import type { Database } from './database.ts'
-import { statement } from './statement.ts'
 
 /** Watches whether the database answers, so that requests need not find out one by one. */
 export interface DatabaseMonitor {
@@ -9,24 +8,22 @@ export interface DatabaseMonitor {
 
 const intervalMs = 500
 const patienceMs = 1200
-const ping = statement('select 1')
 
 /**
- * Pings the database twice a second. When it stops answering, hanging connections are dropped, so that requests that
- * wait on them are answered (503) instead of waiting with it.
+ * Pings the database twice a second. When it stops answering, everything that waits for it is cut off, and what comes
+ * is refused (503) instead of waiting with it, until it answers again.
  */
 export function monitorDatabase(
   database: Database,
   log: { warn(text: string): void; info(text: string): void },
 ): DatabaseMonitor {
-  const channel = database.openChannel('parley monitor')
   let available = true
   let stopped = false
   let timer: NodeJS.Timeout
 
   const probe = async () => {
     const answered = await Promise.race([
-      channel.query(ping).then(
+      database.ping().then(
         () => true,
         () => false,
       ),
@@ -38,7 +35,8 @@ export function monitorDatabase(
       if (answered) log.info('the database answers again')
       else log.warn('the database does not answer; requests are refused until it does')
     }
-    if (!answered) database.resetConnections()
+    if (answered) database.resume()
+    else database.suspend()
     timer = setTimeout(probe, intervalMs).unref()
   }
   timer = setTimeout(probe, intervalMs).unref()

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { statement } from '../../src/store/statement.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { codes, importAll, importWell } from '../support/imports.ts'
 import { createWorld, send } from '../support/world.ts'
@@ -155,7 +156,17 @@ describe('the import of users', () => {
     const again = Object.values(codes(await importAll(world, 'users', users)))
     expect(new Set(again)).toEqual(new Set(['ERR_UID_ALREADY_EXISTS']))
     const list = await world.get('/users?perPage=1')
-    expect(list.body.meta.pagination.total).toBe(201)
+    expect(list.body.meta.pagination.total).toBe(200)
+  })
+
+  it('gives roles that exist', async () => {
+    const world = await createWorld()
+    await world.context.database.query(
+      statement("insert into roles (app_id, role, name, created_at) values ($1, 'teacher', 'Teacher', 0)"),
+      [world.app.appId],
+    )
+    const { alice } = await importWell(world, 'users', [{ uid: 'alice', name: 'Alice', role: 'Teacher' }])
+    expect(alice.role).toBe('teacher')
   })
 
   it('takes 0 where an optional time is meant to be absent', async () => {

@@ -1,5 +1,6 @@
 import { limits } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
+import { findDrift } from '../../src/doctor/drift.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
@@ -196,6 +197,7 @@ describe('Removing a reaction', () => {
       reactions.map(({ reaction, count }: { reaction: string; count: number }) => [reaction, count]),
     )
     expect(counts).toEqual({ yes: 6, no: 8 })
+    expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
     expect(rows(await world.get(`/messages/${message.id}/reactions/yes`))).toHaveLength(6)
   })
 })

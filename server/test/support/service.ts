@@ -1,3 +1,5 @@
+import os from 'node:os'
+import path from 'node:path'
 import { inject } from 'vitest'
 import { buildParley, type Parley } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
@@ -20,6 +22,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
     log: createLog(readConfig({ LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent' }).logLevel),
     connection: inject('connection'),
     masterKey: testMasterKey,
+    mediaDir: path.join(os.tmpdir(), `parley-test-media-${process.pid}`),
   })
   await parley.context.apps.ensure('parley', 'us')
   const url = await parley.http.listen({ host: '127.0.0.1', port: 0 })

@@ -8,7 +8,7 @@ import {
   putGroupMembers,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
-import { requireFeature, requireRolePermission, type RolePolicy } from '../roles/index.ts'
+import { type RolePolicy, requireFeature, requireRolePermission } from '../roles/index.ts'
 import { addMembers } from './add.ts'
 import { listScopes, type MemberLists, readAdditions } from './additions.ts'
 import { kickMember, leave } from './depart.ts'

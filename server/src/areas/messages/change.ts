@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { lockConversation } from '../conversations/index.ts'
 import { type Membership, readGroup, readMembership, requireScopePermission } from '../groups/index.ts'
+import { type RolePolicy, requireRolePermission, roleDenied, roleList } from '../roles/index.ts'
 import { requireMessage, unknownMessage } from './read.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
 import { showMessages } from './show.ts'
@@ -39,16 +40,18 @@ export function refuseActions(message: StoredMessage): void {
 }
 
 /**
- * The editor's membership where the message stands in a group, after asking the permissions of his scope.
+ * The editor's membership where the message stands in a group, after asking the permissions of his role and of his scope.
  * @throws 403 `ERR_PERMISSION_DENIED`
  */
 export async function requireMessagePermission(
   tx: Transaction,
   app: App,
   editor: string,
+  policy: RolePolicy | undefined,
   message: StoredMessage,
   does: 'edit' | 'delete',
 ): Promise<Membership | undefined> {
+  if (policy !== undefined) await requireRoleRight(tx, app, policy, message, does)
   if (message.kind === 1) return undefined
   const [group, membership] = await Promise.all([
     readGroup(tx, app.appId, message.receiver),
@@ -57,6 +60,21 @@ export async function requireMessagePermission(
   if (group === undefined || membership === undefined) throw unknownMessage(message.id)
   requireScopePermission(group, membership, message.parentId === null ? `${does}Message` : `${does}ThreadedMessage`)
   return membership
+}
+
+/** Messages of members of some scopes may be out of the reach of a role; who has left the group has no scope. */
+async function requireRoleRight(
+  tx: Transaction,
+  app: App,
+  policy: RolePolicy,
+  message: StoredMessage,
+  does: 'edit' | 'delete',
+): Promise<void> {
+  requireRolePermission(policy, message.parentId === null ? `${does}Message` : `${does}ThreadedMessage`)
+  const denied = roleList(policy, `${does}Message.denyForScopes`)
+  if (denied === null || message.kind === 1 || message.parentId !== null) return
+  const sender = await readMembership(tx, app.appId, message.receiver, message.sender)
+  if (sender !== undefined && denied.includes(sender.scope)) throw roleDenied(policy, `${does}Message.denyForScopes`)
 }
 
 /** The action message of an edit or deletion as answers show it. */

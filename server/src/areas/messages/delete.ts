@@ -4,8 +4,10 @@ import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
+import type { RolePolicy } from '../roles/index.ts'
 import { writeMessageAction } from './actions.ts'
 import { changeMessage, type Editor, refuseActions, requireMessagePermission, showAction } from './change.ts'
+import { releaseUses } from './media/uses.ts'
 import type { StoredMessage } from './rows.ts'
 import { recountThreads } from './threads/recount.ts'
 import { contentTraits } from './traits.ts'
@@ -54,19 +56,21 @@ export async function deleteMessage(
   context: Context,
   app: App,
   editor: Editor,
+  policy: RolePolicy | undefined,
   id: number,
   permanent: boolean,
 ): Promise<Message> {
   const now = Math.floor(Date.now() / 1000)
   const actionId = await changeMessage(context, app, editor, id, async (tx, message) => {
     refuseActions(message)
-    if (editor !== undefined) await requireRight(tx, app, editor, message)
+    if (editor !== undefined) await requireRight(tx, app, editor, policy, message)
     if (message.deletedAt !== null && !permanent) {
       const [action] = await tx.query<{ id: number }>(selectAction, [app.appId, id])
       if (action !== undefined) return action.id
     }
     if (permanent) await purgeThread(tx, app.appId, message)
     else await tx.query(clear, [app.appId, id, contentTraits, now, editor ?? systemUid])
+    await releaseUses(tx, app.appId, [id])
     await tx.query(unpin, [app.appId, id])
     if (message.parentId !== null) await recountThreads(tx, app.appId, [message.parentId])
     await tx.query(raiseVersion, [app.appId, message.conversation])
@@ -75,8 +79,14 @@ export async function deleteMessage(
   return showAction(context.database, app, actionId, editor)
 }
 
-async function requireRight(tx: Transaction, app: App, editor: string, message: StoredMessage): Promise<void> {
-  const membership = await requireMessagePermission(tx, app, editor, message, 'delete')
+async function requireRight(
+  tx: Transaction,
+  app: App,
+  editor: string,
+  policy: RolePolicy | undefined,
+  message: StoredMessage,
+): Promise<void> {
+  const membership = await requireMessagePermission(tx, app, editor, policy, message, 'delete')
   const moderates = membership !== undefined && membership.scope !== 'participant'
   if (message.sender !== editor && !moderates) {
     throw new ApiError('ERR_MESSAGE_NOT_A_SENDER', `${editor} may not delete the message ${message.id}.`)
@@ -145,6 +155,7 @@ async function purgeThread(tx: Transaction, appId: number, message: StoredMessag
 }
 
 async function purgeMessages(tx: Transaction, appId: number, ids: readonly number[]): Promise<void> {
+  await releaseUses(tx, appId, ids)
   for (const remove of belongings) await tx.query(remove, [appId, ids])
   await tx.query(purge, [appId, ids])
 }

@@ -3,9 +3,11 @@ import type { App } from '../../call.ts'
 import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
+import type { RolePolicy } from '../roles/index.ts'
 import { writeMessageAction } from './actions.ts'
 import { changeMessage, type Editor, refuseActions, requireMessagePermission, showAction } from './change.ts'
 import { checkContent } from './content.ts'
+import { mediaKeysOf, recordUses, releaseUses } from './media/uses.ts'
 import { contentTraits, traitsOf } from './traits.ts'
 
 const update = statement(`
@@ -28,6 +30,7 @@ export async function editMessage(
   context: Context,
   app: App,
   editor: Editor,
+  policy: RolePolicy | undefined,
   id: number,
   { data, tags }: BodyOf<typeof updateMessage>,
 ): Promise<Message> {
@@ -37,7 +40,7 @@ export async function editMessage(
     if (editor !== undefined && message.sender !== editor) {
       throw new ApiError('ERR_MESSAGE_NOT_A_SENDER', `${editor} is not the sender of the message ${id}.`)
     }
-    if (editor !== undefined) await requireMessagePermission(tx, app, editor, message, 'edit')
+    if (editor !== undefined) await requireMessagePermission(tx, app, editor, policy, message, 'edit')
     if (message.deletedAt !== null) {
       throw new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${id} was deleted.`)
     }
@@ -52,6 +55,9 @@ export async function editMessage(
       now,
       editor ?? systemUid,
     ])
+    const keys = mediaKeysOf(app, content.data)
+    await recordUses(tx, app, id, keys)
+    await releaseUses(tx, app.appId, [id], keys)
     return writeMessageAction(tx, app.appId, 'edited', message, editor ?? message.sender, now)
   })
   return showAction(context.database, app, actionId, editor)

@@ -16,7 +16,9 @@ import { deleteMessage } from './delete.ts'
 import { editMessage } from './edit.ts'
 import { groupLimits } from './list/group-limits.ts'
 import { listMessages } from './list/list.ts'
+import { requireOpenMessage, roleLimits } from './list/role-limits.ts'
 import type { Source } from './list/sources.ts'
+import { dataOfForm } from './media/form.ts'
 import { readMessageId, requireMessage, showOne } from './read.ts'
 import { send } from './send.ts'
 
@@ -26,14 +28,22 @@ const viewerOf = (actor: { uid: string } | undefined) => actor?.uid
 export const operations = [
   serve(
     sendMessage,
-    async ({ app, caller, body }, context) => {
-      return { data: await send(context, app, caller, body) }
+    async ({ app, caller, files, body }, context) => {
+      const data = dataOfForm(body, files)
+      const sent = await send(context, app, caller, { ...body, ...(data && { data }) })
+      // A repeated muid was answered with the message stored before, which has its own files.
+      if (files.length > 0)
+        await context.media.discard(
+          app,
+          files.map(({ key }) => key),
+        )
+      return { data: sent }
     },
     // The batch checks that the sender is known and active, in the transaction that writes the message.
     { checksActor: true },
   ),
 
-  serve(listAllMessages, async ({ app, actor, query }, { database }) => {
+  serve(listAllMessages, async ({ app, actor, policy, query }, { database }) => {
     const viewer = viewerOf(actor)
     const { appId } = app
     const conversations =
@@ -43,7 +53,7 @@ export const operations = [
     const limit = query.limit ?? query.perPage ?? limits.limit.default
     if (viewer !== undefined) {
       const source: Source = { of: 'viewer', appId, viewer, conversations }
-      const seen = await groupLimits(database, appId, viewer)
+      const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer))]
       return listMessages(database, { app, viewer, source, query, limit, limits: seen })
     }
     const source: Source =
@@ -55,7 +65,7 @@ export const operations = [
     return listMessages(database, { app, viewer, source, query, limit })
   }),
 
-  serve(listUserMessages, async ({ app, actor, params, query }, { database }) => {
+  serve(listUserMessages, async ({ app, actor, policy, params, query }, { database }) => {
     const viewer = viewerOf(actor)
     const { appId } = app
     const { uid } = await requireUser(database, appId, params.uid)
@@ -66,10 +76,11 @@ export const operations = [
     const conversation = await findUserConversation(database, appId, viewer, uid)
     const conversations = conversation === undefined ? [] : [conversation.key]
     const limit = query.limit ?? query.perPage ?? limits.limit.default
-    return listMessages(database, { app, viewer, source: { of: 'viewer', appId, viewer, conversations }, query, limit })
+    const source: Source = { of: 'viewer', appId, viewer, conversations }
+    return listMessages(database, { app, viewer, source, query, limit, limits: roleLimits(policy, viewer) })
   }),
 
-  serve(listGroupMessages, async ({ app, actor, params, query }, { database }) => {
+  serve(listGroupMessages, async ({ app, actor, policy, params, query }, { database }) => {
     const viewer = viewerOf(actor)
     const { appId } = app
     const limit = query.limit ?? query.perPage ?? limits.limit.default
@@ -86,21 +97,22 @@ export const operations = [
     }
     await requireGroupAccess(database, appId, group.guid, viewer)
     const source: Source = { of: 'viewer', appId, viewer, conversations }
-    const seen = await groupLimits(database, appId, viewer, group.guid)
+    const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer, group.guid))]
     return listMessages(database, { app, viewer, source, query, limit, limits: seen })
   }),
 
-  serve(getMessage, async ({ app, actor, params }, { database }) => {
+  serve(getMessage, async ({ app, actor, policy, params }, { database }) => {
     const message = await requireMessage(database, app, readMessageId(params.id), viewerOf(actor))
+    await requireOpenMessage(database, app.appId, policy, viewerOf(actor), message)
     return { data: await showOne(database, app, message, viewerOf(actor)) }
   }),
 
-  serve(updateMessage, async ({ app, actor, params, body }, context) => {
-    return { data: await editMessage(context, app, viewerOf(actor), readMessageId(params.id), body) }
+  serve(updateMessage, async ({ app, actor, policy, params, body }, context) => {
+    return { data: await editMessage(context, app, viewerOf(actor), policy, readMessageId(params.id), body) }
   }),
 
-  serve(deleteMessageOperation, async ({ app, actor, params, body }, context) => {
+  serve(deleteMessageOperation, async ({ app, actor, policy, params, body }, context) => {
     const id = readMessageId(params.id)
-    return { data: await deleteMessage(context, app, viewerOf(actor), id, body.permanent === true) }
+    return { data: await deleteMessage(context, app, viewerOf(actor), policy, id, body.permanent === true) }
   }),
 ]

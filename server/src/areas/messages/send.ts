@@ -4,9 +4,11 @@ import type { Context } from '../../context.ts'
 import { systemUid } from '../apps/index.ts'
 import { conversationId } from '../conversations/index.ts'
 import { type Content, checkContent } from './content.ts'
+import { mediaKeysOf, recordUses } from './media/uses.ts'
 import { readByMuid, readMessages, type StoredMessage } from './rows.ts'
 import { showMessages } from './show.ts'
 import { traitsOf } from './traits.ts'
+import { judgeByRoles } from './write/role-rules.ts'
 import type { MessageRow, Refusal, WrittenRow } from './write/statement.ts'
 
 type SendBody = BodyOf<typeof sendMessage>
@@ -93,9 +95,13 @@ async function sendTo(
     asApp: caller.kind === 'app',
   }
   const prefix = related.parent === undefined ? 'sendMessage' : 'sendThreadedMessage'
+  const roleRules = unjudged.asApp
+    ? null
+    : judgeByRoles(await context.policies.ofApp(app.appId), target.kind, prefix, content)
   for (let judgements = 1; ; judgements++) {
     const row: MessageRow = {
       ...unjudged,
+      roleRules,
       ...context.messages.judge.judge(app.appId, target.receiver, prefix, content),
     }
     const written = await context.messages.write(row)
@@ -104,7 +110,13 @@ async function sendTo(
       continue
     }
     if (written.refusal !== null) throw refusalError(written.refusal, row)
-    return written.id === null ? showStored(context, row) : showSent(context, row, written, content, related.quoted)
+    const message =
+      written.id === null
+        ? await showStored(context, row)
+        : await showSent(context, row, written, content, related.quoted)
+    // Before the answer, so that a file whose message was answered stays; a retry finds it missing and notes it again.
+    await recordUses(context.database, app, Number(message.id), mediaKeysOf(app, message.data))
+    return message
   }
 }
 
@@ -158,6 +170,8 @@ function refusalError(refusal: Refusal, { sender, receiver, type, parentId }: Me
       return new ApiError(refusal, `${sender} is banned from the group ${receiver}.`)
     case 'ERR_PERMISSION_DENIED':
       return new ApiError(refusal, `The scope of ${sender} in the group ${receiver} may not send this (type ${type}).`)
+    case 'ROLE_DENIED':
+      return new ApiError('ERR_PERMISSION_DENIED', `The role of ${sender} may not send this to ${receiver}.`)
     case 'ERR_MESSAGE_ID_NOT_FOUND':
       return new ApiError(refusal, `There is no message with the id ${parentId}.`)
     case 'NO_CONVERSATION':

@@ -46,7 +46,9 @@ export function restrictFeatures(
 }
 
 /** The restrictions of a role, the newest first, those of one second in the order of the contract's table. */
-export function describeRestrictions({ restrictedFeatures: since }: Pick<RoleRow, 'restrictedFeatures'>): Restriction[] {
+export function describeRestrictions({
+  restrictedFeatures: since,
+}: Pick<RoleRow, 'restrictedFeatures'>): Restriction[] {
   return [...restrictedFeatures]
     .flatMap(([key, { title, description, path }]) => {
       const createdAt = since[key]

@@ -39,6 +39,7 @@ export function launchService(environment: Record<string, string>): ServiceProce
     PATH: process.env.PATH,
     PORT: '0',
     LOG_LEVEL: 'warn',
+    RATE_LIMITS: 'off',
     PARLEY_API_KEY: apiKey,
     PARLEY_MASTER_KEY: masterKey,
     ...environment,

@@ -41,13 +41,13 @@ export interface Step extends Position {
   readonly at: number
 }
 
-/** The replies that a batch adds to one thread. */
-export interface GrownThread {
+/** A message without a time of its own that landed among others: what is stored above it may say when it was reached. */
+export interface Gap extends Position {
   readonly appId: number
-  readonly parentId: number
+  readonly uid: string
   readonly conversation: number
-  readonly replies: number
-  readonly last: Position
+  readonly kind: 1 | 2
+  readonly sender: string
 }
 
 const nowhere: Position = { sentAt: 0, id: 0 }
@@ -97,25 +97,30 @@ export function moveConversations(messages: readonly NumberedMessage[]): MovedCo
  * What explicit times of one-to-one messages do to the marks of their receivers, and the steps that tell messages
  * without times of their own when a mark reached them.
  */
-export function markReceipts(messages: readonly NumberedMessage[]): { marks: Mark[]; steps: Step[] } {
+export function markReceipts(messages: readonly NumberedMessage[]): { marks: Mark[]; steps: Step[]; gaps: Gap[] } {
   const marks: Mark[] = []
   const steps: Step[] = []
+  const gaps: Gap[] = []
   const received = messages.filter(({ row }) => row.kind === 1 && row.sender !== row.receiver)
   for (const [conversation, exchanged] of groupBy(received, (message) => message.conversation)) {
     for (const [uid, toHim] of groupBy(exchanged, ({ row }) => row.receiver)) {
       const ordered = toHim.toSorted((a, b) => a.row.sentAt - b.row.sentAt || a.id - b.id)
       const side = { appId: conversation.appId, uid, conversation: conversation.key }
       const continues = isBefore(lastOf(conversation), positionOf(ordered[0] as NumberedMessage))
-      const delivered = climb(ordered, (row) => row.deliveredAt, continues)
-      const read = climb(ordered, (row) => row.readAt, continues)
-      if (delivered.top === undefined) continue
-      marks.push({ ...side, delivered: delivered.top, read: read.top ?? nowhere })
-      steps.push(...delivered.steps.map((step) => ({ ...side, kind: 1 as const, ...step })))
-      steps.push(...read.steps.map((step) => ({ ...side, kind: 2 as const, ...step })))
+      const [delivered, read] = ([1, 2] as const).map((kind) => {
+        const climbed = climb(ordered, timesOf[kind], continues)
+        steps.push(...climbed.steps.map((step) => ({ ...side, kind, ...step })))
+        gaps.push(...climbed.gaps.map(({ row, id }) => ({ ...side, kind, sender: row.sender, sentAt: row.sentAt, id })))
+        return climbed.top
+      })
+      // Who has read has received, so there is no mark of reading alone.
+      if (delivered !== undefined) marks.push({ ...side, delivered, read: read ?? nowhere })
     }
   }
-  return { marks, steps }
+  return { marks, steps, gaps }
 }
+
+const timesOf = { 1: (row: ImportRow) => row.deliveredAt, 2: (row: ImportRow) => row.readAt }
 
 function lastOf({ lastSentAt, lastId }: LockedConversation): Position {
   return { sentAt: lastSentAt ?? 0, id: lastId ?? 0 }
@@ -124,7 +129,7 @@ function lastOf({ lastSentAt, lastId }: LockedConversation): Position {
 /**
  * The steps that times of messages make. A step is read only by messages without a time of their own, so it is needed
  * where one lies below it: after such a message, and at the first and the last time, for what is stored before or after.
- * Where stored messages lie in between, every time makes a step.
+ * Where stored messages lie in between, every time makes a step, and messages without one are gaps.
  * @param ordered messages of one sender to one receiver, by position
  * @param continues all of them come after what the conversation had
  */
@@ -132,38 +137,29 @@ function climb(
   ordered: readonly NumberedMessage[],
   timeOf: (row: ImportRow) => number | null,
   continues: boolean,
-): { steps: Array<Position & { at: number }>; top: Position | undefined } {
+): { steps: Array<Position & { at: number }>; gaps: readonly NumberedMessage[]; top: Position | undefined } {
   const steps: Array<Position & { at: number }> = []
-  let top: Position | undefined
+  const timed = ordered.flatMap(({ row }, place) => (timeOf(row) === null ? [] : [place]))
   let at = Number.POSITIVE_INFINITY
-  let isFirst = true
-  const first = ordered.findIndex(({ row }) => timeOf(row) !== null)
-  for (const [place, message] of [...ordered.entries()].reverse()) {
-    const time = timeOf(message.row)
-    if (time === null) continue
+  for (const place of timed.toReversed()) {
+    const message = ordered[place] as NumberedMessage
     // Who read a later message at an earlier time had read this one by then.
-    at = Math.min(at, time)
-    const position = positionOf(message)
-    top ??= position
-    const above = ordered[place - 1]
-    const isNeeded = isFirst || place === first || above === undefined || timeOf(above.row) === null
-    if (isNeeded || !continues) steps.push({ ...position, at })
-    isFirst = false
+    at = Math.min(at, timeOf(message.row) as number)
+    const below = ordered[place - 1]
+    const isNeeded = place === timed[0] || place === timed.at(-1) || (below && timeOf(below.row) === null)
+    if (isNeeded || !continues) steps.push({ ...positionOf(message), at })
   }
-  return { steps, top }
+  const top = timed.length === 0 ? undefined : positionOf(ordered[timed.at(-1) as number] as NumberedMessage)
+  return { steps, gaps: continues ? [] : ordered.filter(({ row }) => timeOf(row) === null), top }
 }
 
-/** The threads that a batch adds replies to. */
-export function growThreads(messages: readonly NumberedMessage[]): GrownThread[] {
-  const replies = messages.filter(({ parentId }) => parentId !== null)
-  return [...groupBy(replies, ({ parentId }) => parentId as number)].map(([parentId, written]) => {
-    const { conversation } = written[0] as NumberedMessage
-    return {
-      appId: conversation.appId,
-      parentId,
-      conversation: conversation.key,
-      replies: written.length,
-      last: written.map(positionOf).reduce((a, b) => (isBefore(a, b) ? b : a)),
-    }
-  })
+/** The messages that a batch has replies to, by app. */
+export function parentsOf(messages: readonly NumberedMessage[]): Map<number, number[]> {
+  const replies = groupBy(
+    messages.filter(({ parentId }) => parentId !== null),
+    ({ row }) => row.appId,
+  )
+  return new Map(
+    [...replies].map(([appId, written]) => [appId, [...new Set(written.map(({ parentId }) => parentId as number))]]),
+  )
 }

@@ -1,7 +1,6 @@
 import type { Transaction } from '../../../store/database.ts'
 import { arrayLiteral, statement } from '../../../store/statement.ts'
-import { traits } from '../traits.ts'
-import type { GrownThread, Mark, MovedConversation, NumberedMessage, Step } from './effects.ts'
+import type { Gap, Mark, MovedConversation, NumberedMessage, Step } from './effects.ts'
 import type { ImportRow } from './row.ts'
 
 // The writes of a batch of imported messages, each one statement for all its rows. All of them run under the locks of
@@ -140,6 +139,46 @@ export async function writeSteps(tx: Transaction, steps: readonly Step[]): Promi
   ])
 }
 
+const bridgeGaps = statement(`
+  insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
+  select distinct r.app_id, r.conversation, r.uid, r.kind, above.sent_at, above.id, above.at
+  from unnest($1::int[], $2::bigint[], $3::text[], $4::smallint[], $5::text[], $6::bigint[], $7::bigint[])
+    as r(app_id, conversation, uid, kind, sender, sent_at, id)
+  join conversation_states s on s.app_id = r.app_id and s.uid = r.uid and s.conversation = r.conversation
+  cross join lateral (
+    select m.sent_at, m.id, case r.kind when 1 then m.delivered_at else m.read_at end as at
+    from messages m
+    where m.app_id = r.app_id
+    and m.conversation = r.conversation
+    and m.sender = r.sender
+    and (m.sent_at, m.id) > (r.sent_at, r.id)
+    and case r.kind when 1 then m.delivered_at else m.read_at end is not null
+    order by m.sent_at, m.id
+    limit 1
+  ) above
+  where case r.kind
+    when 1 then (s.delivered_sent_at, s.delivered_id)
+    else (s.read_sent_at, s.read_id)
+  end > (r.sent_at, r.id)
+  on conflict do nothing`)
+
+/**
+ * Adds the steps that messages without times now need which landed in the past: the next message above each that has a
+ * time was stored when nothing lay below it, so it may have none. Nothing is above the marks, so nobody looks there.
+ */
+export async function writeBridges(tx: Transaction, gaps: readonly Gap[]): Promise<void> {
+  if (gaps.length === 0) return
+  await tx.query(bridgeGaps, [
+    gaps.map(({ appId }) => appId),
+    gaps.map(({ conversation }) => conversation),
+    gaps.map(({ uid }) => uid),
+    gaps.map(({ kind }) => kind),
+    gaps.map(({ sender }) => sender),
+    gaps.map(({ sentAt }) => sentAt),
+    gaps.map(({ id }) => id),
+  ])
+}
+
 const insertReactions = statement(`
   insert into reactions (app_id, message_id, reaction, uid, reacted_at)
   select r.app_id, r.message_id, r.reaction, r.uid, r.reacted_at
@@ -157,43 +196,5 @@ export async function writeReactions(tx: Transaction, messages: readonly Numbere
     given.map(({ reaction }) => reaction),
     given.map(({ uid }) => uid),
     given.map(({ row }) => row.sentAt),
-  ])
-}
-
-const addReplies = statement(`
-  with grown as (
-    select *
-    from unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::bigint[])
-      as r(app_id, parent_id, conversation, replies, last_id, last_sent_at)
-  ),
-  parents as (
-    update messages m
-    set traits = m.traits | ${traits.replies}
-    from grown g
-    where m.app_id = g.app_id
-    and m.id = g.parent_id
-    and m.traits & ${traits.replies} = 0
-  )
-  insert into threads as t (app_id, parent_id, conversation, reply_count, last_reply_id, updated_at)
-  select app_id, parent_id, conversation, replies, last_id, last_sent_at
-  from grown
-  on conflict (app_id, parent_id) do update
-  set reply_count = t.reply_count + excluded.reply_count,
-    last_reply_id = case
-      when (t.updated_at, t.last_reply_id) < (excluded.updated_at, excluded.last_reply_id) then excluded.last_reply_id
-      else t.last_reply_id
-    end,
-    updated_at = greatest(t.updated_at, excluded.updated_at)`)
-
-/** Counts replies to the threads that they stand in. */
-export async function writeThreads(tx: Transaction, threads: readonly GrownThread[]): Promise<void> {
-  if (threads.length === 0) return
-  await tx.query(addReplies, [
-    threads.map(({ appId }) => appId),
-    threads.map(({ parentId }) => parentId),
-    threads.map(({ conversation }) => conversation),
-    threads.map(({ replies }) => replies),
-    threads.map(({ last }) => last.id),
-    threads.map(({ last }) => last.sentAt),
   ])
 }

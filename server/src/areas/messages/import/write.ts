@@ -1,7 +1,9 @@
 import type { Database, Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
+import { followThreads } from '../threads/follow.ts'
+import { recountThreads } from '../threads/recount.ts'
 import { createConversations, lockConversations, partsOf } from '../write/statement.ts'
-import { growThreads, markReceipts, moveConversations, type NumberedMessage } from './effects.ts'
+import { markReceipts, moveConversations, type NumberedMessage, parentsOf } from './effects.ts'
 import {
   type ImportRefusal,
   type KnownMessage,
@@ -10,14 +12,7 @@ import {
   planImport,
 } from './plan.ts'
 import type { ImportRow } from './row.ts'
-import {
-  insertMessages,
-  writeConversations,
-  writeMarks,
-  writeReactions,
-  writeSteps,
-  writeThreads,
-} from './statements.ts'
+import { insertMessages, writeConversations, writeMarks, writeReactions, writeSteps } from './statements.ts'
 
 /** What became of a row. */
 export type ImportResult =
@@ -87,7 +82,8 @@ async function lockAll(tx: Transaction, rows: readonly ImportRow[], now: number)
   })
   if (pairs.length > 0) {
     const { appIds, firsts, seconds } = columns(pairs)
-    await tx.query(createConversations, [appIds, firsts, seconds, now])
+    // With those of deactivated users: what they wrote and got is history too.
+    await tx.query(createConversations, [appIds, firsts, seconds, now, true])
   }
   const { appIds, kinds, firsts, seconds } = columns(distinct)
   return tx.query<LockedConversation>(lock, [appIds, kinds, firsts, seconds])
@@ -121,11 +117,16 @@ async function number(
 }
 
 async function store(tx: Transaction, messages: readonly NumberedMessage[]): Promise<void> {
-  const { marks, steps } = markReceipts(messages)
+  const { marks, steps, gaps } = markReceipts(messages)
   await insertMessages(tx, messages)
   await writeConversations(tx, moveConversations(messages))
   await writeMarks(tx, marks)
   await writeSteps(tx, steps)
-  await writeThreads(tx, growThreads(messages))
+  await writeBridges(tx, gaps)
   await writeReactions(tx, messages)
+  await followThreads(
+    tx,
+    messages.flatMap(({ row, id, parentId }) => (parentId === null ? [] : [{ appId: row.appId, id }])),
+  )
+  for (const [appId, parentIds] of parentsOf(messages)) await recountThreads(tx, appId, parentIds)
 }

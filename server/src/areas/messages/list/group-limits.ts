@@ -42,14 +42,20 @@ export async function groupLimits(
 
 function limitsOf({ scope, joinedAt, permissions }: RestrictedMembership): Fragment[] {
   const explicit = permissions[scope] ?? {}
+  const conditions = contentLimits(explicit)
+  if (!permissionAllows(explicit, 'listMessages.historyBeforeJoin', 'allow')) {
+    conditions.push(sql`m.sent_at >= ${joinedAt}`)
+  }
+  return conditions
+}
+
+/** What messages may be of, to be seen: conditions on `m`, of a role and of a scope alike. */
+export function contentLimits(explicit: Permissions): Fragment[] {
   const conditions: Fragment[] = []
   const categories = permissionList(explicit, 'listMessages.allowedMessageCategories')
   if (categories !== null) conditions.push(sql`m.category = any(${categories}::text[])`)
   const types = permissionList(explicit, 'listMessages.allowedMessageTypes')
   if (types !== null) conditions.push(sql`(m.category <> 'message' or m.type = any(${types}::text[]))`)
-  if (!permissionAllows(explicit, 'listMessages.historyBeforeJoin', 'allow')) {
-    conditions.push(sql`m.sent_at >= ${joinedAt}`)
-  }
   return conditions
 }
 

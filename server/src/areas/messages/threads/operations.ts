@@ -15,6 +15,7 @@ import { requireUser } from '../../users/index.ts'
 import { requireMessageRight } from '../group-rights.ts'
 import { groupLimits } from '../list/group-limits.ts'
 import { listMessages } from '../list/list.ts'
+import { roleLimits } from '../list/role-limits.ts'
 import { readMessageId, requireMessage } from '../read.ts'
 import { listThreads } from './list.ts'
 import { reply } from './reply.ts'
@@ -26,7 +27,7 @@ export const operations = [
     return { data: await reply(context, app, caller, parent, body) }
   }),
 
-  serve(listThreadMessages, async ({ app, actor, params, query }, { database }) => {
+  serve(listThreadMessages, async ({ app, actor, policy, params, query }, { database }) => {
     const viewer = actor?.uid
     const parent = await requireMessage(database, app, readMessageId(params.id), viewer)
     const { appId } = app
@@ -34,29 +35,32 @@ export const operations = [
     const limit = query.limit ?? query.perPage ?? limits.limit.default
     if (viewer === undefined) return listMessages(database, { app, viewer, source, query, limit })
     const right = await requireMessageRight(database, app, viewer, parent, 'listThreadedMessages')
-    const seen = right && (await groupLimits(database, appId, viewer, right.group.guid))
-    return listMessages(database, { app, viewer, source, query, limit, ...(seen && { limits: seen }) })
+    const ofGroup = right === undefined ? [] : await groupLimits(database, appId, viewer, right.group.guid)
+    const seen = [...roleLimits(policy, viewer), ...ofGroup]
+    return listMessages(database, { app, viewer, source, query, limit, limits: seen })
   }),
 
-  serve(listThreadsOperation, async ({ app, actor, query }, { database }) => {
+  serve(listThreadsOperation, async ({ app, actor, policy, query }, { database }) => {
     const viewer = actor?.uid
     const { appId } = app
     if (viewer === undefined) return listThreads(database, { app, viewer, source: { of: 'app', appId }, query })
-    const seen = await groupLimits(database, appId, viewer, undefined, { ofThreads: true })
+    const ofGroups = await groupLimits(database, appId, viewer, undefined, { ofThreads: true })
+    const seen = [...roleLimits(policy, viewer), ...ofGroups]
     const source = { of: 'viewer', appId, viewer, conversations: undefined } as const
     return listThreads(database, { app, viewer, source, query, limits: seen })
   }),
 
-  serve(listUserThreads, async ({ app, actor, params, query }, { database }) => {
+  serve(listUserThreads, async ({ app, actor, policy, params, query }, { database }) => {
     const viewer = actor?.uid ?? ''
     const { appId } = app
     const { uid } = await requireUser(database, appId, params.uid)
     const conversation = await findUserConversation(database, appId, viewer, uid)
     const conversations = conversation === undefined ? [] : [conversation.key]
-    return listThreads(database, { app, viewer, source: { of: 'viewer', appId, viewer, conversations }, query })
+    const source = { of: 'viewer', appId, viewer, conversations } as const
+    return listThreads(database, { app, viewer, source, query, limits: roleLimits(policy, viewer) })
   }),
 
-  serve(listGroupThreads, async ({ app, actor, params, query }, { database }) => {
+  serve(listGroupThreads, async ({ app, actor, policy, params, query }, { database }) => {
     const viewer = actor?.uid
     const { appId } = app
     if (viewer === undefined) {
@@ -66,7 +70,7 @@ export const operations = [
     const { group, membership } = await requireGroupAccess(database, appId, params.guid, viewer)
     requireScopePermission(group, membership, 'listThreadedMessages')
     const source = { of: 'viewer', appId, viewer, conversations: [group.conversation] } as const
-    const seen = await groupLimits(database, appId, viewer, group.guid)
+    const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer, group.guid))]
     return listThreads(database, { app, viewer, source, query, limits: seen })
   }),
 

@@ -1,9 +1,12 @@
-import { messageSendDenial, type Permissions } from '@parley/contract'
+import { type MessageTraits, messageSendDenial, type Permissions } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
 import type { Queryable } from '../../../store/database.ts'
 import { readGroupPermissions } from '../../groups/index.ts'
 import type { Content } from '../content.ts'
 import { attachmentsOf } from '../traits.ts'
+
+/** Which family of permissions a message needs: replies in threads have one of their own. */
+export type SendPrefix = 'sendMessage' | 'sendThreadedMessage'
 
 /** What a group's explicit permissions say about one message: the scopes that may not send it. */
 export interface Judgement {
@@ -17,7 +20,7 @@ export interface Judgement {
  * conversation's lock, and refuses a judgement that is out of date; so what is set holds from the next send on.
  */
 export interface GroupJudge {
-  judge(appId: number, guid: string, prefix: 'sendMessage' | 'sendThreadedMessage', content: Content): Judgement
+  judge(appId: number, guid: string, prefix: SendPrefix, content: Content): Judgement
   /** Reads the group's permissions anew, after a judgement was out of date. */
   refresh(appId: number, guid: string): Promise<void>
 }
@@ -37,11 +40,7 @@ export function createGroupJudge(database: Queryable): GroupJudge {
   return {
     judge(appId, guid, prefix, content) {
       const { version, scopes } = kept.get(`${appId} ${guid}`) ?? nothingSet
-      const message = {
-        category: content.category,
-        type: content.type,
-        mimeTypes: attachmentsOf(content.data).map(({ mimeType }) => (typeof mimeType === 'string' ? mimeType : '')),
-      }
+      const message = messageTraits(content)
       let deniedScopes = 0
       for (const [scope, bit] of Object.entries(scopeBits) as Array<[keyof typeof scopeBits, number]>) {
         const explicit = scopes[scope]
@@ -55,4 +54,10 @@ export function createGroupJudge(database: Queryable): GroupJudge {
       else kept.set(`${appId} ${guid}`, current)
     },
   }
+}
+
+/** What a message shows to those who judge it. */
+export function messageTraits({ category, type, data }: Content): MessageTraits {
+  const mimeTypes = attachmentsOf(data).map(({ mimeType }) => (typeof mimeType === 'string' ? mimeType : ''))
+  return { category, type, mimeTypes }
 }

@@ -26,6 +26,8 @@ export interface MessageRow {
   readonly deniedScopes: number
   /** ... judged by this version of the group's permissions. */
   readonly permissionsVersion: number
+  /** What the roles of the app say about it, see role-rules.ts; null where they let everybody send it. */
+  readonly roleRules: string | null
 }
 
 /** What became of a row. `id` null without a refusal: its muid is stored already. */
@@ -48,6 +50,8 @@ export type Refusal =
   | 'ERR_GROUP_NOT_JOINED'
   | 'ERR_BANNED_GROUPMEMBER'
   | 'ERR_PERMISSION_DENIED'
+  /** As above, by the sender's role. */
+  | 'ROLE_DENIED'
   /** The message replied to was removed for good meanwhile. */
   | 'ERR_MESSAGE_ID_NOT_FOUND'
   /** The conversation is not there yet: it must be made first. */
@@ -127,10 +131,10 @@ const writeMessages = statement(`
     from unnest(
       $1::int[], $2::int[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
       $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::text[], $15::int[], $16::boolean[], $17::boolean[],
-      $18::int[], $19::bigint[], $20::boolean[]
+      $18::int[], $19::bigint[], $20::boolean[], $22::text[]
     ) as r(
       n, app_id, sender, kind, receiver, first, second, category, type, data, muid, parent_id, quoted_id, tags, traits,
-      countable, as_app, denied_scopes, permissions_version, both_write
+      countable, as_app, denied_scopes, permissions_version, both_write, role_rules
     )
   ),
   checked as materialized (
@@ -146,6 +150,16 @@ const writeMessages = statement(`
           where p.app_id = r.app_id and p.id = r.parent_id and not p.purged
         ) then 'ERR_MESSAGE_ID_NOT_FOUND'
         when r.as_app then null
+        when r.role_rules is not null and (r.kind = 1 or m.uid is not null) and (
+          (r.role_rules::jsonb -> 'denied') ? s.role
+          or r.kind = 1 and r.sender <> r.receiver and (
+            (r.role_rules::jsonb -> 'friendsOnly') ? s.role and not exists (
+              select from friends f
+              where f.app_id = r.app_id and f.uid = r.sender and f.friend = r.receiver
+            )
+            or not coalesce((r.role_rules::jsonb -> 'receivers' -> s.role) ? t.role, true)
+          )
+        ) then 'ROLE_DENIED'
         when r.kind = 1 then case
           when exists (
             select from blocks b
@@ -300,6 +314,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
       column((row) => row.permissionsVersion),
       whereBothWrite(rows, parts),
       options.now,
+      column((row) => row.roleRules),
     ],
   })
   const groups = rows.flatMap((row, i) => (row.kind === 2 ? [i] : []))

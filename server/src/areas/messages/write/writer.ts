@@ -70,16 +70,23 @@ async function writeBatch(
   channel: Channel,
   known: LRUCache<string, true>,
   rows: readonly MessageRow[],
-): Promise<WrittenRow[]> {
-  const written = new Map<MessageRow, WrittenRow>()
+): Promise<Array<WrittenRow | Error>> {
+  const written = new Map<MessageRow, WrittenRow | Error>()
   const { first, repeats } = foldRepeats(rows)
   const pairs = first.filter((row) => row.kind === 1).map(conversationName)
   const options = { create: pairs.some((pair) => !known.has(pair)), now: Math.floor(Date.now() / 1000) }
 
   let pending = first
   for (let attempt = 1; ; attempt++) {
-    const results = await runTransaction(channel, batchQueries(pending, options))
-    const answered = writtenRows(results, options)
+    let answered: WrittenRow[]
+    try {
+      answered = writtenRows(await runTransaction(channel, batchQueries(pending, options)), options)
+    } catch (error) {
+      // The rows of an earlier attempt are stored: the batch must not fail as a whole and be tried again with them.
+      if (attempt === 1) throw error
+      for (const row of pending) written.set(row, error as Error)
+      break
+    }
     for (const row of answered) written.set(pending[row.n] as MessageRow, row)
     // A pair thought known may be gone (a user deleted for good and made again): make its conversation and try again.
     pending = answered.filter((row) => row.refusal === 'NO_CONVERSATION').map((row) => pending[row.n] as MessageRow)
@@ -87,14 +94,15 @@ async function writeBatch(
     options.create = true
   }
   for (const row of first) {
-    if (row.kind === 1 && written.get(row)?.refusal === null) known.set(conversationName(row), true)
+    const result = written.get(row) as WrittenRow | Error
+    if (row.kind === 1 && !(result instanceof Error) && result.refusal === null) known.set(conversationName(row), true)
   }
   for (const [repeat, original] of repeats) {
-    const result = written.get(original)
+    const result = written.get(original) as WrittenRow | Error
     // Stored by its neighbour in this batch: like any repeated muid, it is answered with what is stored.
-    if (result !== undefined) written.set(repeat, { ...result, id: null })
+    written.set(repeat, result instanceof Error ? result : { ...result, id: null })
   }
-  return rows.map((row) => written.get(row) as WrittenRow)
+  return rows.map((row) => written.get(row) as WrittenRow | Error)
 }
 
 /** Finds rows whose sender used the same muid for the same conversation earlier in this batch. */

@@ -1,0 +1,71 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import { AwsClient } from 'aws4fetch'
+import type { MediaStorage } from './storage.ts'
+
+/** An S3-compatible bucket, addressed by path: `<endpoint>/<bucket>/<key>`. */
+export interface BucketSettings {
+  readonly endpoint: string
+  readonly bucket: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+}
+
+/** Keeps files in a bucket. They go through a temporary file first, since S3 wants the size beforehand. */
+export function createBucketStorage(settings: BucketSettings): MediaStorage {
+  const client = new AwsClient({ ...settings, service: 's3' })
+  const urlOf = (name: string) => `${settings.endpoint.replace(/\/$/, '')}/${settings.bucket}/${name}`
+
+  const call = async (name: string, init: RequestInit): Promise<Response> => {
+    const answer = await client.fetch(urlOf(name), init)
+    if (!answer.ok && !(init.method === 'DELETE' && answer.status === 404)) {
+      await answer.body?.cancel()
+      throw new Error(`the bucket ${settings.bucket} answered ${answer.status} to ${init.method ?? 'GET'} ${name}`)
+    }
+    return answer
+  }
+
+  return {
+    async write(name, content, mimeType) {
+      const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-upload-'))
+      try {
+        const file = path.join(folder, 'file')
+        await pipeline(content, createWriteStream(file, { mode: 0o600 }))
+        const { size } = await stat(file)
+        const body = size <= inMemoryBytes ? await readFile(file) : createReadStream(file)
+        await call(name, {
+          method: 'PUT',
+          headers: {
+            'content-type': mimeType,
+            'content-length': String(size),
+            'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',
+          },
+          body: Buffer.isBuffer(body) ? body : Readable.toWeb(body),
+          ...(!Buffer.isBuffer(body) && { duplex: 'half' }),
+        } as RequestInit)
+        return size
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    },
+    async read(name, range) {
+      const headers: Record<string, string> = range === undefined ? {} : { range: `bytes=${range.start}-${range.end}` }
+      const answer = await call(name, { headers })
+      if (answer.body === null) throw new Error(`the bucket ${settings.bucket} sent no content for ${name}`)
+      return Readable.fromWeb(answer.body as ReadableStream)
+    },
+    async remove(name) {
+      const answer = await call(name, { method: 'DELETE' })
+      await answer.body?.cancel()
+    },
+  }
+}
+
+/** Small files are sent in one piece. */
+const inMemoryBytes = 1024 * 1024

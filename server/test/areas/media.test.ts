@@ -1,0 +1,177 @@
+import { FormData, fetch } from 'undici'
+import { describe, expect, it } from 'vitest'
+import { readRange } from '../../src/http/media.ts'
+import { dataOf, refusal, say } from '../support/chat.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
+
+interface File {
+  name: string
+  type: string
+  content: string | Uint8Array
+}
+
+async function sendForm(world: World, fields: Record<string, string>, files: File[], path = '/messages') {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  for (const { name, type, content } of files) form.append('file', new Blob([content as BlobPart], { type }), name)
+  const headers = { apikey: world.apiKey, appid: world.app.name, onbehalfof: 'alice' }
+  const answer = await fetch(`${world.url}/v3${path}`, { method: 'POST', headers, body: form })
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers as a client would, without types
+  return { status: answer.status, headers: {}, body: (await answer.json()) as any }
+}
+
+const toBob = { receiver: 'bob', receiverType: 'user', category: 'message', type: 'image' }
+const picture: File = { name: 'cat.png', type: 'image/png', content: '0123456789' }
+
+async function keptFiles(world: World): Promise<number> {
+  const { sql } = await import('kysely')
+  const [row] = await world.context.database.run<{ count: number }>(sql`
+    select count(*) as count from media_files where app_id = ${world.app.appId} and removed_at is null`)
+  return row?.count ?? -1
+}
+
+describe('a file sent with a message', () => {
+  it('is kept and served, whole and in ranges, with its type and never sniffed', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const sent = dataOf(
+      await sendForm(world, { ...toBob, caption: 'my cat', metadata: '{"k":1}', tags: '["red"]', muid: 'm1' }, [
+        picture,
+      ]),
+    )
+    expect(sent).toMatchObject({ type: 'image', sender: 'alice', muid: 'm1', tags: ['red'] })
+    expect(sent.data).toMatchObject({
+      text: 'my cat',
+      metadata: { k: 1 },
+      attachments: [{ name: 'cat.png', mimeType: 'image/png', extension: 'png', size: '10' }],
+    })
+    const { url } = sent.data
+    expect(url).toBe(sent.data.attachments[0].url)
+    const whole = await fetch(url)
+    expect([whole.status, await whole.text()]).toEqual([200, '0123456789'])
+    expect(whole.headers.get('content-type')).toBe('image/png')
+    expect(whole.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(whole.headers.get('content-length')).toBe('10')
+    const part = await fetch(url, { headers: { range: 'bytes=2-4' } })
+    expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, 'bytes 2-4/10', '234'])
+    const beyond = await fetch(url, { headers: { range: 'bytes=20-' } })
+    expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */10'])
+    const head = await fetch(url, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', ''])
+  })
+
+  it('that is a page or a script is offered as a download', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    for (const type of ['text/html', 'image/svg+xml', 'application/javascript', 'nonsense']) {
+      const file = { name: 'x.html', type, content: '<script>alert(1)</script>' }
+      const { url } = dataOf(await sendForm(world, { ...toBob, type: 'file' }, [file])).data
+      const answer = await fetch(url)
+      expect(answer.headers.get('content-type')).toBe('application/octet-stream')
+      expect(answer.headers.get('content-disposition')).toContain('attachment')
+      expect(answer.headers.get('content-security-policy')).toContain('sandbox')
+      await answer.text()
+    }
+  })
+
+  it('keeps a name that is safe, whatever was sent', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    for (const [name, kept] of [
+      ['../../etc/passwd', 'passwd'],
+      ['..\\..\\boot.ini', 'boot.ini'],
+      ['猫 写真.png', '猫 写真.png'],
+      ['.hidden', 'hidden'],
+    ] as const) {
+      const { attachments, url } = dataOf(await sendForm(world, toBob, [{ ...picture, name }])).data
+      expect(attachments[0].name).toBe(kept)
+      expect((await fetch(url)).status).toBe(200)
+    }
+  })
+
+  it('is gone when the message is deleted, softly or for good, and when an edit drops it', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    for (const end of [
+      (id: string) => world.delete(`/messages/${id}`, {}, { as: 'alice' }),
+      (id: string) => world.delete(`/messages/${id}`, { permanent: true }, { as: 'alice' }),
+      (id: string) =>
+        world.put(
+          `/messages/${id}`,
+          { data: { url: 'https://example.com/b.png', attachments: [{ url: 'https://example.com/b.png' }] } },
+          { as: 'alice' },
+        ),
+      () => world.delete('/users/bob/conversation', { deleteMessagesPermanently: true }, { as: 'alice' }),
+    ]) {
+      const message = dataOf(await sendForm(world, toBob, [picture]))
+      expect((await fetch(message.data.url)).status).toBe(200)
+      dataOf(await end(message.id))
+      expect((await fetch(message.data.url)).status).toBe(404)
+    }
+    expect(await keptFiles(world)).toBe(0)
+  })
+
+  it('stays as long as another message uses it', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    const message = dataOf(await sendForm(world, toBob, [picture]))
+    const forwarded = await say(world, 'bob', 'carol', 'look', {
+      type: 'image',
+      data: { attachments: message.data.attachments },
+    })
+    dataOf(await world.delete(`/messages/${message.id}`, {}, { as: 'alice' }))
+    expect((await fetch(message.data.url)).status).toBe(200)
+    dataOf(await world.delete(`/messages/${forwarded.id}`, {}, { as: 'bob' }))
+    expect((await fetch(message.data.url)).status).toBe(404)
+  })
+
+  it('is not kept when the message is refused, or when its muid was sent before', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    expect(refusal(await sendForm(world, { ...toBob, receiver: 'nobody' }, [picture]))).toBe('404 ERR_UID_NOT_FOUND')
+    expect(refusal(await sendForm(world, { ...toBob, metadata: '{' }, [picture]))).toBe('400 ERR_BAD_REQUEST')
+    expect(refusal(await sendForm(world, { ...toBob, type: 'poem' }, [picture]))).toBe('400 ERR_INVALID_MESSAGE_TYPE')
+    expect(await keptFiles(world)).toBe(0)
+    const first = dataOf(await sendForm(world, { ...toBob, muid: 'same' }, [picture]))
+    const again = dataOf(await sendForm(world, { ...toBob, muid: 'same' }, [picture]))
+    expect(again.id).toBe(first.id)
+    expect(await keptFiles(world)).toBe(1)
+  })
+
+  it('is one of ten at most, and only where files are taken', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    expect(refusal(await sendForm(world, toBob, Array(11).fill(picture)))).toBe('400 ERR_FILE_COUNT_EXCEEDED')
+    expect(refusal(await sendForm(world, { name: 'x' }, [picture], '/users/bob/conversation/read'))).toBe(
+      '415 ERR_BAD_REQUEST',
+    )
+    expect(await keptFiles(world)).toBe(0)
+  })
+
+  it('is not found under another app, key or name of a key', async () => {
+    const [world, other] = [await createWorld(), await createWorld()]
+    await createUsers(world, 'alice', 'bob')
+    const { url } = dataOf(await sendForm(world, toBob, [picture])).data
+    expect((await fetch(url.replace(world.app.name, other.app.name))).status).toBe(404)
+    expect((await fetch(url.replace(/[0-9a-f]{32}/, '0'.repeat(32)))).status).toBe(404)
+    expect((await fetch(url.replace(/[0-9a-f]{32}/, '..%2f..%2fkeys.env'))).status).toBe(404)
+  })
+})
+
+describe('the Range header', () => {
+  it.each([
+    [undefined, undefined],
+    ['bytes=0-0', { start: 0, end: 0 }],
+    ['bytes=3-', { start: 3, end: 9 }],
+    ['bytes=-4', { start: 6, end: 9 }],
+    ['bytes=5-99', { start: 5, end: 9 }],
+    ['bytes=-99', { start: 0, end: 9 }],
+    ['bytes=10-', 'unsatisfiable'],
+    ['bytes=5-2', 'unsatisfiable'],
+    ['bytes=0-1,3-4', undefined],
+    ['lines=1-2', undefined],
+    ['bytes=-', undefined],
+  ])('%s of 10 bytes', (header, range) => {
+    expect(readRange(header, 10)).toEqual(range)
+  })
+})
