@@ -4,7 +4,6 @@ import { type Operation, type PublicOperation, publicOperations } from '@parley/
 export const missing: Readonly<Record<string, string>> = {
   'list-users': 'everybody is offline: presence comes with the socket',
   'list-group-members': 'everybody is offline: presence comes with the socket',
-  'send-message': 'no upload of files by multipart/form-data yet, media by URL only',
 }
 
 export type State = { served: true; missing?: string } | { served: false }

@@ -5,7 +5,7 @@ import { type ConnectionSettings, clientSettings } from './connection.ts'
 import { migrations } from './migrations/index.ts'
 
 /** Any constant will do, as long as every version of the service uses the same. */
-const advisoryLock = 7_206_951_001
+export const migrationLock = 7_206_951_001
 
 /**
  * Brings the schema up to date. Several processes may start at once: one migrates, the others wait for it.
@@ -35,7 +35,7 @@ export async function migrate(connection: ConnectionSettings): Promise<string[]>
 }
 
 async function tryLock(client: pg.PoolClient): Promise<boolean> {
-  const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [advisoryLock])
+  const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [migrationLock])
   return rows[0].locked
 }
 

@@ -102,6 +102,7 @@ describe('a file sent with a message', () => {
           { as: 'alice' },
         ),
       () => world.delete('/users/bob/conversation', { deleteMessagesPermanently: true }, { as: 'alice' }),
+      () => world.delete('/users/bob', { permanent: true }),
     ]) {
       const message = dataOf(await sendForm(world, toBob, [picture]))
       expect((await fetch(message.data.url)).status).toBe(200)

@@ -19,6 +19,8 @@ const knownTables = [
   'group_members',
   'groups',
   'interactions',
+  'media_files',
+  'media_uses',
   'messages',
   'pinned_messages',
   'reaction_counts',
@@ -122,7 +124,7 @@ describe('deleting a user for good', () => {
     await createUsers(world, 'bob', 'carol', 'dave')
     const { talk } = await makeVictim(world)
     expect(await appTables(world)).toEqual(knownTables)
-    const nothingOfUsers = ['api_keys', 'apps', 'reaction_counts', 'roles', 'threads']
+    const nothingOfUsers = ['api_keys', 'apps', 'media_files', 'media_uses', 'reaction_counts', 'roles', 'threads']
     expect(await tablesWith(world, 'victim')).toEqual(knownTables.filter((table) => !nothingOfUsers.includes(table)))
     expect(await tablesWith(world, 'orblax')).toEqual(['messages', 'users'])
 

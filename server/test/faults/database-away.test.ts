@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, expect, it, vi } from 'vitest'
+import { migrationLock } from '../../src/store/migrate.ts'
 import { makeCast } from './support/cast.ts'
 import { startCrowd } from './support/crowd.ts'
 import { connectToDatabase, killPostmaster, signalDatabase } from './support/database.ts'
@@ -8,6 +9,7 @@ import { startExternalServer } from './support/external.ts'
 import { createLedger } from './support/ledger.ts'
 import { expectSuccess, type Line, openLine } from './support/line.ts'
 import { findFlaws } from './support/proof.ts'
+import { openNetwork } from './support/proxy.ts'
 import { createRandom } from './support/random.ts'
 import type { ServiceProcess } from './support/service-process.ts'
 import { createStage } from './support/stage.ts'
@@ -113,23 +115,56 @@ it('the embedded database is killed: the service starts it again', async () => {
   await service.kill()
 }, 60_000)
 
+async function open(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
 it('an external database is stopped and started again by its administrator', async () => {
   const server = await startExternalServer(stage)
   const connectionString = await server.database('stopped')
   const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
-  const connect = async () => {
-    const client = new pg.Client({ connectionString })
-    await client.connect()
-    return client
-  }
-  await expectToSurvive(service, { begin: server.stop, end: server.start }, connect)
+  await expectToSurvive(service, { begin: server.stop, end: server.start }, () => open(connectionString))
 
-  const idle = openLine(() => url)
   const url = await service.ready
+  const line = openLine(() => url)
   await server.stop()
-  await vi.waitUntil(async () => (await statusOf(idle, '/ready')) === 503, { timeout: patienceMs })
-  await idle.close()
+  await vi.waitUntil(async () => (await statusOf(line, '/ready')) === 503, { timeout: patienceMs })
+  await line.close()
   // Without its database, too, the service ends when told to.
+  service.signal('SIGTERM')
+  expect(await service.exited).toEqual({ code: 0, signal: null })
+}, 60_000)
+
+it('the network to an external database swallows everything, and later lets only new connections through', async () => {
+  const server = await startExternalServer(stage)
+  const connectionString = await server.database('remote')
+  const network = await openNetwork(stage, server.port)
+  const through = connectionString.replace(`:${server.port}/`, `:${network.port}/`)
+  const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: through })
+  const outage = { begin: network.swallow, end: network.heal }
+  await expectToSurvive(service, outage, () => open(connectionString))
+
+  // It hears again of what others change, here of a key that another service on the same database deletes.
+  const other = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+  const [url, otherUrl] = [await service.ready, await other.ready]
+  const [line, otherLine] = [openLine(() => url), openLine(() => otherUrl)]
+  const { data } = await expectSuccess(otherLine.call('POST', '/apikeys', { name: 'passing', scope: 'fullAccess' }))
+  const withKey = { apiKey: data.apiKey as string }
+  await expectSuccess(line.call('GET', '/users', undefined, withKey))
+  await expectSuccess(otherLine.call('DELETE', `/apikeys/${data.apiKey}`))
+  await vi.waitUntil(
+    async () => {
+      const outcome = await line.call('GET', '/users', undefined, withKey)
+      return outcome.kind === 'answered' && outcome.status === 401
+    },
+    { timeout: 2_000 },
+  )
+  await Promise.all([line.close(), otherLine.close()])
+
+  network.swallow()
   service.signal('SIGTERM')
   expect(await service.exited).toEqual({ code: 0, signal: null })
 }, 60_000)
@@ -145,4 +180,18 @@ it('the service waits for an external database that comes up later', async () =>
   const line = openLine(() => url)
   await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
   await line.close()
+}, 60_000)
+
+it('the service outlives a restart of its database while it waits for another to migrate', async () => {
+  const server = await startExternalServer(stage)
+  const connectionString = await server.database('restarted')
+  const other = await open(connectionString)
+  await other.query('select pg_advisory_lock($1)', [migrationLock])
+  const service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+  const waiting = `select from pg_stat_activity where application_name = 'parley migrations'`
+  await vi.waitUntil(async () => (await other.query(waiting)).rowCount === 1, { timeout: 20_000 })
+  await server.stop()
+  await vi.waitUntil(() => service.output().includes('does not answer yet'), { timeout: 20_000 })
+  await server.start()
+  await service.ready
 }, 60_000)

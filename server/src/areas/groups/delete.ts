@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { Fragment } from '../../store/statement.ts'
 import { requireActor } from '../group-members/index.ts'
+import { releaseUsesOf } from '../messages/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { lockGroup } from './access.ts'
 import { requireScopePermission } from './permissions.ts'
@@ -46,6 +47,8 @@ const ofGroup =
 const places: readonly Place[] = [
   ofConversation('conversation_states'),
   ofConversation('receipt_steps'),
+  ({ appId, conversation }) =>
+    releaseUsesOf(appId, sql`(select id from messages where app_id = ${appId} and conversation = ${conversation})`),
   ofMessages('reactions', 'message_id'),
   ofMessages('interactions', 'message_id'),
   ofMessages('saved_messages', 'message_id'),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Fragment } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
+import { releaseUsesOf } from '../messages/index.ts'
 import { showDeletedUser } from './rows.ts'
 
 /** What is removed with a user, and found under locks before anything is. */
@@ -38,6 +39,7 @@ const conversations: readonly Place[] = [
     and s.uid = pair.other`,
   (t) => sql`delete from conversation_states where app_id = ${t.appId} and uid = ${t.uid}`,
   (t) => sql`delete from receipt_steps where app_id = ${t.appId} and ${inPairs(t)}`,
+  (t) => releaseUsesOf(t.appId, messagesInPairs(t)),
   (t) => sql`delete from reactions where app_id = ${t.appId} and message_id in ${messagesInPairs(t)}`,
   (t) => sql`delete from interactions where app_id = ${t.appId} and message_id in ${messagesInPairs(t)}`,
   (t) => sql`delete from saved_messages where app_id = ${t.appId} and message_id in ${messagesInPairs(t)}`,

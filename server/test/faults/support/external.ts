@@ -18,6 +18,7 @@ const quiet = { info() {}, warn() {}, error: console.error }
 export interface ExternalServer {
   /** Holds its cluster, for `signalDatabase`. */
   readonly dataDir: string
+  readonly port: number
   /** The address of an empty database, made when it is first asked for. */
   database(name: string): Promise<string>
   /** Stops as an administrator stops it, and starts again in the same place. */
@@ -35,6 +36,7 @@ export async function startExternalServer(stage: Stage): Promise<ExternalServer>
   const { user, password } = server.connection
   return {
     dataDir,
+    port,
     database: (name) => makeDatabase({ host: '127.0.0.1', port, user, password }, name),
     stop: () => server.stop(),
     async start() {

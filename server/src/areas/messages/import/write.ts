@@ -12,7 +12,14 @@ import {
   planImport,
 } from './plan.ts'
 import type { ImportRow } from './row.ts'
-import { insertMessages, writeConversations, writeMarks, writeReactions, writeSteps } from './statements.ts'
+import {
+  insertMessages,
+  writeBridges,
+  writeConversations,
+  writeMarks,
+  writeReactions,
+  writeSteps,
+} from './statements.ts'
 
 /** What became of a row. */
 export type ImportResult =

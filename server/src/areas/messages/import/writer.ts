@@ -1,6 +1,5 @@
 import type { Metrics } from '../../../metrics.ts'
 import { createCoalescer } from '../../../store/coalesce.ts'
-import { isConnectionFailure } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
 import type { ImportRow } from './row.ts'
 import { type ImportResult, writeImport } from './write.ts'
@@ -37,6 +36,11 @@ export function createImportWriter(database: Database, metrics: Metrics): Import
   return { write: requests.submit, drain: requests.drain }
 }
 
+/** Data that cannot be stored, a broken constraint, a limit of the database. */
+function isFaultOfData(error: unknown): boolean {
+  return /^(22|23|54)/.test(String((error as { code?: unknown }).code))
+}
+
 const uniqueViolation = '23505'
 const maxAttempts = 4
 
@@ -45,7 +49,7 @@ async function writeDivisibly(database: Database, rows: readonly ImportRow[]): P
   try {
     return await writeAttentively(database, rows)
   } catch (error) {
-    if (isConnectionFailure(error)) throw error
+    if (!isFaultOfData(error)) throw error
     if (rows.length > 1) {
       const half = Math.ceil(rows.length / 2)
       const before = await writeDivisibly(database, rows.slice(0, half))

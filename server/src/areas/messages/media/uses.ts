@@ -1,7 +1,8 @@
+import { sql } from 'kysely'
 import type { App } from '../../../call.ts'
 import { removeUnused } from '../../../media/library.ts'
 import type { Queryable } from '../../../store/database.ts'
-import { statement } from '../../../store/statement.ts'
+import { type Fragment, statement } from '../../../store/statement.ts'
 import { attachmentsOf } from '../traits.ts'
 
 const insert = statement(`
@@ -41,4 +42,29 @@ export async function releaseUses(
 ): Promise<void> {
   const released = await on.query<{ key: string }>(remove, [appId, messageIds, except])
   await removeUnused(on, appId, [...new Set(released.map(({ key }) => key))])
+}
+
+/**
+ * Ends the use of files by all of some messages, as one statement for those who remove a user or a group with theirs.
+ * @param messages a subquery of message ids, in parentheses
+ */
+export function releaseUsesOf(appId: number, messages: Fragment): Fragment {
+  return sql`
+    with released as (
+      delete from media_uses
+      where app_id = ${appId}
+      and message_id in ${messages}
+      returning key
+    )
+    update media_files f
+    set removed_at = extract(epoch from now())::bigint
+    where f.app_id = ${appId}
+    and f.removed_at is null
+    and f.key in (select key from released)
+    and not exists (
+      select from media_uses u
+      where u.app_id = f.app_id
+      and u.key = f.key
+      and u.message_id not in ${messages}
+    )`
 }

@@ -1,0 +1,53 @@
+import { connect, createServer, type Socket } from 'node:net'
+import type { Stage } from './stage.ts'
+
+/** A network between the service and its database, with faults. */
+export interface Network {
+  readonly port: number
+  /** Nothing gets through any more, and nobody is told; as when a cable is cut or a firewall forgets a connection. */
+  swallow(): void
+  /** New connections get through. Those of before stay dead without a word. */
+  heal(): void
+}
+
+/** Opens a port that leads to another one on this machine. */
+export async function openNetwork(stage: Stage, to: number): Promise<Network> {
+  const sockets = new Set<Socket>()
+  let swallowing = false
+  const keep = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.once('close', () => sockets.delete(socket))
+  }
+  const server = createServer((client) => {
+    keep(client)
+    if (swallowing) return
+    const database = connect(to, '127.0.0.1')
+    keep(database)
+    client.pipe(database).pipe(client)
+    client.once('close', () => database.destroy())
+    database.once('close', () => client.destroy())
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  stage.onClean(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    swallow() {
+      swallowing = true
+      for (const socket of sockets) {
+        socket.unpipe()
+        socket.pause()
+      }
+    },
+    heal() {
+      swallowing = false
+    },
+  }
+}
