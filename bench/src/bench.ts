@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import type { LoadPlan, LoadResult } from './load/plan.ts'
+import { type CpuClock, type CpuTimes, cpuBetween } from './cpu.ts'
+import type { LoadPlan } from './load/plan.ts'
 import type { LoadGenerator } from './load/start.ts'
 import type { Run } from './measure.ts'
 import type { Service } from './service.ts'
@@ -27,18 +28,25 @@ export interface Bench {
   readonly barePort: number
   /** A connection of one's own to the service's database, to look and to prepare; not for what is measured. */
   readonly database: pg.Client
+  readonly readCpu: CpuClock
   readonly extent: Extent
 }
 
-/** Sends the requests again and again until the time is up. */
-export async function repeat({ load, extent }: Bench, port: number, connections: LoadPlan['connections']) {
-  const { warmup, seconds } = extent
-  return asRun(await load.run({ port, connections, repeat: true, warmup, seconds }))
+/** Lets the generator carry out a plan, and takes the CPU time of the measured part. */
+export async function runPlan({ load, readCpu }: Bench, plan: LoadPlan): Promise<Run> {
+  let from: CpuTimes | undefined
+  const result = await load.run(plan, () => {
+    from = readCpu()
+  })
+  const cpu = cpuBetween(from, readCpu())
+  const { answers: count, seconds, p50, p99, failures, firstFailure } = result
+  return { count, seconds, p50, p99, cpu, failures, firstFailure }
 }
 
-export function asRun(result: LoadResult): Run {
-  const { answers: count, seconds, p50, p99, failures, firstFailure } = result
-  return { count, seconds, p50, p99, failures, firstFailure }
+/** Sends the requests of each connection again and again until the time is up. */
+export function repeat(bench: Bench, port: number, connections: LoadPlan['connections']): Promise<Run> {
+  const { warmup, seconds } = bench.extent
+  return runPlan(bench, { port, connections, repeat: true, warmup, seconds })
 }
 
 /** `[make(0), make(1), ...]` */

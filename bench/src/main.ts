@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { type Bench, type Extent, fullExtent, quickExtent } from './bench.ts'
+import { createCpuClock } from './cpu.ts'
 import { judgeGoals } from './goals.ts'
 import { startLoadGenerator } from './load/start.ts'
 import { measureInRounds, type Scenario } from './measure.ts'
@@ -45,7 +46,8 @@ async function run(extent: Extent): Promise<void> {
   const database = new pg.Client(service.database)
   try {
     await database.connect()
-    const bench: Bench = { service, load, barePort: bare.port, database, extent }
+    const readCpu = createCpuClock({ service: service.pid, postgres: service.postgresPid, load: load.pid })
+    const bench: Bench = { service, load, barePort: bare.port, database, readCpu, extent }
     const report = await measure(bench)
     process.stderr.write('\r\x1b[K')
     console.log(renderReport(report))
@@ -65,7 +67,7 @@ async function measure(bench: Bench): Promise<Report> {
   await prepareSends(bench)
   await preparePlainSql(bench)
   const all = [...emptyPosts(bench), ...sends(bench), ...imports(bench), ...reads(bench), ...plainSql(bench)]
-  const rows = await measureInRounds(all.filter(isAskedFor), bench.extent.rounds, { ...bench, progress })
+  const rows = await measureInRounds(all.filter(isAskedFor), bench.extent.rounds, { service: bench.service, progress })
   const memory = readMemory()
   return {
     startedAt,

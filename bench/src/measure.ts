@@ -1,5 +1,4 @@
-import type { LoadGenerator } from './load/start.ts'
-import { cpuSeconds, familyCpuSeconds } from './processes.ts'
+import type { CpuTimes } from './cpu.ts'
 import type { Service } from './service.ts'
 
 /** What one run of a scenario gave. */
@@ -10,6 +9,8 @@ export interface Run {
   /** Milliseconds for one request or statement. */
   readonly p50: number
   readonly p99: number
+  /** Used in the measured seconds. */
+  readonly cpu: CpuTimes | undefined
   readonly failures: number
   readonly firstFailure?: string | undefined
 }
@@ -18,8 +19,8 @@ export interface Run {
 export interface Scenario {
   readonly id: string
   readonly name: string
-  /** The id of the bare limit that it is shown beside. */
-  readonly beside?: string
+  /** The ids of the bare limits that it is shown beside. */
+  readonly beside?: readonly string[]
   run(round: number): Promise<Run>
 }
 
@@ -27,12 +28,14 @@ export interface Scenario {
 export interface Figures {
   readonly id: string
   readonly name: string
-  readonly beside?: string
+  readonly beside: readonly string[]
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
-  /** Cores in use while it ran: by the service, by PostgreSQL, by the generator of the load. */
-  readonly cores: { readonly service: number; readonly postgres: number; readonly load: number } | undefined
+  /** CPU seconds a second: how many cores each had. */
+  readonly cores: CpuTimes | undefined
+  /** CPU microseconds for each thing done: slow neighbours on the machine change these least. */
+  readonly cpuEach: CpuTimes | undefined
   /** 99th percentile of the service's event loop delay in milliseconds; an idle loop has about 10. */
   readonly loopDelay: number
   readonly failures: number
@@ -41,51 +44,26 @@ export interface Figures {
   readonly rounds: readonly { readonly perSecond: number; readonly p99: number }[]
 }
 
-type Sample = Run & { perSecond: number; cores: Figures['cores']; loopDelay: number }
+interface Sample extends Run {
+  readonly loopDelay: number
+}
 
 /** Runs all scenarios, one after the other, as many times as there are rounds, so that slow minutes hit all alike. */
 export async function measureInRounds(
   scenarios: readonly Scenario[],
   rounds: number,
-  meters: { service: Service; load: LoadGenerator; progress(text: string): void },
+  { service, progress }: { service: Service; progress(text: string): void },
 ): Promise<Figures[]> {
   const samples = new Map<string, Sample[]>(scenarios.map(({ id }) => [id, []]))
   for (let round = 0; round < rounds; round++) {
     for (const scenario of scenarios) {
-      meters.progress(`round ${round + 1} of ${rounds}: ${scenario.name}`)
-      samples.get(scenario.id)?.push(await sample(scenario, round, meters))
+      progress(`round ${round + 1} of ${rounds}: ${scenario.name}`)
+      await readLoopDelay(service)
+      const run = await scenario.run(round)
+      samples.get(scenario.id)?.push({ ...run, loopDelay: await readLoopDelay(service) })
     }
   }
   return scenarios.map((scenario) => sumUp(scenario, samples.get(scenario.id) ?? []))
-}
-
-async function sample(
-  scenario: Scenario,
-  round: number,
-  { service, load }: { service: Service; load: LoadGenerator },
-): Promise<Sample> {
-  await readLoopDelay(service)
-  const before = readCpu(service, load)
-  const startedAt = performance.now()
-  const run = await scenario.run(round)
-  const elapsed = (performance.now() - startedAt) / 1000
-  const after = readCpu(service, load)
-  const cores = before &&
-    after && {
-      service: (after.service - before.service) / elapsed,
-      postgres: (after.postgres - before.postgres) / elapsed,
-      load: (after.load - before.load) / elapsed,
-    }
-  return { ...run, perSecond: run.count / run.seconds, cores, loopDelay: await readLoopDelay(service) }
-}
-
-function readCpu(service: Service, load: LoadGenerator) {
-  const ofService = cpuSeconds(service.pid)
-  const ofPostgres = familyCpuSeconds(service.postgresPid)
-  const ofLoad = cpuSeconds(load.pid)
-  const ofSelf = process.cpuUsage()
-  if (ofService === undefined || ofPostgres === undefined || ofLoad === undefined) return undefined
-  return { service: ofService, postgres: ofPostgres, load: ofLoad + (ofSelf.user + ofSelf.system) / 1e6 }
 }
 
 /** Reading it begins a new interval. */
@@ -94,27 +72,27 @@ async function readLoopDelay({ port }: Service): Promise<number> {
   return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(metrics)?.[1]) * 1000
 }
 
-function sumUp({ id, name, beside }: Scenario, samples: readonly Sample[]): Figures {
+function sumUp({ id, name, beside = [] }: Scenario, samples: readonly Sample[]): Figures {
   const middle = (read: (sample: Sample) => number) => median(samples.map(read))
+  const cpu = (share: (sample: Sample, seconds: number) => number): CpuTimes | undefined => {
+    if (samples.some((sample) => sample.cpu === undefined)) return undefined
+    const of = (who: keyof CpuTimes) => middle((sample) => share(sample, sample.cpu?.[who] ?? Number.NaN))
+    return { service: of('service'), postgres: of('postgres'), load: of('load') }
+  }
   const firstFailure = samples.find((sample) => sample.firstFailure !== undefined)?.firstFailure
   return {
     id,
     name,
-    ...(beside !== undefined && { beside }),
-    perSecond: middle((sample) => sample.perSecond),
+    beside,
+    perSecond: middle(({ count, seconds }) => count / seconds),
     p50: middle(({ p50 }) => p50),
     p99: middle(({ p99 }) => p99),
-    cores: samples.every(({ cores }) => cores !== undefined)
-      ? {
-          service: middle(({ cores }) => cores?.service ?? 0),
-          postgres: middle(({ cores }) => cores?.postgres ?? 0),
-          load: middle(({ cores }) => cores?.load ?? 0),
-        }
-      : undefined,
+    cores: cpu((sample, seconds) => seconds / sample.seconds),
+    cpuEach: cpu((sample, seconds) => (seconds * 1e6) / sample.count),
     loopDelay: middle(({ loopDelay }) => loopDelay),
     failures: samples.reduce((sum, sample) => sum + sample.failures, 0),
     ...(firstFailure !== undefined && { firstFailure }),
-    rounds: samples.map(({ perSecond, p99 }) => ({ perSecond, p99 })),
+    rounds: samples.map(({ count, seconds, p99 }) => ({ perSecond: count / seconds, p99 })),
   }
 }
 

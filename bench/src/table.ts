@@ -25,7 +25,7 @@ export function renderReport(report: Report): string {
     `${report.machine}${report.quick ? ' (quick run: too short to compare)' : ''}`,
     '',
     ...renderTable(
-      ['', 'per second', 'p50 ms', 'p99 ms', 'of the limit', 'cores: service', 'PostgreSQL', 'load', 'loop p99 ms'],
+      ['row', 'what', 'per second', 'p50 ms', 'p99 ms', 'beside', 'service us', 'PostgreSQL us', 'loop ms'],
       report.rows.map((row) => renderRow(row, report.rows)),
     ),
     '',
@@ -42,16 +42,19 @@ export function renderReport(report: Report): string {
 }
 
 function renderRow(row: Figures, rows: readonly Figures[]): string[] {
-  const limit = rows.find(({ id }) => id === row.beside)
+  const limits = row.beside.flatMap((id) => {
+    const limit = rows.find((other) => other.id === id)
+    return limit === undefined ? [] : [`1/${(limit.perSecond / row.perSecond).toFixed(1)} of ${id}`]
+  })
   return [
+    row.id,
     row.name,
     Math.round(row.perSecond).toLocaleString('en'),
     row.p50.toFixed(1),
     row.p99.toFixed(1),
-    limit === undefined ? '' : `1/${(limit.perSecond / row.perSecond).toFixed(1)}`,
-    row.cores?.service.toFixed(2) ?? '',
-    row.cores?.postgres.toFixed(2) ?? '',
-    row.cores?.load.toFixed(2) ?? '',
+    limits.join(', '),
+    row.cpuEach?.service.toFixed(0) ?? '',
+    row.cpuEach?.postgres.toFixed(0) ?? '',
     row.loopDelay.toFixed(0),
   ]
 }
@@ -64,11 +67,12 @@ function renderMemory(memory: MemoryReport | undefined): string[] {
   return [`Resident memory of the service: ${atStart} MB at start, ${highest} MB at most, ${atEnd} MB at the end.`, '']
 }
 
-/** First column to the left, the others to the right. */
+/** Figures to the right, the rest to the left. */
 function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = header.map((title, i) => Math.max(3, title.length, ...rows.map((row) => row[i]?.length ?? 0)))
+  const isFigure = header.map((_, i) => rows.every((row) => /^[\d.,]*$/.test(row[i] ?? '')))
   const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`
-  const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
+    `| ${cells.map((cell, i) => (isFigure[i] ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0))).join(' | ')} |`
+  const rule = widths.map((width, i) => (isFigure[i] ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width)))
   return [line(header), line(rule), ...rows.map(line)]
 }

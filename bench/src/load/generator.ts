@@ -5,7 +5,7 @@ import { runPlan } from './run-plan.ts'
 const report = (message: LoadReport) => void process.send?.(message)
 
 process.on('message', (plan: LoadPlan) => {
-  runPlan(plan).then(
+  runPlan(plan, () => report({ measuring: true })).then(
     (result) => report({ result }),
     (error: unknown) => report({ error: error instanceof Error ? error.message : String(error) }),
   )

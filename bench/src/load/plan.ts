@@ -27,4 +27,4 @@ export interface LoadResult {
 }
 
 /** What the generator's process tells the one that started it. */
-export type LoadReport = { readonly result: LoadResult } | { readonly error: string }
+export type LoadReport = { readonly measuring: true } | { readonly result: LoadResult } | { readonly error: string }

@@ -5,8 +5,11 @@ import type { LoadPlan, LoadResult } from './plan.ts'
 /** Answers that are under way when the time is up may take this much longer; they are not counted. */
 const patienceMs = 10_000
 
-/** Carries out a plan and gives what it measured. */
-export async function runPlan(plan: LoadPlan): Promise<LoadResult> {
+/**
+ * Carries out a plan and gives what it measured.
+ * @param onMeasuring called when the warm-up is over
+ */
+export async function runPlan(plan: LoadPlan, onMeasuring: () => void): Promise<LoadResult> {
   const requests = plan.connections.map((list) => list.map((request) => Buffer.from(request, 'latin1')))
   const latency = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 })
   let answers = 0
@@ -69,7 +72,9 @@ export async function runPlan(plan: LoadPlan): Promise<LoadResult> {
 
   const measureFrom = performance.now() + plan.warmup * 1000
   const measureTo = measureFrom + plan.seconds * 1000
+  const warm = setTimeout(onMeasuring, plan.warmup * 1000)
   await Promise.all(requests.map(drive))
+  clearTimeout(warm)
   const measuredTo = plan.repeat || lastAnswer === 0 ? measureTo : lastAnswer
   const ms = (percentile: number) => latency.percentile(percentile) / 1000
   return {

@@ -5,7 +5,8 @@ import type { LoadPlan, LoadReport, LoadResult } from './plan.ts'
 /** The load generator, in a process of its own so that it does not wait for anything else. */
 export interface LoadGenerator {
   readonly pid: number
-  run(plan: LoadPlan): Promise<LoadResult>
+  /** @param onMeasuring called when the warm-up of the plan is over */
+  run(plan: LoadPlan, onMeasuring?: () => void): Promise<LoadResult>
   stop(): void
 }
 
@@ -13,15 +14,18 @@ export function startLoadGenerator(): LoadGenerator {
   const child = fork(fileURLToPath(new URL('generator.js', import.meta.url)), { serialization: 'advanced' })
   return {
     pid: child.pid as number,
-    run(plan) {
+    run(plan, onMeasuring) {
       return new Promise((resolve, reject) => {
-        const exited = (code: number | null) => reject(new Error(`the load generator ended (exit code ${code})`))
-        child.once('exit', exited)
-        child.once('message', (report: LoadReport) => {
-          child.off('exit', exited)
+        const onExit = (code: number | null) => reject(new Error(`the load generator ended (exit code ${code})`))
+        const onReport = (report: LoadReport) => {
+          if ('measuring' in report) return onMeasuring?.()
+          child.off('exit', onExit)
+          child.off('message', onReport)
           if ('result' in report) resolve(report.result)
           else reject(new Error(`the load generator failed: ${report.error}`))
-        })
+        }
+        child.on('exit', onExit)
+        child.on('message', onReport)
         child.send(plan)
       })
     },

@@ -1,4 +1,4 @@
-import { type Bench, times } from '../bench.ts'
+import { type Bench, runPlan, times } from '../bench.ts'
 import type { Run, Scenario } from '../measure.ts'
 import { postRequest, text } from '../requests.ts'
 
@@ -22,7 +22,7 @@ export function imports(bench: Bench): Scenario[] {
   const scenario = (kind: 'users' | 'members' | 'messages', build: (round: number) => object[][]): Scenario => ({
     id: `import-${kind}`,
     name: `Import of ${kind}, ${recordsPerRequest.toLocaleString('en')} a request, ${connections} connections`,
-    beside: 'sql-1000',
+    beside: ['sql-1000'],
     async run(round) {
       if (kind === 'members') await importRecords(bench, 'groups', deal(groupRecords(round)))
       return importRecords(bench, kind, build(round))
@@ -43,14 +43,10 @@ const tables = {
 }
 
 /** @param lists for each connection the records that it sends, in order */
-async function importRecords(
-  { service, load, database }: Bench,
-  kind: keyof typeof tables,
-  lists: object[][],
-): Promise<Run> {
-  const { port, apiKey } = service
+async function importRecords(bench: Bench, kind: keyof typeof tables, lists: object[][]): Promise<Run> {
+  const { port, apiKey } = bench.service
   const stored = async () => {
-    const { rows } = await database.query<{ count: string }>(`select count(*) from ${tables[kind]}`)
+    const { rows } = await bench.database.query<{ count: string }>(`select count(*) from ${tables[kind]}`)
     return Number(rows[0]?.count)
   }
   const requests = lists.map((records) =>
@@ -61,16 +57,14 @@ async function importRecords(
   )
   const before = await stored()
   const plan = { port, connections: requests, repeat: false, warmup: 0, seconds: timeoutSeconds }
-  const { seconds, p50, p99, failures, firstFailure } = await load.run(plan)
+  const run = await runPlan(bench, plan)
   const count = (await stored()) - before
   const refused = lists.flat().length - count
   return {
+    ...run,
     count,
-    seconds,
-    p50,
-    p99,
-    failures: failures + refused,
-    firstFailure: firstFailure ?? (refused === 0 ? undefined : `${refused} ${kind} were not stored`),
+    failures: run.failures + refused,
+    firstFailure: run.firstFailure ?? (refused === 0 ? undefined : `${refused} ${kind} were not stored`),
   }
 }
 

@@ -46,7 +46,7 @@ export function reads(bench: Bench): Scenario[] {
       name: 'Conversation lists, first page',
       run: () => repeat(bench, port, dealt(times(hubs, (h) => get(h, '/conversations')))),
     },
-  ].map((scenario) => ({ ...scenario, name: `${scenario.name}, ${connections} connections` }))
+  ].map((scenario) => ({ ...scenario, name: `${scenario.name}, ${connections} connections`, beside: ['empty-64'] }))
 }
 
 interface Page {

@@ -1,5 +1,5 @@
-import { asRun, type Bench, repeat, times } from '../bench.ts'
-import type { Scenario } from '../measure.ts'
+import { type Bench, repeat, runPlan, times } from '../bench.ts'
+import type { Run, Scenario } from '../measure.ts'
 import { postRequest, textTo } from '../requests.ts'
 
 const mostConnections = 256
@@ -12,13 +12,14 @@ const mostPerSecond = 10_000
 const pairs = times(mostConnections, (c) => times(pairsEach, (p) => [`p${c}-${p}-a`, `p${c}-${p}-b`] as const))
 
 /** Makes the users who send and receive. */
-export async function prepareSends({ service, load }: Bench): Promise<void> {
+export async function prepareSends(bench: Bench): Promise<void> {
+  const { service } = bench
   const uids = [...pairs.flat(2), ...times(strangers, (i) => `s${i}`)]
   const requests = uids.map((uid) => postRequest('/v3/users', { uid, name: `User ${uid}` }, { apiKey: service.apiKey }))
   const connections = times(16, (c) => requests.filter((_, i) => i % 16 === c))
-  const result = await load.run({ port: service.port, connections, repeat: false, warmup: 0, seconds: 60 })
-  if (result.answers !== uids.length) {
-    throw new Error(`Of ${uids.length} users ${result.answers} were made: ${result.firstFailure}`)
+  const result = await runPlan(bench, { port: service.port, connections, repeat: false, warmup: 0, seconds: 60 })
+  if (result.count !== uids.length) {
+    throw new Error(`Of ${uids.length} users ${result.count} were made: ${result.firstFailure}`)
   }
 }
 
@@ -26,13 +27,13 @@ export function sends(bench: Bench): Scenario[] {
   const existing = (connections: number): Scenario => ({
     id: `send-existing-${connections}`,
     name: `Sends into existing conversations, ${connections} connections`,
-    beside: `empty-${connections}`,
+    beside: [`empty-${connections}`, 'sql-1'],
     run: () => repeat(bench, bench.service.port, sendsInTurn(bench, connections)),
   })
   const fresh = (connections: number): Scenario => ({
     id: `send-new-${connections}`,
     name: `Sends into new conversations, ${connections} connections`,
-    beside: `empty-${connections}`,
+    beside: [`empty-${connections}`, 'sql-1'],
     run: () => sendToStrangers(bench, connections),
   })
   return [existing(64), existing(256), fresh(64), fresh(256)]
@@ -49,9 +50,9 @@ function sendsInTurn({ service: { apiKey } }: Bench, connections: number): strin
 let acquainted = 0
 
 /** Each message is the first between two users. */
-async function sendToStrangers({ service, load, extent }: Bench, connections: number) {
-  const { port, apiKey } = service
-  const { warmup, seconds } = extent
+function sendToStrangers(bench: Bench, connections: number): Promise<Run> {
+  const { port, apiKey } = bench.service
+  const { warmup, seconds } = bench.extent
   const requestsEach = Math.ceil(((warmup + seconds) * mostPerSecond) / connections)
   const plan = times(connections, () =>
     times(requestsEach, () => {
@@ -59,7 +60,7 @@ async function sendToStrangers({ service, load, extent }: Bench, connections: nu
       return postRequest('/v3/messages', textTo(to), { apiKey, as: from })
     }),
   )
-  return asRun(await load.run({ port, connections: plan, repeat: false, warmup, seconds }))
+  return runPlan(bench, { port, connections: plan, repeat: false, warmup, seconds })
 }
 
 /** Each pair once: first everybody with his neighbour, then with the one after, and so on. */

@@ -1,27 +1,31 @@
 import { createHistogram } from 'node:perf_hooks'
 import pg from 'pg'
 import { type Bench, times } from '../bench.ts'
+import { type CpuTimes, cpuBetween } from '../cpu.ts'
 import type { Run, Scenario } from '../measure.ts'
 import { text } from '../requests.ts'
 
 /**
- * Bare limits of the database: rows of messages written by plain SQL, nothing checked and nothing else kept, into a
+ * Bare limits of the database: the rows of messages written by plain SQL, nothing checked and nothing else kept, into a
  * copy of the table with all its indexes. Each statement is a transaction, as durable as those of the service.
  */
 export function plainSql(bench: Bench): Scenario[] {
-  const batched = (size: number): Scenario => ({
-    id: `sql-${size}`,
-    name: `Plain SQL, rows in inserts of ${size.toLocaleString('en')}, 2 connections (bare limit)`,
-    run: () => insertRows(bench, { connections: 2, batch: size }),
-  })
   return [
     {
       id: 'sql-1',
-      name: 'Plain SQL, rows in single inserts, 64 connections (bare limit)',
-      run: () => insertRows(bench, { connections: 64, batch: 1 }),
+      name: 'Plain SQL, messages as single inserts, 64 connections (bare limit)',
+      run: () => insertRows(bench, { connections: 64, batch: 1, imported: false }),
     },
-    batched(128),
-    batched(1000),
+    {
+      id: 'sql-128',
+      name: 'Plain SQL, messages in inserts of 128, 2 connections (bare limit)',
+      run: () => insertRows(bench, { connections: 2, batch: 128, imported: false }),
+    },
+    {
+      id: 'sql-1000',
+      name: 'Plain SQL, messages with muids in inserts of 1,000, 2 connections (bare limit)',
+      run: () => insertRows(bench, { connections: 2, batch: 1000, imported: true }),
+    },
   ]
 }
 
@@ -42,38 +46,52 @@ const insertMany = `
   select 1, nextval('bench_ids'), r.conversation, r.sender, 1, r.receiver, 'message', 'text', r.data, 0, true, $5, $5
   from unnest($1::bigint[], $2::text[], $3::text[], $4::json[]) as r(conversation, sender, receiver, data)`
 
-const conversations = 256
+/** As an import stores them: each with the id that its former system gave it. */
+const insertImported = `
+  insert into bench_messages (${columns}, imported, muid)
+  select 1, m.id, r.conversation, r.sender, 1, r.receiver, 'message', 'text', r.data, 0, true, $5, $5, true, 'm' || m.id
+  from unnest($1::bigint[], $2::text[], $3::text[], $4::json[]) as r(conversation, sender, receiver, data)
+  cross join lateral (select nextval('bench_ids') as id where r.sender is not null) m`
 
-async function insertRows({ service, extent }: Bench, shape: { connections: number; batch: number }): Promise<Run> {
+interface Shape {
+  readonly connections: number
+  /** Rows in one statement. */
+  readonly batch: number
+  readonly imported: boolean
+}
+
+async function insertRows({ service, extent, readCpu }: Bench, shape: Shape): Promise<Run> {
   const clients = times(shape.connections, () => new pg.Client(service.database))
   await Promise.all(clients.map((client) => client.connect()))
+  const statement = shape.batch === 1 ? insertOne : shape.imported ? insertImported : insertMany
+  const batches = clients.map((_, c) => times(8, (i) => parametersOf(shape.batch, c * 8 + i)))
   const latency = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 })
+  let count = 0
+  let from: CpuTimes | undefined
   const measureFrom = performance.now() + extent.warmup * 1000
   const measureTo = measureFrom + extent.seconds * 1000
-  let count = 0
+  setTimeout(() => {
+    from = readCpu()
+  }, extent.warmup * 1000)
 
-  const drive = async (client: pg.Client, offset: number) => {
-    const batches = times(8, (i) => parametersOf(shape.batch, offset * 8 + i))
+  const drive = async (client: pg.Client, own: readonly unknown[][]) => {
     for (let next = 0, startedAt = 0; startedAt < measureTo; next++) {
       startedAt = performance.now()
-      const text = shape.batch === 1 ? insertOne : insertMany
-      await client.query({ name: 'insert', text, values: batches[next % batches.length] as unknown[] })
+      await client.query({ name: 'insert', text: statement, values: own[next % own.length] as unknown[] })
       const now = performance.now()
       if (startedAt < measureFrom || now > measureTo) continue
       count += shape.batch
       latency.record(Math.max(1, Math.round((now - startedAt) * 1000)))
     }
   }
-  await Promise.all(clients.map(drive))
+  await Promise.all(clients.map((client, c) => drive(client, batches[c] ?? [])))
+  const cpu = cpuBetween(from, readCpu())
   await Promise.all(clients.map((client) => client.end()))
-  return {
-    count,
-    seconds: extent.seconds,
-    p50: latency.percentile(50) / 1000,
-    p99: latency.percentile(99) / 1000,
-    failures: 0,
-  }
+  const [p50, p99] = [latency.percentile(50) / 1000, latency.percentile(99) / 1000]
+  return { count, seconds: extent.seconds, p50, p99, cpu, failures: 0 }
 }
+
+const conversations = 256
 
 /** Made before measuring, arrays as text too, so that the limit is PostgreSQL's and not that of this process. */
 function parametersOf(size: number, offset: number): unknown[] {

@@ -113,12 +113,16 @@ function isPinned(by: string | undefined): Fragment {
   )`
 }
 
-/** Reactions also go with the users who gave them, so the bit alone does not tell. */
+/**
+ * Reactions also go with the users who gave them, so the bit alone does not tell. The offset keeps it a look by key for
+ * each message that has the bit; the planner would join, and read the whole table for it.
+ */
 function hasReactions(): Fragment {
   return sql`${hasTraits(traits.reactions)} and exists (
     select from reaction_counts c
     where c.app_id = m.app_id
     and c.message_id = m.id
+    offset 0
   )`
 }
 

@@ -10,20 +10,24 @@ import { traits } from '../traits.ts'
  * the parents, epoch seconds.
  */
 const growThreads = statement(`
-  with fresh as materialized (
+  with grown as materialized (
     select p.app_id, p.id as parent_id, p.conversation, p.sender as starter, t.parent_id is null as is_new,
-      m.sender, m.sent_at, m.id
+      coalesce(t.updated_at, 0) as since_at, coalesce(t.last_reply_id, 0) as since_id
     from (select distinct * from unnest($1::int[], $2::bigint[]) as w(app_id, parent_id)) wanted
     join messages p on p.app_id = wanted.app_id and p.id = wanted.parent_id
     left join threads t on t.app_id = p.app_id and t.parent_id = p.id
+  ),
+  fresh as materialized (
+    select g.app_id, g.parent_id, g.conversation, g.starter, g.is_new, m.sender, m.sent_at, m.id
+    from grown g
     join messages m
-      on m.app_id = p.app_id
-      and m.parent_id = p.id
-      and (m.sent_at, m.id) > (coalesce(t.updated_at, 0), coalesce(t.last_reply_id, 0))
+      on m.app_id = g.app_id
+      and m.parent_id = g.parent_id
+      and (m.sent_at, m.id) > (g.since_at, g.since_id)
       and m.category <> 'action'
       and m.deleted_at is null
   ),
-  grown as (
+  counted as (
     insert into threads as t (app_id, parent_id, conversation, reply_count, last_reply_id, updated_at)
     select distinct on (app_id, parent_id) app_id, parent_id, conversation,
       count(*) over (partition by app_id, parent_id), id, sent_at

@@ -32,25 +32,28 @@ export async function listThreads(
   request: ThreadListRequest,
 ): Promise<{ data: Thread[]; meta: CursorMeta }> {
   const { app, viewer, source, query } = request
-  const conditions = [...(request.limits ?? [])]
+  const ofParent = [...(request.limits ?? [])]
   if (query.participatedByMe === true) {
     if (viewer === undefined) {
       throw badRequest([{ path: 'query/participatedByMe', message: 'needs the header onBehalfOf' }])
     }
-    conditions.push(participates(viewer))
+    ofParent.push(participates(viewer))
   }
   const limit = query.limit ?? limits.threadLimit.default
   const paging = await readThreadPaging(on, app.appId, query, limit)
   const back = turned(paging)
   const [found, behind] = await Promise.all([
-    on.run(threadsOf(source, [...conditions, ...beyond(paging)], { order: readingOrder(paging), limit: limit + 1 })),
+    on.run(
+      threadsOf(source, { ofThread: beyond(paging), ofParent }, { order: readingOrder(paging), limit: limit + 1 }),
+    ),
     paging.cursor === undefined
       ? []
       : on.run(
-          threadsOf(source, [...conditions, ...beyond(back, { inclusive: true })], {
-            order: readingOrder(back),
-            limit: 1,
-          }),
+          threadsOf(
+            source,
+            { ofThread: beyond(back, { inclusive: true }), ofParent },
+            { order: readingOrder(back), limit: 1 },
+          ),
         ),
   ])
   const rows = found.slice(0, limit)

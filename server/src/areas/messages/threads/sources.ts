@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { allOf, type Fragment } from '../../../store/statement.ts'
 import { type Cut, isVisible, sidesOf, type ViewerSource } from '../list/sources.ts'
 
-/** Where the threads of a list come from: the app, some conversations, or those of a viewer as he sees them. */
+/** Where the threads of a list come from: the app, one conversation, or those of a viewer as he sees them. */
 export type ThreadSource =
   | { readonly of: 'app'; readonly appId: number }
   | { readonly of: 'conversation'; readonly appId: number; readonly conversation: number }
@@ -16,11 +16,17 @@ export interface ThreadRow {
   readonly updatedAt: number
 }
 
+/** What is asked of threads: conditions on the thread `t` itself, and on its parent, the message `m`. */
+export interface ThreadConditions {
+  readonly ofThread: readonly Fragment[]
+  readonly ofParent: readonly Fragment[]
+}
+
 /**
- * Threads `t` that meet the conditions; a viewer's also those on the parent `m`, which he has not cleared. Each of his
- * conversations gives at most one page, by its index, before they are merged.
+ * Threads that meet the conditions. Each conversation of a viewer gives at most one page, by its index, before they are
+ * merged; of what he has cleared he sees no threads, as he sees no messages.
  */
-export function threadsOf(source: ThreadSource, conditions: readonly Fragment[], cut: Cut): Fragment<ThreadRow> {
+export function threadsOf(source: ThreadSource, conditions: ThreadConditions, cut: Cut): Fragment<ThreadRow> {
   const tail = sql`order by ${cut.order} limit ${cut.limit}`
   return sql<ThreadRow>`
     select t.parent_id as "parentId", t.reply_count as "replyCount", t.last_reply_id as "lastReplyId",
@@ -29,19 +35,18 @@ export function threadsOf(source: ThreadSource, conditions: readonly Fragment[],
     ${tail}`
 }
 
-function rowsOf(source: ThreadSource, conditions: readonly Fragment[], tail: Fragment): Fragment {
+function rowsOf(source: ThreadSource, { ofThread, ofParent }: ThreadConditions, tail: Fragment): Fragment {
   if (source.of === 'viewer') {
+    const notCleared = sql`(s.cleared_id = 0 or ${parentIs([sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`])})`
     return sql`
       select t.*
       from ${sidesOf(source)}
       cross join lateral (
         select t.*
         from threads t
-        join messages m on m.app_id = t.app_id and m.id = t.parent_id
         where t.app_id = s.app_id
         and t.conversation = s.conversation
-        and (m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)
-        and ${allOf(conditions)}
+        and ${allOf([...ofThread, notCleared, ...(ofParent.length === 0 ? [] : [parentIs(ofParent)])])}
         ${tail}
       ) t
       where ${isVisible(source)}`
@@ -50,8 +55,19 @@ function rowsOf(source: ThreadSource, conditions: readonly Fragment[], tail: Fra
   return sql`
     select t.*
     from threads t
-    where ${allOf([sql`t.app_id = ${source.appId}`, ...place, ...conditions])}
+    where ${allOf([sql`t.app_id = ${source.appId}`, ...place, ...ofThread])}
     ${tail}`
+}
+
+/** The offset keeps it a look by key for each thread; the planner would join, and read whole tables for it. */
+function parentIs(conditions: readonly Fragment[]): Fragment {
+  return sql`exists (
+    select from messages m
+    where m.app_id = t.app_id
+    and m.id = t.parent_id
+    and ${allOf(conditions)}
+    offset 0
+  )`
 }
 
 /** The user has written the parent `m` or a reply that is not deleted. */
