@@ -62,7 +62,7 @@ export const updateMe = defineOperation({
     appInfo: Type.Optional(JsonObject),
   }),
   answer: enveloped(Me),
-  errors: ['ERR_UID_NOT_FOUND'],
+  errors: ['ERR_UID_NOT_FOUND', 'ERR_PERMISSION_DENIED'],
 })
 
 export const getMe = defineOperation({

@@ -1,4 +1,4 @@
-import { ErrorBodySchema, errors, type Operation } from '@parley/contract'
+import { ErrorBodySchema, errors, governanceOf, type Operation } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { Route } from '../call.ts'
@@ -63,7 +63,8 @@ const generalErrors = [
 
 function describeOperation(operation: Operation): object {
   const byStatus = new Map<number, string[]>()
-  for (const code of [...generalErrors, ...operation.errors]) {
+  const ofRoles = governanceOf(operation.id) === undefined ? [] : (['ERR_PERMISSION_DENIED'] as const)
+  for (const code of [...generalErrors, ...operation.errors, ...ofRoles]) {
     const { status } = errors[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }

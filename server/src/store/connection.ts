@@ -5,6 +5,15 @@ export type ConnectionSettings = pg.ClientConfig
 /** How long a connection attempt may take before the database counts as away. */
 const connectTimeoutMs = 1500
 
+/** How long a transaction may stand still, its locks held, before the database ends it. None of ours waits for a client. */
+const idleTransactionMs = 5_000
+
+/**
+ * The database lets go of a process whose machine or network is gone, and of its locks, within half a minute. By itself
+ * it would hold on to it for two hours.
+ */
+const vigilance = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
+
 /** `bigint` columns hold times, ids and counters below 2^53: plain numbers. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
@@ -21,6 +30,8 @@ export function clientSettings(connection: ConnectionSettings, applicationName: 
     ...connection,
     types,
     application_name: applicationName,
+    options: vigilance,
+    idle_in_transaction_session_timeout: idleTransactionMs,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     // The system's two hours are too long for connections that are mostly silent (LISTEN) and cut off without a word.

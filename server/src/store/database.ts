@@ -44,6 +44,7 @@ export interface Database extends Queryable {
 const readers = 2
 const transactionConnections = 8
 const attempts = 4
+const closePatienceMs = 2_000
 const ping = statement('select 1')
 
 /** Opens the database; connections are made when they are needed. */
@@ -132,8 +133,9 @@ export function openDatabase(connection: ConnectionSettings): Database {
     },
     async close() {
       // A connection ends once the database has let go of it, which one that hangs does not.
-      if (suspension.isOn) cutAll()
+      const cutting = setTimeout(cutAll, suspension.isOn ? 0 : closePatienceMs)
       await Promise.all([pool.end(), pinger.close(), ...channels.map((channel) => channel.close())])
+      clearTimeout(cutting)
     },
   }
 }

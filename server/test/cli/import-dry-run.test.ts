@@ -70,9 +70,9 @@ describe('parley import --dry-run', () => {
     ['a guid again', 'groups', [group, group], 'repeated', { code: 'ERR_GUID_ALREADY_EXISTS' }],
     ['a member again', 'members', [member, member], 'repeated', { code: 'ERR_ALREADY_JOINED' }],
     [
-      'a muid again',
+      'a message again',
       'messages',
-      [message('m', 'ann', 'bob'), message('M', 'ann', 'bob'), message('m', 'bob', 'ann')],
+      [message('m', 'ann', 'bob'), message('M', 'ann', 'bob'), message('m', 'ann', 'bob')],
       'repeated',
       { code: 'ERR_IMPORT_MUID_ALREADY_EXISTS' },
     ],

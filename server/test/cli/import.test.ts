@@ -309,13 +309,47 @@ describe('the comparison at the end', () => {
     expect(outcome.stdout).toContain('1 fewer\n  ann_user_bob: 2 in the service, 3 in the import\n')
   })
 
-  it('takes a muid that stands in another conversation for missing here', async () => {
+  it('loses no message that shares its muid with another, also when it is run again', async () => {
     const world = await createImportWorld()
     await world.put('users.ndjson', users('ann', 'bob'))
-    await world.put('messages.ndjson', [message('m', 'ann', 'bob'), message('m', 'ann', 'zoe')])
+    const messages = [message('m', 'ann', 'bob'), message('m', 'ann', 'zoe'), message('m', 'bob', 'ann')]
+    await world.put('messages.ndjson', [...messages, message('m', 'ann', 'bob')])
+    const outcome = await world.run()
+    expect(outcome.code).toBe(0)
+    expect(row(outcome, 'messages')).toEqual([4, 3, 1, 0])
+    expect(outcome.stdout).toContain('the muid of another message in the file: 2')
+    expect(outcome.stdout).toContain('2 same')
+    const stored = [...world.service.stored.messages]
+    expect(stored).toEqual(['m', expect.stringMatching(/^m~[0-9a-f]{10}$/), expect.stringMatching(/^m~[0-9a-f]{10}$/)])
+    const again = await world.run()
+    expect(row(again, 'messages')).toEqual([4, 0, 4, 0])
+    expect(world.service.stored.messages).toEqual(stored)
+  })
+
+  it('refuses a message whose muid the service has of another one', async () => {
+    const world = await createImportWorld()
+    await world.put('users.ndjson', users('ann', 'bob'))
+    await world.put('messages.ndjson', [message('m', 'ann', 'bob')])
+    world.service.obstacle = (request) =>
+      request.kind === 'messages'
+        ? {
+            status: 200,
+            body: {
+              data: {
+                m: {
+                  success: false,
+                  error: {
+                    code: 'ERR_IMPORT_MUID_ALREADY_EXISTS',
+                    details: [{ path: 'muid', message: 'is that of another message' }],
+                  },
+                },
+              },
+            },
+          }
+        : undefined
     const outcome = await world.run()
     expect(outcome.code).toBe(1)
-    expect(outcome.stdout).toContain('ann_user_zoe: 0 in the service, 1 in the import')
+    expect(row(outcome, 'messages')).toEqual([1, 0, 0, 1])
   })
 
   it('compares ids in lower case', async () => {

@@ -57,6 +57,13 @@ export interface RoleRule {
   readonly app?: unknown
 }
 
+/** A permission with the value that denies or narrows, and what must be set beside it. */
+export interface PermissionRule extends RoleRule {
+  readonly value: string | readonly string[]
+  readonly beside?: Readonly<Record<string, unknown>>
+}
+
+/** What who may not is told. */
 export const denied = '403 ERR_PERMISSION_DENIED'
 
 /** Outcomes of several attempts, by name. */
@@ -107,3 +114,9 @@ export function listed(path: string, field: string): Attempt {
     return answer.body.data.map((row: Record<string, unknown>) => row[field])
   }
 }
+
+/** Outcomes of reading some paths, by path. */
+export const reads = (...paths: string[]): Attempt =>
+  each(Object.fromEntries(paths.map((path) => [path, calls('GET', path)])))
+/** The same outcome for several attempts. */
+export const outcomes = (value: string, ...keys: string[]) => Object.fromEntries(keys.map((key) => [key, value]))

@@ -1,5 +1,6 @@
 import { createDigestSet } from './digest.ts'
 import type { InputFile } from './input.ts'
+import { identityOf } from './muids.ts'
 import { conversationOf, readRecord } from './records.ts'
 import type { Service } from './service.ts'
 
@@ -16,8 +17,7 @@ export interface Comparison {
  * Compares the messages that were stored or already there, by conversation, with the counts of the service.
  *
  * A message that stands twice in the file is accepted twice and held once. Where a conversation seems to have too few,
- * the file is therefore read again and repeated ids of that conversation are taken off: the usual import is spared
- * remembering every id.
+ * the file is therefore read again and repeated messages of that conversation are taken off.
  */
 export async function compareCounts(
   service: Service,
@@ -54,7 +54,8 @@ async function countRepeats(messages: InputFile, conversations: ReadonlySet<stri
       if ('refusal' in result) continue
       const conversation = conversationOf(result.record)
       if (conversation === undefined || !conversations.has(conversation)) continue
-      if (!seen.add(`${conversation} ${result.key}`)) repeats.set(conversation, (repeats.get(conversation) ?? 0) + 1)
+      if (!seen.add(`${result.key} ${identityOf(result.record)}`))
+        repeats.set(conversation, (repeats.get(conversation) ?? 0) + 1)
     }
   }
   return repeats

@@ -1,6 +1,7 @@
 import { type ErrorCode, type ImportKind, importChecks, readEpochSeconds, summariseImportFlaws } from '@parley/contract'
 import { createDigestSet } from './digest.ts'
 import type { InputFile, Line } from './input.ts'
+import { createMuidNames } from './muids.ts'
 import type { Progress } from './progress.ts'
 import { type JsonRecord, type RecordError, type Refusal, readRecord } from './records.ts'
 import { linksOf, type Reference } from './references.ts'
@@ -97,6 +98,7 @@ const repeatedCodes = {
 /** Makes the check of one line after the other: all that can be told from the files. It remembers what it has seen. */
 function makeCheck(now: number): (kind: ImportKind, line: Line) => Result {
   const ids = createDigestSet()
+  const nameMessage = createMuidNames()
   const made = createDigestSet()
   const groupCreation = new Map<string, number>()
 
@@ -118,9 +120,12 @@ function makeCheck(now: number): (kind: ImportKind, line: Line) => Result {
         message: 'joinedAt is before createdAt of the group',
       })
     }
-    if (!ids.add(`${kind}/${kind === 'messages' ? key : key.toLowerCase()}`)) {
+    const isRepeated =
+      kind === 'messages' ? nameMessage(record, key).kind === 'repeat' : !ids.add(`${kind}/${key.toLowerCase()}`)
+    if (isRepeated) {
       return find('repeated', { code: repeatedCodes[kind], message: 'an earlier line of the file has the same id' })
     }
+    if (kind === 'messages') ids.add(`messages/${key}`)
     if (kind === 'groups') rememberCreation(record, groupCreation)
     if (typeof record.parentMuid === 'string' && kind === 'messages' && !ids.has(`messages/${record.parentMuid}`)) {
       const message = `unknown reference: no earlier message in these files has the muid ${record.parentMuid}`

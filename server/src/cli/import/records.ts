@@ -75,6 +75,12 @@ export function toOutgoing(kind: ImportKind, line: Line, record: JsonRecord, key
   return { line: line.number, key, sequence, conversation, text, bytes: line.bytes }
 }
 
+/** The same message under another muid. */
+export function renamed(outgoing: Outgoing, record: JsonRecord, muid: string): Outgoing {
+  const text = JSON.stringify({ ...record, muid })
+  return { ...outgoing, key: muid, text, bytes: Buffer.byteLength(text) }
+}
+
 /** The id of a message's conversation on the wire; undefined where the record does not say who talks to whom. */
 export function conversationOf(message: JsonRecord): string | undefined {
   const { sender, receiver, receiverType } = message

@@ -22,6 +22,11 @@ export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>): string {
     const what = 'Already there in requests that were sent again after their answer was lost'
     lines.push(`${what}: ${formatCount(afterRetry)}. This run may have stored them.`)
   }
+  const renamed = sum((tally) => tally.renamed)
+  if (renamed > 0) {
+    const what = 'Messages with the muid of another message in the file'
+    lines.push(`${what}: ${formatCount(renamed)}. They are kept under that muid with a suffix of their own.`)
+  }
   const unknown = sum((tally) => tally.unknownReference)
   if (unknown > 0) {
     const advice = 'If embedded details elsewhere in the import make it, run the import again'

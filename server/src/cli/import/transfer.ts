@@ -2,8 +2,9 @@ import type { ImportKind } from '@parley/contract'
 import { exitCodes, ImportFailure } from './failure.ts'
 import { type InputFile, maxBodyBytes } from './input.ts'
 import { openLanes } from './lanes.ts'
+import { createMuidNames } from './muids.ts'
 import type { Progress } from './progress.ts'
-import { type Outgoing, type RecordError, type Refusal, readRecord, toOutgoing } from './records.ts'
+import { type Outgoing, type RecordError, type Refusal, readRecord, renamed, toOutgoing } from './records.ts'
 import type { Report } from './report.ts'
 import type { BatchAnswer, Service } from './service.ts'
 
@@ -15,6 +16,8 @@ export interface Tally {
   refused: number
   /** Of those already there: how many came in a request that was sent again because its first answer was lost. */
   alreadyThereAfterRetry: number
+  /** Messages whose muid is that of another message before them in the file; they were sent under one of their own. */
+  renamed: number
   /** Of those refused: how many name a user or group that did not exist at that time. */
   unknownReference: number
 }
@@ -45,7 +48,7 @@ const bufferBytes = 8 * 1024 * 1024
 const mostRefusedRequests = 20
 
 export function emptyTally(): Tally {
-  return { read: 0, stored: 0, alreadyThere: 0, refused: 0, alreadyThereAfterRetry: 0, unknownReference: 0 }
+  return { read: 0, stored: 0, alreadyThere: 0, refused: 0, alreadyThereAfterRetry: 0, renamed: 0, unknownReference: 0 }
 }
 
 /** Sends the records of one file to the service and counts what becomes of them in `tally`, also when it throws. */
@@ -56,6 +59,7 @@ export async function transferFile(
   transfer: Transfer,
 ): Promise<void> {
   const send = makeSender(file.kind, tally, transfer)
+  const nameMessage = createMuidNames()
   const lanes = openLanes({
     count: transfer.concurrency,
     batchRecords: transfer.batch,
@@ -77,7 +81,10 @@ export async function transferFile(
           refusals.push(result.refusal)
           continue
         }
-        const room = lanes.add(toOutgoing(file.kind, line, result.record, result.key))
+        const name = file.kind === 'messages' ? nameMessage(result.record, result.key) : undefined
+        if (name?.kind === 'shared') tally.renamed += 1
+        const outgoing = toOutgoing(file.kind, line, result.record, result.key)
+        const room = lanes.add(name?.kind === 'shared' ? renamed(outgoing, result.record, name.muid) : outgoing)
         if (room !== undefined) await room
       }
       tally.refused += refusals.length
@@ -134,7 +141,7 @@ async function bookAnswers(
   const refusals: Refusal[] = []
   for (const record of batch) {
     const answer = records.get(record.key)
-    const isThere = answer?.error?.code === alreadyThere[kind]
+    const isThere = answer?.error?.code === alreadyThere[kind] && !isOfAnother(answer.error)
     if (answer?.success || isThere) {
       if (isThere) tally.alreadyThere += 1
       else tally.stored += 1
@@ -149,6 +156,11 @@ async function bookAnswers(
   }
   tally.refused += refusals.length
   await report.write(refusals)
+}
+
+/** The service has this muid, but of another message: counting it as already there would lose this one silently. */
+function isOfAnother(error: RecordError): boolean {
+  return error.details?.some(({ path }) => path === 'muid') === true
 }
 
 function toRefusal(kind: ImportKind, record: Outgoing, error: RecordError): Refusal {
