@@ -7,18 +7,16 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runImport, systemClock } from '../src/cli/import/run.ts'
 import { collect, row } from './cli/import-world.ts'
-import { dataOf } from './support/chat.ts'
-import { muids } from './support/imports.ts'
+import { dataOf, texts } from './support/chat.ts'
 import { createWorld, type World } from './support/world.ts'
 
 /** What the tour looks at: a message of the imported files, as far as it is needed here. */
 interface Imported {
-  readonly muid: string
   readonly sender: string
   readonly receiverType: 'user' | 'group'
   readonly receiver: string
   readonly sentAt: number
-  readonly readAt?: number
+  readonly data: { readonly text: string }
 }
 
 const sample = fileURLToPath(new URL('../../docs/sample-history', import.meta.url))
@@ -105,7 +103,7 @@ async function importFolder(world: World, folder: string) {
 /** Newest page first, then from the oldest page to the end, and back: each message exactly once, in order. */
 async function walkGroup(world: World, guid: string, uid: string, expected: string[], limit: number): Promise<void> {
   const newest = await world.get(`/groups/${guid}/messages?affix=prepend&limit=3`, { as: uid })
-  expect(muids(dataOf(newest))).toEqual(expected.slice(-3))
+  expect(texts(newest)).toEqual(expected.slice(-3))
   expect(newest.body.meta.next).toBeUndefined()
 
   expect((await walk(world, guid, uid, 'append', limit)).flat()).toEqual(expected)
@@ -113,13 +111,13 @@ async function walkGroup(world: World, guid: string, uid: string, expected: stri
   expect(backwards.toReversed().flat()).toEqual(expected)
 }
 
-/** Follows the cursors of a group's messages from one end to the other; gives the muids of each page. */
+/** Follows the cursors of a group's messages from one end to the other; gives the texts of each page. */
 async function walk(world: World, guid: string, uid: string, affix: 'append' | 'prepend', limit: number) {
-  const pages: Array<Array<string | undefined>> = []
+  const pages: string[][] = []
   let cursor = ''
   do {
     const page = await world.get(`/groups/${guid}/messages?affix=${affix}&limit=${limit}${cursor}`, { as: uid })
-    pages.push(muids(dataOf(page)))
+    pages.push(texts(page))
     const onward = affix === 'append' ? page.body.meta.next : page.body.meta.previous
     cursor = onward === undefined ? '' : `&sentAt=${onward.sentAt}&id=${onward.id}`
   } while (cursor !== '')
@@ -142,20 +140,16 @@ async function readConversation(world: World, reader: string, writer: string, un
   }
 }
 
-/**
- * Copies everybody and every n-th message of the large history. It gives some muids twice, to different messages, of which
- * an app would take the first only: such a second one is left out. @returns the messages
- */
+/** Copies everybody and every n-th message of the large history. @returns the messages */
 async function takeSample(folder: string, every: number): Promise<Imported[]> {
   const read = async (kind: string) => gunzipSync(await readFile(path.join(largeHistory, `${kind}.ndjson.gz`)))
   for (const kind of ['users', 'groups', 'members']) {
     await writeFile(path.join(folder, `${kind}.ndjson`), await read(kind))
   }
-  const messages = parse((await read('messages')).toString('utf8')).filter((_, i) => i % every === 0)
-  const taken = [...new Map(messages.toReversed().map((message) => [message.muid, message])).values()].toReversed()
-  const lines = taken.map((message) => `${JSON.stringify(message)}\n`)
-  await writeFile(path.join(folder, 'messages.ndjson'), lines.join(''))
-  return taken
+  const lines = (await read('messages')).toString('utf8').trimEnd().split('\n')
+  const taken = lines.filter((_, i) => i % every === 0).join('\n')
+  await writeFile(path.join(folder, 'messages.ndjson'), `${taken}\n`)
+  return parse(taken)
 }
 
 function parse(text: string): Imported[] {
@@ -167,12 +161,12 @@ function parse(text: string): Imported[] {
 
 const isInGroup = ({ receiverType }: Imported) => receiverType === 'group'
 
-/** The muids of a group's messages as its history has them: by time, within one second as in the file. */
+/** The texts of a group's messages as its history has them: by time, within one second as in the file. */
 function inOrder(messages: readonly Imported[], guid: string): string[] {
   return messages
     .filter((message) => isInGroup(message) && message.receiver === guid)
     .toSorted((a, b) => a.sentAt - b.sentAt)
-    .map(({ muid }) => muid)
+    .map(({ data }) => data.text)
 }
 
 function mostFrequent(values: readonly string[]): [value: string, count: number] {

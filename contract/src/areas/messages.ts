@@ -38,7 +38,7 @@ export const sendMessage = defineOperation({
   path: '/messages',
   summary: 'Send a message',
   description:
-    'Sends to a user or a group, or to several with multipleReceivers. A muid that the sender has used in this conversation before answers the message already stored. Without onBehalfOf the sender is app_system.',
+    'Sends to a user or a group, or to several with multipleReceivers. A muid that the sender has used in this conversation before answers the message already stored. Without onBehalfOf the sender is app_system. Up to ten users are mentioned as <@uid:alice> in data.text, also in the caption of files; answers show them in data.mentions. <@all:...> is kept as text.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: NoParams,
@@ -115,6 +115,15 @@ export const messageListQuery = {
   attachmentTypes: Type.Optional(Type.Array(oneOf('image', 'video', 'audio', 'file'), { maxItems: 4 })),
   hasLinks: Type.Optional(Type.Boolean()),
   hasReactions: Type.Optional(Type.Boolean()),
+  hasMentions: Type.Optional(Type.Boolean({ description: 'Only messages that mention a user of the app' })),
+  mentionedUids: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 100, description: 'Only messages that mention one of these uids' }),
+  ),
+  myMentionsOnly: Type.Optional(Type.Boolean({ description: 'Only messages that mention the acting user' })),
+  mentionsWithTagInfo: Type.Optional(Type.Boolean({ description: 'Shows the tags of mentioned users' })),
+  mentionsWithBlockedInfo: Type.Optional(
+    Type.Boolean({ description: 'Shows the blocks between the acting user and mentioned users' }),
+  ),
   pinned: Type.Optional(Type.Boolean({ description: 'Only pinned messages' })),
   pinnedBy: Type.Optional(Type.String({ description: 'Only messages that this uid (or app_system) has pinned' })),
   saved: Type.Optional(Type.Boolean({ description: 'Only messages that the acting user has saved' })),

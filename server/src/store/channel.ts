@@ -85,10 +85,10 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
       if (client !== undefined) cutConnection(client)
     },
     async close() {
-      const attempt = current
-      current = undefined
-      await attempt?.ready.then(
-        () => attempt.client.end(),
+      if (current === undefined) return
+      const { client, ready } = current
+      await ready.then(
+        () => client.end(),
         () => {},
       )
     },

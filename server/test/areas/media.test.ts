@@ -7,13 +7,13 @@ import { createUsers, createWorld, type World } from '../support/world.ts'
 interface File {
   name: string
   type: string
-  content: string | Uint8Array
+  content: string
 }
 
 async function sendForm(world: World, fields: Record<string, string>, files: File[], path = '/messages') {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.set(name, value)
-  for (const { name, type, content } of files) form.append('file', new Blob([content as BlobPart], { type }), name)
+  for (const { name, type, content } of files) form.append('file', new Blob([content], { type }), name)
   const headers = { apikey: world.apiKey, appid: world.app.name, onbehalfof: 'alice' }
   const answer = await fetch(`${world.url}/v3${path}`, { method: 'POST', headers, body: form })
   // biome-ignore lint/suspicious/noExplicitAny: tests look at answers as a client would, without types

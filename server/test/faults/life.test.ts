@@ -98,12 +98,20 @@ it('SIGTERM lets a request under way finish and waits for no idle client', async
   const [idle, waiting] = [openLine(() => url), openLine(() => url)]
   for (const uid of ['alice', 'bob']) await expectSuccess(idle.call('POST', '/users', { uid, name: uid }))
 
-  signalDatabase(dataDir, 'SIGSTOP')
-  const body = { receiver: 'bob', receiverType: 'user', data: { text: 'last words' } }
-  const sent = expectSuccess(waiting.call('POST', '/messages', body, { as: 'alice' }))
-  await vi.waitUntil(async () => (await requestsUnderWay(url)) > 0)
+  const send = (text: string) => ({ receiver: 'bob', receiverType: 'user', data: { text } })
+  await expectSuccess(waiting.call('POST', '/messages', send('first words'), { as: 'alice' }))
+
+  // Somebody else holds the conversation, so that the next message is under way until it is let go.
+  const database = await connectToDatabase(dataDir)
+  await database.query('begin')
+  await database.query('select from conversations for update')
+  const sent = expectSuccess(waiting.call('POST', '/messages', send('last words'), { as: 'alice' }))
+  const waits = `select from pg_stat_activity where application_name ~ 'writer' and wait_event_type = 'Lock'`
+  await vi.waitUntil(async () => (await database.query(waits)).rowCount === 1, { timeout: 5_000 })
   service.signal('SIGTERM')
-  signalDatabase(dataDir, 'SIGCONT')
+  await vi.waitUntil(async () => (await idle.call('GET', '/health')).kind === 'cut', { timeout: 5_000 })
+  await database.query('commit')
+  await database.end()
   expect((await sent).data.data.text).toBe('last words')
   const answeredAt = performance.now()
   expect(await service.exited).toEqual({ code: 0, signal: null })
@@ -132,11 +140,3 @@ it('SIGTERM while the service starts ends it and its database', async () => {
   const service = await stage.start({ DATA_DIR: dataDir })
   await service.kill()
 }, 60_000)
-
-/** Sends that the service has taken in and not answered yet. */
-async function requestsUnderWay(url: string): Promise<number> {
-  const line = openLine(() => url)
-  const outcome = await line.call('GET', '/metrics')
-  await line.close()
-  return outcome.kind === 'answered' ? Number(/^parley_message_batch_size_count\S* (\d+)/m.exec(outcome.body)?.[1]) : 0
-}

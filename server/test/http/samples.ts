@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { Answer, World } from '../support/world.ts'
 import { createUsers } from '../support/world.ts'
 
@@ -24,6 +23,8 @@ export interface Ids {
   readonly interactiveId: string
   /** A bot. */
   readonly helper: string
+  /** A role with a permission and a restricted feature, that nobody has. */
+  readonly role: string
   /** An API key beside the one in use. */
   readonly apiKey: string
   /** A token of alice. */
@@ -37,15 +38,15 @@ export interface Sample {
   readonly body?: Record<string, unknown>
   /** `onBehalfOf` */
   readonly as?: string
+  /** An auth token, where an API key will not do. */
+  readonly token?: string
 }
 
 /** Makes a world in which every sample succeeds. */
 export async function furnish(world: World): Promise<Ids> {
   await createUsers(world, 'alice', 'bob', 'carol', 'dave', 'erin')
-  // A bot is made with the roles, which no operation makes yet.
-  await world.context.database.run(sql`
-    insert into users (app_id, uid, name, name_key, role, created_at)
-    values (${world.app.appId}, 'helper', 'Helper', 'helper', 'bot', 1700000000)`)
+  for (const role of ['bot', 'editor']) await ok(world.post('/roles', { role, name: role }))
+  await ok(world.post('/users', { uid: 'helper', name: 'Helper', role: 'bot' }))
   await ok(world.post('/groups', { guid: 'team', name: 'Team', type: 'public', owner: 'alice' }))
   await ok(world.post('/groups/team/members', { participants: ['bob', 'dave'] }))
   const [first, interactive, inGroup, key, token] = await Promise.all([
@@ -57,7 +58,17 @@ export async function furnish(world: World): Promise<Ids> {
     ok(world.post('/groups/team/bannedusers/dave')),
     ok(world.delete('/users', { uidsToDeactivate: ['erin'] })),
   ])
-  await ok(world.post('/messages', text('bob', 'user'), { as: 'alice' }))
+  await Promise.all([
+    ok(world.post('/messages', text('bob', 'user'), { as: 'alice' })),
+    ok(world.post(`/messages/${first.id}/thread`, text('bob', 'user'), { as: 'alice' })),
+    ok(world.post(`/messages/${inGroup.id}/thread`, text('team', 'group'), { as: 'alice' })),
+    ok(world.post(`/messages/${first.id}/reactions/${encodeURIComponent(thumb)}`, undefined, { as: 'alice' })),
+    ok(world.put('/roles/editor/permissions', { permissions: { sendMessage: 'deny' } })),
+    ok(world.post('/roles/editor/restrictedfeatures', { featuresToRestrict: ['u.createGroup'] })),
+    ok(world.post('/users/alice/blockedusers', { blockedUids: ['carol'] })),
+    ok(world.post('/users/alice/friends', { accepted: ['carol'] })),
+    ok(world.put('/conversations/pinned', { pinnedConversations: [{ uid: 'carol' }] })),
+  ])
   return {
     alice: 'alice',
     bob: 'bob',
@@ -70,6 +81,7 @@ export async function furnish(world: World): Promise<Ids> {
     conversationId: 'alice_user_bob',
     interactiveId: interactive.id,
     helper: 'helper',
+    role: 'editor',
     apiKey: key.apiKey,
     authToken: token.authToken,
   }
@@ -82,6 +94,7 @@ async function ok(request: Promise<Answer>) {
 }
 
 const text = (receiver: string, receiverType: 'user' | 'group') => ({ receiver, receiverType, data: { text: 'hello' } })
+const thumb = '👍'
 const form = { category: 'interactive', type: 'form', data: { interactiveData: { formFields: [{ elementId: 'ok' }] } } }
 const members = (ids: Ids) => ({ guid: ids.team, uid: ids.bob })
 const scope = (ids: Ids) => ({ guid: ids.team, scope: 'participant' })
@@ -89,6 +102,9 @@ const uid = (ids: Ids) => ({ params: { uid: ids.alice } })
 const guid = (ids: Ids) => ({ params: { guid: ids.team } })
 /** As alice, about bob. */
 const aboutBob = (ids: Ids) => ({ params: { uid: ids.bob }, as: ids.alice })
+const onMessage = (ids: Ids) => ({ params: { id: ids.messageId }, as: ids.alice })
+const reaction = (ids: Ids) => ({ params: { id: ids.messageId, reaction: thumb }, as: ids.alice })
+const role = (ids: Ids) => ({ params: { role: ids.role } })
 const aboutTeam = (ids: Ids) => ({ params: { guid: ids.team }, as: ids.alice })
 
 /** One for every operation that is served, by operation id. */
@@ -191,14 +207,14 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'list-all-messages': (ids) => ({ as: ids.alice, query: { affix: 'prepend', withTags: '1' } }),
   'user-list-user-messages': aboutBob,
   'user-list-group-messages': aboutTeam,
-  'get-message-details': (ids) => ({ params: { id: ids.messageId }, as: ids.alice }),
+  'get-message-details': onMessage,
   'update-message': (ids) => ({ params: { id: ids.messageId }, as: ids.bob, body: { data: { text: 'better' } } }),
   'delete-message': (ids) => ({ params: { id: ids.groupMessageId }, as: ids.alice }),
 
-  'pin-message': (ids) => ({ params: { id: ids.messageId }, as: ids.alice }),
+  'pin-message': onMessage,
   'unpin-message': (ids) => ({ params: { id: ids.messageId } }),
-  'save-message': (ids) => ({ params: { id: ids.messageId }, as: ids.alice }),
-  'unsave-message': (ids) => ({ params: { id: ids.messageId }, as: ids.alice }),
+  'save-message': onMessage,
+  'unsave-message': onMessage,
   'mark-message-as-interacted': (ids) => ({
     params: { id: ids.interactiveId },
     as: ids.alice,
@@ -270,4 +286,56 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
       },
     },
   }),
+
+  'update-me': (ids) => ({
+    token: ids.authToken,
+    body: {
+      name: 'Alice C',
+      platform: 'WEB',
+      deviceId: 'd',
+      appInfo: { version: '1' },
+      metadata: { a: 3 },
+      tags: ['z'],
+    },
+  }),
+  'get-me': (ids) => ({ as: ids.alice }),
+  'log-out': (ids) => ({ token: ids.authToken }),
+  'get-settings': () => ({}),
+  'record-user-session': () => ({ body: { anything: 1 } }),
+
+  'list-all-reactions': onMessage,
+  'get-message-reactions': reaction,
+  'add-message-reactions': (ids) => ({ params: { id: ids.messageId, reaction: '🎉' }, as: ids.bob }),
+  'remove-message-reactions': reaction,
+
+  'send-thread-message': (ids) => ({
+    ...onMessage(ids),
+    body: { ...text(ids.bob, 'user'), muid: 'reply', tags: ['x'] },
+  }),
+  'list-all-thread-messages': onMessage,
+  'list-all-threads': (ids) => ({ as: ids.alice, query: { withUnreadReplyCount: '1', withMentionCount: '1' } }),
+  'list-user-threads': aboutBob,
+  'list-group-threads': aboutTeam,
+  'subscribe-thread': onMessage,
+  'unsubscribe-thread': onMessage,
+
+  'create-role': (ids) => ({
+    body: { role: `${ids.role}-2`, name: 'Second', description: 'about', metadata: { a: 1 }, settings: { b: 2 } },
+  }),
+  'list-roles': () => ({ query: { perPage: '2' } }),
+  'get-role': role,
+  'update-role': (ids) => ({
+    ...role(ids),
+    body: { name: 'Other', description: 'about', settings: { b: 2 }, unset: ['metadata'] },
+  }),
+  'delete-role': role,
+  'list-role-permissions': role,
+  'set-role-permissions': (ids) => ({
+    ...role(ids),
+    body: { permissions: { sendMessage: 'deny', nonsense: 'allow' } },
+  }),
+  'unset-role-permissions': (ids) => ({ params: { role: ids.role, permission: 'sendMessage' } }),
+  'restrict-features': (ids) => ({ ...role(ids), body: { featuresToRestrict: ['listGroups', 'nonsense'] } }),
+  'get-restrictedfeatures': role,
+  'allow-features': (ids) => ({ ...role(ids), body: { featuresToAllow: ['u.createGroup'] } }),
 }

@@ -1,5 +1,8 @@
+import os from 'node:os'
+import path from 'node:path'
 import { ErrorBodySchema, errors, type Operation } from '@parley/contract'
 import { Ajv, type ValidateFunction } from 'ajv'
+import { Agent, request } from 'undici'
 import { expect, inject } from 'vitest'
 import { buildParley, type Parley } from '../../src/app.ts'
 import type { Route } from '../../src/call.ts'
@@ -34,6 +37,7 @@ export async function startParley(options: ServiceOptions = {}): Promise<Service
     log: createLog(config.logLevel, { write: (line) => void lines.push(line) }),
     connection: options.connection ?? inject('connection'),
     masterKey: testMasterKey,
+    mediaDir: path.join(os.tmpdir(), `parley-test-media-${process.pid}`),
     tls: options.tls,
     ...(options.routes && { routes: options.routes }),
   })
@@ -47,9 +51,11 @@ const ajv = new Ajv({ strict: false, allErrors: true })
 
 /**
  * The registered routes, with handlers that hold their answers against the declaration before they are serialised (the
- * serialiser drops what is not declared, so that it would be lost without a word). What is found is in `flaws`.
+ * serialiser drops what is not declared, so that it would be lost without a word). What they gave is in `answers`, what
+ * is wrong with it in `flaws`.
  */
-export function watchAnswers(): { routes: readonly Route[]; flaws: string[] } {
+export function watchAnswers(): { routes: readonly Route[]; answers: unknown[]; flaws: string[] } {
+  const answers: unknown[] = []
   const flaws: string[] = []
   const watched = routes.map((route): Route => {
     let validate: ValidateFunction | undefined
@@ -59,6 +65,7 @@ export function watchAnswers(): { routes: readonly Route[]; flaws: string[] } {
         const answer = await route.handle(call, context)
         validate ??= ajv.compile(closed(route.operation.answer) as object)
         const wire = JSON.parse(JSON.stringify(answer))
+        answers.push(wire)
         if (!validate(wire)) {
           flaws.push(
             `${route.operation.id}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(wire).slice(0, 2000)}`,
@@ -68,7 +75,7 @@ export function watchAnswers(): { routes: readonly Route[]; flaws: string[] } {
       },
     }
   })
-  return { routes: watched, flaws }
+  return { routes: watched, answers, flaws }
 }
 
 /** The same schema, with objects that have just the declared members. */
@@ -92,7 +99,7 @@ export function expectContractAnswer(answer: Answer): void {
   expect(answer.headers['content-type']).toMatch(/^application\/json/)
   if (answer.status === 200) return
   expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(500)
-  expect(isErrorBody(answer.body), ajv.errorsText(isErrorBody.errors)).toBe(true)
+  expect(isErrorBody(answer.body), `${answer.status} ${JSON.stringify(answer.body)}`).toBe(true)
   const { code, message } = answer.body.error as { code: keyof typeof errors; message: string }
   expect(errors[code]?.message).toBe(message)
   if (!(code === 'ERR_BAD_REQUEST' && statusesOfTransport.includes(answer.status))) {
@@ -112,6 +119,25 @@ export function pathOf(operation: Operation, params: Record<string, string> = {}
 export function queryOf(query: Record<string, string> = {}): string {
   const text = new URLSearchParams(query).toString()
   return text === '' ? '' : `?${text}`
+}
+
+const agent = new Agent({ connections: 32, connect: { rejectUnauthorized: false } })
+
+/** One request to any address, with just these headers and this body; certificates are not checked. */
+export async function ask(
+  url: string,
+  options: { method?: string; headers?: Record<string, string>; body?: string | Buffer } = {},
+): Promise<Answer> {
+  const { method = 'GET', headers = {}, body } = options
+  const answer = await request(url, {
+    dispatcher: agent,
+    method: method as 'GET',
+    headers,
+    ...(body !== undefined && { body }),
+  })
+  const raw = await answer.body.text()
+  const json = String(answer.headers['content-type'] ?? '').includes('json') && raw !== ''
+  return { status: answer.statusCode, headers: answer.headers, body: json ? JSON.parse(raw) : raw }
 }
 
 /** Runs work on many items, some at a time. */

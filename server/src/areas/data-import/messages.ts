@@ -1,7 +1,7 @@
 import type { ImportMessage, Message } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import { type GroupRow, readGroups, showGroup } from '../groups/index.ts'
-import { type ImportResult, type ImportRow, showImported, toImportRow } from '../messages/index.ts'
+import { createImportedView, type ImportResult, type ImportRow, toImportRow } from '../messages/index.ts'
 import { showDeletedUser, showUser, type UserRow } from '../users/index.ts'
 import { makeGroups } from './make-groups.ts'
 import { enrol, holdUsers } from './memberships.ts'
@@ -22,11 +22,11 @@ export async function storeMessages(
   const results = admitted.length === 0 ? [] : await context.messages.imports.write(admitted)
   const resultOf = new Map(admitted.map((row, place) => [row, results[place] as ImportResult]))
 
-  const entities = showOnce(cast)
+  const show = createImportedView(entitiesOf(cast))
   return rows.map((row, place): Outcome<Message> => {
     if (row === undefined) return refusals[place] as Failure
     const result = resultOf.get(row) as ImportResult
-    if ('id' in result) return stored(showImported(row, result, entities))
+    if ('id' in result) return stored(show(row, result))
     if ('cause' in result) {
       context.log.error({ err: result.cause }, 'an imported message could not be stored')
       return refuse('ERR_EXCEPTION', `The message ${row.muid} could not be stored.`)
@@ -93,25 +93,17 @@ function linksOf(message: ImportMessage): Links {
   }
 }
 
-/** Users and groups as messages show them, each made once for all messages. */
-function showOnce({ users, groups }: Cast) {
-  const shown = new Map<string, object>()
-  const once = (key: string, show: () => object) => {
-    const known = shown.get(key) ?? show()
-    shown.set(key, known)
-    return known
-  }
+/** Users and groups as messages show them. */
+function entitiesOf({ users, groups }: Cast) {
   return {
-    user: (uid: string) =>
-      once(`user ${uid}`, () => {
-        const user = users.get(uid)
-        return user === undefined ? showDeletedUser(uid) : showUser(user)
-      }),
-    group: (guid: string) =>
-      once(`group ${guid}`, () => {
-        const group = groups.get(guid)
-        return group === undefined ? { guid } : showGroup(group)
-      }),
+    user(uid: string) {
+      const user = users.get(uid)
+      return user === undefined ? showDeletedUser(uid) : showUser(user)
+    },
+    group(guid: string) {
+      const group = groups.get(guid)
+      return group === undefined ? { guid } : showGroup(group)
+    },
   }
 }
 

@@ -2,6 +2,7 @@ import type { Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { pinsOfMessages } from './marks/pins.ts'
 import { savesOfMessages } from './marks/saves.ts'
+import { mentionsOfMessages } from './mentions/show.ts'
 import { reactionsOfMessages } from './reactions/counts.ts'
 import type { StoredMessage } from './rows.ts'
 import type { ShowOptions } from './show.ts'
@@ -27,7 +28,13 @@ export interface AddingFeature {
 }
 
 /** Every feature that adds to messages; a new one is added here. */
-const features: readonly AddingFeature[] = [pinsOfMessages, savesOfMessages, reactionsOfMessages, threadsOfMessages]
+const features: readonly AddingFeature[] = [
+  mentionsOfMessages,
+  pinsOfMessages,
+  savesOfMessages,
+  reactionsOfMessages,
+  threadsOfMessages,
+]
 
 /** Asks each feature for the messages that have it; pages of plain messages ask nothing. */
 export async function readAdditions(

@@ -1,11 +1,13 @@
 import { ApiError, limits } from '@parley/contract'
+import { checkMentions } from './mentions/text.ts'
 import { attachmentsOf } from './traits.ts'
 
-/** What a message says, checked: its category, type and `data` as they are stored. */
+/** What a message says, checked: its category, type and `data` as they are stored, and the uids that it mentions. */
 export interface Content {
   readonly category: string
   readonly type: string
   readonly data: Record<string, unknown>
+  readonly mentioned: readonly string[]
 }
 
 const mediaTypes = ['image', 'file', 'audio', 'video']
@@ -34,7 +36,7 @@ export function checkContent(sent: { category?: string; type?: string; data?: Re
       { path: 'body/data', message: `must not have more than ${limits.messageDataBytes} bytes` },
     ])
   }
-  return { category, type, data }
+  return { category, type, data, mentioned: checkMentions(data) }
 }
 
 /** @returns the type of the message, the default of its category where none was sent */

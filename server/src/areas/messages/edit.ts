@@ -14,6 +14,7 @@ const update = statement(`
   update messages
   set data = $3::json,
     tags = coalesce($4::text[], tags),
+    mentioned = $9::text[],
     traits = traits & ~$5::int | $6::int,
     edited_at = $7,
     edited_by = $8,
@@ -51,9 +52,10 @@ export async function editMessage(
       JSON.stringify(content.data),
       tags ?? null,
       contentTraits,
-      traitsOf(content.type, content.data),
+      traitsOf(content),
       now,
       editor ?? systemUid,
+      content.mentioned.length > 0 ? content.mentioned : null,
     ])
     const keys = mediaKeysOf(app, content.data)
     await recordUses(tx, app, id, keys)

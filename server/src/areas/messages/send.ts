@@ -3,8 +3,10 @@ import type { App, Caller } from '../../call.ts'
 import type { Context } from '../../context.ts'
 import { systemUid } from '../apps/index.ts'
 import { conversationId } from '../conversations/index.ts'
+import { requireActiveUser } from '../users/index.ts'
 import { type Content, checkContent } from './content.ts'
 import { mediaKeysOf, recordUses } from './media/uses.ts'
+import { readMentions } from './mentions/show.ts'
 import { readByMuid, readMessages, type StoredMessage } from './rows.ts'
 import { showMessages } from './show.ts'
 import { traitsOf } from './traits.ts'
@@ -90,7 +92,8 @@ async function sendTo(
     parentId: related.parent?.id ?? null,
     quotedId: related.quoted?.id ?? null,
     tags: body.tags ?? null,
-    traits: traitsOf(content.type, content.data),
+    mentioned: content.mentioned.length > 0 ? content.mentioned : null,
+    traits: traitsOf(content),
     countable: true,
     asApp: caller.kind === 'app',
   }
@@ -129,6 +132,8 @@ async function readRelated(
   { parentId, quotedMessageId }: SendBody,
 ): Promise<{ parent?: StoredMessage; quoted?: StoredMessage }> {
   if (parentId === undefined && quotedMessageId === undefined) return {}
+  // The batch would find out too, but who acts is said before what he names.
+  await requireActiveUser(context.database, app.appId, sender)
   const ids = [parentId, quotedMessageId].flatMap((id) => (id === undefined ? [] : Number(id)))
   const found = await readMessages(context.database, app.appId, ids)
   const here = conversationId(target.kind, target.kind === 2 ? target.receiver : sender, target.receiver)
@@ -196,16 +201,18 @@ async function showSent(
   quoted: StoredMessage | undefined,
 ): Promise<Message> {
   const { entities } = context.messages
-  const [sender, receiver] = await Promise.all([
+  const id = written.id as number
+  const [sender, receiver, mentions] = await Promise.all([
     entities.user(row.appId, row.sender, written.senderRevision),
     row.kind === 1
       ? entities.user(row.appId, row.receiver, written.receiverRevision)
       : entities.group(row.appId, row.receiver, written.receiverRevision),
+    readMentions(context.database, row.appId, [{ id, mentioned: row.mentioned }], {}),
   ])
   const conversation = conversationId(row.kind, row.kind === 2 ? row.receiver : row.sender, row.receiver)
   const [quotedMessage] = quoted === undefined ? [] : await showMessages(context.database, row.appId, [quoted])
   return {
-    id: String(written.id),
+    id: String(id),
     ...(row.muid !== null && { muid: row.muid }),
     conversationId: conversation,
     sender: row.sender,
@@ -222,6 +229,7 @@ async function showSent(
             ? { entity: { ...receiver, conversationId: conversation }, entityType: 'user' }
             : { entity: receiver, entityType: 'group' },
       },
+      ...mentions.get(id)?.data,
     },
     ...(row.parentId !== null && { parentId: String(row.parentId) }),
     ...(row.quotedId !== null && { quotedMessageId: String(row.quotedId) }),

@@ -4,6 +4,7 @@ import { conversationId } from '../conversations/index.ts'
 import { readGroups, showGroup } from '../groups/index.ts'
 import { readUsers, showDeletedUser, showUser } from '../users/index.ts'
 import { addTo, readAdditions } from './additions.ts'
+import { readMentions } from './mentions/show.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
 
 export interface ShowOptions {
@@ -15,6 +16,10 @@ export interface ShowOptions {
   readonly withQuoted?: boolean
   /** Says of messages with a thread whether the viewer follows it. */
   readonly withThreadSubscribed?: boolean
+  /** Shows the tags of users whom messages mention. */
+  readonly withMentionTags?: boolean
+  /** Shows what blocks there are between the viewer and users whom messages mention. */
+  readonly withMentionBlocks?: boolean
 }
 
 /** Names and faces of those whom messages mention as sender or receiver, as they are now. */
@@ -44,18 +49,23 @@ export async function showMessages(
     appId,
     rows.flatMap((row) => row.subjectId ?? []),
   )
-  const [entities, additions] = await Promise.all([
-    readEntities(on, appId, [...rows, ...quoted.values(), ...subjects.values()]),
+  const inside = [...quoted.values(), ...subjects.values()]
+  const [entities, additions, mentionsInside] = await Promise.all([
+    readEntities(on, appId, [...rows, ...inside]),
     readAdditions(on, appId, rows, options),
+    readMentions(on, appId, inside, options),
   ])
+  const showInside = (row: StoredMessage | undefined, showOptions: ShowOptions): Message | undefined =>
+    row && addTo(showMessage(row, entities, showOptions), [mentionsInside.get(row.id) ?? {}])
   return rows.map((row) => {
+    const subject = row.subjectId === null ? undefined : showInside(subjects.get(row.subjectId), { withTags: true })
     const shown = showMessage(row, entities, options)
     const message = addTo(
-      row.subjectId === null ? shown : aboutMessage(shown, row, subjects.get(row.subjectId), entities),
+      row.subjectId === null ? shown : aboutMessage(shown, row, subject, entities),
       additions.get(row.id) ?? [],
     )
-    const original = row.quotedId === null ? undefined : quoted.get(row.quotedId)
-    return original === undefined ? message : { ...message, quotedMessage: showMessage(original, entities, options) }
+    const quotedMessage = row.quotedId === null ? undefined : showInside(quoted.get(row.quotedId), options)
+    return quotedMessage === undefined ? message : { ...message, quotedMessage }
   })
 }
 
@@ -112,10 +122,9 @@ export function showMessage(row: StoredMessage, entities: Entities, { withTags =
 function aboutMessage(
   shown: Message,
   row: StoredMessage,
-  subject: StoredMessage | undefined,
+  subject: Message | undefined,
   entities: Entities,
 ): Message {
-  const on = subject === undefined ? { id: String(row.subjectId) } : showMessage(subject, entities, { withTags: true })
   const receiver = row.kind === 1 ? entities.user(row.receiver) : entities.group(row.receiver)
   return {
     ...shown,
@@ -124,14 +133,14 @@ function aboutMessage(
       entities: {
         by: { entity: entities.user(row.sender), entityType: 'user' },
         for: { entity: receiver, entityType: row.kind === 1 ? 'user' : 'group' },
-        on: { entity: on, entityType: 'message' },
+        on: { entity: subject ?? { id: String(row.subjectId) }, entityType: 'message' },
       },
     },
   }
 }
 
 /** `data.entities`: the receiver carries the id of the conversation. */
-function messageEntities(
+export function messageEntities(
   row: Pick<StoredMessage, 'sender' | 'kind' | 'receiver'>,
   entities: Entities,
   conversation: string,

@@ -24,11 +24,18 @@ export const contentTraits =
 
 export type AttachmentKind = 'image' | 'video' | 'audio' | 'file'
 
+/** What bits depend on: the type of a message, its `data`, and the uids that it mentions. */
+interface Saying {
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly mentioned: readonly string[]
+}
+
 const link = /\b(?:https?:\/\/|www\.)[^\s]/i
 
-/** The bits of a message with this type and `data`. */
-export function traitsOf(type: string, data: Readonly<Record<string, unknown>>): number {
-  let bits = 0
+/** The bits of a message with this content. */
+export function traitsOf({ type, data, mentioned }: Saying): number {
+  let bits = mentioned.length > 0 ? traits.mentions : 0
   for (const attachment of attachmentsOf(data)) bits |= traits.attachments | traits[kindOf(type, attachment)]
   if (typeof data.text === 'string' && link.test(data.text)) bits |= traits.links
   return bits

@@ -103,18 +103,21 @@ export function markReceipts(messages: readonly NumberedMessage[]): { marks: Mar
   const gaps: Gap[] = []
   const received = messages.filter(({ row }) => row.kind === 1 && row.sender !== row.receiver)
   for (const [conversation, exchanged] of groupBy(received, (message) => message.conversation)) {
+    const { appId, key } = conversation
     for (const [uid, toHim] of groupBy(exchanged, ({ row }) => row.receiver)) {
       const ordered = toHim.toSorted((a, b) => a.row.sentAt - b.row.sentAt || a.id - b.id)
-      const side = { appId: conversation.appId, uid, conversation: conversation.key }
       const continues = isBefore(lastOf(conversation), positionOf(ordered[0] as NumberedMessage))
       const [delivered, read] = ([1, 2] as const).map((kind) => {
         const climbed = climb(ordered, timesOf[kind], continues)
-        steps.push(...climbed.steps.map((step) => ({ ...side, kind, ...step })))
-        gaps.push(...climbed.gaps.map(({ row, id }) => ({ ...side, kind, sender: row.sender, sentAt: row.sentAt, id })))
+        for (const { sentAt, id, at } of climbed.steps)
+          steps.push({ appId, uid, conversation: key, kind, sentAt, id, at })
+        for (const { row, id } of climbed.gaps) {
+          gaps.push({ appId, uid, conversation: key, kind, sender: row.sender, sentAt: row.sentAt, id })
+        }
         return climbed.top
       })
       // Who has read has received, so there is no mark of reading alone.
-      if (delivered !== undefined) marks.push({ ...side, delivered, read: read ?? nowhere })
+      if (delivered !== undefined) marks.push({ appId, uid, conversation: key, delivered, read: read ?? nowhere })
     }
   }
   return { marks, steps, gaps }
@@ -147,7 +150,7 @@ function climb(
     at = Math.min(at, timeOf(message.row) as number)
     const below = ordered[place - 1]
     const isNeeded = place === timed[0] || place === timed.at(-1) || (below && timeOf(below.row) === null)
-    if (isNeeded || !continues) steps.push({ ...positionOf(message), at })
+    if (isNeeded || !continues) steps.push({ sentAt: message.row.sentAt, id: message.id, at })
   }
   const top = timed.length === 0 ? undefined : positionOf(ordered[timed.at(-1) as number] as NumberedMessage)
   return { steps, gaps: continues ? [] : ordered.filter(({ row }) => timeOf(row) === null), top }

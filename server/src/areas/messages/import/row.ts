@@ -1,6 +1,6 @@
-import { type ImportMessage, readEpochSeconds, readOptionalTime } from '@parley/contract'
+import { type ImportMessage, limits, readEpochSeconds, readOptionalTime } from '@parley/contract'
 import { reserved } from '../content.ts'
-import { mentionedIn } from '../mentions.ts'
+import { mentionedIn } from '../mentions/text.ts'
 import { attachmentsOf, traits, traitsOf } from '../traits.ts'
 
 /** One imported message on its way into the database. Ids are in lower case, times in epoch seconds. */
@@ -39,7 +39,8 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
   const kind = message.receiverType === 'user' ? 1 : 2
   const deletedAt = readOptionalTime(message.deletedAt)
   const data = deletedAt === null ? contentOf(category, type, message.data) : {}
-  const mentioned = mentionedIn(data)
+  // History that mentions more users than one may today is taken as it is: the first of them count.
+  const mentioned = mentionedIn(data).slice(0, limits.mentionsPerMessage)
   const reactions = reactionsOf(message)
   const readAt = readOptionalTime(message.readAt)
   return {
@@ -53,10 +54,7 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
     data,
     tags: deletedAt === null ? [...new Set(tags)] : [],
     mentioned,
-    traits:
-      traitsOf(type, data) |
-      (mentioned.length > 0 ? traits.mentions : 0) |
-      (reactions.length > 0 ? traits.reactions : 0),
+    traits: traitsOf({ type, data, mentioned }) | (reactions.length > 0 ? traits.reactions : 0),
     // What is imported into groups leaves nothing unread.
     countable: kind === 1 && sender !== receiver && category !== 'call' && deletedAt === null,
     sentAt: readEpochSeconds(message.sentAt) as number,

@@ -1,30 +1,54 @@
 import type { Message } from '@parley/contract'
-import { type Entities, showMessage } from '../show.ts'
+import { conversationId } from '../../conversations/index.ts'
+import { type Entities, messageEntities } from '../show.ts'
 import type { ImportRow } from './row.ts'
 import type { ImportResult } from './write.ts'
 
-/** A message that was just imported, as answers show it, with the times that its record gave. */
-export function showImported(
-  row: ImportRow,
-  { id, conversation, parentId }: Extract<ImportResult, { id: number }>,
+/**
+ * Makes the answers for imported messages: as `showMessage` would, with the times that their records gave. Written for
+ * a thousand messages at a time between the same people, whose entities are made once.
+ */
+export function createImportedView(
   entities: Entities,
-): Message {
-  const { editedAt, deletedAt, sentAt, sender, kind } = row
-  return showMessage(
-    {
-      ...row,
-      id,
-      conversation,
-      parentId,
-      quotedId: null,
-      subjectId: null,
-      tags: [...row.tags],
-      mentioned: [...row.mentioned],
-      updatedAt: Math.max(sentAt, editedAt ?? 0, deletedAt ?? 0),
-      editedBy: editedAt === null ? null : sender,
-      deletedBy: deletedAt === null || kind === 2 ? null : sender,
-    },
-    entities,
-    { withTags: true },
-  )
+): (row: ImportRow, stored: Extract<ImportResult, { id: number }>) => Message {
+  const made = new Map<string, { conversation: string; entities: object }>()
+  const between = (row: ImportRow) => {
+    const key = `${row.kind} ${row.sender} ${row.receiver}`
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const conversation = conversationId(row.kind, row.kind === 2 ? row.receiver : row.sender, row.receiver)
+    const fresh = { conversation, entities: messageEntities(row, entities, conversation) }
+    made.set(key, fresh)
+    return fresh
+  }
+  return (row, { id, parentId }) => {
+    const place = between(row)
+    const message: Message = {
+      id: String(id),
+      muid: row.muid,
+      conversationId: place.conversation,
+      sender: row.sender,
+      receiverType: row.kind === 1 ? 'user' : 'group',
+      receiver: row.receiver,
+      category: row.category,
+      type: row.type,
+      data: { ...row.data, entities: place.entities },
+      sentAt: row.sentAt,
+      updatedAt: Math.max(row.sentAt, row.editedAt ?? 0, row.deletedAt ?? 0),
+    }
+    if (parentId !== null) message.parentId = String(parentId)
+    if (row.tags.length > 0) message.tags = [...row.tags]
+    if (row.deliveredAt !== null) message.deliveredAt = row.deliveredAt
+    if (row.readAt !== null) message.readAt = row.readAt
+    if (row.editedAt !== null) {
+      message.editedAt = row.editedAt
+      message.editedBy = row.sender
+    }
+    if (row.deletedAt !== null) {
+      message.deletedAt = row.deletedAt
+      // In groups others may have deleted it.
+      if (row.kind === 1) message.deletedBy = row.sender
+    }
+    return message
+  }
 }

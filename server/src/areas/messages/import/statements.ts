@@ -1,5 +1,6 @@
 import type { Transaction } from '../../../store/database.ts'
 import { arrayLiteral, statement } from '../../../store/statement.ts'
+import { plainArray } from './arrays.ts'
 import type { Gap, Mark, MovedConversation, NumberedMessage, Step } from './effects.ts'
 import type { ImportRow } from './row.ts'
 
@@ -34,26 +35,26 @@ export async function insertMessages(tx: Transaction, messages: readonly Numbere
   const column = <T>(read: (row: ImportRow) => T) => ordered.map(({ row }) => read(row))
   const list = (values: readonly string[]) => (values.length === 0 ? null : arrayLiteral(values))
   await tx.query(insertRows, [
-    column((row) => row.appId),
-    ordered.map(({ id }) => id),
-    ordered.map(({ conversation }) => conversation.key),
+    plainArray(column((row) => row.appId)),
+    plainArray(ordered.map(({ id }) => id)),
+    plainArray(ordered.map(({ conversation }) => conversation.key)),
     column((row) => row.sender),
-    column((row) => row.kind),
+    plainArray(column((row) => row.kind)),
     column((row) => row.receiver),
     column((row) => row.category),
     column((row) => row.type),
     column((row) => JSON.stringify(row.data)),
-    ordered.map(({ parentId }) => parentId),
+    plainArray(ordered.map(({ parentId }) => parentId)),
     column((row) => row.muid),
     column((row) => list(row.tags)),
     column((row) => list(row.mentioned)),
-    column((row) => row.traits),
-    column((row) => row.countable),
-    column((row) => row.sentAt),
-    column((row) => row.deliveredAt),
-    column((row) => row.readAt),
-    column((row) => row.editedAt),
-    column((row) => row.deletedAt),
+    plainArray(column((row) => row.traits)),
+    plainArray(column((row) => row.countable)),
+    plainArray(column((row) => row.sentAt)),
+    plainArray(column((row) => row.deliveredAt)),
+    plainArray(column((row) => row.readAt)),
+    plainArray(column((row) => row.editedAt)),
+    plainArray(column((row) => row.deletedAt)),
   ])
 }
 
@@ -74,13 +75,13 @@ const updateConversations = statement(`
 /** Moves the ends of conversations. Their past has changed, so remembered unread counts are counted anew. */
 export async function writeConversations(tx: Transaction, moved: readonly MovedConversation[]): Promise<void> {
   await tx.query(updateConversations, [
-    moved.map(({ conversation }) => conversation.appId),
-    moved.map(({ conversation }) => conversation.key),
-    moved.map(({ createdAt }) => createdAt),
-    moved.map(({ last }) => last.sentAt),
-    moved.map(({ last }) => last.id),
-    moved.map(({ listed }) => listed?.sentAt ?? null),
-    moved.map(({ listed }) => listed?.id ?? null),
+    plainArray(moved.map(({ conversation }) => conversation.appId)),
+    plainArray(moved.map(({ conversation }) => conversation.key)),
+    plainArray(moved.map(({ createdAt }) => createdAt)),
+    plainArray(moved.map(({ last }) => last.sentAt)),
+    plainArray(moved.map(({ last }) => last.id)),
+    plainArray(moved.map(({ listed }) => listed?.sentAt ?? null)),
+    plainArray(moved.map(({ listed }) => listed?.id ?? null)),
   ])
 }
 
@@ -106,13 +107,13 @@ const raiseMarks = statement(`
 export async function writeMarks(tx: Transaction, marks: readonly Mark[]): Promise<void> {
   if (marks.length === 0) return
   await tx.query(raiseMarks, [
-    marks.map(({ appId }) => appId),
+    plainArray(marks.map(({ appId }) => appId)),
     marks.map(({ uid }) => uid),
-    marks.map(({ conversation }) => conversation),
-    marks.map(({ delivered }) => delivered.sentAt),
-    marks.map(({ delivered }) => delivered.id),
-    marks.map(({ read }) => read.sentAt),
-    marks.map(({ read }) => read.id),
+    plainArray(marks.map(({ conversation }) => conversation)),
+    plainArray(marks.map(({ delivered }) => delivered.sentAt)),
+    plainArray(marks.map(({ delivered }) => delivered.id)),
+    plainArray(marks.map(({ read }) => read.sentAt)),
+    plainArray(marks.map(({ read }) => read.id)),
   ])
 }
 
@@ -129,13 +130,13 @@ const insertSteps = statement(`
 export async function writeSteps(tx: Transaction, steps: readonly Step[]): Promise<void> {
   if (steps.length === 0) return
   await tx.query(insertSteps, [
-    steps.map(({ appId }) => appId),
-    steps.map(({ conversation }) => conversation),
+    plainArray(steps.map(({ appId }) => appId)),
+    plainArray(steps.map(({ conversation }) => conversation)),
     steps.map(({ uid }) => uid),
-    steps.map(({ kind }) => kind),
-    steps.map(({ sentAt }) => sentAt),
-    steps.map(({ id }) => id),
-    steps.map(({ at }) => at),
+    plainArray(steps.map(({ kind }) => kind)),
+    plainArray(steps.map(({ sentAt }) => sentAt)),
+    plainArray(steps.map(({ id }) => id)),
+    plainArray(steps.map(({ at }) => at)),
   ])
 }
 
@@ -169,13 +170,13 @@ const bridgeGaps = statement(`
 export async function writeBridges(tx: Transaction, gaps: readonly Gap[]): Promise<void> {
   if (gaps.length === 0) return
   await tx.query(bridgeGaps, [
-    gaps.map(({ appId }) => appId),
-    gaps.map(({ conversation }) => conversation),
+    plainArray(gaps.map(({ appId }) => appId)),
+    plainArray(gaps.map(({ conversation }) => conversation)),
     gaps.map(({ uid }) => uid),
-    gaps.map(({ kind }) => kind),
+    plainArray(gaps.map(({ kind }) => kind)),
     gaps.map(({ sender }) => sender),
-    gaps.map(({ sentAt }) => sentAt),
-    gaps.map(({ id }) => id),
+    plainArray(gaps.map(({ sentAt }) => sentAt)),
+    plainArray(gaps.map(({ id }) => id)),
   ])
 }
 
@@ -191,10 +192,10 @@ export async function writeReactions(tx: Transaction, messages: readonly Numbere
   const given = messages.flatMap(({ row, id }) => row.reactions.map((reaction) => ({ ...reaction, id, row })))
   if (given.length === 0) return
   await tx.query(insertReactions, [
-    given.map(({ row }) => row.appId),
-    given.map(({ id }) => id),
+    plainArray(given.map(({ row }) => row.appId)),
+    plainArray(given.map(({ id }) => id)),
     given.map(({ reaction }) => reaction),
     given.map(({ uid }) => uid),
-    given.map(({ row }) => row.sentAt),
+    plainArray(given.map(({ row }) => row.sentAt)),
   ])
 }

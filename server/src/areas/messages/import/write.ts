@@ -2,15 +2,9 @@ import type { Database, Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { followThreads } from '../threads/follow.ts'
 import { recountThreads } from '../threads/recount.ts'
-import { createConversations, lockConversations, partsOf } from '../write/statement.ts'
+import { type KnownPairs, lockAll } from './conversations.ts'
 import { markReceipts, moveConversations, type NumberedMessage, parentsOf } from './effects.ts'
-import {
-  type ImportRefusal,
-  type KnownMessage,
-  type LockedConversation,
-  type PlannedMessage,
-  planImport,
-} from './plan.ts'
+import { type ImportRefusal, type KnownMessage, type PlannedMessage, planImport } from './plan.ts'
 import type { ImportRow } from './row.ts'
 import {
   insertMessages,
@@ -29,18 +23,14 @@ export type ImportResult =
   | { readonly refusal: 'ERR_EXCEPTION'; readonly cause: unknown }
 
 /**
- * Plans for the tables as they will be: without statistics, or with stale ones, the planner would scan a table that is
- * growing fast.
+ * Planned anew each time, for as many rows as there are (a plan for any number would loop through thousands by
+ * thousands), and by index whatever the statistics say of tables that are growing fast.
  */
 const settings = statement(`
-  select set_config('plan_cache_mode', 'force_generic_plan', true),
+  select set_config('plan_cache_mode', 'force_custom_plan', true),
     set_config('enable_seqscan', 'off', true),
-    set_config('enable_hashjoin', 'off', true),
-    set_config('enable_mergejoin', 'off', true),
+    set_config('random_page_cost', '1.1', true),
     set_config('jit', 'off', true)`)
-
-const lock = lockConversations(`c.app_id as "appId", c.key, c.kind, c.first, c.second, c.created_at as "createdAt",
-    c.last_sent_at as "lastSentAt", c.last_id as "lastId", c.listed_sent_at as "listedSentAt", c.listed_id as "listedId"`)
 
 /** Sent and imported messages have an index of their own each. */
 const selectKnown = statement(`
@@ -53,17 +43,20 @@ const selectKnown = statement(`
   join messages m on m.app_id = wanted.app_id and m.muid = wanted.muid and not m.imported`)
 
 const drawIds = statement(`
-  select nextval('message_ids') as id
+  select array_agg(nextval('message_ids')) as ids
   from generate_series(1, $1)`)
 
 /** Checks and stores a batch of imported messages in one transaction. @returns what became of each row, in order */
-export function writeImport(database: Database, rows: readonly ImportRow[]): Promise<ImportResult[]> {
+export function writeImport(
+  database: Database,
+  known: KnownPairs,
+  rows: readonly ImportRow[],
+): Promise<ImportResult[]> {
   const now = Math.floor(Date.now() / 1000)
   return database.transaction(async (tx) => {
     await tx.query(settings)
-    const conversations = await lockAll(tx, rows, now)
-    const known = await readKnown(tx, rows)
-    const plan = planImport(rows, conversations, known)
+    const conversations = await lockAll(tx, known, rows, now)
+    const plan = planImport(rows, conversations, await readStored(tx, rows))
     const numbered = await number(
       tx,
       plan.filter((planned) => typeof planned !== 'string'),
@@ -77,26 +70,7 @@ export function writeImport(database: Database, rows: readonly ImportRow[]): Pro
   })
 }
 
-/** Makes the one-to-one conversations that are missing, and locks all, in the order in which everybody does. */
-async function lockAll(tx: Transaction, rows: readonly ImportRow[], now: number): Promise<LockedConversation[]> {
-  const distinct = [...new Map(rows.map((row) => [`${row.appId} ${row.kind} ${partsOf(row).join(' ')}`, row])).values()]
-  const pairs = distinct.filter(({ kind }) => kind === 1)
-  const columns = (of: readonly ImportRow[]) => ({
-    appIds: of.map(({ appId }) => appId),
-    kinds: of.map(({ kind }) => kind),
-    firsts: of.map((row) => partsOf(row)[0]),
-    seconds: of.map((row) => partsOf(row)[1]),
-  })
-  if (pairs.length > 0) {
-    const { appIds, firsts, seconds } = columns(pairs)
-    // With those of deactivated users: what they wrote and got is history too.
-    await tx.query(createConversations, [appIds, firsts, seconds, now, true])
-  }
-  const { appIds, kinds, firsts, seconds } = columns(distinct)
-  return tx.query<LockedConversation>(lock, [appIds, kinds, firsts, seconds])
-}
-
-async function readKnown(tx: Transaction, rows: readonly ImportRow[]): Promise<KnownMessage[]> {
+async function readStored(tx: Transaction, rows: readonly ImportRow[]): Promise<KnownMessage[]> {
   const wanted = new Map<string, { appId: number; muid: string }>()
   for (const { appId, muid, parentMuid } of rows) {
     wanted.set(`${appId} ${muid}`, { appId, muid })
@@ -112,8 +86,8 @@ async function number(
   planned: readonly PlannedMessage[],
 ): Promise<ReadonlyMap<ImportRow, NumberedMessage>> {
   if (planned.length === 0) return new Map()
-  const drawn = await tx.query<{ id: number }>(drawIds, [planned.length])
-  const ids = drawn.map(({ id }) => id).sort((a, b) => a - b)
+  const [drawn] = await tx.query<{ ids: number[] }>(drawIds, [planned.length])
+  const ids = (drawn?.ids ?? []).sort((a, b) => a - b)
   const idOf = new Map(planned.map(({ row }, place) => [row, ids[place] as number]))
   return new Map(
     planned.map(({ row, conversation, parent }) => {

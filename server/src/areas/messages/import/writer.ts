@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import type { Metrics } from '../../../metrics.ts'
 import { createCoalescer } from '../../../store/coalesce.ts'
 import type { Database } from '../../../store/database.ts'
+import type { KnownPairs } from './conversations.ts'
 import type { ImportRow } from './row.ts'
 import { type ImportResult, writeImport } from './write.ts'
 
@@ -21,13 +23,15 @@ const maxRequests = 4
 const maxInFlight = 2
 
 export function createImportWriter(database: Database, metrics: Metrics): ImportWriter {
+  const known: KnownPairs = new LRUCache({ max: 100_000 })
+  const write = (rows: readonly ImportRow[]) => writeAttentively(database, known, rows)
   const requests = createCoalescer<readonly ImportRow[], ImportResult[]>({
     maxBatch: maxRequests,
     maxInFlight,
     async write(batch) {
       const rows = batch.flat()
       metrics.batches.observe({ writer: 'import' }, rows.length)
-      const results = await writeDivisibly(database, rows)
+      const results = await writeDivisibly(write, rows)
       return batch.map(({ length }) => results.splice(0, length))
     },
     // Rows are divided here, which keeps their order.
@@ -41,29 +45,35 @@ function isFaultOfData(error: unknown): boolean {
   return /^(22|23|54)/.test(String((error as { code?: unknown }).code))
 }
 
+type Write = (rows: readonly ImportRow[]) => Promise<ImportResult[]>
+
 const uniqueViolation = '23505'
 const maxAttempts = 4
 
 /** Writes rows; what fails as a whole is halved and tried again, so that one bad row never fails its neighbours. */
-async function writeDivisibly(database: Database, rows: readonly ImportRow[]): Promise<ImportResult[]> {
+async function writeDivisibly(write: Write, rows: readonly ImportRow[]): Promise<ImportResult[]> {
   try {
-    return await writeAttentively(database, rows)
+    return await write(rows)
   } catch (error) {
     if (!isFaultOfData(error)) throw error
     if (rows.length > 1) {
       const half = Math.ceil(rows.length / 2)
-      const before = await writeDivisibly(database, rows.slice(0, half))
-      return [...before, ...(await writeDivisibly(database, rows.slice(half)))]
+      const before = await writeDivisibly(write, rows.slice(0, half))
+      return [...before, ...(await writeDivisibly(write, rows.slice(half)))]
     }
     return rows.map(() => ({ refusal: 'ERR_EXCEPTION', cause: error }))
   }
 }
 
 /** A muid that another batch stored after this one had looked for it is found by the next attempt. */
-async function writeAttentively(database: Database, rows: readonly ImportRow[]): Promise<ImportResult[]> {
+async function writeAttentively(
+  database: Database,
+  known: KnownPairs,
+  rows: readonly ImportRow[],
+): Promise<ImportResult[]> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await writeImport(database, rows)
+      return await writeImport(database, known, rows)
     } catch (error) {
       const isTaken = (error as { code?: unknown }).code === uniqueViolation
       if (!isTaken || attempt === maxAttempts) throw error

@@ -1,6 +1,7 @@
 import { ApiError } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Fragment } from '../../../store/statement.ts'
+import { mentionsAnybody, mentionsAnyOf } from '../mentions/filters.ts'
 import { type AttachmentKind, traits } from '../traits.ts'
 
 /** The filters of the message lists, as their queries give them. */
@@ -16,6 +17,9 @@ export interface MessageFilters {
   readonly hasAttachments?: boolean
   readonly attachmentTypes?: AttachmentKind[]
   readonly hasLinks?: boolean
+  readonly hasMentions?: boolean
+  readonly mentionedUids?: string[]
+  readonly myMentionsOnly?: boolean
   readonly hasReactions?: boolean
   readonly hideReplies?: boolean
   readonly hideDeleted?: boolean
@@ -42,7 +46,7 @@ export interface MessageFilters {
  * @throws 400 when what only a user has (unread, undelivered, saved) is asked without one
  */
 export function filterConditions(filters: MessageFilters, viewer: string | undefined): Fragment[] {
-  const personal = (['unread', 'undelivered', 'saved'] as const).find((name) => filters[name] === true)
+  const personal = (['unread', 'undelivered', 'saved', 'myMentionsOnly'] as const).find((name) => filters[name] === true)
   if (personal !== undefined && viewer === undefined) {
     const name = personal
     throw new ApiError('ERR_BAD_REQUEST', `${name} needs an acting user (onBehalfOf).`, [
@@ -68,6 +72,9 @@ export function filterConditions(filters: MessageFilters, viewer: string | undef
     hasTraits((filters.attachmentTypes ?? []).reduce((bits, kind) => bits | traits[kind], 0)),
   )
   add(filters.hasLinks, () => hasTraits(traits.links))
+  add(filters.hasMentions, mentionsAnybody)
+  add(filters.mentionedUids, () => mentionsAnyOf(lower(filters.mentionedUids ?? [])))
+  add(filters.myMentionsOnly, () => mentionsAnyOf([viewer ?? '']))
   add(filters.hasReactions, hasReactions)
   add(filters.pinned, () => sql`${hasTraits(traits.pinned)} and ${isPinned(undefined)}`)
   add(filters.pinnedBy, () => sql`${hasTraits(traits.pinned)} and ${isPinned(filters.pinnedBy?.toLowerCase())}`)

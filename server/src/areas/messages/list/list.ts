@@ -19,6 +19,8 @@ export interface ListQuery extends MessageFilters {
   readonly withTags?: boolean
   readonly hideQuotedMessages?: boolean
   readonly withThreadSubscribed?: boolean
+  readonly mentionsWithTagInfo?: boolean
+  readonly mentionsWithBlockedInfo?: boolean
 }
 
 export interface ListRequest {
@@ -72,6 +74,8 @@ async function pageOfMessages(on: Queryable, request: ListRequest, conditions: F
     withTags: query.withTags === true,
     withQuoted: query.hideQuotedMessages !== true,
     withThreadSubscribed: query.withThreadSubscribed === true,
+    withMentionTags: query.mentionsWithTagInfo === true,
+    withMentionBlocks: query.mentionsWithBlockedInfo === true,
   }
   return {
     data: await showMessages(on, app.appId, rows, options),

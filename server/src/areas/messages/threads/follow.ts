@@ -4,7 +4,7 @@ import { traits } from '../traits.ts'
 
 const follow = statement(`
   with replies as materialized (
-    select r.app_id, r.parent_id, r.sender, r.sent_at, p.sender as starter, t.parent_id is null as is_new
+    select r.app_id, r.parent_id, r.conversation, r.kind, r.sender, r.mentioned, r.sent_at, p.sender as starter, t.parent_id is null as is_new
     from unnest($1::int[], $2::bigint[]) as written(app_id, id)
     join messages r on r.app_id = written.app_id and r.id = written.id
     join messages p on p.app_id = r.app_id and p.id = r.parent_id
@@ -26,6 +26,15 @@ const follow = statement(`
     select app_id, sender as uid, parent_id, sent_at from replies
     union all
     select app_id, starter, parent_id, sent_at from replies where is_new
+    union all
+    select r.app_id, n.uid, r.parent_id, r.sent_at
+    from replies r
+    cross join unnest(r.mentioned) as n(uid)
+    join conversation_states s
+      on s.app_id = r.app_id
+      and s.uid = n.uid
+      and s.conversation = r.conversation
+      and (s.member or r.kind = 1)
   ) f
   join users u on u.app_id = f.app_id and u.uid = f.uid
   group by f.app_id, f.uid, f.parent_id
@@ -33,8 +42,8 @@ const follow = statement(`
   on conflict do nothing`)
 
 /**
- * Lets those follow imported threads who would, had they been written here: who replied, and with the first reply who
- * wrote the parent. Before the replies are counted, under the locks of their conversations.
+ * Lets those follow imported threads who would, had they been written here: who replied, who is mentioned in a reply, and
+ * with the first reply who wrote the parent. Before the replies are counted, under the locks of their conversations.
  */
 export async function followThreads(
   tx: Transaction,

@@ -6,19 +6,19 @@ import { traits } from '../traits.ts'
  * Counts the replies that a batch has just written. Under the locks of their conversations what is sent live lies above
  * the last reply of its thread, so that only the new ones are read, however long the thread is.
  *
- * Who starts a thread (its parent's sender, with the first reply) and who replies follows it. Parameters: app ids, ids of
- * the parents, epoch seconds.
+ * Who starts a thread (its parent's sender, with the first reply), who replies and who of the conversation is mentioned
+ * in a reply follows it. Parameters: app ids, ids of the parents, epoch seconds.
  */
 const growThreads = statement(`
   with grown as materialized (
-    select p.app_id, p.id as parent_id, p.conversation, p.sender as starter, t.parent_id is null as is_new,
+    select p.app_id, p.id as parent_id, p.conversation, p.kind, p.sender as starter, t.parent_id is null as is_new,
       coalesce(t.updated_at, 0) as since_at, coalesce(t.last_reply_id, 0) as since_id
     from (select distinct * from unnest($1::int[], $2::bigint[]) as w(app_id, parent_id)) wanted
     join messages p on p.app_id = wanted.app_id and p.id = wanted.parent_id
     left join threads t on t.app_id = p.app_id and t.parent_id = p.id
   ),
   fresh as materialized (
-    select g.app_id, g.parent_id, g.conversation, g.starter, g.is_new, m.sender, m.sent_at, m.id
+    select g.app_id, g.parent_id, g.conversation, g.kind, g.starter, g.is_new, m.sender, m.mentioned, m.sent_at, m.id
     from grown g
     join messages m
       on m.app_id = g.app_id
@@ -52,6 +52,15 @@ const growThreads = statement(`
     select app_id, sender as uid, parent_id from fresh
     union
     select app_id, starter, parent_id from fresh where is_new
+    union
+    select f.app_id, n.uid, f.parent_id
+    from fresh f
+    cross join unnest(f.mentioned) as n(uid)
+    join conversation_states s
+      on s.app_id = f.app_id
+      and s.uid = n.uid
+      and s.conversation = f.conversation
+      and (s.member or f.kind = 1)
   ) f
   join users u on u.app_id = f.app_id and u.uid = f.uid
   order by f.app_id, f.uid, f.parent_id

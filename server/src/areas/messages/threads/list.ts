@@ -11,6 +11,7 @@ import { sql } from 'kysely'
 import type { App } from '../../../call.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
+import { readMentionCounts } from '../mentions/counts.ts'
 import { readMessages, type StoredMessage, selectStored } from '../rows.ts'
 import { showMessages } from '../show.ts'
 import { beyond, readingOrder, readThreadPaging, threadMeta, turned } from './paging.ts'
@@ -66,14 +67,13 @@ export async function listThreads(
 
 async function showThreads(on: Queryable, request: ThreadListRequest, rows: readonly ThreadRow[]): Promise<Thread[]> {
   const { app, viewer, query } = request
-  const [parents, lastReplies, participated] = await Promise.all([
-    readMessages(
-      on,
-      app.appId,
-      rows.map((row) => row.parentId),
-    ),
+  const asksMentions = query.withMentionCount === true && viewer !== undefined
+  const parentIds = rows.map((row) => row.parentId)
+  const [parents, lastReplies, participated, mentions] = await Promise.all([
+    readMessages(on, app.appId, parentIds),
     readLastReplies(on, request, rows),
     viewer === undefined ? undefined : readParticipated(on, app.appId, viewer, rows),
+    asksMentions ? readMentionCounts(on, app.appId, viewer, parentIds) : undefined,
   ])
   // A parent removed for good since the page was read takes its thread along.
   const threads = rows.flatMap((row) => parents.get(row.parentId) ?? [])
@@ -101,6 +101,7 @@ async function showThreads(on: Queryable, request: ThreadListRequest, rows: read
   function personal({ id, threadSubscribed = false, unreadRepliesCount }: Message) {
     return {
       ...(query.withUnreadReplyCount === true && { unreadReplyCount: unreadRepliesCount ?? 0 }),
+      ...(mentions && { mentionCount: mentions.get(Number(id)) ?? 0 }),
       subscribed: threadSubscribed,
       participatedByMe: participated?.has(Number(id)) === true,
     }

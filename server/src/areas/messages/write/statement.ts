@@ -18,6 +18,8 @@ export interface MessageRow {
   readonly parentId: number | null
   readonly quotedId: number | null
   readonly tags: readonly string[] | null
+  /** uids that its text mentions. */
+  readonly mentioned: readonly string[] | null
   readonly traits: number
   readonly countable: boolean
   /** No rule of blocks, membership or scopes applies: the app itself sends. */
@@ -131,10 +133,10 @@ const writeMessages = statement(`
     from unnest(
       $1::int[], $2::int[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
       $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::text[], $15::int[], $16::boolean[], $17::boolean[],
-      $18::int[], $19::bigint[], $20::boolean[], $22::text[]
+      $18::int[], $19::bigint[], $20::boolean[], $22::text[], $23::text[]
     ) as r(
       n, app_id, sender, kind, receiver, first, second, category, type, data, muid, parent_id, quoted_id, tags, traits,
-      countable, as_app, denied_scopes, permissions_version, both_write, role_rules
+      countable, as_app, denied_scopes, permissions_version, both_write, role_rules, mentioned
     )
   ),
   checked as materialized (
@@ -208,11 +210,11 @@ const writeMessages = statement(`
   ),
   inserted as (
     insert into messages (
-      app_id, id, conversation, sender, kind, receiver, category, type, data, parent_id, quoted_id, muid, tags, traits,
-      countable, sent_at, updated_at
+      app_id, id, conversation, sender, kind, receiver, category, type, data, parent_id, quoted_id, muid, tags,
+      mentioned, traits, countable, sent_at, updated_at
     )
     select app_id, id, conversation, sender, kind, receiver, category, type, data::json, parent_id, quoted_id, muid,
-      tags::text[], traits, countable, sent_at, sent_at
+      tags::text[], mentioned::text[], traits, countable, sent_at, sent_at
     from numbered
     on conflict (app_id, muid, sender, conversation) where muid is not null and not imported do nothing
     returning app_id, id
@@ -315,6 +317,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
       whereBothWrite(rows, parts),
       options.now,
       column((row) => row.roleRules),
+      column((row) => (row.mentioned === null ? null : arrayLiteral(row.mentioned))),
     ],
   })
   const groups = rows.flatMap((row, i) => (row.kind === 2 ? [i] : []))

@@ -1,0 +1,64 @@
+import type { LRUCache } from 'lru-cache'
+import type { Transaction } from '../../../store/database.ts'
+import { createConversations, lockConversations, partsOf } from '../write/statement.ts'
+import type { LockedConversation } from './plan.ts'
+import type { ImportRow } from './row.ts'
+
+/** One-to-one conversations that are known to be there, by name; one that is not any more is made again. */
+export type KnownPairs = LRUCache<string, true>
+
+const lock = lockConversations(`c.app_id as "appId", c.key, c.kind, c.first, c.second, c.created_at as "createdAt",
+    c.last_sent_at as "lastSentAt", c.last_id as "lastId", c.listed_sent_at as "listedSentAt", c.listed_id as "listedId"`)
+
+/**
+ * Makes the one-to-one conversations of a batch that are missing, and locks all, in the order in which everybody does.
+ * One whose user or group was deleted is missing from what is locked.
+ */
+export async function lockAll(
+  tx: Transaction,
+  known: KnownPairs,
+  rows: readonly ImportRow[],
+  now: number,
+): Promise<LockedConversation[]> {
+  const wanted = new Map(rows.map((row) => [nameOf(row), row]))
+  const pairs = new Map([...wanted].filter(([, { kind }]) => kind === 1))
+  const unknown = [...pairs].filter(([name]) => !known.has(name)).map(([, row]) => row)
+  await create(tx, unknown, now)
+  const locked = await lockRows(tx, [...wanted.values()])
+  if (locked.length === wanted.size) {
+    tx.afterCommit(() => {
+      for (const name of pairs.keys()) known.set(name, true)
+    })
+    return locked
+  }
+  // A pair thought known may be gone: a user deleted for good and made again.
+  for (const name of pairs.keys()) known.delete(name)
+  await create(tx, [...pairs.values()], now)
+  return lockRows(tx, [...wanted.values()])
+}
+
+function nameOf(row: ImportRow): string {
+  return `${row.appId} ${row.kind} ${partsOf(row).join(' ')}`
+}
+
+/** Those of deactivated users too: what they wrote and got is history. */
+async function create(tx: Transaction, rows: readonly ImportRow[], now: number): Promise<void> {
+  if (rows.length === 0) return
+  const { appIds, firsts, seconds } = columnsOf(rows)
+  await tx.query(createConversations, [appIds, firsts, seconds, now, true])
+}
+
+function lockRows(tx: Transaction, rows: readonly ImportRow[]): Promise<LockedConversation[]> {
+  const { appIds, kinds, firsts, seconds } = columnsOf(rows)
+  return tx.query<LockedConversation>(lock, [appIds, kinds, firsts, seconds])
+}
+
+function columnsOf(rows: readonly ImportRow[]) {
+  const parts = rows.map(partsOf)
+  return {
+    appIds: rows.map(({ appId }) => appId),
+    kinds: rows.map(({ kind }) => kind),
+    firsts: parts.map(([first]) => first),
+    seconds: parts.map(([, second]) => second),
+  }
+}
