@@ -14,7 +14,7 @@ import { watchMemory } from './memory.ts'
 import { emptyPosts } from './scenarios/empty.ts'
 import { imports } from './scenarios/imports.ts'
 import { reads } from './scenarios/reads.ts'
-import { prepareSends, sends } from './scenarios/sends.ts'
+import { groupSends, prepareSends, sends } from './scenarios/sends.ts'
 import { plainSql, preparePlainSql } from './scenarios/sql.ts'
 import { startService } from './service.ts'
 import { describeMachine, type Report, renderReport } from './table.ts'
@@ -22,7 +22,8 @@ import { describeMachine, type Report, renderReport } from './table.ts'
 const usage = `npm run bench -- [options]
   --quick            a short run, to see that everything works
   --json <file>      writes the figures as JSON too
-  --only <ids>       only rows whose ids begin with one of these, with commas between; the reads need import
+  --only <ids>       only rows whose ids begin with one of these, with commas between; send-group, history and
+                     conversations need import
   --profile <folder> leaves a CPU profile of the service there`
 
 const { values: options } = parseArgs({
@@ -39,24 +40,30 @@ else await run(options.quick ? quickExtent : fullExtent)
 
 async function run(extent: Extent): Promise<void> {
   warnAboutMemoryDisk()
-  const service = await startService(options.profile)
-  process.once('SIGINT', () => void service.stop().finally(() => process.exit(130)))
-  const load = startLoadGenerator()
-  const bare = await startBareServer()
-  const database = new pg.Client(service.database)
+  const stops: Array<() => unknown> = []
+  const stopAll = async () => {
+    for (const stop of stops.splice(0).toReversed()) await stop()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void stopAll().finally(() => process.exit(1)))
+  }
   try {
+    const service = await startService(options.profile)
+    stops.push(service.stop)
+    const load = startLoadGenerator()
+    stops.push(load.stop)
+    const bare = await startBareServer()
+    stops.push(bare.stop)
+    const database = new pg.Client(service.database)
     await database.connect()
+    stops.push(() => database.end())
     const readCpu = createCpuClock({ service: service.pid, postgres: service.postgresPid, load: load.pid })
-    const bench: Bench = { service, load, barePort: bare.port, database, readCpu, extent }
-    const report = await measure(bench)
-    process.stderr.write('\r\x1b[K')
+    const report = await measure({ service, load, barePort: bare.port, database, readCpu, extent })
+    progress('')
     console.log(renderReport(report))
     if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
   } finally {
-    await database.end()
-    bare.stop()
-    load.stop()
-    await service.stop()
+    await stopAll()
   }
 }
 
@@ -66,7 +73,14 @@ async function measure(bench: Bench): Promise<Report> {
   progress('making users')
   await prepareSends(bench)
   await preparePlainSql(bench)
-  const all = [...emptyPosts(bench), ...sends(bench), ...imports(bench), ...reads(bench), ...plainSql(bench)]
+  const all = [
+    ...emptyPosts(bench),
+    ...sends(bench),
+    ...imports(bench),
+    groupSends(bench),
+    ...reads(bench),
+    ...plainSql(bench),
+  ]
   const rows = await measureInRounds(all.filter(isAskedFor), bench.extent.rounds, { service: bench.service, progress })
   const memory = readMemory()
   return {
@@ -91,7 +105,7 @@ async function startBareServer(): Promise<{ port: number; stop(): void }> {
 
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
-  else process.stderr.write(`${text}\n`)
+  else if (text !== '') process.stderr.write(`${text}\n`)
 }
 
 /** The data go into the system's temporary folder. Where that is memory, nothing is as durable as it says. */

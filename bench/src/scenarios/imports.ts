@@ -6,6 +6,11 @@ import { postRequest, text } from '../requests.ts'
 export const hubs = 16
 export const shortConversations = 29
 
+/** The k-th member of a group; in each group others come first. */
+export function memberOf(round: number, h: number, k: number, { users }: { users: number }): string {
+  return `i${round}-u${hubs + ((k + h * 101) % (users - hubs))}`
+}
+
 const recordsPerRequest = 1000
 const connections = 4
 const start = 1_700_000_000
@@ -92,12 +97,10 @@ function groupRecords(round: number): object[] {
   }))
 }
 
-function memberRecords(round: number, { users, members }: { users: number; members: number }): object[] {
-  const others = users - hubs
-  return times(members, (i) => {
+function memberRecords(round: number, extent: { users: number; members: number }): object[] {
+  return times(extent.members, (i) => {
     const guid = groupOf(round, i % hubs)
-    // Nobody twice in a group: each group takes the users from a place of its own on.
-    const uid = `i${round}-u${hubs + ((Math.floor(i / hubs) + (i % hubs) * 101) % others)}`
+    const uid = memberOf(round, i % hubs, Math.floor(i / hubs), extent)
     return { memberId: `${guid}_member_${uid}`, guid, uid, scope: 'participant', joinedAt: start + 60 }
   })
 }

@@ -1,6 +1,7 @@
 import { type Bench, repeat, runPlan, times } from '../bench.ts'
 import type { Run, Scenario } from '../measure.ts'
 import { postRequest, textTo } from '../requests.ts'
+import { groupOf, hubs, memberOf } from './imports.ts'
 
 const mostConnections = 256
 /** Each connection has conversations of its own, and writes into them in turn. */
@@ -45,6 +46,26 @@ function sendsInTurn({ service: { apiKey } }: Bench, connections: number): strin
   return pairs
     .slice(0, connections)
     .map((own) => [...own.map(([a, b]) => send(a, b)), ...own.map(([a, b]) => send(b, a))])
+}
+
+/** Sends into the groups that the first round has imported, so it comes after that. */
+export function groupSends(bench: Bench): Scenario {
+  const { apiKey, port } = bench.service
+  const connections = 64
+  const requests = times(connections, (c) => {
+    const h = c % hubs
+    const body = textTo(groupOf(0, h), 'group')
+    return times(pairsEach, (i) => {
+      const as = memberOf(0, h, Math.floor(c / hubs) * pairsEach + i, bench.extent)
+      return postRequest('/v3/messages', body, { apiKey, as })
+    })
+  })
+  return {
+    id: 'send-group-64',
+    name: `Sends into ${hubs} groups of ${Math.floor(bench.extent.members / hubs)} members, ${connections} connections`,
+    beside: ['empty-64', 'sql-1'],
+    run: () => repeat(bench, port, requests),
+  }
 }
 
 let acquainted = 0

@@ -50,7 +50,7 @@ export function describeApi(operations: readonly Operation[], defaultApp: string
 }
 
 /** Codes that any operation can answer. */
-const generalErrors = [
+export const generalErrors = [
   'AUTH_ERR_INVALID_APPID',
   'AUTH_ERR_EMPTY_APIKEY',
   'AUTH_ERR_APIKEY_NOT_FOUND',

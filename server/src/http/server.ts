@@ -71,6 +71,9 @@ export async function buildHttpServer(
       answerMalformed(context, newRequestId(), error, socket),
   } as object) as unknown as FastifyInstance
 
+  // Before anything is registered, or the routes of plugins answer in Fastify's own shape.
+  app.setErrorHandler((error, request, reply) => sendError(reply, toApiError(error, log, request.id)))
+  app.setNotFoundHandler((request, reply) => sendError(reply, apiNotFound(request)))
   passOverExpectations(app.server)
   readJsonBodies(app)
   app.addHook('onRequest', async (request, reply) => {
@@ -85,8 +88,6 @@ export async function buildHttpServer(
   })
   // After CORS, so that a page is also told why it was refused.
   app.addHook('onRequest', async (request) => refuseUnfit(request, config))
-  app.setErrorHandler((error, request, reply) => sendError(reply, toApiError(error, log, request.id)))
-  app.setNotFoundHandler((request, reply) => sendError(reply, apiNotFound(request)))
 
   await registerUploads(app)
   registerProbes(app, context)

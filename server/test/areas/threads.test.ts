@@ -439,6 +439,7 @@ describe('Lists of threads', () => {
         replyCount: 1,
         unreadRepliesCount: 1,
         unreadReplyCount: 1,
+        mentionCount: 0,
         threadSubscribed: true,
         subscribed: true,
         participatedByMe: true,

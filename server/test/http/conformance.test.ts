@@ -4,6 +4,7 @@ import { routes } from '../../src/routes.ts'
 import { type Answer, createWorld, send, type World } from '../support/world.ts'
 import { furnish, type Ids, samples } from './samples.ts'
 import {
+  ask,
   expectContractAnswer,
   inParallel,
   pathOf,
@@ -153,7 +154,7 @@ describe('what is not declared', () => {
     await inParallel(calls, async ({ operation, method }) => {
       const path = pathOf(operation, samples[operation.id]?.(ids).params)
       if (operations.some((other) => other.method === method && matches(other.path).test(path))) return
-      const answer = await send(service.url, method, path, undefined, headers)
+      const answer = await ask(`${service.url}${path}`, { method, headers })
       expect(answer.status, `${method} ${path}`).toBe(404)
       if (method !== 'HEAD') expect(refusalOf(answer)).toBe('404 ERR_API_NOT_FOUND')
       checked++

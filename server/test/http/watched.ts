@@ -7,6 +7,7 @@ import { expect, inject } from 'vitest'
 import { buildParley, type Parley } from '../../src/app.ts'
 import type { Route } from '../../src/call.ts'
 import { readConfig } from '../../src/config.ts'
+import { generalErrors } from '../../src/http/openapi.ts'
 import type { TlsMaterial } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { routes } from '../../src/routes.ts'
@@ -93,8 +94,11 @@ const isErrorBody = ajv.compile(closed(ErrorBodySchema) as object)
 /** Statuses that `ERR_BAD_REQUEST` may have beside its own. */
 const statusesOfTransport = [408, 413, 415, 431]
 
-/** Is this an answer that a client can work with: a success as declared, or a refusal in the contract's shape, and no 500? */
-export function expectContractAnswer(answer: Answer): void {
+/**
+ * Is this an answer that a client can work with: a success, or a refusal in the contract's shape with a code that the
+ * operation declares, and no 500?
+ */
+export function expectContractAnswer(answer: Answer, operation?: Operation): void {
   expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{12}-[0-9a-z]+$/)
   expect(answer.headers['content-type']).toMatch(/^application\/json/)
   if (answer.status === 200) return
@@ -105,6 +109,12 @@ export function expectContractAnswer(answer: Answer): void {
   if (!(code === 'ERR_BAD_REQUEST' && statusesOfTransport.includes(answer.status))) {
     expect(answer.status).toBe(errors[code].status)
   }
+  if (operation !== undefined) expect(codesOf(operation), operation.id).toContain(code)
+}
+
+function codesOf(operation: Operation): readonly string[] {
+  const ofActor = operation.onBehalfOf === 'ignored' ? [] : ['ERR_UID_NOT_FOUND']
+  return [...generalErrors, ...ofActor, ...operation.errors]
 }
 
 /** The path of an operation below `/v3` with its parameters filled in. */

@@ -119,12 +119,7 @@ export function showMessage(row: StoredMessage, entities: Entities, { withTags =
 }
 
 /** The action message of an edit or a deletion, with the message that it is about as it is now. */
-function aboutMessage(
-  shown: Message,
-  row: StoredMessage,
-  subject: Message | undefined,
-  entities: Entities,
-): Message {
+function aboutMessage(shown: Message, row: StoredMessage, subject: Message | undefined, entities: Entities): Message {
   const receiver = row.kind === 1 ? entities.user(row.receiver) : entities.group(row.receiver)
   return {
     ...shown,

@@ -106,9 +106,9 @@ export function markReceipts(messages: readonly NumberedMessage[]): { marks: Mar
     const { appId, key } = conversation
     for (const [uid, toHim] of groupBy(exchanged, ({ row }) => row.receiver)) {
       const ordered = toHim.toSorted((a, b) => a.row.sentAt - b.row.sentAt || a.id - b.id)
-      const continues = isBefore(lastOf(conversation), positionOf(ordered[0] as NumberedMessage))
+      const past = pastOf(conversation, ordered[0] as NumberedMessage)
       const [delivered, read] = ([1, 2] as const).map((kind) => {
-        const climbed = climb(ordered, timesOf[kind], continues)
+        const climbed = climb(ordered, timesOf[kind], past)
         for (const { sentAt, id, at } of climbed.steps)
           steps.push({ appId, uid, conversation: key, kind, sentAt, id, at })
         for (const { row, id } of climbed.gaps) {
@@ -125,35 +125,40 @@ export function markReceipts(messages: readonly NumberedMessage[]): { marks: Mar
 
 const timesOf = { 1: (row: ImportRow) => row.deliveredAt, 2: (row: ImportRow) => row.readAt }
 
-function lastOf({ lastSentAt, lastId }: LockedConversation): Position {
-  return { sentAt: lastSentAt ?? 0, id: lastId ?? 0 }
+/** What a conversation had before a batch: nothing, messages that all lie below those of the batch, or others too. */
+type Past = 'none' | 'below' | 'between'
+
+function pastOf({ lastSentAt, lastId }: LockedConversation, lowest: NumberedMessage): Past {
+  if (lastSentAt === null || lastId === null) return 'none'
+  return isBefore({ sentAt: lastSentAt, id: lastId }, positionOf(lowest)) ? 'below' : 'between'
 }
 
 /**
  * The steps that times of messages make. A step is read only by messages without a time of their own, so it is needed
- * where one lies below it: after such a message, and at the first and the last time, for what is stored before or after.
- * Where stored messages lie in between, every time makes a step, and messages without one are gaps.
+ * only where one may lie right below it: in the batch, or among what is stored. Where stored messages lie in between,
+ * every time makes a step, and messages without one are gaps.
  * @param ordered messages of one sender to one receiver, by position
- * @param continues all of them come after what the conversation had
  */
 function climb(
   ordered: readonly NumberedMessage[],
   timeOf: (row: ImportRow) => number | null,
-  continues: boolean,
+  past: Past,
 ): { steps: Array<Position & { at: number }>; gaps: readonly NumberedMessage[]; top: Position | undefined } {
   const steps: Array<Position & { at: number }> = []
-  const timed = ordered.flatMap(({ row }, place) => (timeOf(row) === null ? [] : [place]))
+  let top: Position | undefined
   let at = Number.POSITIVE_INFINITY
-  for (const place of timed.toReversed()) {
-    const message = ordered[place] as NumberedMessage
+  for (let place = ordered.length - 1; place >= 0; place--) {
+    const { row, id } = ordered[place] as NumberedMessage
+    const time = timeOf(row)
+    if (time === null) continue
+    top ??= { sentAt: row.sentAt, id }
     // Who read a later message at an earlier time had read this one by then.
-    at = Math.min(at, timeOf(message.row) as number)
+    at = Math.min(at, time)
     const below = ordered[place - 1]
-    const isNeeded = place === timed[0] || place === timed.at(-1) || (below && timeOf(below.row) === null)
-    if (isNeeded || !continues) steps.push({ sentAt: message.row.sentAt, id: message.id, at })
+    const isNeeded = below === undefined ? past === 'below' : timeOf(below.row) === null
+    if (isNeeded || past === 'between') steps.push({ sentAt: row.sentAt, id, at })
   }
-  const top = timed.length === 0 ? undefined : positionOf(ordered[timed.at(-1) as number] as NumberedMessage)
-  return { steps, gaps: continues ? [] : ordered.filter(({ row }) => timeOf(row) === null), top }
+  return { steps, gaps: past === 'between' ? ordered.filter(({ row }) => timeOf(row) === null) : [], top }
 }
 
 /** The messages that a batch has replies to, by app. */

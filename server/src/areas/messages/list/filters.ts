@@ -46,7 +46,9 @@ export interface MessageFilters {
  * @throws 400 when what only a user has (unread, undelivered, saved) is asked without one
  */
 export function filterConditions(filters: MessageFilters, viewer: string | undefined): Fragment[] {
-  const personal = (['unread', 'undelivered', 'saved', 'myMentionsOnly'] as const).find((name) => filters[name] === true)
+  const personal = (['unread', 'undelivered', 'saved', 'myMentionsOnly'] as const).find(
+    (name) => filters[name] === true,
+  )
   if (personal !== undefined && viewer === undefined) {
     const name = personal
     throw new ApiError('ERR_BAD_REQUEST', `${name} needs an acting user (onBehalfOf).`, [

@@ -47,6 +47,9 @@ async function showMentioned(
       ? await readBlockInfo(on, appId, viewer, [...users.keys()])
       : new Map<string, never>()
   return new Map(
-    [...users].map(([uid, user]) => [uid, { ...showUser(user, 'other', { withTags: withMentionTags }), ...blocks.get(uid) }]),
+    [...users].map(([uid, user]) => [
+      uid,
+      { ...showUser(user, 'other', { withTags: withMentionTags }), ...blocks.get(uid) },
+    ]),
   )
 }

@@ -40,7 +40,7 @@ export async function subscribeToThread(context: Context, app: App, uid: string,
   })
 }
 
-/** Ends it; the next reply of his own makes him follow it again. */
+/** Ends it; the next reply of his own, or that mentions him, makes him follow it again. */
 export async function unsubscribeFromThread({ database }: Context, app: App, uid: string, id: number): Promise<void> {
   await requireMessage(database, app, id, uid)
   await database.query(remove, [app.appId, uid, id])
