@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { createKeyRing } from './areas/api-keys/credentials.ts'
 import { createAppRegistry } from './areas/apps/index.ts'
+import { createGroupMarkWriter } from './areas/conversations/group-marks.ts'
 import { createMessageWriter } from './areas/messages/index.ts'
 import { createRolePolicies } from './areas/roles/index.ts'
 import type { Route } from './call.ts'
@@ -56,6 +57,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const policies = createRolePolicies(database, invalidation)
   const apps = createAppRegistry(database)
   const messages = createMessageWriter(database, metrics)
+  const groupMarks = createGroupMarkWriter(database)
   const media = createMediaLibrary(database, createMediaStorage(config, options.mediaDir), log)
   const context: Context = {
     config,
@@ -69,6 +71,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     keys,
     policies,
     messages,
+    groupMarks,
     media,
   }
   await invalidation.start()
@@ -80,6 +83,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     async close() {
       await http.close()
       await messages.drain()
+      await groupMarks.drain()
       media.stop()
       monitor.stop()
       await invalidation.stop()

@@ -1,5 +1,6 @@
 import type { KeyRing } from './areas/api-keys/credentials.ts'
 import type { AppRegistry } from './areas/apps/index.ts'
+import type { GroupMarkWriter } from './areas/conversations/group-marks.ts'
 import type { MessageWriter } from './areas/messages/index.ts'
 import type { RolePolicies } from './areas/roles/index.ts'
 import type { Config } from './config.ts'
@@ -26,6 +27,8 @@ export interface Context {
   readonly policies: RolePolicies
   /** Every message goes through here, sent or imported. */
   readonly messages: MessageWriter
+  /** Marks of members in groups. */
+  readonly groupMarks: GroupMarkWriter
   /** Files sent with messages. */
   readonly media: MediaLibrary
 }

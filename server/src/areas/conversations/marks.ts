@@ -1,8 +1,9 @@
 import { ApiError } from '@parley/contract'
+import type { Context } from '../../context.ts'
 import type { Database, Queryable } from '../../store/database.ts'
-import { type Statement, statement } from '../../store/statement.ts'
+import { statement } from '../../store/statement.ts'
 import type { FoundConversation } from './find.ts'
-import { lockConversation, settle } from './membership.ts'
+import { lockConversation } from './membership.ts'
 
 /** One user's side of one conversation. */
 export interface SideOf {
@@ -120,7 +121,7 @@ const selectNewestOfOthers = statement(`
  * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for a message of another conversation
  */
 export async function markReceived(
-  database: Database,
+  { database, groupMarks }: Pick<Context, 'database' | 'groupMarks'>,
   receipt: 'delivered' | 'read',
   side: SideOf,
   messageId: number | undefined,
@@ -128,12 +129,11 @@ export async function markReceived(
   const position = await positionOf(database, side, messageId)
   const mark = receipt === 'delivered' ? markDelivered : markRead
   const now = Math.floor(Date.now() / 1000)
-  if (side.conversation.kind === 1) return applyMark(database, mark, side, position, now)
-  await database.transaction(async (tx) => {
-    await lockConversation(tx, side.appId, side.conversation.key)
-    await applyMark(tx, mark, side, position, now)
-    await settle(tx, side.appId, [side.conversation.first], now)
-  })
+  const { appId, uid, conversation } = side
+  const values = [appId, uid, conversation.key, position.sentAt, position.id, now]
+  if (conversation.kind === 1) await database.query(mark, values)
+  else
+    await groupMarks.write({ appId, guid: conversation.first, conversation: conversation.key, statement: mark, values })
 }
 
 /**
@@ -151,10 +151,6 @@ export async function markUnreadFrom(database: Database, side: SideOf, messageId
     await lockConversation(tx, appId, conversation.key)
     await tx.query(markUnread, [appId, uid, conversation.key, position.sentAt, position.id])
   })
-}
-
-async function applyMark(on: Queryable, mark: Statement, side: SideOf, position: Position, now: number): Promise<void> {
-  await on.query(mark, [side.appId, side.uid, side.conversation.key, position.sentAt, position.id, now])
 }
 
 /** Where a message stands in the conversation; without one, the end of it. */

@@ -65,15 +65,15 @@ export const operations = [
     return { data: await readOne(database, await requireGroupSide(database, app, actor?.uid ?? '', params.guid), app) }
   }),
 
-  serve(markUserDelivered, async ({ app, actor, params, body }, { database }) => {
-    const side = await requireUserSide(database, app, actor?.uid ?? '', params.uid)
-    await markReceived(database, 'delivered', side, idOf(body))
+  serve(markUserDelivered, async ({ app, actor, params, body }, context) => {
+    const side = await requireUserSide(context.database, app, actor?.uid ?? '', params.uid)
+    await markReceived(context, 'delivered', side, idOf(body))
     return { data: { success: true, Message: `Messages from ${params.uid} are marked as delivered for ${side.uid}.` } }
   }),
 
-  serve(markUserRead, async ({ app, actor, params, body }, { database }) => {
-    const side = await requireUserSide(database, app, actor?.uid ?? '', params.uid)
-    await markReceived(database, 'read', side, idOf(body))
+  serve(markUserRead, async ({ app, actor, params, body }, context) => {
+    const side = await requireUserSide(context.database, app, actor?.uid ?? '', params.uid)
+    await markReceived(context, 'read', side, idOf(body))
     return { data: { success: true, Message: `Messages from ${params.uid} are marked as read for ${side.uid}.` } }
   }),
 
@@ -82,15 +82,15 @@ export const operations = [
     return { data: await markUnread(context, app, caller, side, idOf(body)) }
   }),
 
-  serve(markGroupDelivered, async ({ app, actor, params, body }, { database }) => {
-    const side = await requireGroupSide(database, app, actor?.uid ?? '', params.guid)
-    await markReceived(database, 'delivered', side, idOf(body))
+  serve(markGroupDelivered, async ({ app, actor, params, body }, context) => {
+    const side = await requireGroupSide(context.database, app, actor?.uid ?? '', params.guid)
+    await markReceived(context, 'delivered', side, idOf(body))
     return { data: { success: true, message: `Messages of ${params.guid} are marked as delivered for ${side.uid}.` } }
   }),
 
-  serve(markGroupRead, async ({ app, actor, params, body }, { database }) => {
-    const side = await requireGroupSide(database, app, actor?.uid ?? '', params.guid)
-    await markReceived(database, 'read', side, idOf(body))
+  serve(markGroupRead, async ({ app, actor, params, body }, context) => {
+    const side = await requireGroupSide(context.database, app, actor?.uid ?? '', params.guid)
+    await markReceived(context, 'read', side, idOf(body))
     return { data: { success: true, message: `Messages of ${params.guid} are marked as read for ${side.uid}.` } }
   }),
 

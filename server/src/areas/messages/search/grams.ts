@@ -17,62 +17,65 @@ const wideRanges = [
   [0x20000, 0x3ffff],
 ] as const
 
-/** Most conditions in one query; more would not find less, since hits are compared with the whole text anyway. */
+/** Most conditions in one query. More would not find less, since what is found is compared with the whole text anyway. */
 const maxConditions = 16
 
 function gramLength(codePoint: number): 2 | 3 {
   if (codePoint < 0x0e00) return 3
-  return wideRanges.some(([first, last]) => codePoint >= first && codePoint <= last) ? 2 : 3
+  for (const [first, last] of wideRanges) if (codePoint >= first && codePoint <= last) return 2
+  return 3
 }
 
-/** A place in a text at which a gram begins. */
-interface Place {
-  readonly gram: string
-  /** Nothing is missing at its end. */
-  readonly whole: boolean
-}
+const blank = 0x20
+const widthOf = (codePoint: number) => (codePoint > 0xffff ? 2 : 1)
 
-/** The grams of a folded text: at each character but blanks, two or three characters by its script, fewer at the end. */
-function* placesIn(text: string): Iterable<Place> {
-  const starts: number[] = []
-  for (let at = 0; at < text.length; at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1) starts.push(at)
-  for (const [place, start] of starts.entries()) {
-    if (text[start] === ' ') continue
-    const end = place + gramLength(text.codePointAt(start) as number)
-    yield { gram: text.slice(start, starts[end]), whole: end <= starts.length }
+/**
+ * The grams of a folded text, in order: at each character but blanks two or three characters, by its script. At the end
+ * of the text they are shorter, unless only whole ones are asked for.
+ */
+function gramsOf(text: string, { onlyWhole = false } = {}): string[] {
+  const grams: string[] = []
+  const { length } = text
+  for (let start = 0; start < length; ) {
+    const codePoint = text.codePointAt(start) as number
+    const next = start + widthOf(codePoint)
+    if (codePoint !== blank) {
+      let end = next
+      let missing = gramLength(codePoint) - 1
+      for (; missing > 0 && end < length; missing--) end += widthOf(text.codePointAt(end) as number)
+      if (missing === 0 || !onlyWhole) grams.push(text.slice(start, end))
+    }
+    start = next
   }
+  return grams
 }
 
-/** Grams of apps do not meet in the index, so that what one app holds costs another nothing. */
-const ofApp = (appId: number, gram: string) => lexeme(`${appId}:${gram}`)
-/** Keys of conversations are indexed beside the grams; no gram begins with this. */
-const ofConversation = (conversation: number) => lexeme(`@${conversation}`)
+/** Grams of two apps do not meet in the index, so that what one holds costs the other nothing. */
+const prefixOf = (appId: number) => `${appId}:`
+/** Conversations are indexed beside the grams; no gram begins with this. */
+const conversationKey = (conversation: number) => `'@${conversation}'`
 
-function lexeme(text: string): string {
-  return `'${text.replace(/['\\]/g, '$&$&')}'`
-}
+const quote = (text: string) => text.replace(/['\\]/g, '$&$&')
 
-/** The text of a `tsvector` by which a message is found. @param text folded */
+/** The text of the `tsvector` by which a message is found, empty when it says nothing. @param text folded */
 export function vectorOf(appId: number, conversation: number, text: string): string {
-  const grams = new Set<string>()
-  for (const { gram } of placesIn(text)) grams.add(gram)
-  if (grams.size === 0) return ''
-  return [ofConversation(conversation), ...Array.from(grams, (gram) => ofApp(appId, gram))].join(' ')
+  const prefix = prefixOf(appId)
+  const grams = [...new Set(gramsOf(text))]
+  const quoted = /['\\]/.test(text) ? grams.map(quote) : grams
+  return grams.length === 0 ? '' : `${conversationKey(conversation)} '${prefix}${quoted.join(`' '${prefix}`)}'`
 }
 
 /**
- * The text of a `tsquery` that finds every message whose text contains another, and some that do not.
+ * The text of a `tsquery` that finds every message whose text contains another, and a few that do not.
  * @param text folded, not empty
  * @param conversations only in these, where given
  */
 export function vectorQuery(appId: number, text: string, conversations?: readonly number[]): string {
-  const places = [...placesIn(text)]
-  const whole = places.filter((place) => place.whole)
+  const prefix = prefixOf(appId)
+  const grams = spread([...new Set(gramsOf(text, { onlyWhole: true }))])
   const conditions =
-    whole.length > 0
-      ? spread([...new Set(whole.map(({ gram }) => gram))]).map((gram) => ofApp(appId, gram))
-      : [`${ofApp(appId, text)}:*`]
-  if (conversations !== undefined) conditions.push(`(${conversations.map(ofConversation).join(' | ')})`)
+    grams.length > 0 ? grams.map((gram) => `'${prefix}${quote(gram)}'`) : [`'${prefix}${quote(text)}':*`]
+  if (conversations !== undefined) conditions.push(`(${conversations.map(conversationKey).join(' | ')})`)
   return conditions.join(' & ')
 }
 
