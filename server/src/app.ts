@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { createKeyRing } from './areas/api-keys/credentials.ts'
 import { createAppRegistry } from './areas/apps/index.ts'
 import { createGroupMarkWriter } from './areas/conversations/group-marks.ts'
-import { createMessageWriter } from './areas/messages/index.ts'
+import { createMessageSearch, createMessageWriter } from './areas/messages/index.ts'
 import { createRolePolicies } from './areas/roles/index.ts'
 import type { Route } from './call.ts'
 import type { Config } from './config.ts'
@@ -58,6 +58,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const apps = createAppRegistry(database)
   const messages = createMessageWriter(database, metrics)
   const groupMarks = createGroupMarkWriter(database)
+  const search = createMessageSearch(database, log)
   const media = createMediaLibrary(database, createMediaStorage(config, options.mediaDir), log)
   const context: Context = {
     config,
@@ -72,9 +73,11 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     policies,
     messages,
     groupMarks,
+    search,
     media,
   }
   await invalidation.start()
+  search.start()
   const http = await buildHttpServer(context, options.routes ?? routes, options.tls)
 
   return {
@@ -84,6 +87,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       await http.close()
       await messages.drain()
       await groupMarks.drain()
+      await search.stop()
       media.stop()
       monitor.stop()
       await invalidation.stop()

@@ -1,7 +1,7 @@
 import type { KeyRing } from './areas/api-keys/credentials.ts'
 import type { AppRegistry } from './areas/apps/index.ts'
 import type { GroupMarkWriter } from './areas/conversations/group-marks.ts'
-import type { MessageWriter } from './areas/messages/index.ts'
+import type { MessageSearch, MessageWriter } from './areas/messages/index.ts'
 import type { RolePolicies } from './areas/roles/index.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
@@ -29,6 +29,8 @@ export interface Context {
   readonly messages: MessageWriter
   /** Marks of members in groups. */
   readonly groupMarks: GroupMarkWriter
+  /** Finds messages by what they say. */
+  readonly search: MessageSearch
   /** Files sent with messages. */
   readonly media: MediaLibrary
 }

@@ -96,6 +96,13 @@ export const sendMessage = defineOperation({
 
 /** Filters and cursors that the message lists share. */
 export const messageListQuery = {
+  searchKey: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description:
+        'Only messages whose text, or caption of files, contains this: any part of it, in any script, without regard to case, width and runs of blanks',
+    }),
+  ),
   affix: Type.Optional(oneOf('append', 'prepend')),
   id: Type.Optional(Type.String({ pattern: '^[0-9]{1,16}$', description: 'Cursor: id of a message' })),
   sentAt: Type.Optional(Type.Integer({ minimum: 0, description: 'Cursor: epoch seconds' })),

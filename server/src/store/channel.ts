@@ -1,6 +1,8 @@
 import pg from 'pg'
 import { type ConnectionSettings, clientSettings, cutConnection } from './connection.ts'
+import type { Transaction } from './database.ts'
 import type { Statement } from './statement.ts'
+import { runTransaction } from './transaction.ts'
 
 /** A query as `pg` takes it: named (prepared once per connection) or plain text. */
 export interface Query extends Partial<Statement> {
@@ -16,6 +18,12 @@ export interface Channel {
    * @returns the result of each statement, committed
    */
   transaction(queries: readonly Query[]): Promise<pg.QueryResult[]>
+  /**
+   * Runs a transaction in which what is asked follows from what was answered before. What is asked without awaiting goes
+   * out in one round trip, and is carried out in the order in which it was asked. Only for a channel that nobody else
+   * uses meanwhile. Not tried again by itself.
+   */
+  interact<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>
   /** Cuts the connection, open or being opened, with all that is under way on it; the next query opens a new one. */
   reset(): void
   close(): Promise<void>
@@ -79,6 +87,13 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
       if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back')
       return results.slice(1, -1)
     },
+    async interact(work) {
+      const client = await acquire()
+      return runTransaction(client, work, () => {
+        forget(client)
+        cutConnection(client)
+      })
+    },
     reset() {
       const client = current?.client
       current = undefined
@@ -92,5 +107,22 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
         () => {},
       )
     },
+  }
+}
+
+/**
+ * Takes a channel of a writer that none of its other batches uses; there are as many as batches in flight.
+ * @param channels those that are free
+ */
+export async function withChannel<Result>(
+  channels: Channel[],
+  use: (channel: Channel) => Promise<Result>,
+): Promise<Result> {
+  const channel = channels.pop()
+  if (channel === undefined) throw new Error('more batches in flight than channels')
+  try {
+    return await use(channel)
+  } finally {
+    channels.push(channel)
   }
 }

@@ -3,6 +3,7 @@ import { type Channel, createChannel } from './channel.ts'
 import { type ConnectionSettings, clientSettings, cutConnection, isRetryable } from './connection.ts'
 import { compileFragment, type Fragment, type Statement, statement } from './statement.ts'
 import { createSuspension, type Suspension } from './suspension.ts'
+import { runTransaction } from './transaction.ts'
 
 /** Whatever answers queries: the database itself (each query its own transaction) or one transaction. */
 export interface Queryable {
@@ -105,6 +106,10 @@ export function openDatabase(connection: ConnectionSettings): Database {
           suspension.check()
           return channel.transaction(queries)
         },
+        async interact(work) {
+          suspension.check()
+          return channel.interact(work)
+        },
       }
     },
     createClient(name) {
@@ -151,32 +156,12 @@ async function attemptTransaction<Result>(
   client: pg.PoolClient,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const afterCommit: Array<() => void> = []
-  const tx: Transaction = {
-    async query<Row>(statement: Statement, values: unknown[] = []) {
-      return (await client.query({ ...statement, values })).rows as Row[]
-    },
-    async run<Row>(fragment: Fragment<Row>) {
-      const { text, values } = compileFragment(fragment)
-      return (await client.query(text, values)).rows as Row[]
-    },
-    afterCommit: (action) => void afterCommit.push(action),
-  }
   let broken: Error | undefined
-  let result: Result
   try {
-    await client.query('begin')
-    result = await work(tx)
-    const { command } = await client.query('commit')
-    if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
-  } catch (error) {
-    await client.query('rollback').catch((failure: Error) => {
+    return await runTransaction(client, work, (failure) => {
       broken = failure
     })
-    throw error
   } finally {
     client.release(broken)
   }
-  for (const action of afterCommit) action()
-  return result
 }

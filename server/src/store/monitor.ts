@@ -6,11 +6,11 @@ export interface DatabaseMonitor {
   stop(): void
 }
 
-const intervalMs = 500
-const patienceMs = 1200
+const intervalMs = 300
+const patienceMs = 1500
 
 /**
- * Pings the database twice a second. When it stops answering, everything that waits for it is cut off, and what comes
+ * Pings the database three times a second. When it stops answering, everything that waits for it is cut off, and what comes
  * is refused (503) instead of waiting with it, until it answers again.
  */
 export function monitorDatabase(

@@ -66,7 +66,6 @@ async function expectToSurvive(service: ServiceProcess, outage: Outage, connect:
   await vi.waitUntil(() => ledger.acknowledged.size > before + 200, { timeout: 20_000 })
   await crowd.stop()
 
-  console.log(slowest)
   expect(ledger.faults).toEqual([])
   expect(ledger.counts.refused).toBeGreaterThan(0)
   expect(slowest.refused).toBeLessThan(patienceMs)

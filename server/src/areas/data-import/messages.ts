@@ -31,6 +31,11 @@ export async function storeMessages(
       context.log.error({ err: result.cause }, 'an imported message could not be stored')
       return refuse('ERR_EXCEPTION', `The message ${row.muid} could not be stored.`)
     }
+    if (result.refusal === 'MUID_OF_ANOTHER_MESSAGE') {
+      // Not "already there": whoever imports must be able to see that this one is missing.
+      const details = [{ path: 'muid', message: 'is that of another message' }]
+      return refuse('ERR_IMPORT_MUID_ALREADY_EXISTS', `The muid ${row.muid} is that of another message.`, details)
+    }
     return refuse(result.refusal, reasonOf(result.refusal, row))
   })
 }
@@ -108,7 +113,7 @@ function entitiesOf({ users, groups }: Cast) {
 }
 
 function reasonOf(
-  refusal: Exclude<Extract<ImportResult, { refusal: string }>['refusal'], 'ERR_EXCEPTION'>,
+  refusal: Exclude<Extract<ImportResult, { refusal: string }>['refusal'], 'ERR_EXCEPTION' | 'MUID_OF_ANOTHER_MESSAGE'>,
   row: ImportRow,
 ): string {
   switch (refusal) {

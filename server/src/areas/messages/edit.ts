@@ -8,6 +8,7 @@ import { writeMessageAction } from './actions.ts'
 import { changeMessage, type Editor, refuseActions, requireMessagePermission, showAction } from './change.ts'
 import { checkContent } from './content.ts'
 import { mediaKeysOf, recordUses, releaseUses } from './media/uses.ts'
+import { replaceEntry } from './search/entries.ts'
 import { contentTraits, traitsOf } from './traits.ts'
 
 const update = statement(`
@@ -57,6 +58,7 @@ export async function editMessage(
       editor ?? systemUid,
       content.mentioned.length > 0 ? content.mentioned : null,
     ])
+    await replaceEntry(tx, { appId: app.appId, id, conversation: message.conversation, data: content.data })
     const keys = mediaKeysOf(app, content.data)
     await recordUses(tx, app, id, keys)
     await releaseUses(tx, app.appId, [id], keys)

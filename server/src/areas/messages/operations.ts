@@ -43,7 +43,8 @@ export const operations = [
     { checksActor: true },
   ),
 
-  serve(listAllMessages, async ({ app, actor, policy, query }, { database }) => {
+  serve(listAllMessages, async ({ app, actor, policy, query }, context) => {
+    const { database } = context
     const viewer = viewerOf(actor)
     const { appId } = app
     const conversations =
@@ -54,7 +55,7 @@ export const operations = [
     if (viewer !== undefined) {
       const source: Source = { of: 'viewer', appId, viewer, conversations }
       const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer))]
-      return listMessages(database, { app, viewer, source, query, limit, limits: seen })
+      return listMessages(context, { app, viewer, source, query, limit, limits: seen })
     }
     const source: Source =
       conversations !== undefined
@@ -62,32 +63,34 @@ export const operations = [
         : query.sender !== undefined
           ? { of: 'user', appId, uid: query.sender.toLowerCase() }
           : { of: 'app', appId }
-    return listMessages(database, { app, viewer, source, query, limit })
+    return listMessages(context, { app, viewer, source, query, limit })
   }),
 
-  serve(listUserMessages, async ({ app, actor, policy, params, query }, { database }) => {
+  serve(listUserMessages, async ({ app, actor, policy, params, query }, context) => {
+    const { database } = context
     const viewer = viewerOf(actor)
     const { appId } = app
     const { uid } = await requireUser(database, appId, params.uid)
     if (viewer === undefined) {
       const limit = query.limit ?? query.perPage ?? limits.perPage.default
-      return listMessages(database, { app, viewer, source: { of: 'user', appId, uid }, query, limit })
+      return listMessages(context, { app, viewer, source: { of: 'user', appId, uid }, query, limit })
     }
     const conversation = await findUserConversation(database, appId, viewer, uid)
     const conversations = conversation === undefined ? [] : [conversation.key]
     const limit = query.limit ?? query.perPage ?? limits.limit.default
     const source: Source = { of: 'viewer', appId, viewer, conversations }
-    return listMessages(database, { app, viewer, source, query, limit, limits: roleLimits(policy, viewer) })
+    return listMessages(context, { app, viewer, source, query, limit, limits: roleLimits(policy, viewer) })
   }),
 
-  serve(listGroupMessages, async ({ app, actor, policy, params, query }, { database }) => {
+  serve(listGroupMessages, async ({ app, actor, policy, params, query }, context) => {
+    const { database } = context
     const viewer = viewerOf(actor)
     const { appId } = app
     const limit = query.limit ?? query.perPage ?? limits.limit.default
     const group = await requireGroup(database, appId, params.guid)
     const conversations = [group.conversation]
     if (viewer === undefined) {
-      return listMessages(database, {
+      return listMessages(context, {
         app,
         viewer,
         source: { of: 'conversations', appId, conversations },
@@ -98,7 +101,7 @@ export const operations = [
     await requireGroupAccess(database, appId, group.guid, viewer)
     const source: Source = { of: 'viewer', appId, viewer, conversations }
     const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer, group.guid))]
-    return listMessages(database, { app, viewer, source, query, limit, limits: seen })
+    return listMessages(context, { app, viewer, source, query, limit, limits: seen })
   }),
 
   serve(getMessage, async ({ app, actor, policy, params }, { database }) => {

@@ -23,8 +23,7 @@ export async function lockAll(
   const wanted = new Map(rows.map((row) => [nameOf(row), row]))
   const pairs = new Map([...wanted].filter(([, { kind }]) => kind === 1))
   const unknown = [...pairs].filter(([name]) => !known.has(name)).map(([, row]) => row)
-  await create(tx, unknown, now)
-  const locked = await lockRows(tx, [...wanted.values()])
+  const [, locked] = await Promise.all([create(tx, unknown, now), lockRows(tx, [...wanted.values()])])
   if (locked.length === wanted.size) {
     tx.afterCommit(() => {
       for (const name of pairs.keys()) known.set(name, true)
@@ -33,8 +32,8 @@ export async function lockAll(
   }
   // A pair thought known may be gone: a user deleted for good and made again.
   for (const name of pairs.keys()) known.delete(name)
-  await create(tx, [...pairs.values()], now)
-  return lockRows(tx, [...wanted.values()])
+  const [, all] = await Promise.all([create(tx, [...pairs.values()], now), lockRows(tx, [...wanted.values()])])
+  return all
 }
 
 function nameOf(row: ImportRow): string {

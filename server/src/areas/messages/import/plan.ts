@@ -21,6 +21,8 @@ export interface KnownMessage {
   readonly muid: string
   readonly id: number
   readonly conversation: number
+  readonly sender: string
+  readonly sentAt: number
   readonly parentId: number | null
 }
 
@@ -28,6 +30,8 @@ export type ImportRefusal =
   | 'ERR_UID_NOT_FOUND'
   | 'ERR_GUID_NOT_FOUND'
   | 'ERR_IMPORT_MUID_ALREADY_EXISTS'
+  /** The muid is taken, but by another message: this one is not there yet. */
+  | 'MUID_OF_ANOTHER_MESSAGE'
   | 'ERR_WRONG_MESSAGE_THREAD'
   | 'ERR_MESSAGE_THREAD_NESTING'
 
@@ -68,12 +72,27 @@ export function planImport(
     return parent.parentMuid === null ? parent : 'ERR_MESSAGE_THREAD_NESTING'
   }
 
+  /** Is the message that has this muid the very one of the row? */
+  const isSame = (row: ImportRow, conversation: LockedConversation, key: string): boolean => {
+    const holders = stored.get(key)
+    if (holders === undefined) {
+      const first = firstOf.get(key)
+      return first?.sender === row.sender && first.sentAt === row.sentAt && conversationOf(first) === conversation
+    }
+    return holders.some(
+      (holder) =>
+        holder.sender === row.sender && holder.sentAt === row.sentAt && holder.conversation === conversation.key,
+    )
+  }
+
   const taken = new Set(stored.keys())
   return rows.map((row) => {
     const conversation = conversationOf(row)
     if (conversation === undefined) return row.kind === 1 ? 'ERR_UID_NOT_FOUND' : 'ERR_GUID_NOT_FOUND'
     const key = muidKey(row.appId, row.muid)
-    if (taken.has(key)) return 'ERR_IMPORT_MUID_ALREADY_EXISTS'
+    if (taken.has(key)) {
+      return isSame(row, conversation, key) ? 'ERR_IMPORT_MUID_ALREADY_EXISTS' : 'MUID_OF_ANOTHER_MESSAGE'
+    }
     const parent = findParent(row, conversation)
     if (typeof parent === 'string') return parent
     taken.add(key)

@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { Metrics } from '../../../metrics.ts'
+import { withChannel } from '../../../store/channel.ts'
 import { createCoalescer } from '../../../store/coalesce.ts'
+import { isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
 import type { KnownPairs } from './conversations.ts'
 import type { ImportRow } from './row.ts'
-import { type ImportResult, writeImport } from './write.ts'
+import { type ImportResult, importSettings, writeImport } from './write.ts'
 
 /** Writes what is imported, the records of several requests together. */
 export interface ImportWriter {
@@ -24,7 +26,11 @@ const maxInFlight = 2
 
 export function createImportWriter(database: Database, metrics: Metrics): ImportWriter {
   const known: KnownPairs = new LRUCache({ max: 100_000 })
-  const write = (rows: readonly ImportRow[]) => writeAttentively(database, known, rows)
+  const channels = Array.from({ length: maxInFlight }, (_, i) =>
+    database.openChannel(`parley importer ${i}`, importSettings),
+  )
+  const write = (rows: readonly ImportRow[]) =>
+    withChannel(channels, (channel) => retryMeetings(() => writeImport(channel, known, rows)))
   const requests = createCoalescer<readonly ImportRow[], ImportResult[]>({
     maxBatch: maxRequests,
     maxInFlight,
@@ -65,18 +71,14 @@ async function writeDivisibly(write: Write, rows: readonly ImportRow[]): Promise
   }
 }
 
-/** A muid that another batch stored after this one had looked for it is found by the next attempt. */
-async function writeAttentively(
-  database: Database,
-  known: KnownPairs,
-  rows: readonly ImportRow[],
-): Promise<ImportResult[]> {
+/** Deadlocks are tried again, and muids that another batch stored after this one had looked for them. */
+async function retryMeetings<Result>(write: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await writeImport(database, known, rows)
+      return await write()
     } catch (error) {
       const isTaken = (error as { code?: unknown }).code === uniqueViolation
-      if (!isTaken || attempt === maxAttempts) throw error
+      if (!(isTaken || isRetryable(error)) || attempt === maxAttempts) throw error
     }
   }
 }

@@ -1,13 +1,17 @@
 import type { CursorMeta, Message, MessageCount } from '@parley/contract'
 import type { App } from '../../../call.ts'
+import type { Context } from '../../../context.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { conversationId } from '../../conversations/index.ts'
 import { type StoredMessage, selectStored } from '../rows.ts'
+import { findMessages } from '../search/find.ts'
+import { foldText } from '../search/fold.ts'
+import { type Selection, select } from '../search/hits.ts'
 import { type ShowOptions, showMessages } from '../show.ts'
 import { filterConditions, type MessageFilters, viewerConditions } from './filters.ts'
 import { answerOrder, behind, beyond, cursorMeta, readingOrder, readPaging } from './position.ts'
-import { countsOf, messagesOf, type Source } from './sources.ts'
+import type { Source } from './sources.ts'
 
 /** The query of a message list, as its declaration types it. */
 export interface ListQuery extends MessageFilters {
@@ -16,6 +20,7 @@ export interface ListQuery extends MessageFilters {
   readonly sentAt?: number
   readonly updatedAt?: number
   readonly count?: boolean
+  readonly searchKey?: string
   readonly withTags?: boolean
   readonly hideQuotedMessages?: boolean
   readonly withThreadSubscribed?: boolean
@@ -37,30 +42,44 @@ export interface ListRequest {
 export type ListAnswer = { data: Array<Message | MessageCount>; meta?: CursorMeta }
 
 /** Answers a message list: a page of messages, or with `count` the number of them in each conversation. */
-export async function listMessages(on: Queryable, request: ListRequest): Promise<ListAnswer> {
-  const { query, viewer } = request
+export async function listMessages(
+  { database, search }: Pick<Context, 'database' | 'search'>,
+  request: ListRequest,
+): Promise<ListAnswer> {
+  const { query, viewer, source } = request
+  // Of blanks alone nothing is left to look for, as of an empty parameter.
+  const text = foldText(query.searchKey ?? '')
+  const on = text === '' ? database : search.reader()
+  const selection = select(source, text === '' ? undefined : await findMessages(on, source, text))
   const conditions = [
     ...filterConditions(query, viewer),
     ...(viewer === undefined ? [] : viewerConditions(query, viewer)),
     ...(request.limits ?? []),
   ]
-  return query.count === true ? countMessages(on, request, conditions) : pageOfMessages(on, request, conditions)
+  return query.count === true
+    ? countMessages(on, request, selection, conditions)
+    : pageOfMessages(on, request, selection, conditions)
 }
 
-async function pageOfMessages(on: Queryable, request: ListRequest, conditions: Fragment[]): Promise<ListAnswer> {
-  const { app, source, query, limit } = request
+async function pageOfMessages(
+  on: Queryable,
+  request: ListRequest,
+  selection: Selection,
+  conditions: Fragment[],
+): Promise<ListAnswer> {
+  const { app, query, limit } = request
   const paging = await readPaging(on, app.appId, query, limit)
   const isBeyond = beyond(paging)
   const isBehind = behind(paging)
 
   const pageConditions = isBeyond === undefined ? conditions : [...conditions, isBeyond]
-  const page = messagesOf(source, pageConditions, { order: readingOrder(paging), limit: limit + 1 })
+  const page = selection.rows(pageConditions, { order: readingOrder(paging), limit: limit + 1 })
   const [found, rowsBehind] = await Promise.all([
     on.run<StoredMessage>(selectStored(page, answerOrder(paging))),
     isBehind === undefined
       ? []
       : on.run(
-          messagesOf(source, [...conditions, isBehind], {
+          selection.rows([...conditions, isBehind], {
             order: readingOrder({ ...paging, affix: paging.affix === 'append' ? 'prepend' : 'append' }),
             limit: 1,
           }),
@@ -83,10 +102,14 @@ async function pageOfMessages(on: Queryable, request: ListRequest, conditions: F
   }
 }
 
-async function countMessages(on: Queryable, request: ListRequest, conditions: Fragment[]): Promise<ListAnswer> {
-  const { source, viewer } = request
+async function countMessages(
+  on: Queryable,
+  { viewer }: ListRequest,
+  selection: Selection,
+  conditions: Fragment[],
+): Promise<ListAnswer> {
   const rows = await on.run<{ kind: 1 | 2; first: string; second: string; count: number }>(
-    countsOf(source, conditions) as Fragment<{ kind: 1 | 2; first: string; second: string; count: number }>,
+    selection.counts(conditions) as Fragment<{ kind: 1 | 2; first: string; second: string; count: number }>,
   )
   if (viewer === undefined) {
     return {

@@ -27,17 +27,18 @@ export const operations = [
     return { data: await reply(context, app, caller, parent, body) }
   }),
 
-  serve(listThreadMessages, async ({ app, actor, policy, params, query }, { database }) => {
+  serve(listThreadMessages, async ({ app, actor, policy, params, query }, context) => {
+    const { database } = context
     const viewer = actor?.uid
     const parent = await requireMessage(database, app, readMessageId(params.id), viewer)
     const { appId } = app
     const source = { of: 'thread', appId, parentId: parent.id, conversation: parent.conversation, viewer } as const
     const limit = query.limit ?? query.perPage ?? limits.limit.default
-    if (viewer === undefined) return listMessages(database, { app, viewer, source, query, limit })
+    if (viewer === undefined) return listMessages(context, { app, viewer, source, query, limit })
     const right = await requireMessageRight(database, app, viewer, parent, 'listThreadedMessages')
     const ofGroup = right === undefined ? [] : await groupLimits(database, appId, viewer, right.group.guid)
     const seen = [...roleLimits(policy, viewer), ...ofGroup]
-    return listMessages(database, { app, viewer, source, query, limit, limits: seen })
+    return listMessages(context, { app, viewer, source, query, limit, limits: seen })
   }),
 
   serve(listThreadsOperation, async ({ app, actor, policy, query }, { database }) => {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Metrics } from '../../../metrics.ts'
-import type { Channel, Query } from '../../../store/channel.ts'
+import { type Channel, type Query, withChannel } from '../../../store/channel.ts'
 import { type Coalescer, createCoalescer } from '../../../store/coalesce.ts'
 import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
@@ -131,16 +131,5 @@ async function runTransaction(channel: Channel, queries: Query[]) {
     } catch (error) {
       if (attempt === maxAttempts || !isRetryable(error)) throw error
     }
-  }
-}
-
-/** Takes a channel that no other batch uses; there are as many as batches in flight. */
-async function withChannel<Result>(channels: Channel[], use: (channel: Channel) => Promise<Result>): Promise<Result> {
-  const channel = channels.pop()
-  if (channel === undefined) throw new Error('more batches in flight than channels')
-  try {
-    return await use(channel)
-  } finally {
-    channels.push(channel)
   }
 }

@@ -1,0 +1,135 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Channel, Query } from '../../../store/channel.ts'
+import type { Transaction } from '../../../store/database.ts'
+import { statement } from '../../../store/statement.ts'
+import { searchedText } from './fold.ts'
+import { vectorOf } from './grams.ts'
+
+/** A message as far as it is searched. */
+interface Saying {
+  readonly appId: number
+  readonly id: number
+  readonly conversation: number
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** What may be found of a message. */
+interface Entry {
+  readonly appId: number
+  readonly id: number
+  readonly body: string
+  readonly grams: string
+}
+
+function entryOf({ appId, id, conversation, data }: Saying): Entry {
+  const body = searchedText(data)
+  return { appId, id, body, grams: vectorOf(appId, conversation, body) }
+}
+
+/** Ids are drawn for all apps together; each app's messages are found by its key. */
+const selectSayings = statement(`
+  select m.app_id as "appId", m.id, m.conversation, m.data
+  from apps a
+  cross join lateral (
+    select app_id, id, conversation, data
+    from messages
+    where app_id = a.app_id
+    and id > $1
+    and id <= $2
+    and deleted_at is null
+    and category <> 'action'
+    offset 0
+  ) m`)
+
+const selectNextId = statement(`
+  select min(m.id) as "nextId"
+  from apps a
+  cross join lateral (
+    select id
+    from messages
+    where app_id = a.app_id
+    and id > $1
+    order by id
+    limit 1
+  ) m`)
+
+const advance = statement(`
+  update search_progress
+  set indexed_id = $2
+  where indexed_id = $1`)
+
+/** A message that was changed meanwhile has an entry, if an empty one, which stays. */
+const insert = statement(`
+  insert into search_entries (app_id, message_id, body, grams)
+  select r.app_id, r.id, r.body, r.grams::tsvector
+  from unnest($1::int[], $2::bigint[], $3::text[], $4::text[]) as r(app_id, id, body, grams)
+  order by r.app_id, r.id
+  on conflict (app_id, message_id) do nothing`)
+
+/** Empty entries keep the writer from adding what has gone; up to here it will not come again. */
+const clear = statement(`
+  delete from search_entries
+  where body = ''
+  and message_id <= $1`)
+
+const batchIds = 2000
+/** Entries are made in pieces, so that requests need not wait for a whole batch. */
+const pieceLength = 100
+
+/**
+ * Adds the entries of the next messages in the order of their ids, as one transaction.
+ * @param settledId up to here no message can come to light any more
+ * @returns the id up to which every message has its entry then
+ */
+export async function addNextEntries(channel: Channel, indexedId: number, settledId: number): Promise<number> {
+  if (settledId <= indexedId) return indexedId
+  let upTo = Math.min(indexedId + batchIds, settledId)
+  const { rows } = await channel.query({ ...selectSayings, values: [indexedId, upTo] })
+  // Where ids were left out, the next message may be far away.
+  if (rows.length === 0 && upTo < settledId) upTo = Math.min(await readIdBefore(channel, upTo, settledId), settledId)
+  const entries = await makeEntries(rows as Saying[])
+  const queries: Query[] = [{ ...advance, values: [indexedId, upTo] }]
+  if (entries.length > 0) {
+    const column = <T>(read: (entry: Entry) => T) => entries.map(read)
+    queries.push({
+      ...insert,
+      values: [
+        column(({ appId }) => appId),
+        column(({ id }) => id),
+        column(({ body }) => body),
+        column(({ grams }) => grams),
+      ],
+    })
+  }
+  queries.push({ ...clear, values: [upTo] })
+  await channel.transaction(queries)
+  return upTo
+}
+
+async function readIdBefore(channel: Channel, id: number, settledId: number): Promise<number> {
+  const { rows } = await channel.query({ ...selectNextId, values: [id] })
+  const { nextId } = rows[0] as { nextId: number | null }
+  return nextId === null ? settledId : nextId - 1
+}
+
+async function makeEntries(sayings: readonly Saying[]): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for (let start = 0; start < sayings.length; start += pieceLength) {
+    if (start > 0) await nextTurn()
+    entries.push(...sayings.slice(start, start + pieceLength).map(entryOf))
+  }
+  return entries.filter(({ body }) => body !== '')
+}
+
+const replace = statement(`
+  insert into search_entries (app_id, message_id, body, grams)
+  values ($1, $2, $3, $4::tsvector)
+  on conflict (app_id, message_id) do update
+  set body = excluded.body,
+    grams = excluded.grams`)
+
+/** Writes what is found of a message from now on, in the transaction that changes it; the old text has gone by then. */
+export async function replaceEntry(tx: Transaction, saying: Saying): Promise<void> {
+  const { appId, id, body, grams } = entryOf(saying)
+  if (body !== '') await tx.query(replace, [appId, id, body, grams])
+}

@@ -1,0 +1,91 @@
+import { sql } from 'kysely'
+import { allOf, type Fragment } from '../../../store/statement.ts'
+import { type Cut, countsOf, isVisible, messagesOf, type Source, sidesOf } from '../list/sources.ts'
+import type { Found } from './find.ts'
+
+/**
+ * Those of some messages that belong to a list: whole rows of `messages` that meet the conditions on `m` (and on the
+ * viewer's side `s`). The counterpart of `messagesOf`, which reads conversations from their ends. The offset keeps the
+ * planner from reading them in the order of the list, in search of a few.
+ * @param ids a subquery of message ids
+ */
+function messagesAmong(ids: Fragment, source: Source, conditions: readonly Fragment[], cut: Cut | undefined): Fragment {
+  const sides =
+    source.of === 'viewer'
+      ? sql`join ${sidesOf(source)} on s.app_id = m.app_id and s.conversation = m.conversation`
+      : source.of === 'thread' && source.viewer !== undefined
+        ? sql`
+    join conversation_states s
+      on s.app_id = m.app_id and s.uid = ${source.viewer} and s.conversation = m.conversation`
+        : sql``
+  return sql`
+    select m.*
+    from (
+      select m.*
+      from (${ids}) h
+      join messages m on m.app_id = ${source.appId} and m.id = h.id
+      offset 0
+    ) m
+    ${sides}
+    where ${allOf([...belongs(source), ...conditions])}
+    ${cut === undefined ? sql`` : sql`order by ${cut.order} limit ${cut.limit}`}`
+}
+
+const notCleared = sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`
+
+function belongs(source: Source): Fragment[] {
+  switch (source.of) {
+    case 'app':
+      return []
+    case 'conversations':
+      return [sql`m.conversation = any(${source.conversations}::bigint[])`]
+    case 'user':
+      return [sql`(m.sender = ${source.uid} or m.kind = 1 and m.receiver = ${source.uid})`]
+    case 'thread':
+      return [sql`m.parent_id = ${source.parentId}`, ...(source.viewer === undefined ? [] : [notCleared])]
+    case 'viewer':
+      return [isVisible(source), notCleared]
+  }
+}
+
+/** How many of some messages each conversation of a list has: rows `kind, first, second, count`, as `countsOf` gives. */
+function countsAmong(ids: Fragment, source: Source, conditions: readonly Fragment[]): Fragment {
+  return sql`
+    select c.kind, c.first, c.second, n.count
+    from (
+      select m.conversation, count(*) as count
+      from (${messagesAmong(ids, source, conditions, undefined)}) m
+      group by m.conversation
+    ) n
+    join conversations c on c.app_id = ${source.appId} and c.key = n.conversation
+    order by c.kind, c.first, c.second`
+}
+
+/** How a list reads what it shows. */
+export interface Selection {
+  /** Whole rows of `messages` that meet the conditions on `m`. */
+  rows(conditions: readonly Fragment[], cut: Cut): Fragment
+  /** Rows `kind, first, second, count`, one for each conversation. */
+  counts(conditions: readonly Fragment[]): Fragment
+}
+
+/** Reads the messages of a source: all, or those that a search has found. */
+export function select(source: Source, found: Found | undefined): Selection {
+  if (found === undefined) {
+    return {
+      rows: (conditions, cut) => messagesOf(source, conditions, cut),
+      counts: (conditions) => countsOf(source, conditions),
+    }
+  }
+  if (found.are === 'few') {
+    const ids = sql`select unnest(${found.ids}::bigint[]) as id`
+    return {
+      rows: (conditions, cut) => messagesAmong(ids, source, conditions, cut),
+      counts: (conditions) => countsAmong(ids, source, conditions),
+    }
+  }
+  return {
+    rows: (conditions, cut) => messagesOf(source, [...conditions, found.isOne], cut),
+    counts: (conditions) => countsAmong(found.allIds, source, conditions),
+  }
+}

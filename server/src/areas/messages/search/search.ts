@@ -1,0 +1,48 @@
+import type { Log } from '../../../log.ts'
+import type { Channel } from '../../../store/channel.ts'
+import type { Database, Queryable } from '../../../store/database.ts'
+import { compileFragment, type Fragment, type Statement } from '../../../store/statement.ts'
+import { createSearchWriter } from './writer.ts'
+
+/** Search in messages, as the lists use it. */
+export interface MessageSearch {
+  /** Where all that one search asks goes, in the order in which it is asked: connections that nothing else waits for. */
+  reader(): Queryable
+  /** Begins to fill the index behind the sends. */
+  start(): void
+  /** Lets the batch under way end. */
+  stop(): Promise<void>
+}
+
+/** So many searches run at once; others wait for them, rather than everything else. */
+const readers = 2
+
+/** The planner knows nothing of how often grams occur; every query is written for the index that it is to use. */
+const settings = `
+  set plan_cache_mode = force_generic_plan;
+  set enable_seqscan = off;
+  set work_mem = '16MB';
+  set jit = off`
+
+export function createMessageSearch(database: Database, log: Log): MessageSearch {
+  const channels = Array.from({ length: readers }, (_, i) => database.openChannel(`parley search ${i}`, settings))
+  const queryables = channels.map(queryableOf)
+  const writer = createSearchWriter(database, log)
+  let next = 0
+  return {
+    reader: () => queryables[next++ % readers] as Queryable,
+    start: writer.start,
+    stop: writer.stop,
+  }
+}
+
+function queryableOf(channel: Channel): Queryable {
+  return {
+    async query<Row>(statement: Statement, values: unknown[] = []) {
+      return (await channel.query({ ...statement, values })).rows as Row[]
+    },
+    async run<Row>(fragment: Fragment<Row>) {
+      return (await channel.query(compileFragment(fragment))).rows as Row[]
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../../../log.ts'
+import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
+import type { Database } from '../../../store/database.ts'
+import { addNextEntries } from './entries.ts'
+import { createSettlement, readProgress } from './progress.ts'
+
+/** Fills the search index behind the sends, as one of however many processes there are. */
+export interface SearchWriter {
+  start(): void
+  /** Lets the batch under way end, and begins no other. */
+  stop(): Promise<void>
+}
+
+/**
+ * Whoever changes a message at the same time may have to wait for a batch, and a batch for him: the batch gives way. What
+ * it writes can be made again from the messages, so nobody waits for the disk.
+ */
+const settings = `
+  set synchronous_commit = off;
+  set lock_timeout = '200ms';
+  set plan_cache_mode = force_generic_plan;
+  set enable_hashjoin = off;
+  set enable_mergejoin = off;
+  set enable_seqscan = off;
+  set jit = off`
+
+/** How long to wait for more, after a batch and when there was nothing. */
+const pauseMs = { busy: 50, idle: 200, failed: 1000 }
+const lockNotAvailable = '55P03'
+
+export function createSearchWriter(database: Database, log: Log): SearchWriter {
+  const channel = database.openChannel('parley search writer', settings)
+  const stopping = new AbortController()
+  let settle = createSettlement()
+
+  /** @returns how long to wait before the next one */
+  const round = async (): Promise<number> => {
+    const progress = await readProgress(channel)
+    const settledId = settle(progress)
+    if (!progress.leads) return pauseMs.failed
+    const indexedId = await addNextEntries(channel, progress.indexedId, settledId)
+    if (indexedId < settledId) return 0
+    return indexedId < progress.lastId || indexedId > progress.indexedId ? pauseMs.busy : pauseMs.idle
+  }
+  const tryRound = async (): Promise<number> => {
+    try {
+      return await round()
+    } catch (error) {
+      if (isRetryable(error) || (error as { code?: unknown }).code === lockNotAvailable) return pauseMs.busy
+      // While the database is away searches are refused like everything else.
+      if (!isConnectionFailure(error)) log.error({ err: error }, 'the search index could not be filled')
+      settle = createSettlement()
+      return pauseMs.failed
+    }
+  }
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      const pause = await tryRound()
+      await delay(pause, undefined, { ref: false, signal: stopping.signal }).catch(() => {})
+    }
+  }
+
+  let running: Promise<void> | undefined
+  return {
+    start() {
+      running ??= run()
+    },
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
