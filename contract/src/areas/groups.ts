@@ -92,7 +92,7 @@ export const createGroup = defineOperation({
 })
 
 const Epoch = Type.Integer({ minimum: 0, description: 'Epoch seconds' })
-const Count = Type.Integer({ minimum: 0 })
+const Count = Type.Integer({ minimum: 0, maximum: 2_147_483_647 })
 
 export const listGroups = defineOperation({
   ...shared,

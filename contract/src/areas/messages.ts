@@ -192,7 +192,7 @@ export const listAllMessages = defineOperation({
     'editedAt[to]': Type.Optional(Type.Integer({ minimum: 0 })),
   }),
   answer: MessageList,
-  errors: ['ERR_UID_NOT_FOUND'],
+  errors: ['ERR_UID_NOT_FOUND', 'ERR_MESSAGE_ID_NOT_FOUND'],
 })
 
 export const listUserMessages = defineOperation({
@@ -207,7 +207,7 @@ export const listUserMessages = defineOperation({
   params: UidParams,
   query: Type.Object(messageListQuery),
   answer: MessageList,
-  errors: ['ERR_UID_NOT_FOUND'],
+  errors: ['ERR_UID_NOT_FOUND', 'ERR_MESSAGE_ID_NOT_FOUND'],
 })
 
 export const listGroupMessages = defineOperation({
@@ -222,6 +222,7 @@ export const listGroupMessages = defineOperation({
   query: Type.Object(messageListQuery),
   answer: MessageList,
   errors: [
+    'ERR_MESSAGE_ID_NOT_FOUND',
     'ERR_GUID_NOT_FOUND',
     'ERR_UID_NOT_FOUND',
     'ERR_GROUP_NOT_JOINED',

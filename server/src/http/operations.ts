@@ -8,7 +8,7 @@ import { authenticate, checkActorNamed, resolveApp } from './caller.ts'
 import { apiNotFound, databaseAway } from './errors.ts'
 import { compileQueryReader } from './query.ts'
 import { createRateLimiter, type RateLimiter, takeFromLimits } from './rate-limits.ts'
-import { readForm } from './uploads.ts'
+import { isForm, readForm } from './uploads.ts'
 import { compileCheck, sanitize } from './validation.ts'
 
 /** What the kernel found out about a request before its body was read. */
@@ -59,7 +59,7 @@ function registerOperation(
       const params = readParams(request)
       const query = sanitize(readQuery(request.query as Record<string, string>), 'query') as Record<string, unknown>
       checkQuery(query)
-      const form = request.isMultipart() ? await readForm(request, operation, app, context.media) : undefined
+      const form = isForm(request) ? await readForm(request, operation, app, context.media) : undefined
       const files = form?.files ?? []
       try {
         const body = checkBody && readBody(form?.body ?? request.body, declared)

@@ -37,12 +37,18 @@ function readerOf(schema: TSchema): Read {
     }
     case 'integer':
     case 'number':
-      return (raw) => (typeof raw === 'string' && /^-?\d{1,16}(\.\d{1,16})?$/.test(raw) ? Number(raw) : raw)
+      return readNumber
     case 'boolean':
       return (raw) => (raw === '1' || raw === 'true' ? true : raw === '0' || raw === 'false' ? false : raw)
     default:
       return (raw) => raw
   }
+}
+
+/** What a double does not hold exactly stays text. */
+function readNumber(raw: string | string[]): unknown {
+  if (typeof raw !== 'string' || !/^-?\d{1,16}(\.\d{1,9})?$/.test(raw)) return raw
+  return Math.abs(Number(raw)) <= Number.MAX_SAFE_INTEGER ? Number(raw) : raw
 }
 
 function splitList(text: string): string[] {

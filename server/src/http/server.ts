@@ -89,7 +89,7 @@ export async function buildHttpServer(
   // After CORS, so that a page is also told why it was refused.
   app.addHook('onRequest', async (request) => refuseUnfit(request, config))
 
-  await registerUploads(app)
+  registerUploads(app)
   registerProbes(app, context)
   registerMedia(app, context)
   registerOpenApi(app, context, routes)

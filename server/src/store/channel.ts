@@ -89,9 +89,12 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
     },
     async interact(work) {
       const client = await acquire()
-      return runTransaction(client, work, () => {
-        forget(client)
-        cutConnection(client)
+      return runTransaction(client, work, {
+        isPipelined: true,
+        onBroken() {
+          forget(client)
+          cutConnection(client)
+        },
       })
     },
     reset() {

@@ -158,8 +158,11 @@ async function attemptTransaction<Result>(
 ): Promise<Result> {
   let broken: Error | undefined
   try {
-    return await runTransaction(client, work, (failure) => {
-      broken = failure
+    return await runTransaction(client, work, {
+      isPipelined: false,
+      onBroken(failure) {
+        broken = failure
+      },
     })
   } finally {
     client.release(broken)

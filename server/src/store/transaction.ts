@@ -4,12 +4,13 @@ import { compileFragment, type Fragment, type Statement } from './statement.ts'
 
 /**
  * Runs a transaction on a connection that nobody else uses meanwhile; rolled back when `work` throws.
- * @param onBroken hears when not even that worked: the connection is of no more use
+ * @param isPipelined the connection takes queries while others are under way: `begin` is not waited for
+ * @param onBroken hears when not even rolling back worked: the connection is of no more use
  */
 export async function runTransaction<Result>(
   client: pg.ClientBase,
   work: (tx: Transaction) => Promise<Result>,
-  onBroken: (failure: Error) => void,
+  { isPipelined, onBroken }: { readonly isPipelined: boolean; readonly onBroken: (failure: Error) => void },
 ): Promise<Result> {
   const afterCommit: Array<() => void> = []
   const tx: Transaction = {
@@ -24,8 +25,9 @@ export async function runTransaction<Result>(
   }
   let result: Result
   try {
-    await client.query('begin')
-    result = await work(tx)
+    const begun = client.query('begin')
+    if (!isPipelined) await begun
+    ;[result] = await Promise.all([work(tx), begun])
     const { command } = await client.query('commit')
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
   } catch (error) {

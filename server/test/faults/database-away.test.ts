@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { migrationLock } from '../../src/store/migrate.ts'
 import { makeCast } from './support/cast.ts'
 import { startCrowd } from './support/crowd.ts'
 import { connectToDatabase, killPostmaster, signalDatabase } from './support/database.ts'
-import { startExternalServer } from './support/external.ts'
+import { type ExternalServer, startExternalServer } from './support/external.ts'
 import { createLedger } from './support/ledger.ts'
 import { expectSuccess, type Line, openLine } from './support/line.ts'
 import { findFlaws } from './support/proof.ts'
@@ -22,6 +22,12 @@ const patienceMs = 3_000
 const lockMs = 8_000
 
 const stage = createStage()
+let server: ExternalServer
+
+beforeAll(async () => {
+  server = await startExternalServer(stage)
+}, 60_000)
+afterEach(stage.killServices)
 afterAll(stage.clean)
 
 /** How the database goes away and comes back. `stays`: it is away until told to come back. */
@@ -49,7 +55,8 @@ async function expectToSurvive(service: ServiceProcess, outage: Outage, connect:
       slowest[kind] = Math.max(slowest[kind], outcome.ms)
     },
   })
-  await vi.waitUntil(() => ledger.acknowledged.size > 200, { timeout: 10_000 })
+  stage.onClean(crowd.stop)
+  await vi.waitUntil(() => ledger.acknowledged.size > 200, { timeout: 20_000 })
 
   await outage.begin()
   if (outage.end !== undefined) {
@@ -109,14 +116,12 @@ it('the embedded database hangs: requests are refused until it goes on', async (
     end: () => signalDatabase(dataDir, 'SIGCONT'),
   }
   await expectToSurvive(service, outage, () => connectToDatabase(dataDir))
-  await service.kill()
 }, 60_000)
 
 it('the embedded database is killed: the service starts it again', async () => {
   const dataDir = stage.makeFolder()
   const service = await stage.start({ DATA_DIR: dataDir })
   await expectToSurvive(service, { begin: () => killPostmaster(dataDir) }, () => connectToDatabase(dataDir))
-  await service.kill()
 }, 60_000)
 
 async function open(connectionString: string): Promise<pg.Client> {
@@ -127,7 +132,6 @@ async function open(connectionString: string): Promise<pg.Client> {
 }
 
 it('an external database is stopped and started again by its administrator', async () => {
-  const server = await startExternalServer(stage)
   const connectionString = await server.database('stopped')
   const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
   await expectToSurvive(service, { begin: server.stop, end: server.start }, () => open(connectionString))
@@ -140,10 +144,10 @@ it('an external database is stopped and started again by its administrator', asy
   // Without its database, too, the service ends when told to.
   service.signal('SIGTERM')
   expect(await service.exited).toEqual({ code: 0, signal: null })
+  await server.start()
 }, 60_000)
 
 it('the network to an external database swallows everything, and later lets only new connections through', async () => {
-  const server = await startExternalServer(stage)
   const connectionString = await server.database('remote')
   const network = await openNetwork(stage, server.port)
   const through = connectionString.replace(`:${server.port}/`, `:${network.port}/`)
@@ -173,8 +177,73 @@ it('the network to an external database swallows everything, and later lets only
   expect(await service.exited).toEqual({ code: 0, signal: null })
 }, 60_000)
 
+it('a transaction that the network cut in two keeps its locks for seconds, not hours', async () => {
+  const connectionString = await server.database('halved')
+  const network = await openNetwork(stage, server.port)
+  const through = connectionString.replace(`:${server.port}/`, `:${network.port}/`)
+  const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: through })
+  const url = await service.ready
+  const line = openLine(() => url)
+  for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
+  const group = { guid: 'team', name: 'Team', type: 'public', owner: 'alice', members: { participants: ['bob'] } }
+  await expectSuccess(line.call('POST', '/groups', group))
+  const send = () => {
+    const body = { receiver: 'team', receiverType: 'group', data: { text: 'hello' } }
+    return line.call('POST', '/messages', body, { as: 'alice' })
+  }
+  await expectSuccess(send())
+
+  // Marking unread takes the conversation's lock by a statement of its own: here it waits, then the network is gone.
+  const [other, watcher] = [await open(connectionString), await open(connectionString)]
+  await other.query('begin')
+  await other.query('select from conversations for update')
+  const marker = openLine(() => url)
+  const marked = marker.call('DELETE', '/groups/team/conversation/read', {}, { as: 'bob' })
+  const waits = `select from pg_stat_activity where application_name = 'parley' and wait_event_type = 'Lock'`
+  await vi.waitUntil(async () => (await watcher.query(waits)).rowCount === 1, { timeout: 5_000 })
+  network.swallow()
+  await other.query('commit')
+  expect(await marked).toMatchObject({ status: 503 })
+
+  network.heal()
+  await vi.waitUntil(async () => (await statusOf(line, '/ready')) === 200, { timeout: 5_000 })
+  const sent = await send()
+  expect(sent).toMatchObject({ status: 200 })
+  expect(sent.ms).toBeLessThan(lockMs)
+  await Promise.all([line.close(), marker.close(), other.end(), watcher.end()])
+}, 60_000)
+
+it('a database that takes no writes, as a standby, refuses them for the time being and still reads', async () => {
+  const connectionString = await server.database('standby')
+  const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+  const url = await service.ready
+  const line = openLine(() => url)
+  for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
+  const send = () => {
+    const body = { receiver: 'bob', receiverType: 'user', data: { text: 'hello' } }
+    return line.call('POST', '/messages', body, { as: 'alice' })
+  }
+  const statusOfSend = async () => {
+    const outcome = await send()
+    return outcome.kind === 'answered' ? outcome.status : 0
+  }
+  await expectSuccess(send())
+
+  const admin = await open(connectionString)
+  await admin.query('alter system set default_transaction_read_only = on')
+  await admin.query('select pg_reload_conf()')
+  await vi.waitUntil(async () => (await statusOfSend()) === 503, { timeout: 5_000 })
+  await expectSuccess(line.call('GET', '/users/bob/messages', undefined, { as: 'alice' }))
+  expect(await line.call('PUT', '/users/bob', { name: 'Bob' })).toMatchObject({ status: 503 })
+  await admin.query('set transaction_read_only = off')
+  await admin.query('set default_transaction_read_only = off')
+  await admin.query('alter system reset default_transaction_read_only')
+  await admin.query('select pg_reload_conf()')
+  await vi.waitUntil(async () => (await statusOfSend()) === 200, { timeout: 5_000 })
+  await Promise.all([line.close(), admin.end()])
+}, 60_000)
+
 it('the service waits for an external database that comes up later', async () => {
-  const server = await startExternalServer(stage)
   const connectionString = await server.database('late')
   await server.stop()
   const service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
@@ -187,7 +256,6 @@ it('the service waits for an external database that comes up later', async () =>
 }, 60_000)
 
 it('the service outlives a restart of its database while it waits for another to migrate', async () => {
-  const server = await startExternalServer(stage)
   const connectionString = await server.database('restarted')
   const other = await open(connectionString)
   await other.query('select pg_advisory_lock($1)', [migrationLock])

@@ -2,7 +2,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { ErrorBodySchema, errors, type Operation } from '@parley/contract'
 import { Ajv, type ValidateFunction } from 'ajv'
-import { Agent, request } from 'undici'
+import { Agent } from 'undici'
 import { expect, inject } from 'vitest'
 import { buildParley, type Parley } from '../../src/app.ts'
 import type { Route } from '../../src/call.ts'
@@ -139,11 +139,14 @@ export async function ask(
   options: { method?: string; headers?: Record<string, string>; body?: string | Buffer } = {},
 ): Promise<Answer> {
   const { method = 'GET', headers = {}, body } = options
-  const answer = await request(url, {
-    dispatcher: agent,
+  // Apart, so that the path is sent as it is.
+  const [, origin = '', path = '/'] = /^(https?:\/\/[^/]+)(.*)$/s.exec(url) ?? []
+  const answer = await agent.request({
+    origin,
+    path: path || '/',
     method: method as 'GET',
     headers,
-    ...(body !== undefined && { body }),
+    body: body ?? null,
   })
   const raw = await answer.body.text()
   const json = String(answer.headers['content-type'] ?? '').includes('json') && raw !== ''

@@ -121,7 +121,7 @@ export async function selectBlocked(
     sql`
     select ${sql.raw(userColumns)}, count(*) over () as total
     from (select uid, max(ordinal) as ordinal from (${blocks}) b group by uid) b
-    join users u on u.uid = b.uid
+    join users u on u.app_id = ${appId} and u.uid = b.uid
     where ${allOf(conditions)}
     order by b.ordinal desc
     limit ${page.perPage} offset ${page.offset}` as Fragment<UserRow & { total: number }>,

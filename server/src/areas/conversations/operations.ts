@@ -30,13 +30,14 @@ import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readBlockInfo } from '../blocked-users/index.ts'
 import { readMembership } from '../groups/index.ts'
+import { selectSides } from './list.ts'
 import { markReceived, markUnreadFrom, type SideOf } from './marks.ts'
 import { conversationId } from './naming.ts'
 import { pinConversation, readAppPins, replaceAppPins, unpinConversation } from './pins.ts'
 import { notAccessible, requireGroupSide, requireNamed, requireUserSide } from './require.ts'
 import { deleteForAll, resetConversation, setTags } from './reset.ts'
 import { showConversations } from './show.ts'
-import { otherSide, readSide, rememberCounts, type Side, selectSides } from './sides.ts'
+import { otherSide, readSide, rememberCounts, type Side } from './sides.ts'
 
 export const operations = [
   serve(listConversations, async ({ app, actor, query }, { database, log }) => {

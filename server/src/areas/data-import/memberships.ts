@@ -1,5 +1,5 @@
 import type { GroupScope } from '@parley/contract'
-import type { Transaction } from '../../store/database.ts'
+import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { joinConversations } from '../conversations/index.ts'
 
@@ -56,12 +56,12 @@ const count = statement(`
 
 /** How many groups users are members of; who is in none is missing. */
 export async function countGroups(
-  tx: Transaction,
+  on: Queryable,
   appId: number,
   uids: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   if (uids.length === 0) return new Map()
-  const rows = await tx.query<{ uid: string; groups: number }>(count, [appId, uids])
+  const rows = await on.query<{ uid: string; groups: number }>(count, [appId, uids])
   return new Map(rows.map(({ uid, groups }) => [uid, groups]))
 }
 

@@ -1,5 +1,6 @@
 import type { ImportMessage, Message } from '@parley/contract'
 import type { Context } from '../../context.ts'
+import type { Queryable } from '../../store/database.ts'
 import { type GroupRow, readGroups, showGroup } from '../groups/index.ts'
 import { createImportedView, type ImportResult, type ImportRow, toImportRow } from '../messages/index.ts'
 import { showDeletedUser, showUser, type UserRow } from '../users/index.ts'
@@ -46,16 +47,23 @@ interface Cast {
 }
 
 /** Makes the users and groups that the records bring along. @returns all that they name, and who is refused */
-function makeCast(
+async function makeCast(
   { database, secrets }: Context,
   appId: number,
   records: readonly ImportMessage[],
   now: number,
 ): Promise<Cast & { refusals: Array<Failure | undefined> }> {
+  const links = records.map(linksOf)
+  const admitAll = async (on: Queryable) => {
+    const roster = await readRoster(on, appId, links)
+    return { roster, refusals: links.map((link) => roster.admit(link)) }
+  }
+  // Most requests come for people who are all there.
+  const { roster, refusals } = await admitAll(database)
+  if (roster.newUsers.length === 0 && roster.newGroups.length === 0) return { ...roster, refusals }
+
   return database.transaction(async (tx) => {
-    const links = records.map(linksOf)
-    const roster = await readRoster(tx, appId, links)
-    const refusals = links.map((link) => roster.admit(link))
+    const { roster, refusals } = await admitAll(tx)
     const users = await makeUsers(tx, appId, roster.newUsers, now)
     const { founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
     const owners = await holdUsers(
@@ -64,11 +72,8 @@ function makeCast(
       founders.map(({ uid }) => uid),
     )
     await enrol(tx, appId, founders, owners, now)
-    const groups = await readGroups(
-      tx,
-      appId,
-      roster.newGroups.map(({ details }) => details.guid.toLowerCase()),
-    )
+    const guids = roster.newGroups.map(({ details }) => details.guid.toLowerCase())
+    const groups = await readGroups(tx, appId, guids)
     return {
       users: new Map([...roster.users, ...users]),
       groups: new Map([...roster.groups, ...groups]),

@@ -1,5 +1,5 @@
 import { type ImportGroupDetails, type ImportUser, limits } from '@parley/contract'
-import type { Transaction } from '../../store/database.ts'
+import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
 import { type GroupRow, readGroups } from '../groups/index.ts'
@@ -42,8 +42,8 @@ export interface Roster {
   admit(links: Links): Failure | undefined
 }
 
-/** Reads what is there of all that the records of a request name. */
-export async function readRoster(tx: Transaction, appId: number, records: readonly Links[]): Promise<Roster> {
+/** Reads what is there of all that the records of a request name. To make what is missing, in its transaction. */
+export async function readRoster(on: Queryable, appId: number, records: readonly Links[]): Promise<Roster> {
   const uids = new Set<string>()
   const guids = new Set<string>()
   for (const { users = [], groups = [], needsUsers = [], needsGroups = [] } of records) {
@@ -55,8 +55,8 @@ export async function readRoster(tx: Transaction, appId: number, records: readon
     for (const uid of needsUsers) uids.add(uid)
     for (const guid of needsGroups) guids.add(guid)
   }
-  const users = await readUsers(tx, appId, uids)
-  const groups = await readGroups(tx, appId, guids)
+  const users = await readUsers(on, appId, uids)
+  const groups = await readGroups(on, appId, guids)
   const missing = records.flatMap((links) =>
     (links.users ?? []).filter((user) => user !== undefined && !users.has(user.uid.toLowerCase())),
   )
@@ -66,8 +66,8 @@ export async function readRoster(tx: Transaction, appId: number, records: readon
   return openRoster({
     users,
     groups,
-    roles: await keepRoles(tx, appId, missing),
-    memberships: await countGroups(tx, appId, [...new Set(owners)]),
+    roles: await keepRoles(on, appId, missing),
+    memberships: await countGroups(on, appId, [...new Set(owners)]),
   })
 }
 
@@ -79,15 +79,15 @@ const selectRoles = statement(`
   order by role
   for key share`)
 
-/** The roles among those that users shall have that exist; they do until the transaction ends. */
+/** The roles among those that users shall have that exist; in a transaction they do until it ends. */
 async function keepRoles(
-  tx: Transaction,
+  on: Queryable,
   appId: number,
   users: ReadonlyArray<ImportUser | undefined>,
 ): Promise<Set<string>> {
   const wanted = new Set(users.flatMap((user) => user?.role?.toLowerCase() ?? []))
   if (wanted.size === 0) return wanted
-  const rows = await tx.query<{ role: string }>(selectRoles, [appId, [...wanted]])
+  const rows = await on.query<{ role: string }>(selectRoles, [appId, [...wanted]])
   return new Set(rows.map(({ role }) => role))
 }
 

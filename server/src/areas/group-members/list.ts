@@ -20,7 +20,7 @@ export async function listMembers(
   query: QueryOf<typeof listGroupMembers>,
 ): Promise<AnswerOf<typeof listGroupMembers>> {
   const group = await requireGroup(on, appId, guid)
-  const conditions = [sql`m.app_id = ${appId}`, sql`m.guid = ${group.guid}`, sql`u.deactivated_at is null`]
+  const conditions: Fragment[] = []
   if (viewer !== undefined) {
     const membership = await requireMembership(on, appId, group, viewer)
     requireScopePermission(group, membership, 'listMembers')
@@ -30,19 +30,22 @@ export async function listMembers(
   conditions.push(...filters(query))
 
   const page = readPage(query)
+  const matching = membersWhere(appId, group.guid, conditions)
   const [rows, [count]] = await Promise.all([
     on.run<MemberRow>(sql`
-      select ${sql.raw(userColumns)}, m.scope, m.joined_at as "joinedAt"
-      from group_members m
-      join users u on u.app_id = m.app_id and u.uid = m.uid
-      where ${allOf(conditions)}
-      order by u.name_key, u.uid
-      limit ${page.perPage} offset ${page.offset}`),
-    on.run<{ total: number }>(sql`
-      select count(*) as total
-      from group_members m
-      join users u on u.app_id = m.app_id and u.uid = m.uid
-      where ${allOf(conditions)}`),
+      select ${sql.raw(userColumns)}, p.scope, p.joined_at as "joinedAt"
+      from (
+        select m.app_id, m.uid, m.scope, m.joined_at, u.name_key
+        ${matching}
+        order by u.name_key, m.uid
+        limit ${page.perPage} offset ${page.offset}
+      ) p
+      join users u on u.app_id = p.app_id and u.uid = p.uid
+      order by p.name_key, p.uid`),
+    // How many members there are is kept with the group.
+    conditions.length === 0
+      ? [{ total: group.membersCount }]
+      : on.run<{ total: number }>(sql`select count(*) as total ${matching}`),
   ])
   const users = await showUsers(on, appId, viewer, rows)
   const cursor = syncCursor(rows)
@@ -54,6 +57,22 @@ export async function listMembers(
     meta: pageMeta(page, count?.total ?? 0, rows.length),
     ...(cursor && { cursor }),
   }
+}
+
+/** The offset keeps it a look by key for each member; the planner would rather read all users of the app. */
+function membersWhere(appId: number, guid: string, conditions: readonly Fragment[]): Fragment {
+  return sql`
+        from group_members m
+        cross join lateral (
+          select u.uid, u.name_key, u.deactivated_at
+          from users u
+          where u.app_id = m.app_id
+          and u.uid = m.uid
+          offset 0
+        ) u
+        where m.app_id = ${appId}
+        and m.guid = ${guid}
+        and ${allOf([sql`u.deactivated_at is null`, ...conditions])}`
 }
 
 function filters({ scopes, searchKey, status }: QueryOf<typeof listGroupMembers>): Fragment[] {

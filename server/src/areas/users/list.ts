@@ -38,14 +38,20 @@ export async function selectUsers(
     ...cursorConditions(filters.updatedAt, affix),
     ...limits,
   ])
+  // Which users are on the page is read from an index alone, so that a late page skips index entries and no rows.
   const users = await on.run<UserRow>(
     sql`
     select ${sql.raw(userColumns)}
-    from users u
-    where ${conditions}
-    order by ${orderOf(affix)}
-    limit ${page.perPage}
-    offset ${page.offset}` as Fragment<UserRow>,
+    from (
+      select u.app_id, u.uid
+      from users u
+      where ${conditions}
+      order by ${orderOf(affix)}
+      limit ${page.perPage}
+      offset ${page.offset}
+    ) p
+    join users u on u.app_id = p.app_id and u.uid = p.uid
+    order by ${orderOf(affix)}` as Fragment<UserRow>,
   )
   const total = await countUsers(on, conditions, users.length, page)
   if (affix === 'prepend') users.reverse()
@@ -95,7 +101,8 @@ function conditionsOf(appId: number, viewer: string | undefined, filters: UserFi
   else if (filters.withDeactivated !== true) conditions.push(sql`u.deactivated_at is null`)
   if (searchKey !== undefined) conditions.push(startsWith(searchKey, filters.searchIn ?? []))
   const wantedRoles = [...roles, ...(role === undefined ? [] : [role])].map((id) => id.toLowerCase())
-  if (wantedRoles.length > 0) conditions.push(sql`u.role = any(${wantedRoles}::text[])`)
+  if (wantedRoles.length === 1) conditions.push(sql`u.role = ${wantedRoles[0]}`)
+  if (wantedRoles.length > 1) conditions.push(sql`u.role = any(${wantedRoles}::text[])`)
   if (tags.length > 0) conditions.push(sql`u.tags && ${tags}::text[]`)
   if (uids !== undefined) conditions.push(sql`u.uid = any(${uids.map((uid) => uid.toLowerCase())}::text[])`)
   // Nobody's presence is known, so everybody is shown as offline.

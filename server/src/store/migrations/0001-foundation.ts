@@ -106,9 +106,11 @@ const statements = [
   // list-users with tags, with createdAt[from] and [to]
   'create index if not exists users_by_tag on users using gin (tags)',
   'create index if not exists users_by_creation on users (app_id, created_at)',
-  // list-users with updatedAt: what changed since
-  'create index if not exists users_by_update on users (app_id, (coalesce(updated_at, created_at)), uid)',
-  'create index if not exists users_by_role on users (app_id, role)',
+  // list-users with updatedAt: what changed since, counted from the index alone (which needs what the expression reads)
+  `create index if not exists users_by_update
+    on users (app_id, (coalesce(updated_at, created_at)), uid) include (updated_at, created_at, deactivated_at)`,
+  // list-users with a role: by name, and counted from the index alone
+  'create index if not exists users_by_role on users (app_id, role, name_key, uid) include (deactivated_at)',
 
   `create table if not exists friends (
     app_id integer not null,
@@ -292,9 +294,11 @@ const statements = [
   'create index if not exists messages_by_time on messages (app_id, sent_at, id)',
   // what a user sent in groups: user-list-user-messages without onBehalfOf, and list-all-messages with sender
   'create index if not exists messages_by_group_sender on messages (app_id, sender, sent_at, id) where kind = 2',
-  // what changed since: updatedAt cursors
+  // what changed since: updatedAt cursors, of the app and of one conversation
   `create index if not exists messages_changed
     on messages (app_id, updated_at, id) where updated_at <> sent_at`,
+  `create index if not exists messages_changed_in_conversation
+    on messages (app_id, conversation, updated_at, id) where updated_at <> sent_at`,
   // the replies of a thread, and how many of them are unread from the index alone
   `create index if not exists messages_by_parent
     on messages (app_id, parent_id, sent_at, id) include (sender, countable) where parent_id is not null`,

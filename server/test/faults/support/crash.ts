@@ -78,6 +78,7 @@ export async function runCrashLedger(stage: Stage, run: CrashRun): Promise<Crash
   const cast = await makeCast(line, { users: 24, groups: 4, members: 12 })
   const options = { ledger, cast, random: createRandom(run.seed + 1), size: crowdSize, address: () => url }
   let crowd = startCrowd(options)
+  stage.onClean(() => crowd.stop())
 
   /** The service started anew, killed once more on the way up now and then. */
   const bringUp = async () => {

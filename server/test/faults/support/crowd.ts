@@ -36,9 +36,13 @@ export function startCrowd(options: CrowdOptions): Crowd {
   const lines = Array.from({ length: options.size }, async (_, number) => {
     const line = openLine(options.address)
     const uid = options.cast.uids[number % options.cast.uids.length] as string
-    for (let turn = 0; !stopped; turn++) {
-      const at = { line: crowd * 1000 + number, turn }
-      await (options.random.chance(0.15) ? mark(options, line, uid) : send(options, line, uid, at, () => stopped))
+    try {
+      for (let turn = 0; !stopped; turn++) {
+        const at = { line: crowd * 1000 + number, turn }
+        await (options.random.chance(0.15) ? mark(options, line, uid) : send(options, line, uid, at, () => stopped))
+      }
+    } catch (error) {
+      options.ledger.faults.push(String(error))
     }
     await line.close()
   })

@@ -13,6 +13,8 @@ export interface Network {
 /** Opens a port that leads to another one on this machine. */
 export async function openNetwork(stage: Stage, to: number): Promise<Network> {
   const sockets = new Set<Socket>()
+  /** Connections on which nothing gets through any more, not even that the other side has closed its end. */
+  const dead = new Set<Socket>()
   let swallowing = false
   const keep = (socket: Socket) => {
     sockets.add(socket)
@@ -25,8 +27,8 @@ export async function openNetwork(stage: Stage, to: number): Promise<Network> {
     const database = connect(to, '127.0.0.1')
     keep(database)
     client.pipe(database).pipe(client)
-    client.once('close', () => database.destroy())
-    database.once('close', () => client.destroy())
+    client.once('close', () => dead.has(database) || database.destroy())
+    database.once('close', () => dead.has(client) || client.destroy())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -42,6 +44,7 @@ export async function openNetwork(stage: Stage, to: number): Promise<Network> {
     swallow() {
       swallowing = true
       for (const socket of sockets) {
+        dead.add(socket)
         socket.unpipe()
         socket.pause()
       }

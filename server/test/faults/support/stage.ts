@@ -13,6 +13,8 @@ export interface Stage {
   launch(environment: Record<string, string>): ServiceProcess
   /** Launches the service and waits until it listens. */
   start(environment: Record<string, string>): Promise<ServiceProcess>
+  /** Kills every service that was launched. */
+  killServices(): Promise<void>
   /** Something else to be ended, the latest first. */
   onClean(end: () => unknown): void
   clean(): Promise<void>
@@ -45,6 +47,9 @@ export function createStage(): Stage {
     services.push(service)
     return service
   }
+  const killServices = async () => {
+    await Promise.all(services.splice(0).map((service) => service.kill()))
+  }
   return {
     makeFolder() {
       const folder = mkdtempSync(join(realpathSync(tmpdir()), 'parley-faults-'))
@@ -57,9 +62,10 @@ export function createStage(): Stage {
       await service.ready
       return service
     },
+    killServices,
     onClean: (end) => void ends.push(end),
     async clean() {
-      await Promise.all(services.map((service) => service.kill()))
+      await killServices()
       for (const end of ends.reverse()) await end()
       endServers()
       removeFolders()

@@ -117,6 +117,10 @@ async function store(tx: Transaction, messages: readonly NumberedMessage[]): Pro
     writeSteps(tx, steps),
     writeBridges(tx, gaps),
     writeReactions(tx, messages),
+    followThreads(
+      tx,
+      messages.flatMap(({ row, id, parentId }) => (parentId === null ? [] : [{ appId: row.appId, id }])),
+    ),
     ...[...parentsOf(messages)].map(([appId, parentIds]) => recountThreads(tx, appId, parentIds)),
   ])
 }

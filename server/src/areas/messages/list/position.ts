@@ -71,22 +71,22 @@ async function ofId(
   return at < time ? { at, id } : { at: time, id: 0 }
 }
 
-/** `m` lies beyond the cursor, in the direction of the page. */
-export function beyond({ affix, cursor, by }: Paging): Fragment | undefined {
-  if (cursor === undefined) return undefined
-  const operator = sql.raw(affix === 'append' ? '>' : '<')
-  return sql`(m.${sql.raw(by)}, m.id) ${operator} (${cursor.at}::bigint, ${cursor.id}::bigint)`
+/** `m` lies beyond the cursor, in the direction of the page. @param by the column that orders what is read */
+export function beyond({ affix, cursor, by: own }: Paging, by = own): Fragment | undefined {
+  return cursor && comparedTo(cursor, affix === 'append' ? '>' : '<', by)
 }
 
 /** `m` lies on the other side of the cursor, where the page comes from. */
-export function behind({ affix, cursor, by }: Paging): Fragment | undefined {
-  if (cursor === undefined) return undefined
-  const operator = sql.raw(affix === 'append' ? '<=' : '>=')
-  return sql`(m.${sql.raw(by)}, m.id) ${operator} (${cursor.at}::bigint, ${cursor.id}::bigint)`
+export function behind({ affix, cursor, by: own }: Paging, by = own): Fragment | undefined {
+  return cursor && comparedTo(cursor, affix === 'append' ? '<=' : '>=', by)
 }
 
-/** The order in which a page is read: ascending going on, descending going back. */
-export function readingOrder({ affix, by }: Paging): Fragment {
+function comparedTo(cursor: Position, operator: string, by: Paging['by']): Fragment {
+  return sql`(m.${sql.raw(by)}, m.id) ${sql.raw(operator)} (${cursor.at}::bigint, ${cursor.id}::bigint)`
+}
+
+/** The order in which a page is read: ascending going on, descending going back. @param by as for `beyond` */
+export function readingOrder({ affix, by: own }: Paging, by = own): Fragment {
   const direction = affix === 'append' ? 'asc' : 'desc'
   return sql.raw(`m.${by} ${direction}, m.id ${direction}`)
 }

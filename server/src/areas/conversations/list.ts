@@ -1,0 +1,198 @@
+import { sql } from 'kysely'
+import type { PageRequest } from '../../paging.ts'
+import type { Queryable } from '../../store/database.ts'
+import { allOf, type Fragment } from '../../store/statement.ts'
+import { otherPeerSql, type Side, sideColumns, sideJoins } from './sides.ts'
+
+const otherPeer = sql.raw(otherPeerSql)
+
+/** The query of the conversation list, as its declaration types it. */
+export interface ConversationFilters {
+  readonly searchKey?: string
+  readonly conversationType?: 'user' | 'group'
+  readonly tags?: string[]
+  readonly userTags?: string[]
+  readonly groupTags?: string[]
+  readonly unread?: boolean
+  readonly includeBlockedUsers?: boolean
+  readonly hideAgentic?: boolean
+  readonly onlyAgentic?: boolean
+  readonly unique?: boolean
+}
+
+const agenticRole = '@agentic'
+
+/**
+ * A page of conversations and how many there are: those of a user, pinned ones first and then by last message, or for
+ * the app every side of all of them.
+ */
+export async function selectSides(
+  on: Queryable,
+  appId: number,
+  uid: string | undefined,
+  filters: ConversationFilters,
+  page: PageRequest,
+): Promise<{ sides: Side[]; total: number }> {
+  return uid === undefined ? selectAllSides(on, appId, filters, page) : selectSidesOf(on, appId, uid, filters, page)
+}
+
+/**
+ * The order is by what others write last, which is kept once for each conversation and not for each member: all of the
+ * user's conversations are looked at, once, and only those on the page are read with what a list shows of them.
+ */
+async function selectSidesOf(
+  on: Queryable,
+  appId: number,
+  uid: string,
+  filters: ConversationFilters,
+  page: PageRequest,
+): Promise<{ sides: Side[]; total: number }> {
+  const order = sql`p.app_place nulls last, p.pinned_at desc nulls last, p.listed_sent_at desc, p.listed_id desc, p.conversation`
+  const rows = await on.run<Side & { total: number }>(
+    sql`
+    with matching as materialized (
+      select s.conversation, s.pinned_at, c.listed_sent_at, c.listed_id, ap.place as app_place
+      ${sidesWhere(conditionsOf(appId, uid, filters), filters, true)}
+    )
+    select ${sql.raw(sideColumns)}, t.total
+    from (select count(*) as total from matching) t
+    left join (
+      select *
+      from matching p
+      order by ${order}
+      limit ${page.perPage}
+      offset ${page.offset}
+    ) p on true
+    left join conversation_states s
+      on s.app_id = ${appId} and s.uid = ${uid} and s.conversation = p.conversation
+    left join conversations c on c.app_id = s.app_id and c.key = s.conversation
+    ${sql.raw(sideJoins)}
+    order by ${order}` as Fragment<Side & { total: number }>,
+  )
+  // A page beyond the end still tells the total, in a row without a conversation.
+  return { sides: rows.filter(({ key }) => key !== null), total: rows[0]?.total ?? 0 }
+}
+
+async function selectAllSides(
+  on: Queryable,
+  appId: number,
+  filters: ConversationFilters,
+  page: PageRequest,
+): Promise<{ sides: Side[]; total: number }> {
+  const conditions = conditionsOf(appId, undefined, filters)
+  const order = sql`s.uid, c.listed_sent_at desc, c.listed_id desc, c.key`
+  const matching = sql`
+    select ${filters.unique === true ? sql`distinct on (c.key)` : sql``} s.app_id, s.uid, s.conversation
+    ${sidesWhere(conditions, filters, false)}
+    ${filters.unique === true ? sql`order by c.key, s.uid` : sql``}`
+  const [sides, [count]] = await Promise.all([
+    on.run<Side>(
+      sql`
+      select ${sql.raw(sideColumns)}
+      from (
+        select s.app_id, s.uid, s.conversation
+        from (${matching}) s
+        join conversations c on c.app_id = s.app_id and c.key = s.conversation
+        order by ${order}
+        limit ${page.perPage}
+        offset ${page.offset}
+      ) p
+      join conversation_states s on s.app_id = p.app_id and s.uid = p.uid and s.conversation = p.conversation
+      join conversations c on c.app_id = s.app_id and c.key = s.conversation
+      ${sql.raw(sideJoins)}
+      order by ${order}` as Fragment<Side>,
+    ),
+    on.run<{ total: number }>(sql`select count(*) as total from (${matching}) s` as Fragment<{ total: number }>),
+  ])
+  return { sides, total: count?.total ?? 0 }
+}
+
+/**
+ * Sides `s` with their conversations `c`, and the user `u` or group `g` on the other side where filters look at them.
+ * @param byKey look each up by its key: for the sides of one user, where the planner would rather read whole tables
+ */
+function sidesWhere(conditions: readonly Fragment[], filters: ConversationFilters, byKey: boolean): Fragment {
+  const { searchKey, userTags, groupTags, hideAgentic, onlyAgentic } = filters
+  const asked = [searchKey, userTags, groupTags, hideAgentic, onlyAgentic].some((filter) => filter !== undefined)
+  const others = sql`
+      left join lateral (
+        select u.tags, u.role, u.name_key
+        from users u
+        where c.kind = 1 and u.app_id = c.app_id and u.uid = ${otherPeer}
+        offset 0
+      ) u on true
+      left join lateral (
+        select g.tags, g.name_key
+        from groups g
+        where c.kind = 2 and g.app_id = c.app_id and g.guid = c.first
+        offset 0
+      ) g on true`
+  return sql`
+      from conversation_states s
+      ${
+        byKey
+          ? sql`
+      cross join lateral (
+        select *
+        from conversations c
+        where c.app_id = s.app_id and c.key = s.conversation
+        offset 0
+      ) c`
+          : sql`
+      join conversations c on c.app_id = s.app_id and c.key = s.conversation`
+      }
+      ${asked ? others : sql``}
+      left join app_pinned_conversations ap
+        on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeer}
+      where ${allOf(conditions)}`
+}
+
+function conditionsOf(appId: number, uid: string | undefined, filters: ConversationFilters): Fragment[] {
+  const conditions: Fragment[] = [
+    sql`s.app_id = ${appId}`,
+    sql`(c.kind = 1 or s.member)`,
+    sql`c.listed_id is not null`,
+    // A conversation that was reset stays away until the next message, unless its place was to be kept.
+    sql`(not s.hidden or (c.listed_sent_at, c.listed_id) > (s.cleared_sent_at, s.cleared_id))`,
+  ]
+  if (uid !== undefined) conditions.push(sql`s.uid = ${uid}`)
+  if (uid !== undefined && filters.includeBlockedUsers !== true) {
+    conditions.push(sql`not (c.kind = 1 and ${otherPeer} in (
+      select b.blocked
+      from blocks b
+      where b.app_id = ${appId} and b.blocker = ${uid}
+    ))`)
+  }
+  if (filters.conversationType !== undefined) {
+    conditions.push(sql`c.kind = ${filters.conversationType === 'user' ? 1 : 2}`)
+  }
+  if (filters.searchKey !== undefined) {
+    const key = filters.searchKey.normalize('NFKC').toLowerCase()
+    conditions.push(sql`strpos(coalesce(u.name_key, g.name_key), ${key}) > 0`)
+  }
+  if (filters.tags !== undefined) conditions.push(sql`s.tags && ${filters.tags}::text[]`)
+  if (filters.userTags !== undefined) conditions.push(sql`u.tags && ${filters.userTags}::text[]`)
+  if (filters.groupTags !== undefined) conditions.push(sql`g.tags && ${filters.groupTags}::text[]`)
+  if (filters.hideAgentic === true) conditions.push(sql`u.role is distinct from ${agenticRole}`)
+  if (filters.onlyAgentic === true) conditions.push(sql`u.role = ${agenticRole}`)
+  if (filters.unread === true) conditions.push(hasUnread)
+  return conditions
+}
+
+/** Whether a side has anything unread: as in the count, but looking only until there is one, and only past its pointer. */
+const hasUnread = sql`(c.last_sent_at, c.last_id) > (s.unread_sent_at, s.unread_id)
+    and (
+      s.counted_version = c.version and s.counted_unread > 0
+      or exists (
+        select from messages m
+        where m.app_id = s.app_id
+        and m.conversation = s.conversation
+        and (m.sent_at, m.id) > (
+          case when s.counted_version = c.version then s.counted_sent_at else s.unread_sent_at end,
+          case when s.counted_version = c.version then s.counted_id else s.unread_id end
+        )
+        and m.countable
+        and m.sender <> s.uid
+        offset 0
+      )
+    )`
