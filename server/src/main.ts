@@ -108,13 +108,16 @@ async function whenDatabaseAnswers(log: Log, build: () => Promise<Parley>): Prom
   }
 }
 
-/** The deployment's app, with the keys of the configuration; kept ones only when the app is made, so that a key deleted later stays so. */
+/**
+ * The deployment's app, with the keys of the configuration. Those of the file are made with the app or with the file, not
+ * at every start, so that a key deleted later stays deleted.
+ */
 async function ensureDefaultApp({ context }: Parley, config: Config, keys: DeploymentKeys): Promise<void> {
   const app = await context.apps.ensure(config.appId, config.region)
   const ensure = (apiKey: string, name: string, scope: 'fullAccess' | 'authOnly') =>
     ensureKey(context.database, context.secrets, app.appId, { apiKey, name, scope })
-  if (app.created || config.apiKey !== undefined) await ensure(keys.apiKey, 'REST API Key', 'fullAccess')
-  if (app.created || config.authKey !== undefined) await ensure(keys.authKey, 'Auth Key', 'authOnly')
+  if (app.created || keys.isNew || config.apiKey !== undefined) await ensure(keys.apiKey, 'REST API Key', 'fullAccess')
+  if (app.created || keys.isNew || config.authKey !== undefined) await ensure(keys.authKey, 'Auth Key', 'authOnly')
 }
 
 /** Stop accepting, finish what runs, flush, stop the database; a second signal does not wait. */

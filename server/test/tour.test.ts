@@ -46,7 +46,7 @@ describe('the tour of docs/tour.md', () => {
     ])
   })
 
-  it('reads the group page by page and marks a conversation as read', async () => {
+  it('reads the group page by page, searches it, and marks a conversation as read', async () => {
     const world = await createWorld()
     expect((await importFolder(world, sample)).code).toBe(0)
     const messages = parse(await readFile(path.join(sample, 'messages.ndjson'), 'utf8'))
@@ -55,6 +55,8 @@ describe('the tour of docs/tour.md', () => {
     await readConversation(world, 'xiao', 'mara', 3)
     const [thread] = dataOf(await world.get('/threads', { as: 'ines' }))
     expect(thread).toMatchObject({ muid: 'old-005', replyCount: 1, lastReply: { muid: 'old-006' } })
+    const found = await world.get(`/messages?searchKey=${encodeURIComponent('番茄')}`, { as: 'ines' })
+    expect(texts(found)).toEqual(['番茄快熟了，谁想要一些？'])
   })
 
   it.skipIf(!isLargeThere)(

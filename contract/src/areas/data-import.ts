@@ -154,5 +154,6 @@ export const importMessages = defineOperation({
     'ERR_IMPORT_MUID_ALREADY_EXISTS',
     'ERR_WRONG_MESSAGE_THREAD',
     'ERR_MESSAGE_THREAD_NESTING',
+    'ERR_PLAN_QUOTA_RESTRICTION',
   ],
 })

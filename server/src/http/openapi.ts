@@ -89,7 +89,10 @@ function describeOperation(operation: Operation): object {
     ],
     ...(operation.body && {
       requestBody: {
-        content: { 'application/json': { schema: operation.body } },
+        content: {
+          'application/json': { schema: operation.body },
+          ...(operation.takesFiles === true && { 'multipart/form-data': { schema: formOf(operation.body) } }),
+        },
         required: isRequired(operation.body),
       },
     }),
@@ -135,4 +138,12 @@ function actorHeader(operation: Operation): object {
 
 function isRequired(body: TSchema): boolean {
   return ((body as { required?: string[] }).required ?? []).length > 0
+}
+
+/** The body as a form: objects and lists among its fields are JSON text, and any number of fields are files. */
+function formOf(body: TSchema): object {
+  return {
+    ...body,
+    additionalProperties: { type: 'string', contentMediaType: 'application/octet-stream', description: 'A file' },
+  }
 }

@@ -74,7 +74,7 @@ export function isConnectionFailure(error: unknown): boolean {
   if (typeof code === 'string') {
     // connection exceptions, out of resources (disk, memory, connections), operator intervention (shutdown, crash),
     // and read-only: a standby that is about to take over
-    if (/^(08|53|57P|58|25006)/.test(code)) return true
+    if (/^(08(?!P01)|53|57P|58|25006)/.test(code)) return true
     if (/^(ECONN|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENETUNREACH|EAGAIN|EMFILE|ENFILE)/.test(code)) return true
   }
   return /^(Connection terminated|Client has encountered a connection error|timeout expired|Client was closed|Connection ended|timeout exceeded when trying to connect|Cannot use a pool)/.test(

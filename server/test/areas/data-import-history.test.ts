@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { findDrift } from '../../src/doctor/drift.ts'
 import { statement } from '../../src/store/statement.ts'
 import { dataOf, say, sayInGroup } from '../support/chat.ts'
 import { codes, groupText, importAll, importWell, muids, text, usersNamed } from '../support/imports.ts'
@@ -82,23 +84,55 @@ describe('receipts of imported messages', () => {
     })
   })
 
-  it('are the same whatever batches the messages came in', async () => {
+  it('are the same whatever batches the messages came in, and in whatever order', async () => {
     const world = await worldOf('alice', 'bob')
-    const all = Array.from({ length: 30 }, (_, i) =>
-      text(`m${i}`, 'alice', 'bob', t0 + i, i % 3 === 1 ? {} : { deliveredAt: t0 + 100 + i, readAt: t0 + 200 + i }),
+    const time = fc.option(fc.constant(true), { nil: undefined })
+    const sent = fc.record({
+      fromAlice: fc.boolean(),
+      sentAt: fc.integer({ min: 0, max: 15 }),
+      delivered: time,
+      read: time,
+      batch: fc.integer({ min: 0, max: 3 }),
+    })
+    let round = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(sent, { minLength: 2, maxLength: 25 }), async (drawn) => {
+        // Each round has a pair of its own.
+        round++
+        const [a, b] = [`a${round}`, `b${round}`]
+        await importWell(world, 'users', usersNamed(a, b))
+        // By position: within a second, messages stand in the order of their batches.
+        const ordered = drawn.toSorted((x, y) => x.sentAt - y.sentAt || x.batch - y.batch)
+        const messages = ordered.map(({ fromAlice, sentAt, delivered, read, batch }, place) => ({
+          batch,
+          record: text(`r${round} ${place}`, fromAlice ? a : b, fromAlice ? b : a, t0 + sentAt, {
+            ...(delivered && { deliveredAt: t0 + 100 + place }),
+            ...(read && { readAt: t0 + 200 + place }),
+          }),
+        }))
+        for (const batch of [0, 1, 2, 3]) {
+          const records = messages.filter((message) => message.batch === batch).map(({ record }) => record)
+          if (records.length > 0) await importWell(world, 'messages', records)
+        }
+        const expected = messages.map(({ record }, place) => {
+          const above = messages.slice(place).filter((other) => other.record.sender === record.sender)
+          const times = above.map((other) => other.record as { deliveredAt?: number; readAt?: number })
+          const readAt = times.find((other) => other.readAt !== undefined)?.readAt
+          // Who has read a message has received it.
+          const first = times.find((other) => other.deliveredAt !== undefined || other.readAt !== undefined)
+          return [record.muid, first?.deliveredAt ?? first?.readAt, readAt]
+        })
+        const found = (await history(world, a, b)).map(
+          ({ muid, deliveredAt, readAt }: { muid: string; deliveredAt?: number; readAt?: number }) => [
+            muid,
+            deliveredAt,
+            readAt,
+          ],
+        )
+        expect(found).toEqual(expected)
+      }),
+      { numRuns: 60 },
     )
-    for (const start of [2, 0, 1]) {
-      await importWell(
-        world,
-        'messages',
-        all.filter((_, i) => i % 3 === start),
-      )
-    }
-    const found = await receipts(world, 'alice', 'bob')
-    for (let i = 0; i < 29; i++) {
-      const reader = i % 3 === 1 ? i + 1 : i
-      expect([i, found[`m${i}`]]).toEqual([i, [100 + reader, 200 + reader]])
-    }
   })
 
   it('move the marks of the receiver, never backwards', async () => {
@@ -305,5 +339,48 @@ describe('beyond the public contract, imported messages', () => {
       { reaction: '👍', uid: 'alice', reactedAt: t0 },
       { reaction: ':wave:', uid: 'bob', reactedAt: t0 },
     ])
+  })
+})
+
+describe('all that is kept beside imported messages', () => {
+  it('is right after imports in any order, among live messages, marks and deletions', async () => {
+    const world = await worldOf('alice', 'bob', 'carol')
+    await importWell(world, 'groups', [
+      { guid: 'team', name: 'Team', type: 'public', owner: 'alice', createdAt: t0 - 100 },
+    ])
+    await importWell(world, 'users', [{ uid: 'gone', name: 'Gone', deactivatedAt: t0 }])
+    await importWell(world, 'members', [
+      { memberId: 'team_member_bob', guid: 'team', uid: 'bob', joinedAt: t0 },
+      { memberId: 'team_member_gone', guid: 'team', uid: 'gone', joinedAt: t0 },
+    ])
+    const people = ['alice', 'bob', 'carol', 'gone'] as const
+    const messages = Array.from({ length: 200 }, (_, i) => {
+      const sender = people[i % 4] as string
+      const extra = {
+        ...(i % 3 === 0 && { readAt: t0 + 1000 + i }),
+        ...(i % 7 === 0 && { deletedAt: t0 + 2000 + i }),
+        ...(i % 10 === 2 && { parentMuid: `m${i - 1}` }),
+        ...(i % 11 === 0 && { reactions: { x: ['alice', 'bob'] } }),
+      }
+      return i % 5 < 3
+        ? groupText(`m${i}`, sender, 'team', t0 + ((i * 37) % 200), extra)
+        : text(`m${i}`, sender, people[(i * 3 + 1) % 4] as string, t0 + ((i * 37) % 200), extra)
+    })
+    await Promise.all([
+      ...[0, 1, 2, 3].map((part) =>
+        importAll(
+          world,
+          'messages',
+          messages.filter((_, i) => i % 4 === part),
+        ),
+      ),
+      say(world, 'alice', 'bob', 'live'),
+      sayInGroup(world, 'bob', 'team', 'live'),
+    ])
+    dataOf(await world.post('/users/alice/conversation/read', {}, { as: 'bob' }))
+    const [stored] = dataOf(await world.get('/groups/team/messages?limit=1'))
+    dataOf(await world.delete(`/messages/${stored.id}`))
+    await importAll(world, 'messages', messages)
+    expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
   })
 })

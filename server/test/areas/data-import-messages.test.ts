@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { codes, groupText, importAll, importWell, muids, text, usersNamed } from '../support/imports.ts'
@@ -321,6 +322,15 @@ describe('the import of messages', () => {
     }
   })
 
+  it('begins anew between users of whom one was removed for good and made again', async () => {
+    const world = await worldOf('alice', 'bob')
+    await importWell(world, 'messages', [text('before', 'alice', 'bob', t0)])
+    dataOf(await world.delete('/users/bob', { permanent: true }))
+    await importWell(world, 'users', usersNamed('bob'))
+    await importWell(world, 'messages', [text('after', 'bob', 'alice', t0)])
+    expect(muids(await history(world, 'alice', 'bob'))).toEqual(['after'])
+  })
+
   it('keeps two conversations apart whose ids look alike', async () => {
     const world = await worldOf('a', 'b_user_c', 'a_user_b', 'c')
     await importWell(world, 'messages', [text('one', 'a', 'b_user_c', t0), text('two', 'c', 'a_user_b', t0)])
@@ -344,5 +354,40 @@ describe('the import of messages', () => {
     const read = await history(world, 'alice', 'bob')
     expect(read).toHaveLength(330)
     expect(muids(read).slice(0, 300)).toEqual(muids(old))
+  })
+
+  it('does not fail as a whole over a row that the database refuses', async () => {
+    const world = await worldOf('alice', 'bob')
+    const { database } = world.context
+    const { appId } = world.app
+    const constraint = `refuses_poison_${appId}`
+    await database.run(
+      sql.raw(
+        `alter table messages add constraint ${constraint} check (app_id <> ${appId} or muid <> 'poison') not valid`,
+      ),
+    )
+    try {
+      const messages = Array.from({ length: 21 }, (_, i) => text(i === 13 ? 'poison' : `m${i}`, 'alice', 'bob', t0))
+      const outcomes = codes(await importAll(world, 'messages', messages))
+      expect(outcomes.poison).toBe('ERR_EXCEPTION')
+      expect(Object.values(outcomes).filter((code) => code === 'stored')).toHaveLength(20)
+      const sound = messages.filter(({ muid }) => muid !== 'poison')
+      expect(muids(await history(world, 'alice', 'bob'))).toEqual(muids(sound))
+    } finally {
+      await database.run(sql.raw(`alter table messages drop constraint ${constraint}`))
+    }
+  })
+
+  it('takes bodies of up to 16 MB', async () => {
+    const world = await worldOf('alice', 'bob')
+    const messages = (count: number) =>
+      Array.from({ length: count }, (_, i) => text(`m${i}`, 'alice', 'bob', t0, { data: { text: 'x'.repeat(9000) } }))
+    const stored = await importAll(world, 'messages', messages(1000))
+    expect(new Set(Object.values(codes(stored)))).toEqual(new Set(['stored']))
+    const many = await world.post('/data_import/messages', { messages: messages(1001) })
+    expect(refusal(many)).toBe('400 ERR_BAD_REQUEST')
+    expect(many.body.error.devMessage).toContain('1000')
+    const large = await world.post('/data_import/messages', { messages: messages(1900) })
+    expect(refusal(large)).toBe('413 ERR_BAD_REQUEST')
   })
 })

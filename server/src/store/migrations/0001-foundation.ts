@@ -158,6 +158,8 @@ const statements = [
   'create index if not exists groups_by_name on groups (app_id, name_key, guid)',
   'create index if not exists groups_by_creation on groups (app_id, created_at, guid)',
   'create index if not exists groups_by_update on groups (app_id, (coalesce(updated_at, created_at)), guid)',
+  // groups whose permissions were set, which may hide messages from their members
+  'create index if not exists groups_restricted on groups (app_id, guid) where permissions_version > 0',
   // what a user owns, when he is deleted for good
   'create index if not exists groups_by_owner on groups (app_id, owner)',
 
@@ -299,6 +301,14 @@ const statements = [
     on messages (app_id, updated_at, id) where updated_at <> sent_at`,
   `create index if not exists messages_changed_in_conversation
     on messages (app_id, conversation, updated_at, id) where updated_at <> sent_at`,
+  // list-all-messages with filters that few messages meet; plain texts are not in these and do not pay for them
+  `create index if not exists messages_by_type
+    on messages (app_id, type, sent_at, id) where type <> 'text'`,
+  `create index if not exists messages_by_category
+    on messages (app_id, category, sent_at, id) where category <> 'message'`,
+  'create index if not exists messages_by_tag on messages using gin (tags) where tags is not null',
+  `create index if not exists messages_deleted
+    on messages (app_id, sent_at, id) where deleted_at is not null`,
   // the replies of a thread, and how many of them are unread from the index alone
   `create index if not exists messages_by_parent
     on messages (app_id, parent_id, sent_at, id) include (sender, countable) where parent_id is not null`,

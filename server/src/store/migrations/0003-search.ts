@@ -14,6 +14,7 @@ const statements = [
   `create table if not exists search_entries (
     app_id integer not null,
     message_id bigint not null,
+    conversation bigint not null,
     body text collate "C" not null,
     grams tsvector not null,
     primary key (app_id, message_id)
@@ -42,8 +43,8 @@ const statements = [
         where app_id = old.app_id
         and message_id = old.id;
       else
-        insert into search_entries (app_id, message_id, body, grams)
-        values (old.app_id, old.id, '', '')
+        insert into search_entries (app_id, message_id, conversation, body, grams)
+        values (old.app_id, old.id, old.conversation, '', '')
         on conflict (app_id, message_id) do update
         set body = '',
           grams = '';
@@ -62,8 +63,8 @@ const statements = [
       where e.app_id = g.app_id
       and e.message_id = g.id
       and g.id <= indexed;
-      insert into search_entries (app_id, message_id, body, grams)
-      select app_id, id, '', ''
+      insert into search_entries (app_id, message_id, conversation, body, grams)
+      select app_id, id, conversation, '', ''
       from gone
       where id > indexed
       order by app_id, id

@@ -39,6 +39,8 @@ export interface Step extends Position {
   readonly conversation: number
   readonly kind: 1 | 2
   readonly at: number
+  /** Only if the message of this sender right below has no time of its own; null: whatever lies below. */
+  readonly ifUntimedBelowOf: string | null
 }
 
 /** A message without a time of its own that landed among others: what is stored above it may say when it was reached. */
@@ -109,8 +111,10 @@ export function markReceipts(messages: readonly NumberedMessage[]): { marks: Mar
       const past = pastOf(conversation, ordered[0] as NumberedMessage)
       const [delivered, read] = ([1, 2] as const).map((kind) => {
         const climbed = climb(ordered, timesOf[kind], past)
-        for (const { sentAt, id, at } of climbed.steps)
-          steps.push({ appId, uid, conversation: key, kind, sentAt, id, at })
+        for (const { row, id, at, isSure } of climbed.steps) {
+          const ifUntimedBelowOf = isSure ? null : row.sender
+          steps.push({ appId, uid, conversation: key, kind, sentAt: row.sentAt, id, at, ifUntimedBelowOf })
+        }
         for (const { row, id } of climbed.gaps) {
           gaps.push({ appId, uid, conversation: key, kind, sender: row.sender, sentAt: row.sentAt, id })
         }
@@ -133,18 +137,25 @@ function pastOf({ lastSentAt, lastId }: LockedConversation, lowest: NumberedMess
   return isBefore({ sentAt: lastSentAt, id: lastId }, positionOf(lowest)) ? 'below' : 'between'
 }
 
+/** A step that a message makes; where what lies below is not in the batch, the database decides. */
+interface Climbed {
+  readonly row: ImportRow
+  readonly id: number
+  readonly at: number
+  readonly isSure: boolean
+}
+
 /**
- * The steps that times of messages make. A step is read only by messages without a time of their own, so it is needed
- * only where one may lie right below it: in the batch, or among what is stored. Where stored messages lie in between,
- * every time makes a step, and messages without one are gaps.
+ * The steps that times of messages make. A step is read only by messages without a time of their own, so a message makes
+ * one only where the message right below has none. Messages without a time among stored ones are gaps.
  * @param ordered messages of one sender to one receiver, by position
  */
 function climb(
   ordered: readonly NumberedMessage[],
   timeOf: (row: ImportRow) => number | null,
   past: Past,
-): { steps: Array<Position & { at: number }>; gaps: readonly NumberedMessage[]; top: Position | undefined } {
-  const steps: Array<Position & { at: number }> = []
+): { steps: readonly Climbed[]; gaps: readonly NumberedMessage[]; top: Position | undefined } {
+  const steps: Climbed[] = []
   let top: Position | undefined
   let at = Number.POSITIVE_INFINITY
   for (let place = ordered.length - 1; place >= 0; place--) {
@@ -155,8 +166,8 @@ function climb(
     // Who read a later message at an earlier time had read this one by then.
     at = Math.min(at, time)
     const below = ordered[place - 1]
-    const isNeeded = below === undefined ? past === 'below' : timeOf(below.row) === null
-    if (isNeeded || past === 'between') steps.push({ sentAt: row.sentAt, id, at })
+    if (past === 'between' || (below === undefined && past === 'below')) steps.push({ row, id, at, isSure: false })
+    else if (below !== undefined && timeOf(below.row) === null) steps.push({ row, id, at, isSure: true })
   }
   return { steps, gaps: past === 'between' ? ordered.filter(({ row }) => timeOf(row) === null) : [], top }
 }

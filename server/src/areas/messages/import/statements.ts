@@ -119,8 +119,21 @@ export async function writeMarks(tx: Transaction, marks: readonly Mark[]): Promi
 
 const insertSteps = statement(`
   insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-  select *
-  from unnest($1::int[], $2::bigint[], $3::text[], $4::smallint[], $5::bigint[], $6::bigint[], $7::bigint[])
+  select r.app_id, r.conversation, r.uid, r.kind, r.sent_at, r.id, r.at
+  from unnest(
+    $1::int[], $2::bigint[], $3::text[], $4::smallint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[]
+  ) as r(app_id, conversation, uid, kind, sent_at, id, at, sender)
+  where r.sender is null
+  or (
+    select case r.kind when 1 then m.delivered_at else m.read_at end is null
+    from messages m
+    where m.app_id = r.app_id
+    and m.conversation = r.conversation
+    and m.sender = r.sender
+    and (m.sent_at, m.id) < (r.sent_at, r.id)
+    order by m.sent_at desc, m.id desc
+    limit 1
+  )
   on conflict do nothing`)
 
 /**
@@ -137,6 +150,7 @@ export async function writeSteps(tx: Transaction, steps: readonly Step[]): Promi
     plainArray(steps.map(({ sentAt }) => sentAt)),
     plainArray(steps.map(({ id }) => id)),
     plainArray(steps.map(({ at }) => at)),
+    steps.map(({ ifUntimedBelowOf }) => ifUntimedBelowOf),
   ])
 }
 
@@ -165,7 +179,8 @@ const bridgeGaps = statement(`
 
 /**
  * Adds the steps that messages without times now need which landed in the past: the next message above each that has a
- * time was stored when nothing lay below it, so it may have none. Nothing is above the marks, so nobody looks there.
+ * time was stored when a message with a time lay below it, so it has none. Nothing is above the marks, so nobody looks
+ * there.
  */
 export async function writeBridges(tx: Transaction, gaps: readonly Gap[]): Promise<void> {
   if (gaps.length === 0) return

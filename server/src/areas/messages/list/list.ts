@@ -10,7 +10,9 @@ import { foldText } from '../search/fold.ts'
 import { type Selection, select } from '../search/hits.ts'
 import { type ShowOptions, showMessages } from '../show.ts'
 import { filterConditions, type MessageFilters, viewerConditions } from './filters.ts'
-import { answerOrder, behind, beyond, cursorMeta, readingOrder, readPaging } from './position.ts'
+import { narrowSource } from './narrow.ts'
+import { answerOrder, cursorMeta, readPaging } from './position.ts'
+import { type Reading, readCut } from './reading.ts'
 import type { Source } from './sources.ts'
 
 /** The query of a message list, as its declaration types it. */
@@ -46,7 +48,8 @@ export async function listMessages(
   { database, search }: Pick<Context, 'database' | 'search'>,
   request: ListRequest,
 ): Promise<ListAnswer> {
-  const { query, viewer, source } = request
+  const { query, viewer } = request
+  const source = narrowSource(request.source, query)
   // Of blanks alone nothing is left to look for, as of an empty parameter.
   const text = foldText(query.searchKey ?? '')
   const on = text === '' ? database : search.reader()
@@ -58,32 +61,20 @@ export async function listMessages(
   ]
   return query.count === true
     ? countMessages(on, request, selection, conditions)
-    : pageOfMessages(on, request, selection, conditions)
+    : pageOfMessages(on, request, {
+        source: text === '' ? source : undefined,
+        selection,
+        conditions,
+        onlyChanged: query.onlyUpdates === true,
+      })
 }
 
-async function pageOfMessages(
-  on: Queryable,
-  request: ListRequest,
-  selection: Selection,
-  conditions: Fragment[],
-): Promise<ListAnswer> {
+async function pageOfMessages(on: Queryable, request: ListRequest, reading: Reading): Promise<ListAnswer> {
   const { app, query, limit } = request
   const paging = await readPaging(on, app.appId, query, limit)
-  const isBeyond = beyond(paging)
-  const isBehind = behind(paging)
-
-  const pageConditions = isBeyond === undefined ? conditions : [...conditions, isBeyond]
-  const page = selection.rows(pageConditions, { order: readingOrder(paging), limit: limit + 1 })
   const [found, rowsBehind] = await Promise.all([
-    on.run<StoredMessage>(selectStored(page, answerOrder(paging))),
-    isBehind === undefined
-      ? []
-      : on.run(
-          selection.rows([...conditions, isBehind], {
-            order: readingOrder({ ...paging, affix: paging.affix === 'append' ? 'prepend' : 'append' }),
-            limit: 1,
-          }),
-        ),
+    readCut<StoredMessage>(on, reading, paging, 'beyond', limit + 1, (page) => selectStored(page, answerOrder(paging))),
+    paging.cursor === undefined ? [] : readCut(on, reading, paging, 'behind', 1, (page) => page),
   ])
   // One row more than asked for was read, at the far end, to know whether anything lies beyond.
   const hasMore = found.length > limit

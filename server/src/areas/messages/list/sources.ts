@@ -22,12 +22,21 @@ export type Source =
       readonly appId: number
       readonly viewer: string
       readonly conversations: readonly number[] | undefined
+      /** Conditions on his sides that every message asked for implies, so that the others are not looked into. */
+      readonly narrowed?: readonly Fragment[]
     }
 
 /** How a page of rows is cut out: the order in which it is read, and how many rows. */
 export interface Cut {
   readonly order: Fragment
   readonly limit: number
+  /** What the cut implies for the viewer's sides `s`, as `narrowed`. */
+  readonly sides?: readonly Fragment[]
+  /**
+   * In a list by change: how the messages that have not changed since they were sent are read, which is by the time of
+   * sending. They lie in the history; only the others are in the index by change.
+   */
+  readonly unchanged?: { readonly order: Fragment; readonly conditions: readonly Fragment[] }
 }
 
 /**
@@ -35,27 +44,16 @@ export interface Cut {
  * Where several conversations are read, each gives at most one page, by its index, before they are merged.
  */
 export function messagesOf(source: Source, conditions: readonly Fragment[], cut: Cut | undefined): Fragment {
-  const tail = cut === undefined ? sql`` : sql`order by ${cut.order} limit ${cut.limit}`
+  const tail = tailOf(cut)
+  const ofApp = sql`m.app_id = ${source.appId}`
   switch (source.of) {
     case 'app':
-      return sql`
-        select m.*
-        from messages m
-        where m.app_id = ${source.appId}
-        and ${allOf(conditions)}
-        ${tail}`
+      return rowsWhere([ofApp, ...conditions], cut)
     case 'conversations':
       return sql`
         select m.*
         from unnest(${source.conversations}::bigint[]) as c(key)
-        cross join lateral (
-          select m.*
-          from messages m
-          where m.app_id = ${source.appId}
-          and m.conversation = c.key
-          and ${allOf(conditions)}
-          ${tail}
-        ) m
+        cross join lateral (${rowsWhere([ofApp, sql`m.conversation = c.key`, ...conditions], cut)}) m
         ${tail}`
     case 'user':
       return sql`
@@ -71,67 +69,101 @@ export function messagesOf(source: Source, conditions: readonly Fragment[], cut:
             from conversations c
             where c.app_id = ${source.appId} and c.kind = 1 and c.second = ${source.uid}
           ) c
-          cross join lateral (
-            select m.*
-            from messages m
-            where m.app_id = ${source.appId}
-            and m.conversation = c.key
-            and ${allOf(conditions)}
-            ${tail}
-          ) m
+          cross join lateral (${rowsWhere([ofApp, sql`m.conversation = c.key`, ...conditions], cut)}) m
           union all
-          (
-            select m.*
-            from messages m
-            where m.app_id = ${source.appId}
-            and m.kind = 2
-            and m.sender = ${source.uid}
-            and ${allOf(conditions)}
-            ${tail}
-          )
+          (${rowsWhere([ofApp, sql`m.kind = 2`, sql`m.sender = ${source.uid}`, ...conditions], cut)})
         ) m
         ${tail}`
-    case 'thread':
+    case 'thread': {
+      const replies = [ofApp, sql`m.parent_id = ${source.parentId}`, ...conditions]
       return source.viewer === undefined
-        ? sql`
-        select m.*
-        from messages m
-        where m.app_id = ${source.appId}
-        and m.parent_id = ${source.parentId}
-        and ${allOf(conditions)}
-        ${tail}`
+        ? rowsWhere(replies, cut)
         : sql`
         select m.*
         from conversation_states s
-        cross join lateral (
-          select m.*
-          from messages m
-          where m.app_id = s.app_id
-          and m.parent_id = ${source.parentId}
-          and (m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)
-          and ${allOf(conditions)}
-          ${tail}
-        ) m
+        cross join lateral (${rowsWhere([...replies, notCleared], cut)}) m
         where s.app_id = ${source.appId}
         and s.uid = ${source.viewer}
         and s.conversation = ${source.conversation}
         ${tail}`
-    case 'viewer':
+    }
+    case 'viewer': {
+      // Of a single conversation, named as such, the planner knows how long it is.
+      const [only, ...others] = source.conversations ?? []
+      const place = only === undefined || others.length > 0 ? sql`s.conversation` : sql`${only}::bigint`
       return sql`
         select m.*
         from ${sidesOf(source)}
-        cross join lateral (
+        cross join lateral (${rowsWhere([ofApp, sql`m.conversation = ${place}`, notCleared, ...conditions], cut)}) m
+        where ${allOf([isVisible(source), ...(cut?.sides ?? [])])}
+        ${tail}`
+    }
+  }
+}
+
+function tailOf(cut: Cut | undefined): Fragment {
+  return cut === undefined ? sql`` : sql`order by ${cut.order} limit ${cut.limit}`
+}
+
+/** Of one place. A message never changes before it was sent; so said, the planner knows that most have not changed. */
+function rowsWhere(conditions: readonly Fragment[], cut: Cut | undefined): Fragment {
+  const { unchanged } = cut ?? {}
+  if (cut === undefined || unchanged === undefined) {
+    return sql`
           select m.*
           from messages m
-          where m.app_id = s.app_id
-          and m.conversation = s.conversation
-          and (m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)
-          and ${allOf(conditions)}
-          ${tail}
-        ) m
-        where ${isVisible(source)}
-        ${tail}`
+          where ${allOf(conditions)}
+          ${tailOf(cut)}`
   }
+  return sql`
+          select m.*
+          from (
+            (
+              select m.*
+              from messages m
+              where ${allOf([...conditions, ...unchanged.conditions, sql`m.updated_at <= m.sent_at`])}
+              order by ${unchanged.order}
+              limit ${cut.limit}
+            )
+            union all
+            (
+              select m.*
+              from messages m
+              where ${allOf([...conditions, sql`m.updated_at <> m.sent_at`])}
+              ${tailOf(cut)}
+            )
+          ) m
+          ${tailOf(cut)}`
+}
+
+/** The next messages of an app, whoever takes part. @param from where they begin, if not at an end of the history */
+export function nextOfApp(appId: number, from: Fragment | undefined, cut: Cut): Fragment {
+  return rowsWhere([sql`m.app_id = ${appId}`, ...(from === undefined ? [] : [from])], cut)
+}
+
+/**
+ * As `messagesOf`, of all conversations of a viewer, but only those among some messages: who takes part in much sees
+ * them in what the app says next, without looking into each of his conversations.
+ */
+export function messagesIn(
+  next: Fragment,
+  { viewer }: ViewerSource,
+  conditions: readonly Fragment[],
+  cut: Cut,
+): Fragment {
+  return sql`
+    select m.*
+    from (${next}) m
+    cross join lateral (
+      select s.*
+      from conversation_states s
+      where s.app_id = m.app_id
+      and s.uid = ${viewer}
+      and s.conversation = m.conversation
+      offset 0
+    ) s
+    where ${allOf([sql`(m.kind = 1 or s.member)`, notCleared, ...conditions])}
+    ${tailOf(cut)}`
 }
 
 /** How many messages each conversation of a source has that meet the conditions: rows `kind, first, second, count`. */
@@ -146,8 +178,7 @@ export function countsOf(source: Source, conditions: readonly Fragment[]): Fragm
         from messages m
         where m.app_id = s.app_id
         and m.conversation = s.conversation
-        and (m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)
-        and ${allOf(conditions)}
+        and ${allOf([notCleared, ...conditions])}
       ) n
       where ${isVisible(source)}
       and n.count > 0
@@ -166,20 +197,31 @@ export function countsOf(source: Source, conditions: readonly Fragment[]): Fragm
 
 export type ViewerSource = Extract<Source, { of: 'viewer' }>
 
-/** The viewer's sides `s`, each with its kind: of groups only while he is a member. */
+/**
+ * The viewer's sides `s`, each with the kind of its conversation and the end of its history. The offset keeps it a look by
+ * key for each; the planner would rather read all conversations of the app.
+ */
 export function sidesOf({ appId, viewer }: ViewerSource): Fragment {
   return sql`(
-    select s.*, v.kind
+    select s.*, v.kind, v.last_sent_at, v.last_id
     from conversation_states s
-    join conversations v on v.app_id = s.app_id and v.key = s.conversation
+    cross join lateral (
+      select v.kind, v.last_sent_at, v.last_id
+      from conversations v
+      where v.app_id = s.app_id
+      and v.key = s.conversation
+      offset 0
+    ) v
     where s.app_id = ${appId}
     and s.uid = ${viewer}
     and v.last_id is not null
   ) s`
 }
 
-/** Whether a side is one whose messages he may read. */
-export function isVisible({ conversations }: ViewerSource): Fragment {
-  const visible = sql`(s.kind = 1 or s.member)`
-  return conversations === undefined ? visible : sql`${visible} and s.conversation = any(${conversations}::bigint[])`
+/** Whether a side is one whose messages he may read, and one that is asked for: of groups only while he is a member. */
+export function isVisible({ conversations, narrowed = [] }: ViewerSource): Fragment {
+  const ofThese = conversations === undefined ? [] : [sql`s.conversation = any(${conversations}::bigint[])`]
+  return allOf([sql`(s.kind = 1 or s.member)`, ...ofThese, ...narrowed])
 }
+
+const notCleared = sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`

@@ -17,13 +17,14 @@ interface Saying {
 interface Entry {
   readonly appId: number
   readonly id: number
+  readonly conversation: number
   readonly body: string
   readonly grams: string
 }
 
 function entryOf({ appId, id, conversation, data }: Saying): Entry {
   const body = searchedText(data)
-  return { appId, id, body, grams: vectorOf(appId, conversation, body) }
+  return { appId, id, conversation, body, grams: vectorOf(appId, conversation, body) }
 }
 
 /** Ids are drawn for all apps together; each app's messages are found by its key. */
@@ -60,9 +61,9 @@ const advance = statement(`
 
 /** A message that was changed meanwhile has an entry, if an empty one, which stays. */
 const insert = statement(`
-  insert into search_entries (app_id, message_id, body, grams)
-  select r.app_id, r.id, r.body, r.grams::tsvector
-  from unnest($1::int[], $2::bigint[], $3::text[], $4::text[]) as r(app_id, id, body, grams)
+  insert into search_entries (app_id, message_id, conversation, body, grams)
+  select r.app_id, r.id, r.conversation, r.body, r.grams::tsvector
+  from unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::text[]) as r(app_id, id, conversation, body, grams)
   order by r.app_id, r.id
   on conflict (app_id, message_id) do nothing`)
 
@@ -96,6 +97,7 @@ export async function addNextEntries(channel: Channel, indexedId: number, settle
       values: [
         column(({ appId }) => appId),
         column(({ id }) => id),
+        column(({ conversation }) => conversation),
         column(({ body }) => body),
         column(({ grams }) => grams),
       ],
@@ -122,14 +124,15 @@ async function makeEntries(sayings: readonly Saying[]): Promise<Entry[]> {
 }
 
 const replace = statement(`
-  insert into search_entries (app_id, message_id, body, grams)
-  values ($1, $2, $3, $4::tsvector)
+  insert into search_entries (app_id, message_id, conversation, body, grams)
+  values ($1, $2, $3, $4, $5::tsvector)
   on conflict (app_id, message_id) do update
-  set body = excluded.body,
+  set conversation = excluded.conversation,
+    body = excluded.body,
     grams = excluded.grams`)
 
 /** Writes what is found of a message from now on, in the transaction that changes it; the old text has gone by then. */
 export async function replaceEntry(tx: Transaction, saying: Saying): Promise<void> {
-  const { appId, id, body, grams } = entryOf(saying)
-  if (body !== '') await tx.query(replace, [appId, id, body, grams])
+  const { appId, id, conversation, body, grams } = entryOf(saying)
+  if (body !== '') await tx.query(replace, [appId, id, conversation, body, grams])
 }

@@ -3,34 +3,42 @@ import type { Queryable } from '../../../store/database.ts'
 import { type Fragment, statement } from '../../../store/statement.ts'
 import { isVisible, type Source, sidesOf } from '../list/sources.ts'
 import { searchedText } from './fold.ts'
-import { vectorQuery } from './grams.ts'
+import { conversationKeyOf, type GramQuery, gramQuery } from './grams.ts'
 
 /** The messages whose text contains something: by id where they are few; else how to tell, and how to find all. */
 export type Found =
   | { readonly are: 'few'; readonly ids: readonly number[] }
-  | { readonly are: 'many'; readonly isOne: Fragment; readonly allIds: Fragment }
+  | { readonly are: 'many'; readonly isOne: Fragment; readonly allIds: Fragment; readonly scope: Scope }
+
+/** Where it is looked for: in the whole app, in some conversations, or in all of a viewer who has more than a few. */
+type Scope =
+  | { readonly of: 'app' }
+  | { readonly of: 'conversations'; readonly keys: readonly number[] }
+  | { readonly of: 'viewer'; readonly source: Extract<Source, { of: 'viewer' }> }
 
 /** From here on, reading a history from its end until a page is full costs less than reading everything that is found. */
 const few = 5000
-/** A viewer with more conversations is shown what he may see of what is found in all. */
-const maxConversations = 50
+/** Conversations in which the index is asked one by one. */
+const maxConversations = 500
+/** What is found in the whole app, and then seen not to be the viewer's, is looked at up to here. */
+const maxStrange = 20_000
 
 /**
  * Finds the messages of an app whose text contains another, wherever in it and in whatever script. Who may see them is for
- * the list to tell; where it reads few conversations, only those are looked through.
+ * the list to tell.
  * @param text folded, not empty
  */
 export async function findMessages(on: Queryable, source: Source, text: string): Promise<Found> {
   const { appId } = source
-  const conversations = await conversationsOf(on, source)
-  if (conversations?.length === 0) return { are: 'few', ids: [] }
+  const scope = await scopeOf(on, source)
   // Before the index is asked: what is not in it now will be there by then, or is found here.
-  const unindexed = await findUnindexed(on, appId, text, conversations)
-  const query = vectorQuery(appId, text, conversations)
-  const indexed = await on.query<{ id: number }>(selectEntries, [query, text, few + 1])
-  if (indexed.length <= few) return { are: 'few', ids: [...new Set([...indexed.map(({ id }) => id), ...unindexed])] }
+  const unindexed = await findUnindexed(on, appId, scope, text)
+  const search: Search = { query: gramQuery(appId, text), text, scope }
+  const indexed = await findIndexed(on, search)
+  if (indexed !== undefined) return { are: 'few', ids: [...new Set([...indexed, ...unindexed])] }
   return {
     are: 'many',
+    scope,
     isOne: sql`(
       coalesce((
         select strpos(e.body, ${text}) > 0
@@ -41,22 +49,84 @@ export async function findMessages(on: Queryable, source: Source, text: string):
       or m.id = any(${unindexed}::bigint[])
     )`,
     allIds: sql`
-      select e.message_id as id
-      from search_entries e
-      where e.grams @@ ${query}::tsquery
-      and strpos(e.body, ${text}) > 0
+      ${entries(search)}
       union
       select unnest(${unindexed}::bigint[])`,
   }
 }
 
-/** The app is part of every gram, and no condition here, so that no other index can be taken for the better one. */
-const selectEntries = statement(`
-  select message_id as id
-  from search_entries
-  where grams @@ $1::tsquery
-  and strpos(body, $2) > 0
-  limit $3`)
+interface Search {
+  readonly query: GramQuery
+  readonly text: string
+  readonly scope: Scope
+}
+
+/** The ids of what the index knows; undefined when there are many. */
+async function findIndexed(on: Queryable, search: Search): Promise<number[] | undefined> {
+  if (looksEverywhere(search)) {
+    const [row] = await on.run(sql<{ seen: number; ids: number[] }>`
+      with seen as materialized (
+        select message_id, conversation, body
+        from search_entries
+        where grams @@ ${search.query.text}::tsquery
+        limit ${maxStrange + 1}
+      )
+      select (select count(*) from seen) as seen, array(${inScope(search, sql`seen`)}) as ids`)
+    return row === undefined || row.seen > maxStrange ? undefined : row.ids
+  }
+  const rows = await on.run(sql<{ id: number }>`${entries(search)} limit ${few + 1}`)
+  return rows.length > few ? undefined : rows.map(({ id }) => id)
+}
+
+/**
+ * Beginnings of grams are gathered from the whole app each time that they are asked for: too dear to be asked for in many
+ * conversations one by one.
+ */
+function looksEverywhere({ scope, query }: Search): boolean {
+  return scope.of === 'viewer' || (scope.of === 'conversations' && scope.keys.length > 1 && query.isBeginning)
+}
+
+/**
+ * Ids of messages in the index that contain the text. The app is part of every gram, and no condition of its own, so that
+ * the index of grams is the only one that can be used.
+ */
+function entries(search: Search): Fragment {
+  const { query, text, scope } = search
+  if (looksEverywhere(search)) {
+    return inScope(search, sql`(select * from search_entries where grams @@ ${query.text}::tsquery offset 0)`)
+  }
+  if (scope.of !== 'conversations') {
+    return sql`
+      select message_id as id
+      from search_entries
+      where grams @@ ${query.text}::tsquery
+      and strpos(body, ${text}) > 0`
+  }
+  return sql`
+    select e.message_id as id
+    from unnest(${scope.keys.map((key) => `${query.text} & ${conversationKeyOf(key)}`)}::text[]) as c(query)
+    cross join lateral (
+      select message_id
+      from search_entries
+      where grams @@ c.query::tsquery
+      and strpos(body, ${text}) > 0
+      offset 0
+    ) e`
+}
+
+function inScope({ scope, text }: Search, rows: Fragment): Fragment {
+  const sides =
+    scope.of === 'viewer'
+      ? sql`join ${sidesOf(scope.source)} on s.conversation = e.conversation and ${isVisible(scope.source)}`
+      : sql``
+  const isThere = scope.of === 'conversations' ? sql`and e.conversation = any(${scope.keys}::bigint[])` : sql``
+  return sql`
+    select e.message_id as id
+    from ${rows} e
+    ${sides}
+    where strpos(e.body, ${text}) > 0
+    ${isThere}`
+}
 
 const selectUnindexed = statement(`
   select m.id, m.data
@@ -72,15 +142,11 @@ const selectUnindexed = statement(`
 const pieceLength = 2000
 
 /** The messages that the writer has not come to yet, nearly always a few moments' worth, are looked through one by one. */
-async function findUnindexed(
-  on: Queryable,
-  appId: number,
-  text: string,
-  conversations: readonly number[] | undefined,
-): Promise<number[]> {
+async function findUnindexed(on: Queryable, appId: number, scope: Scope, text: string): Promise<number[]> {
+  const keys = scope.of === 'conversations' ? scope.keys : null
   const found: number[] = []
   for (let after = 0; ; ) {
-    const values = [appId, after, conversations ?? null, pieceLength]
+    const values = [appId, after, keys, pieceLength]
     const piece = await on.query<{ id: number; data: Record<string, unknown> }>(selectUnindexed, values)
     for (const { id, data } of piece) if (searchedText(data).includes(text)) found.push(id)
     const last = piece.at(-1)
@@ -89,20 +155,24 @@ async function findUnindexed(
   }
 }
 
-/** The conversations that a list reads, where they are few enough to be named in a query. */
-async function conversationsOf(on: Queryable, source: Source): Promise<readonly number[] | undefined> {
-  if (source.of === 'thread') return [source.conversation]
-  if (source.of === 'conversations') return namable(source.conversations)
-  if (source.of !== 'viewer') return undefined
-  if (source.conversations !== undefined) return namable(source.conversations)
-  const sides = await on.run(sql<{ conversation: number }>`
-    select s.conversation
-    from ${sidesOf(source)}
-    where ${isVisible(source)}
-    limit ${maxConversations + 1}`)
-  return namable(sides.map(({ conversation }) => conversation))
-}
-
-function namable(conversations: readonly number[]): readonly number[] | undefined {
-  return conversations.length <= maxConversations ? conversations : undefined
+async function scopeOf(on: Queryable, source: Source): Promise<Scope> {
+  switch (source.of) {
+    case 'app':
+    case 'user':
+      return { of: 'app' }
+    case 'conversations':
+      return { of: 'conversations', keys: source.conversations }
+    case 'thread':
+      return { of: 'conversations', keys: [source.conversation] }
+    case 'viewer': {
+      const sides = await on.run(sql<{ conversation: number }>`
+        select s.conversation
+        from ${sidesOf(source)}
+        where ${isVisible(source)}
+        limit ${maxConversations + 1}`)
+      return sides.length > maxConversations
+        ? { of: 'viewer', source }
+        : { of: 'conversations', keys: sides.map(({ conversation }) => conversation) }
+    }
+  }
 }

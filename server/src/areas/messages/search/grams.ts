@@ -30,11 +30,11 @@ const blank = 0x20
 const widthOf = (codePoint: number) => (codePoint > 0xffff ? 2 : 1)
 
 /**
- * The grams of a folded text, in order: at each character but blanks two or three characters, by its script. At the end
- * of the text they are shorter, unless only whole ones are asked for.
+ * The grams of a folded text: at each character but blanks two or three characters, by its script, and each character of a
+ * script without blanks on its own. At the end of the text they are shorter, unless only whole ones are asked for.
  */
-function gramsOf(text: string, { onlyWhole = false } = {}): string[] {
-  const grams: string[] = []
+function gramsOf(text: string, { onlyWhole = false } = {}): Set<string> {
+  const grams = new Set<string>()
   const { length } = text
   for (let start = 0; start < length; ) {
     const codePoint = text.codePointAt(start) as number
@@ -42,8 +42,9 @@ function gramsOf(text: string, { onlyWhole = false } = {}): string[] {
     if (codePoint !== blank) {
       let end = next
       let missing = gramLength(codePoint) - 1
+      if (missing === 1) grams.add(text.slice(start, next))
       for (; missing > 0 && end < length; missing--) end += widthOf(text.codePointAt(end) as number)
-      if (missing === 0 || !onlyWhole) grams.push(text.slice(start, end))
+      if (missing === 0 || !onlyWhole) grams.add(text.slice(start, end))
     }
     start = next
   }
@@ -52,31 +53,38 @@ function gramsOf(text: string, { onlyWhole = false } = {}): string[] {
 
 /** Grams of two apps do not meet in the index, so that what one holds costs the other nothing. */
 const prefixOf = (appId: number) => `${appId}:`
+
 /** Conversations are indexed beside the grams; no gram begins with this. */
-const conversationKey = (conversation: number) => `'@${conversation}'`
+export const conversationKeyOf = (conversation: number) => `'@${conversation}'`
 
 const quote = (text: string) => text.replace(/['\\]/g, '$&$&')
 
 /** The text of the `tsvector` by which a message is found, empty when it says nothing. @param text folded */
 export function vectorOf(appId: number, conversation: number, text: string): string {
   const prefix = prefixOf(appId)
-  const grams = [...new Set(gramsOf(text))]
+  const grams = [...gramsOf(text)]
   const quoted = /['\\]/.test(text) ? grams.map(quote) : grams
-  return grams.length === 0 ? '' : `${conversationKey(conversation)} '${prefix}${quoted.join(`' '${prefix}`)}'`
+  return grams.length === 0 ? '' : `${conversationKeyOf(conversation)} '${prefix}${quoted.join(`' '${prefix}`)}'`
 }
 
-/**
- * The text of a `tsquery` that finds every message whose text contains another, and a few that do not.
- * @param text folded, not empty
- * @param conversations only in these, where given
- */
-export function vectorQuery(appId: number, text: string, conversations?: readonly number[]): string {
+/** What to ask the index for. */
+export interface GramQuery {
+  /** The text of a `tsquery`. */
+  readonly text: string
+  /** The text is shorter than a gram: all that begin with it are asked for. */
+  readonly isBeginning: boolean
+}
+
+/** Finds every message of an app whose text contains another, and a few that do not. @param text folded, not empty */
+export function gramQuery(appId: number, text: string): GramQuery {
   const prefix = prefixOf(appId)
-  const grams = spread([...new Set(gramsOf(text, { onlyWhole: true }))])
-  const conditions =
-    grams.length > 0 ? grams.map((gram) => `'${prefix}${quote(gram)}'`) : [`'${prefix}${quote(text)}':*`]
-  if (conversations !== undefined) conditions.push(`(${conversations.map(conversationKey).join(' | ')})`)
-  return conditions.join(' & ')
+  const whole = [...gramsOf(text, { onlyWhole: true })]
+  // Single characters are parts of longer grams, where there are any.
+  const longer = whole.filter((gram) => gram.length > widthOf(gram.codePointAt(0) as number))
+  const grams = spread(longer.length > 0 ? longer : whole)
+  return grams.length === 0
+    ? { text: `'${prefix}${quote(text)}':*`, isBeginning: true }
+    : { text: grams.map((gram) => `'${prefix}${quote(gram)}'`).join(' & '), isBeginning: false }
 }
 
 /** As many as are needed, evenly out of all. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { allOf, type Fragment } from '../../../store/statement.ts'
-import { type Cut, countsOf, isVisible, messagesOf, type Source, sidesOf } from '../list/sources.ts'
+import { type Cut, countsOf, isVisible, messagesOf, type Source, sidesOf, type ViewerSource } from '../list/sources.ts'
 import type { Found } from './find.ts'
 
 /**
@@ -61,6 +61,27 @@ function countsAmong(ids: Fragment, source: Source, conditions: readonly Fragmen
     order by c.kind, c.first, c.second`
 }
 
+/**
+ * The messages of a viewer with very many conversations, read from the end of the app's history: going through what others
+ * say is less than going to the end of each of his. The offset keeps it a look by key for each message.
+ */
+function messagesByTime(source: ViewerSource, conditions: readonly Fragment[], cut: Cut): Fragment {
+  return sql`
+    select m.*
+    from messages m
+    cross join lateral (
+      select s.*
+      from ${sidesOf(source)}
+      where s.conversation = m.conversation
+      and ${isVisible(source)}
+      offset 0
+    ) s
+    where m.app_id = ${source.appId}
+    and ${allOf([notCleared, ...conditions])}
+    order by ${cut.order}
+    limit ${cut.limit}`
+}
+
 /** How a list reads what it shows. */
 export interface Selection {
   /** Whole rows of `messages` that meet the conditions on `m`. */
@@ -85,7 +106,10 @@ export function select(source: Source, found: Found | undefined): Selection {
     }
   }
   return {
-    rows: (conditions, cut) => messagesOf(source, [...conditions, found.isOne], cut),
+    rows: (conditions, cut) =>
+      source.of === 'viewer' && found.scope.of === 'viewer'
+        ? messagesByTime(source, [...conditions, found.isOne], cut)
+        : messagesOf(source, [...conditions, found.isOne], cut),
     counts: (conditions) => countsAmong(found.allIds, source, conditions),
   }
 }

@@ -19,7 +19,6 @@ const readers = 2
 
 /** The planner knows nothing of how often grams occur; every query is written for the index that it is to use. */
 const settings = `
-  set plan_cache_mode = force_generic_plan;
   set enable_seqscan = off;
   set work_mem = '16MB';
   set jit = off`

@@ -1,0 +1,225 @@
+import net from 'node:net'
+import { validate } from '@scalar/openapi-parser'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { routes } from '../../src/routes.ts'
+import { createWorld, type World } from '../support/world.ts'
+import { ask, type Service, startParley } from './watched.ts'
+
+let service: Service
+let world: World
+
+beforeAll(async () => {
+  service = await startParley()
+  world = await createWorld()
+})
+afterAll(() => service.parley.close())
+
+/** A way to the test database that can be cut. */
+async function openPass() {
+  const { host, port, ...rest } = inject('connection')
+  const ends = new Set<net.Socket>()
+  let cut = false
+  const pass = net.createServer((near) => {
+    if (cut) return near.destroy()
+    const far = host.startsWith('/') ? net.connect(`${host}/.s.PGSQL.${port}`) : net.connect(port, host)
+    for (const end of [near, far]) {
+      ends.add(end)
+      end.on('error', () => end.destroy())
+      end.on('close', () => {
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.pipe(far).pipe(near)
+  })
+  await new Promise<void>((resolve) => pass.listen(0, '127.0.0.1', resolve))
+  return {
+    connection: { ...rest, host: '127.0.0.1', port: (pass.address() as net.AddressInfo).port },
+    cut() {
+      cut = true
+      for (const end of ends) end.destroy()
+    },
+    mend() {
+      cut = false
+    },
+    close: () => pass.close(),
+  }
+}
+
+describe('the probes', () => {
+  it('say that the process lives and can serve, with and without prefix, to GET and HEAD', async () => {
+    for (const prefix of ['', '/v3']) {
+      expect((await ask(`${service.url}${prefix}/health`)).body).toEqual({ status: 'ok' })
+      expect((await ask(`${service.url}${prefix}/ready`)).body).toEqual({
+        status: 'ready',
+        database: 'reachable',
+        migrated: true,
+      })
+    }
+    expect((await ask(`${service.url}/ready`, { method: 'HEAD' })).status).toBe(200)
+  })
+
+  it('tell when the database is away, and when it is back; operations answer 503 with Retry-After meanwhile', async () => {
+    const pass = await openPass()
+    const cutOff = await startParley({ connection: pass.connection })
+    const headers = { appid: world.app.name, apikey: world.apiKey }
+    const statusOf = async (path: string) => (await ask(`${cutOff.url}${path}`, { headers })).status
+    expect([await statusOf('/ready'), await statusOf('/users')]).toEqual([200, 200])
+    pass.cut()
+    await expect.poll(() => statusOf('/ready'), { timeout: 10_000 }).toBe(503)
+    expect(await statusOf('/health')).toBe(200)
+    const away = await ask(`${cutOff.url}/users`, { headers })
+    expect(away.status).toBe(503)
+    expect(away.headers['retry-after']).toBe('2')
+    expect(away.body.error).toMatchObject({ code: 'ERR_MISSION_FAILED', source: 'chat-api' })
+    pass.mend()
+    await expect.poll(() => statusOf('/ready'), { timeout: 10_000 }).toBe(200)
+    expect(await statusOf('/users')).toBe(200)
+    await cutOff.parley.close()
+    pass.close()
+  })
+})
+
+interface Sample {
+  readonly name: string
+  readonly labels: Record<string, string>
+  readonly value: number
+}
+
+/** Reads the text format of Prometheus; throws at a line that is none of it. */
+function parseMetrics(text: string): { samples: Sample[]; types: Map<string, string> } {
+  const samples: Sample[] = []
+  const types = new Map<string, string>()
+  for (const line of text.split('\n').filter((one) => one !== '')) {
+    const type = /^# TYPE (\w+) (counter|gauge|histogram|summary)$/.exec(line)
+    if (type !== null) types.set(type[1] as string, type[2] as string)
+    else if (!/^# HELP \w+ \S/.test(line)) {
+      const match = /^([a-zA-Z_:][\w:]*)(?:\{((?:\w+="[^"\\]*",?)*)\})? ([-+\d.e]+|\+Inf|NaN)$/i.exec(line)
+      if (match === null) throw new Error(`no metric: ${line}`)
+      const labels = Object.fromEntries([...(match[2] ?? '').matchAll(/(\w+)="([^"]*)"/g)].map(([, k, v]) => [k, v]))
+      samples.push({ name: match[1] as string, labels, value: Number(match[3]) })
+    }
+  }
+  return { samples, types }
+}
+
+describe('the metrics', () => {
+  const read = async () => {
+    const answer = await ask(`${service.url}/metrics`)
+    expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0.0.4/)
+    return parseMetrics(answer.body)
+  }
+
+  it('can be read by Prometheus: each with a type', async () => {
+    const { samples, types } = await read()
+    for (const { name } of samples) {
+      expect([name, name.replace(/_(bucket|sum|count)$/, '')].some((base) => types.has(base))).toBe(true)
+    }
+  })
+
+  it('count requests by operation and status, and time them', async () => {
+    const headers = { appid: world.app.name, apikey: world.apiKey }
+    const countOf = async (operation: string, status: string) =>
+      (await read()).samples.find(
+        ({ name, labels }) =>
+          name === 'parley_http_request_duration_seconds_count' &&
+          labels.operation === operation &&
+          labels.status === status,
+      )?.value ?? 0
+    const before = await countOf('get-user', '404')
+    for (let i = 0; i < 3; i++) await ask(`${service.url}/users/nobody-${i}`, { headers })
+    await expect.poll(() => countOf('get-user', '404')).toBe(before + 3)
+    await ask(`${service.url}/nothing/${Math.random()}`)
+    await expect.poll(() => countOf('unknown', '404')).toBeGreaterThan(0)
+    const { samples } = await read()
+    const ofUsers = samples.filter(({ labels }) => labels.operation === 'get-user')
+    expect(ofUsers.find(({ labels }) => labels.le === '+Inf')?.value).toBeGreaterThanOrEqual(3)
+  })
+
+  it('have no label that clients can make up', async () => {
+    const { samples } = await read()
+    const named = new Set(samples.flatMap(({ labels }) => (labels.operation === undefined ? [] : [labels.operation])))
+    const known = ['health', 'ready', 'metrics', 'docs', 'openapi', 'media', 'malformed', 'unknown']
+    for (const operation of named) expect([...routes.map((route) => route.operation.id), ...known]).toContain(operation)
+  })
+
+  it('tell of the connection pool, the batches of the writer and the lag of the event loop', async () => {
+    const headers = { appid: world.app.name, apikey: world.apiKey, 'content-type': 'application/json' }
+    for (const uid of ['ann', 'ben']) {
+      await ask(`${service.url}/users`, { method: 'POST', headers, body: JSON.stringify({ uid, name: uid }) })
+    }
+    const body = JSON.stringify({ receiver: 'ben', receiverType: 'user', data: { text: 'hi' } })
+    const sent = await ask(`${service.url}/messages`, {
+      method: 'POST',
+      headers: { ...headers, onbehalfof: 'ann' },
+      body,
+    })
+    expect(sent.status).toBe(200)
+    const { samples } = await read()
+    const figureOf = (name: string, labels: Record<string, string> = {}) =>
+      samples.find((one) => one.name === name && Object.entries(labels).every(([k, v]) => one.labels[k] === v))?.value
+    for (const state of ['total', 'idle', 'waiting']) {
+      expect(figureOf('parley_database_pool_connections', { state })).toBeGreaterThanOrEqual(0)
+    }
+    expect(figureOf('parley_message_batch_size_count')).toBeGreaterThanOrEqual(1)
+    expect(figureOf('nodejs_eventloop_lag_seconds')).toBeGreaterThanOrEqual(0)
+    expect(figureOf('process_resident_memory_bytes')).toBeGreaterThan(10_000_000)
+  })
+})
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const { body } = await ask(`${service.url}/openapi.json`)
+    expect(body.openapi).toBe('3.1.0')
+    expect(await validate(body)).toMatchObject({ valid: true, version: '3.1', errors: [] })
+  })
+
+  it('has every operation with its parameters, and schemas that are JSON Schema 2020-12', async () => {
+    const { body } = await ask(`${service.url}/v3/openapi.json`)
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    for (const { operation } of routes) {
+      const described = body.paths[operation.path][operation.method.toLowerCase()]
+      expect(described.operationId).toBe(operation.id)
+      const inPath = described.parameters.filter((parameter: { in: string }) => parameter.in === 'path')
+      expect(inPath.map(({ name }: { name: string }) => name).sort()).toEqual(
+        [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort(),
+      )
+      expect(Object.keys(described.responses)).toEqual(
+        expect.arrayContaining(['200', '400', '401', '403', '500', '503']),
+      )
+      const schemas = [
+        described.responses['200'].content['application/json'].schema,
+        ...Object.values(described.requestBody?.content ?? {}).map((content) => (content as { schema: object }).schema),
+        ...described.parameters.map(({ schema }: { schema: object }) => schema),
+      ]
+      for (const schema of schemas) expect(ajv.validateSchema(schema), JSON.stringify(ajv.errors)).toBe(true)
+    }
+  })
+})
+
+describe('the reference page', () => {
+  it('loads nothing but what this service has, and browsers see to it', async () => {
+    for (const page of ['/docs', '/docs/', '/v3/docs', '/v3.0/docs/']) {
+      const { status, headers, body } = await ask(`${service.url}${page}`)
+      expect(status).toBe(200)
+      expect(headers['content-type']).toBe('text/html; charset=utf-8')
+      expect(headers['content-security-policy']).toContain("default-src 'self'")
+      expect(headers['content-security-policy']).not.toMatch(/https?:|\*|unsafe-eval/)
+      expect(body).not.toMatch(/https?:|\/\//)
+      const addresses = [...body.matchAll(/(?:src|href|data-openapi)="([^"]+)"/g)].map((match) => match[1])
+      expect(addresses).toHaveLength(4)
+      for (const address of addresses.filter((one) => !one.startsWith('data:'))) {
+        const { protocol, host, pathname } = new URL(address, `${service.url}${page}`)
+        expect((await ask(`${protocol}//${host}${pathname}`)).status, `${page} ${address}`).toBe(200)
+      }
+    }
+  })
+
+  it('switches off what would call other hosts', async () => {
+    const { body } = await ask(`${service.url}/docs/start.js`)
+    const settings = JSON.parse(/\.\.\.(\{.*\}) \}\)/.exec(body)?.[1] ?? '{}')
+    expect(settings).toMatchObject({ telemetry: false, withDefaultFonts: false, agent: { disabled: true } })
+    expect(body).not.toMatch(/https?:/)
+  })
+})
