@@ -103,6 +103,8 @@ describe('the configuration', () => {
     ['LOG_LEVEL', 'loud'],
     ['CORS_ORIGINS', 'chat.example.com'],
     ['RATE_LIMITS', 'core=many'],
+    ['RATE_LIMITS', 'nonsense=5'],
+    ['RATE_LIMITS', 'core=0'],
     ['CORS_ORIGINS', 'https://chat.example.com/path'],
     ['CORS_ORIGINS', 'https://chat.example.com:99999'],
     ['CORS_ORIGINS', ','],
@@ -115,6 +117,14 @@ describe('the configuration', () => {
   it('names the missing half of a certificate and its key', () => {
     expect(problemsOf({ TLS_CERT_FILE: '/c.pem' })).toEqual([expect.stringContaining('TLS_KEY_FILE is missing')])
     expect(problemsOf({ TLS_KEY_FILE: '/k.pem' })).toEqual([expect.stringContaining('TLS_CERT_FILE is missing')])
+  })
+
+  it('names what is missing of a bucket, and never shows its secret', () => {
+    const bucket = { MEDIA_S3_ENDPOINT: 'https://s3.example.com', MEDIA_S3_BUCKET: 'b', MEDIA_S3_ACCESS_KEY_ID: 'id' }
+    expect(problemsOf(bucket)).toEqual([expect.stringContaining('MEDIA_S3_SECRET_ACCESS_KEY is missing')])
+    const wrong = problemsOf({ ...bucket, MEDIA_S3_ENDPOINT: 's3', MEDIA_S3_SECRET_ACCESS_KEY: 'hush' })
+    expect(wrong).toEqual([expect.stringMatching(/^MEDIA_S3_ENDPOINT must /)])
+    expect(wrong.join()).not.toContain('hush')
   })
 
   it('does not take one key for both scopes', () => {

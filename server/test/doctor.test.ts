@@ -42,6 +42,7 @@ describe('the doctor', () => {
     ],
     ['threads', sql`update threads set reply_count = 9 where app_id = `],
     ['threads', sql`delete from threads where app_id = `],
+    ['starters of threads', sql`update threads set starter = 'carol' where app_id = `],
     ['reaction counts', sql`update reaction_counts set count = 9 where app_id = `],
     ['sides of one-to-one conversations', sql`delete from conversation_states where uid = 'alice' and app_id = `],
   ])('finds drift in: %s', async (check, damage) => {

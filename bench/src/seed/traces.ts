@@ -97,12 +97,16 @@ export function traces({ crowd }: WorldSizes): Step[] {
     {
       name: 'threads',
       sql: `
-        insert into threads (app_id, parent_id, conversation, reply_count, last_reply_id, updated_at)
-        select m.app_id, m.parent_id, m.conversation, count(*), max(m.id), max(m.sent_at)
-        from messages m
-        join seed s on s.app_id = m.app_id
-        where m.parent_id is not null
-        group by m.app_id, m.parent_id, m.conversation`,
+        insert into threads (app_id, parent_id, conversation, reply_count, last_reply_id, updated_at, starter)
+        select r.*, p.sender
+        from (
+          select m.app_id, m.parent_id, m.conversation, count(*), max(m.id), max(m.sent_at)
+          from messages m
+          join seed s on s.app_id = m.app_id
+          where m.parent_id is not null
+          group by m.app_id, m.parent_id, m.conversation
+        ) r
+        join messages p on p.app_id = r.app_id and p.id = r.parent_id`,
     },
     {
       name: 'followers of threads',

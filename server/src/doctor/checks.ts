@@ -180,6 +180,16 @@ export const checks: readonly Check[] = [
       where (t.reply_count, t.last_reply_id, t.updated_at) is distinct from (n.count, n.last, n.sent_at)`,
   },
   {
+    name: 'starters of threads',
+    meaning: 'a thread does not say who wrote the message that it hangs on',
+    find: (appId) => sql`
+      select t.app_id || '/' || t.parent_id as subject, t.starter as stored, m.sender as expected
+      from threads t
+      join messages m on m.app_id = t.app_id and m.id = t.parent_id
+      where ${ofApp('t', appId)}
+      and t.starter <> m.sender`,
+  },
+  {
     name: 'reaction counts',
     meaning: 'the count of a reaction on a message is not the number of users who gave it',
     find: (appId) => sql`

@@ -43,7 +43,8 @@ export function createBucketStorage(settings: BucketSettings): MediaStorage {
           method: 'PUT',
           headers: {
             'content-type': mimeType,
-            'content-length': String(size),
+            // Of what is sent in one piece, fetch says the length itself.
+            ...(!Buffer.isBuffer(body) && { 'content-length': String(size) }),
             'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',
           },
           body: Buffer.isBuffer(body) ? body : Readable.toWeb(body),

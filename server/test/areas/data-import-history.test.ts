@@ -106,8 +106,9 @@ describe('receipts of imported messages', () => {
         const messages = ordered.map(({ fromAlice, sentAt, delivered, read, batch }, place) => ({
           batch,
           record: text(`r${round} ${place}`, fromAlice ? a : b, fromAlice ? b : a, t0 + sentAt, {
-            ...(delivered && { deliveredAt: t0 + 100 + place }),
-            ...(read && { readAt: t0 + 200 + place }),
+            // Times rise with the positions, as those of marks do.
+            ...(delivered && { deliveredAt: t0 + 100 + 2 * place }),
+            ...(read && { readAt: t0 + 101 + 2 * place }),
           }),
         }))
         for (const batch of [0, 1, 2, 3]) {

@@ -21,8 +21,8 @@ import {
 /** Another seed makes other bodies; a failure names the one that found it. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120)
 /** `FUZZ=all` tries everything on everything; otherwise each member gets a share, another one for each. */
-const share = process.env.FUZZ === 'all' ? 1 : 4
-const runs = process.env.FUZZ === 'all' ? 200 : 8
+const share = process.env.FUZZ === 'all' ? 1 : 5
+const runs = process.env.FUZZ === 'all' ? 200 : 5
 
 const takers = routes.map((route) => route.operation).filter((operation) => operation.body !== undefined)
 const watch = watchAnswers()

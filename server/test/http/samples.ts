@@ -1,5 +1,4 @@
 import type { Answer, World } from '../support/world.ts'
-import { createUsers } from '../support/world.ts'
 
 /** What a sample call names: the things of one world, or made-up ones that are nowhere. */
 export interface Ids {
@@ -44,11 +43,14 @@ export interface Sample {
 
 /** Makes a world in which every sample succeeds. */
 export async function furnish(world: World): Promise<Ids> {
-  await createUsers(world, 'alice', 'bob', 'carol', 'dave', 'erin')
-  for (const role of ['bot', 'editor']) await ok(world.post('/roles', { role, name: role }))
-  await ok(world.post('/users', { uid: 'helper', name: 'Helper', role: 'bot' }))
-  await ok(world.post('/groups', { guid: 'team', name: 'Team', type: 'public', owner: 'alice' }))
-  await ok(world.post('/groups/team/members', { participants: ['bob', 'dave'] }))
+  const make = (path: string) => (body: object) => ok(world.post(path, body))
+  const named = (uid: string, role?: string) => ({ uid, name: uid, ...(role && { role }) })
+  await Promise.all(['bot', 'editor'].map((role) => ({ role, name: role })).map(make('/roles')))
+  await Promise.all(
+    [...['alice', 'bob', 'carol', 'dave', 'erin'].map((uid) => named(uid)), named('helper', 'bot')].map(make('/users')),
+  )
+  const members = { participants: ['bob', 'dave'] }
+  await make('/groups')({ guid: 'team', name: 'Team', type: 'public', owner: 'alice', members })
   const [first, interactive, inGroup, key, token] = await Promise.all([
     ok(world.post('/messages', text('alice', 'user'), { as: 'bob' })),
     ok(world.post('/messages', { ...text('alice', 'user'), ...form }, { as: 'bob' })),
@@ -96,7 +98,7 @@ async function ok(request: Promise<Answer>) {
 const text = (receiver: string, receiverType: 'user' | 'group') => ({ receiver, receiverType, data: { text: 'hello' } })
 const thumb = '👍'
 const form = { category: 'interactive', type: 'form', data: { interactiveData: { formFields: [{ elementId: 'ok' }] } } }
-const members = (ids: Ids) => ({ guid: ids.team, uid: ids.bob })
+const inTeam = (ids: Ids) => ({ guid: ids.team, uid: ids.bob })
 const scope = (ids: Ids) => ({ guid: ids.team, scope: 'participant' })
 const uid = (ids: Ids) => ({ params: { uid: ids.alice } })
 const guid = (ids: Ids) => ({ params: { guid: ids.team } })
@@ -180,8 +182,8 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'put-group-members': (ids) => ({ ...guid(ids), body: { participants: [ids.carol], admins: [] } }),
   'leave-group': (ids) => ({ ...guid(ids), as: ids.bob }),
   'list-group-members': aboutTeam,
-  'change-group-member-scope': (ids) => ({ params: members(ids), body: { scope: 'moderator' } }),
-  'kick-group-member': (ids) => ({ params: members(ids) }),
+  'change-group-member-scope': (ids) => ({ params: inTeam(ids), body: { scope: 'moderator' } }),
+  'kick-group-member': (ids) => ({ params: inTeam(ids) }),
   'ban-group-user': (ids) => ({ params: { guid: ids.team, uid: ids.carol } }),
   'unban-group-user': (ids) => ({ params: { guid: ids.team, uid: ids.dave } }),
   'list-banned-group-users': aboutTeam,

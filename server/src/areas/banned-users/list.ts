@@ -5,10 +5,19 @@ import { statement } from '../../store/statement.ts'
 import { requireGroup, requireMembership, requireScopePermission } from '../groups/index.ts'
 import { showUsers, type UserRow, userColumns } from '../users/index.ts'
 
-const select = statement(`
-  select ${userColumns}
+/** The offset keeps it a look by key for each; the planner would rather read the users of the app. */
+const bannedUsers = `
   from group_bans b
-  join users u on u.app_id = b.app_id and u.uid = b.uid
+  cross join lateral (
+    select *
+    from users u
+    where u.app_id = b.app_id
+    and u.uid = b.uid
+    offset 0
+  ) u`
+
+const select = statement(`
+  select ${userColumns}${bannedUsers}
   where b.app_id = $1
   and b.guid = $2
   and u.deactivated_at is null
@@ -16,9 +25,7 @@ const select = statement(`
   limit $3 offset $4`)
 
 const count = statement(`
-  select count(*) as total
-  from group_bans b
-  join users u on u.app_id = b.app_id and u.uid = b.uid
+  select count(*) as total${bannedUsers}
   where b.app_id = $1
   and b.guid = $2
   and u.deactivated_at is null`)

@@ -73,6 +73,7 @@ async function selectSidesOf(
   return { sides: rows.filter(({ key }) => key !== null), total: rows[0]?.total ?? 0 }
 }
 
+/** For the app. The true total costs a look at every side. */
 async function selectAllSides(
   on: Queryable,
   appId: number,
@@ -81,10 +82,11 @@ async function selectAllSides(
 ): Promise<{ sides: Side[]; total: number }> {
   const conditions = conditionsOf(appId, undefined, filters)
   const order = sql`s.uid, c.listed_sent_at desc, c.listed_id desc, c.key`
+  const once = filters.unique === true
   const matching = sql`
-    select ${filters.unique === true ? sql`distinct on (c.key)` : sql``} s.app_id, s.uid, s.conversation
+    select s.app_id, ${once ? sql`min(s.uid)` : sql`s.uid`} as uid, s.conversation
     ${sidesWhere(conditions, filters, false)}
-    ${filters.unique === true ? sql`order by c.key, s.uid` : sql``}`
+    ${once ? sql`group by s.app_id, s.conversation` : sql``}`
   const [sides, [count]] = await Promise.all([
     on.run<Side>(
       sql`

@@ -112,7 +112,10 @@ export async function removeFriends(
   await database.query(remove, [appId, uid, friends.map((friend) => friend.toLowerCase())])
 }
 
-/** A page of a user's friends, by name, and how many there are; deactivated ones are not listed. */
+/**
+ * A page of a user's friends, by name, and how many there are; deactivated ones are not listed. The offset keeps it a look
+ * by key for each; the planner would rather read the users of the app.
+ */
 export async function selectFriendsOf(
   on: Queryable,
   appId: number,
@@ -129,7 +132,13 @@ export async function selectFriendsOf(
     sql`
     select ${sql.raw(userColumns)}, count(*) over () as total
     from friends f
-    join users u on u.app_id = f.app_id and u.uid = f.friend
+    cross join lateral (
+      select *
+      from users u
+      where u.app_id = f.app_id
+      and u.uid = f.friend
+      offset 0
+    ) u
     where ${allOf(conditions)}
     order by u.name_key, u.uid
     limit ${page.perPage} offset ${page.offset}` as Fragment<UserRow & { total: number }>,

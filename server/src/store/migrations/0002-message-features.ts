@@ -74,6 +74,7 @@ const statements = [
     referencing old table as changed for each statement execute function count_reactions()`,
 
   // One row for each message that has replies which are not deleted. updated_at: time of the last, cursor of thread lists.
+  // starter: who wrote the message.
   `create table if not exists threads (
     app_id integer not null,
     parent_id bigint not null,
@@ -81,6 +82,7 @@ const statements = [
     reply_count integer not null,
     last_reply_id bigint not null,
     updated_at bigint not null,
+    starter text collate "C" not null default '',
     primary key (app_id, parent_id)
   ) with (fillfactor = 80)`,
   // list-all-threads for the app, newest activity first

@@ -56,14 +56,21 @@ export function startCrowd(options: CrowdOptions): Crowd {
 
 /** Sends what was not answered once more: each must now be answered, and is stored once all the same. */
 export async function settleAttempts(options: CrowdOptions, attempts: readonly Attempt[]): Promise<void> {
-  const line = openLine(options.address)
-  for (const attempt of attempts) {
-    const outcome = await callSend(options, line, attempt)
-    // Its place among the line's other messages is unknown, so it counts as a line of its own.
-    const settled = noteSend(options.ledger, attempt, { line: -1 - options.ledger.acknowledged.size, turn: 0 }, outcome)
-    if (!settled) options.ledger.faults.push(`${attempt.muid} is not answered by a service at rest`)
-  }
-  await line.close()
+  const { ledger } = options
+  const remaining = attempts.values()
+  await Promise.all(
+    Array.from({ length: options.size }, async () => {
+      const line = openLine(options.address)
+      // The lines take turns at what remains.
+      for (const attempt of remaining) {
+        const outcome = await callSend(options, line, attempt)
+        // Its place among the messages of the line that gave it up is unknown, so it counts as a line of its own.
+        const settled = noteSend(ledger, attempt, { line: -1 - ledger.acknowledged.size, turn: 0 }, outcome)
+        if (!settled) ledger.faults.push(`${attempt.muid} is not answered by a service at rest`)
+      }
+      await line.close()
+    }),
+  )
 }
 
 async function send(

@@ -147,7 +147,8 @@ interface Climbed {
 
 /**
  * The steps that times of messages make. A step is read only by messages without a time of their own, so a message makes
- * one only where the message right below has none. Messages without a time among stored ones are gaps.
+ * one only where the message right below has none. Messages without a time among stored ones are gaps. Times rise with
+ * positions; where those of a batch do not, the earliest above counts.
  * @param ordered messages of one sender to one receiver, by position
  */
 function climb(
@@ -163,7 +164,7 @@ function climb(
     const time = timeOf(row)
     if (time === null) continue
     top ??= { sentAt: row.sentAt, id }
-    // Who read a later message at an earlier time had read this one by then.
+    // Who read a later message at an earlier time had read all below by then.
     at = Math.min(at, time)
     const below = ordered[place - 1]
     if (past === 'between' || (below === undefined && past === 'below')) steps.push({ row, id, at, isSure: false })

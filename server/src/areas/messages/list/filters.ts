@@ -43,9 +43,15 @@ export interface MessageFilters {
 
 /**
  * The conditions on messages `m` that a query asks for.
+ * @param ofApp of the whole app: what few messages have is looked up. Else they are read from their conversations' ends,
+ * without weighing that against an index of all that the app has of it
  * @throws 400 when what only a user has (unread, undelivered, saved) is asked without one
  */
-export function filterConditions(filters: MessageFilters, viewer: string | undefined): Fragment[] {
+export function filterConditions(
+  filters: MessageFilters,
+  viewer: string | undefined,
+  { ofApp = false } = {},
+): Fragment[] {
   const personal = (['unread', 'undelivered', 'saved', 'myMentionsOnly'] as const).find(
     (name) => filters[name] === true,
   )
@@ -68,15 +74,16 @@ export function filterConditions(filters: MessageFilters, viewer: string | undef
   add(filters.sender, () => sql`m.sender = ${filters.sender?.toLowerCase()}`)
   add(filters.senders, () => sql`m.sender = any(${lower(filters.senders ?? [])}::text[])`)
   add(filters.receiverType, () => sql`m.kind = ${filters.receiverType === 'user' ? 1 : 2}`)
-  add(filters.tags, () => sql`m.tags && ${filters.tags}::text[]`)
+  const looked = (condition: Fragment) => (ofApp ? condition : sql`(${condition}) is true`)
+  add(filters.tags, () => looked(sql`m.tags && ${filters.tags}::text[]`))
   add(filters.hasAttachments, () => hasTraits(traits.attachments))
   add(filters.attachmentTypes, () =>
     hasTraits((filters.attachmentTypes ?? []).reduce((bits, kind) => bits | traits[kind], 0)),
   )
   add(filters.hasLinks, () => hasTraits(traits.links))
   add(filters.hasMentions, mentionsAnybody)
-  add(filters.mentionedUids, () => mentionsAnyOf(lower(filters.mentionedUids ?? [])))
-  add(filters.myMentionsOnly, () => mentionsAnyOf([viewer ?? '']))
+  add(filters.mentionedUids, () => looked(mentionsAnyOf(lower(filters.mentionedUids ?? []))))
+  add(filters.myMentionsOnly, () => looked(mentionsAnyOf([viewer ?? ''])))
   add(filters.hasReactions, hasReactions)
   add(filters.pinned, () => sql`${hasTraits(traits.pinned)} and ${isPinned(undefined)}`)
   add(filters.pinnedBy, () => sql`${hasTraits(traits.pinned)} and ${isPinned(filters.pinnedBy?.toLowerCase())}`)
@@ -85,12 +92,14 @@ export function filterConditions(filters: MessageFilters, viewer: string | undef
     () => sql`${hasTraits(traits.saved)} and exists (
       select from saved_messages v
       where v.app_id = m.app_id and v.uid = ${viewer} and v.message_id = m.id
+      offset 0
     )`,
   )
   if (filters.hideMessagesFromBlockedUsers === true && viewer !== undefined) {
     conditions.push(sql`not exists (
       select from blocks b
       where b.app_id = m.app_id and b.blocker = ${viewer} and b.blocked = m.sender
+      offset 0
     )`)
   }
   add(filters.hideReplies, () => sql`m.parent_id is null`)
@@ -113,12 +122,13 @@ function hasTraits(bits: number): Fragment {
   return sql`m.traits & ${bits}::int <> 0`
 }
 
-/** Pinned in its conversation, by a certain user or by anybody. */
+/** Pinned in its conversation, by a certain user or by anybody. The offset: see `hasReactions`. */
 function isPinned(by: string | undefined): Fragment {
   return sql`exists (
     select from pinned_messages p
     where p.app_id = m.app_id and p.conversation = m.conversation and p.message_id = m.id
     and (${by ?? null}::text is null or p.pinned_by = ${by ?? null})
+    offset 0
   )`
 }
 

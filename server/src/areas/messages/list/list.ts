@@ -10,6 +10,7 @@ import { foldText } from '../search/fold.ts'
 import { type Selection, select } from '../search/hits.ts'
 import { type ShowOptions, showMessages } from '../show.ts'
 import { filterConditions, type MessageFilters, viewerConditions } from './filters.ts'
+import { findMarked } from './marked.ts'
 import { narrowSource } from './narrow.ts'
 import { answerOrder, cursorMeta, readPaging } from './position.ts'
 import { type Reading, readCut } from './reading.ts'
@@ -53,16 +54,17 @@ export async function listMessages(
   // Of blanks alone nothing is left to look for, as of an empty parameter.
   const text = foldText(query.searchKey ?? '')
   const on = text === '' ? database : search.reader()
-  const selection = select(source, text === '' ? undefined : await findMessages(on, source, text))
+  const found = text === '' ? await findMarked(on, source, query, viewer) : await findMessages(on, source, text)
+  const selection = select(source, found)
   const conditions = [
-    ...filterConditions(query, viewer),
+    ...filterConditions(query, viewer, { ofApp: source.of === 'app' }),
     ...(viewer === undefined ? [] : viewerConditions(query, viewer)),
     ...(request.limits ?? []),
   ]
   return query.count === true
     ? countMessages(on, request, selection, conditions)
     : pageOfMessages(on, request, {
-        source: text === '' ? source : undefined,
+        source: found === undefined ? source : undefined,
         selection,
         conditions,
         onlyChanged: query.onlyUpdates === true,

@@ -76,7 +76,7 @@ const countSides = statement(`
   ) s`)
 
 /** Whether a viewer's list is of very many conversations, none of which the filters leave out. */
-async function takesPartInMuch(
+export async function takesPartInMuch(
   on: Queryable,
   { appId, viewer, conversations, narrowed = [] }: ViewerSource,
 ): Promise<boolean> {

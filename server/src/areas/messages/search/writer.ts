@@ -32,13 +32,13 @@ const lockNotAvailable = '55P03'
 export function createSearchWriter(database: Database, log: Log): SearchWriter {
   const channel = database.openChannel('parley search writer', settings)
   const stopping = new AbortController()
-  let settle = createSettlement()
+  let settlement = createSettlement(channel)
 
   /** @returns how long to wait before the next one */
   const round = async (): Promise<number> => {
     const progress = await readProgress(channel)
-    const settledId = settle(progress)
     if (!progress.leads) return pauseMs.failed
+    const settledId = await settlement.look(progress)
     const indexedId = await addNextEntries(channel, progress.indexedId, settledId)
     if (indexedId < settledId) return 0
     return indexedId < progress.lastId || indexedId > progress.indexedId ? pauseMs.busy : pauseMs.idle
@@ -50,7 +50,7 @@ export function createSearchWriter(database: Database, log: Log): SearchWriter {
       if (isRetryable(error) || (error as { code?: unknown }).code === lockNotAvailable) return pauseMs.busy
       // While the database is away searches are refused like everything else.
       if (!isConnectionFailure(error)) log.error({ err: error }, 'the search index could not be filled')
-      settle = createSettlement()
+      settlement = createSettlement(channel)
       return pauseMs.failed
     }
   }

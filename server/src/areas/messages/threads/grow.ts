@@ -28,9 +28,9 @@ const growThreads = statement(`
       and m.deleted_at is null
   ),
   counted as (
-    insert into threads as t (app_id, parent_id, conversation, reply_count, last_reply_id, updated_at)
+    insert into threads as t (app_id, parent_id, conversation, reply_count, last_reply_id, updated_at, starter)
     select distinct on (app_id, parent_id) app_id, parent_id, conversation,
-      count(*) over (partition by app_id, parent_id), id, sent_at
+      count(*) over (partition by app_id, parent_id), id, sent_at, starter
     from fresh
     order by app_id, parent_id, sent_at desc, id desc
     on conflict (app_id, parent_id) do update

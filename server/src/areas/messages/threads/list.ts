@@ -11,11 +11,21 @@ import { sql } from 'kysely'
 import type { App } from '../../../call.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
+import { takesPartInMuch } from '../list/reading.ts'
+import type { Cut } from '../list/sources.ts'
 import { readMentionCounts } from '../mentions/counts.ts'
 import { readMessages, type StoredMessage, selectStored } from '../rows.ts'
 import { showMessages } from '../show.ts'
 import { beyond, readingOrder, readThreadPaging, threadMeta, turned } from './paging.ts'
-import { participates, type ThreadRow, type ThreadSource, threadsOf } from './sources.ts'
+import {
+  nextThreadsOfApp,
+  participates,
+  type ThreadConditions,
+  type ThreadRow,
+  type ThreadSource,
+  threadsIn,
+  threadsOf,
+} from './sources.ts'
 
 export interface ThreadListRequest {
   readonly app: App
@@ -33,28 +43,27 @@ export async function listThreads(
   request: ThreadListRequest,
 ): Promise<{ data: Thread[]; meta: CursorMeta }> {
   const { app, viewer, source, query } = request
-  const ofParent = [...(request.limits ?? [])]
+  const ofParent = request.limits ?? []
+  const ofThread: Fragment[] = []
   if (query.participatedByMe === true) {
     if (viewer === undefined) {
       throw badRequest([{ path: 'query/participatedByMe', message: 'needs the header onBehalfOf' }])
     }
-    ofParent.push(participates(viewer))
+    ofThread.push(participates(viewer))
   }
   const limit = query.limit ?? limits.threadLimit.default
   const paging = await readThreadPaging(on, app.appId, query, limit)
   const back = turned(paging)
   const [found, behind] = await Promise.all([
-    on.run(
-      threadsOf(source, { ofThread: beyond(paging), ofParent }, { order: readingOrder(paging), limit: limit + 1 }),
-    ),
+    readThreads(on, source, beyond(paging), { ofThread, ofParent }, { order: readingOrder(paging), limit: limit + 1 }),
     paging.cursor === undefined
       ? []
-      : on.run(
-          threadsOf(
-            source,
-            { ofThread: beyond(back, { inclusive: true }), ofParent },
-            { order: readingOrder(back), limit: 1 },
-          ),
+      : readThreads(
+          on,
+          source,
+          beyond(back, { inclusive: true }),
+          { ofThread, ofParent },
+          { order: readingOrder(back), limit: 1 },
         ),
   ])
   const rows = found.slice(0, limit)
@@ -63,6 +72,25 @@ export async function listThreads(
     data: await showThreads(on, request, rows),
     meta: threadMeta(paging, rows, { beyond: found.length > limit, behind: behind.length > 0 }),
   }
+}
+
+/** Threads of the app that are looked at for who takes part in much. */
+const nearby = 2000
+
+async function readThreads(
+  on: Queryable,
+  source: ThreadSource,
+  from: readonly Fragment[],
+  { ofThread, ofParent }: ThreadConditions,
+  cut: Cut,
+): Promise<ThreadRow[]> {
+  const conditions = { ofThread: [...from, ...ofThread], ofParent }
+  if (source.of === 'viewer' && (await takesPartInMuch(on, source))) {
+    const next = nextThreadsOfApp(source.appId, from, { ...cut, limit: nearby })
+    const rows = await on.run(threadsIn(next, source, conditions, cut))
+    if (rows.length === cut.limit) return rows
+  }
+  return on.run(threadsOf(source, conditions, cut))
 }
 
 async function showThreads(on: Queryable, request: ThreadListRequest, rows: readonly ThreadRow[]): Promise<Thread[]> {
@@ -132,10 +160,10 @@ async function readParticipated(
 ): Promise<Set<number>> {
   if (rows.length === 0) return new Set()
   const found = await on.run(sql<{ id: number }>`
-    select m.id
-    from messages m
-    where m.app_id = ${appId}
-    and m.id = any(${rows.map((row) => row.parentId)}::bigint[])
+    select t.parent_id as id
+    from threads t
+    where t.app_id = ${appId}
+    and t.parent_id = any(${rows.map((row) => row.parentId)}::bigint[])
     and ${participates(viewer)}`)
   return new Set(found.map(({ id }) => id))
 }

@@ -4,7 +4,7 @@ import { traits } from '../traits.ts'
 
 const recount = statement(`
   with counted as materialized (
-    select p.id as parent_id, p.conversation, r.count, r.id as last_reply_id, r.sent_at as updated_at
+    select p.id as parent_id, p.conversation, p.sender as starter, r.count, r.id as last_reply_id, r.sent_at as updated_at
     from messages p
     left join lateral (
       select m.id, m.sent_at, count(*) over () as count
@@ -34,8 +34,8 @@ const recount = statement(`
     and p.id = c.parent_id
     and (p.traits & ${traits.replies} <> 0) <> (c.count is not null)
   )
-  insert into threads as t (app_id, parent_id, conversation, reply_count, last_reply_id, updated_at)
-  select $1::int, parent_id, conversation, count, last_reply_id, updated_at
+  insert into threads as t (app_id, parent_id, conversation, reply_count, last_reply_id, updated_at, starter)
+  select $1::int, parent_id, conversation, count, last_reply_id, updated_at, starter
   from counted
   where count is not null
   order by parent_id

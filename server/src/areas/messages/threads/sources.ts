@@ -29,15 +29,53 @@ export interface ThreadConditions {
 export function threadsOf(source: ThreadSource, conditions: ThreadConditions, cut: Cut): Fragment<ThreadRow> {
   const tail = sql`order by ${cut.order} limit ${cut.limit}`
   return sql<ThreadRow>`
-    select t.parent_id as "parentId", t.reply_count as "replyCount", t.last_reply_id as "lastReplyId",
-      t.updated_at as "updatedAt"
+    select ${threadColumns}
     from (${rowsOf(source, conditions, tail)}) t
     ${tail}`
 }
 
-function rowsOf(source: ThreadSource, { ofThread, ofParent }: ThreadConditions, tail: Fragment): Fragment {
+/** The next threads of an app, whoever takes part in them. */
+export function nextThreadsOfApp(appId: number, ofThread: readonly Fragment[], cut: Cut): Fragment {
+  return sql`
+    select t.*
+    from threads t
+    where ${allOf([sql`t.app_id = ${appId}`, ...ofThread])}
+    order by ${cut.order}
+    limit ${cut.limit}`
+}
+
+/** As `threadsOf`, of all conversations of a viewer, but only those among some threads, see `messagesIn`. */
+export function threadsIn(
+  next: Fragment,
+  source: ViewerSource,
+  conditions: ThreadConditions,
+  cut: Cut,
+): Fragment<ThreadRow> {
+  return sql<ThreadRow>`
+    select ${threadColumns}
+    from (${next}) t
+    cross join lateral (
+      select *
+      from ${sidesOf(source)}
+      where s.conversation = t.conversation
+      offset 0
+    ) s
+    where ${allOf([isVisible(source), ...conditionsOf(conditions)])}
+    order by ${cut.order}
+    limit ${cut.limit}`
+}
+
+const threadColumns = sql`t.parent_id as "parentId", t.reply_count as "replyCount", t.last_reply_id as "lastReplyId",
+      t.updated_at as "updatedAt"`
+
+/** What a viewer sees: his side `s` is there. */
+function conditionsOf({ ofThread, ofParent }: ThreadConditions): Fragment[] {
+  const notCleared = sql`(s.cleared_id = 0 or ${parentIs([sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`])})`
+  return [...ofThread, notCleared, ...(ofParent.length === 0 ? [] : [parentIs(ofParent)])]
+}
+
+function rowsOf(source: ThreadSource, conditions: ThreadConditions, tail: Fragment): Fragment {
   if (source.of === 'viewer') {
-    const notCleared = sql`(s.cleared_id = 0 or ${parentIs([sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`])})`
     return sql`
       select t.*
       from ${sidesOf(source)}
@@ -46,7 +84,7 @@ function rowsOf(source: ThreadSource, { ofThread, ofParent }: ThreadConditions, 
         from threads t
         where t.app_id = s.app_id
         and t.conversation = s.conversation
-        and ${allOf([...ofThread, notCleared, ...(ofParent.length === 0 ? [] : [parentIs(ofParent)])])}
+        and ${allOf(conditionsOf(conditions))}
         ${tail}
       ) t
       where ${isVisible(source)}`
@@ -55,7 +93,7 @@ function rowsOf(source: ThreadSource, { ofThread, ofParent }: ThreadConditions, 
   return sql`
     select t.*
     from threads t
-    where ${allOf([sql`t.app_id = ${source.appId}`, ...place, ...ofThread])}
+    where ${allOf([sql`t.app_id = ${source.appId}`, ...place, ...conditions.ofThread])}
     ${tail}`
 }
 
@@ -70,14 +108,15 @@ function parentIs(conditions: readonly Fragment[]): Fragment {
   )`
 }
 
-/** The user has written the parent `m` or a reply that is not deleted. */
+/** The user has started the thread `t` or written a reply that is not deleted. The offset: see `parentIs`. */
 export function participates(uid: string): Fragment {
-  return sql`(m.sender = ${uid} or exists (
+  return sql`(t.starter = ${uid} or exists (
     select from messages r
-    where r.app_id = m.app_id
+    where r.app_id = t.app_id
     and r.sender = ${uid}
-    and r.parent_id = m.id
+    and r.parent_id = t.parent_id
     and r.category <> 'action'
     and r.deleted_at is null
+    offset 0
   ))`
 }

@@ -1,0 +1,97 @@
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { parse } from 'dotenv'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ensureBuilt, mainScript } from '../faults/support/build.ts'
+import { ask } from './watched.ts'
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0
+
+let folder: string
+let dataDir: string
+
+beforeAll(async () => {
+  ensureBuilt()
+  folder = await mkdtemp(path.join(os.tmpdir(), 'parley-greeting-'))
+  dataDir = path.join(folder, 'kept')
+  const settings = ['PORT=0', 'DATA_DIR=kept', 'PARLEY_APP_ID=Shop', 'PARLEY_REGION=in', 'LOG_LEVEL=warn']
+  await writeFile(path.join(folder, '.env'), settings.join('\n'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Starts the service in the folder, as an operator does, and collects what it prints until the greeting is whole. */
+async function start(environment: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [mainScript], { cwd: folder, env: { PATH: process.env.PATH, ...environment } })
+  const exited = once(child, 'exit')
+  let printed = ''
+  child.stdout.on('data', (chunk) => (printed += chunk))
+  child.stderr.on('data', (chunk) => (printed += chunk))
+  const greeted = () => /curl .*\n|kept in .*\n/.test(printed) || child.exitCode !== null
+  await expect.poll(greeted, { timeout: 60_000, interval: 20 }).toBe(true)
+  return {
+    printed: () => printed,
+    async stop() {
+      child.kill('SIGTERM')
+      return (await exited)[0]
+    },
+  }
+}
+
+describe('the service', () => {
+  it('prints at its first start where it is, its keys, and one call that works; later only where the keys are', async () => {
+    const first = await start()
+    const greeting = first.printed()
+    const keysFile = path.join(dataDir, 'keys.env')
+    const keys = parse(await readFile(keysFile))
+    const base = /Base address +(\S+)/.exec(greeting)?.[1] ?? ''
+    try {
+      expect(base).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v3$/)
+      expect(greeting).toMatch(/App id +shop\n/)
+      expect(greeting).toMatch(/Region +in\n/)
+      expect(greeting).toMatch(new RegExp(`REST API key +${keys.PARLEY_API_KEY} +\\(fullAccess\\)\n`))
+      expect(greeting).toMatch(new RegExp(`Auth key +${keys.PARLEY_AUTH_KEY} +\\(authOnly\\)\n`))
+      expect(greeting).toContain(keysFile)
+      expect(greeting).not.toContain(keys.PARLEY_MASTER_KEY)
+      expect((await stat(keysFile)).mode & 0o777).toBe(0o600)
+      for (const [name, length] of Object.entries({ PARLEY_API_KEY: 40, PARLEY_AUTH_KEY: 40, PARLEY_MASTER_KEY: 64 })) {
+        expect(keys[name]).toMatch(new RegExp(`^[0-9a-f]{${length}}$`))
+      }
+
+      const line = /^ *(curl .*)$/m.exec(greeting)?.[1] ?? ''
+      expect(line).toContain(`${base}/users`)
+      if (hasCurl) {
+        const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent`])
+        expect(JSON.parse(stdout)).toMatchObject({ data: { uid: 'alice', name: 'Alice' } })
+      }
+      const { body } = await ask(`${base}/users`, { headers: { apikey: keys.PARLEY_API_KEY ?? '' } })
+      expect(body.data.map(({ uid }: { uid: string }) => uid)).toEqual(hasCurl ? ['alice'] : [])
+    } finally {
+      expect(await first.stop()).toBe(0)
+    }
+
+    // What the environment says goes before the file beside it.
+    const second = await start({ TLS: 'self-signed', PARLEY_REGION: 'eu' })
+    try {
+      const again = second.printed()
+      expect(again).toMatch(/https:\/\/127\.0\.0\.1:\d+\/v3 \(app shop, region eu\)/)
+      expect(again).toContain(`kept in ${keysFile}`)
+      for (const key of Object.values(keys)) expect(again).not.toContain(key)
+      const address = /https:\/\/\S+/.exec(again)?.[0] ?? ''
+      const { body } = await ask(`${address}/users`, { headers: { apikey: keys.PARLEY_API_KEY ?? '' } })
+      expect(body.data).toHaveLength(hasCurl ? 1 : 0)
+    } finally {
+      expect(await second.stop()).toBe(0)
+    }
+  })
+
+  it('does not start with settings that are wrong, and names them', async () => {
+    const failed = await start({ PORT: 'eighty', LOG_LEVEL: 'loud' })
+    expect(await failed.stop()).toBe(1)
+    expect(failed.printed()).toMatch(/PORT must be a number.*"eighty"\n.*LOG_LEVEL must be one of/s)
+    expect(failed.printed()).not.toContain('    at ')
+  })
+})
