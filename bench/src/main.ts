@@ -41,15 +41,24 @@ else await run(options.quick ? quickExtent : fullExtent)
 async function run(extent: Extent): Promise<void> {
   warnAboutMemoryDisk()
   const stops: Array<() => unknown> = []
-  const stopAll = async () => {
-    for (const stop of stops.splice(0).toReversed()) await stop()
+  let stopping: Promise<void> | undefined
+  const stopAll = () => {
+    stopping ??= stops.toReversed().reduce((before, stop) => before.then(stop).then(() => {}), Promise.resolve())
+    return stopping
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stopAll().finally(() => process.exit(1)))
   }
   try {
-    const service = await startService(options.profile)
-    stops.push(service.stop)
+    const starting = startService(options.profile)
+    // At once, so that an interruption meanwhile stops it too. That it failed is said by who waits for it below.
+    stops.push(() =>
+      starting.then(
+        ({ stop }) => stop(),
+        () => {},
+      ),
+    )
+    const service = await starting
     const load = startLoadGenerator()
     stops.push(load.stop)
     const bare = await startBareServer()

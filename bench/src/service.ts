@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -28,6 +28,8 @@ const stopTimeoutMs = 20_000
 /** @param profileDir where the service leaves a CPU profile when it stops; none without it */
 export async function startService(profileDir?: string): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'))
+  // Run by root, PostgreSQL works as another user and must get through; else its data would go elsewhere and stay there.
+  chmodSync(folder, 0o711)
   const logFile = join(folder, 'service.log')
   const port = await findFreePort()
   const apiKey = randomBytes(20).toString('hex')
@@ -51,13 +53,17 @@ export async function startService(profileDir?: string): Promise<Service> {
     },
   )
   closeSync(log)
+  const folders = [folder]
   const stop = async () => {
     await stopProcess(child)
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+    for (const path of folders) rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
   try {
     await whenReady(child, port)
-    return { pid: child.pid as number, port, apiKey, ...readDatabase(logFile), stop }
+    const { home, ...database } = readDatabase(logFile)
+    // Elsewhere when the folder is out of the reach of PostgreSQL's user.
+    folders.push(home)
+    return { pid: child.pid as number, port, apiKey, ...database, stop }
   } catch (error) {
     const lines = readFileSync(logFile, 'utf8').trim().split('\n').slice(-15).join('\n')
     await stop()
@@ -76,15 +82,16 @@ async function whenReady(child: ChildProcess, port: number): Promise<void> {
   }
 }
 
-/** The service says in its log where its database is; the password is beside the cluster. */
-function readDatabase(logFile: string): Pick<Service, 'database' | 'postgresPid'> {
+/** The service says in its log where its database is; the password is beside the cluster, in its home. */
+function readDatabase(logFile: string): Pick<Service, 'database' | 'postgresPid'> & { home: string } {
   const line = readFileSync(logFile, 'utf8')
     .split('\n')
     .find((text) => text.includes('the embedded PostgreSQL is running'))
   if (line === undefined) throw new Error('The service did not say where its database is:')
   const { pid, cluster, host, port } = JSON.parse(line) as { pid: number; cluster: string; host: string; port: number }
-  const password = readFileSync(join(dirname(cluster), 'postgres-password'), 'utf8').trim()
-  return { postgresPid: pid, database: { host, port, user: 'parley', database: 'parley', password } }
+  const home = dirname(cluster)
+  const password = readFileSync(join(home, 'postgres-password'), 'utf8').trim()
+  return { postgresPid: pid, database: { host, port, user: 'parley', database: 'parley', password }, home }
 }
 
 async function stopProcess(child: ChildProcess): Promise<void> {

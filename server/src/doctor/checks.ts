@@ -187,7 +187,7 @@ export const checks: readonly Check[] = [
       from threads t
       join messages m on m.app_id = t.app_id and m.id = t.parent_id
       where ${ofApp('t', appId)}
-      and t.starter <> m.sender`,
+      and t.starter not in (m.sender, '')`,
   },
   {
     name: 'reaction counts',

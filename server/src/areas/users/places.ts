@@ -114,6 +114,12 @@ const groupHistories: readonly Place[] = [
   (t) => sql`delete from interactions where app_id = ${t.appId} and uid = ${t.uid}`,
   (t) => sql`delete from saved_messages where app_id = ${t.appId} and uid = ${t.uid}`,
   (t) => sql`delete from thread_subscriptions where app_id = ${t.appId} and uid = ${t.uid}`,
+  (t) => sql`
+    update threads h
+    set starter = ''
+    from messages m
+    where m.app_id = ${t.appId} and m.sender = ${t.uid} and m.kind = 2
+    and h.app_id = m.app_id and h.parent_id = m.id and h.starter = m.sender`,
   forgetInActions,
 ]
 

@@ -74,7 +74,7 @@ const statements = [
     referencing old table as changed for each statement execute function count_reactions()`,
 
   // One row for each message that has replies which are not deleted. updated_at: time of the last, cursor of thread lists.
-  // starter: who wrote the message.
+  // starter: who wrote the message, '' once he is deleted for good.
   `create table if not exists threads (
     app_id integer not null,
     parent_id bigint not null,

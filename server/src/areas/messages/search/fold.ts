@@ -6,7 +6,7 @@ const plain = /^[\x20-\x7e]*$/
 /**
  * A text in the form that is searched: compatibility forms as one (NFKC: full-width letters, ligatures, half-width kana),
  * without case, each run of blanks as one. Made here and nowhere else, since what PostgreSQL makes of case differs with
- * the locale of the database. Going through upper case makes `ß` and `ss` the same, and the Turkish `ı`, `İ` and `i`;
+ * the locale of the database. Going through upper case makes `ß`, `ẞ` and `ss` the same, and the Turkish `ı`, `İ` and `i`;
  * the sigma at the end of a Greek word is like the others.
  */
 export function foldText(text: string): string {
@@ -14,6 +14,7 @@ export function foldText(text: string): string {
   return text
     .normalize('NFKC')
     .replace(invisible, '')
+    .toLowerCase()
     .toUpperCase()
     .toLowerCase()
     .normalize('NFKC')
