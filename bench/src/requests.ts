@@ -10,8 +10,12 @@ export function getRequest(path: string, options: RequestOptions): string {
 }
 
 export function postRequest(path: string, body: object, options: RequestOptions): string {
+  return requestWithBody('POST', path, body, options)
+}
+
+export function requestWithBody(method: 'POST' | 'PUT', path: string, body: object, options: RequestOptions): string {
   const text = JSON.stringify(body)
-  return `POST ${path} HTTP/1.1\r\n${headers(options)}content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+  return `${method} ${path} HTTP/1.1\r\n${headers(options)}content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`
 }
 
 function headers({ apiKey, as }: RequestOptions): string {

@@ -33,11 +33,7 @@ export function renderReport(report: Report): string {
       failures === 0 ? [] : [`${name}: ${failures} FAILED, the first with: ${firstFailure}`, ''],
     ),
     ...renderMemory(report.memory),
-    ...renderTable(
-      ['goal', '', 'reached', ''],
-      report.goals.map(({ name, goal, reached, met }) => [name, goal, reached, met ? 'met' : 'MISSED']),
-    ),
-    '',
+    ...renderGoals(report.goals),
   ].join('\n')
 }
 
@@ -57,6 +53,12 @@ function renderRow(row: Figures, rows: readonly Figures[]): string[] {
     row.cpuEach?.postgres.toFixed(0) ?? '',
     row.loopDelay.toFixed(0),
   ]
+}
+
+function renderGoals(goals: readonly Goal[]): string[] {
+  if (goals.length === 0) return []
+  const rows = goals.map(({ name, goal, reached, met }) => [name, goal, reached, met ? 'met' : 'MISSED'])
+  return [...renderTable(['goal', '', 'reached', ''], rows), '']
 }
 
 function renderMemory(memory: MemoryReport | undefined): string[] {
