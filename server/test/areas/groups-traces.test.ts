@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createGroup, dataOf, sayInGroup } from '../support/chat.ts'
+import { indexed } from '../support/search.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 /**
@@ -32,6 +33,7 @@ it('A deleted group leaves no row in any table', async () => {
   await createUsers(world, 'alice', 'bob', 'eve')
   await createGroup(world, 'stays', 'alice', { participants: ['bob'] })
   await sayInGroup(world, 'bob', 'stays', 'hello')
+  await indexed(world)
   const before = await countRows(world)
 
   await createGroup(world, 'g', 'alice', { participants: ['bob'] })

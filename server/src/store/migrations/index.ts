@@ -3,6 +3,7 @@ import * as foundation from './0001-foundation.ts'
 import * as messageFeatures from './0002-message-features.ts'
 import * as search from './0003-search.ts'
 import * as media from './0004-media.ts'
+import * as events from './0005-events.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -10,4 +11,5 @@ export const migrations: Record<string, Migration> = {
   '0002-message-features': messageFeatures,
   '0003-search': search,
   '0004-media': media,
+  '0005-events': events,
 }

@@ -1,0 +1,149 @@
+import type { Message } from '@parley/contract'
+
+/**
+ * What happened, one type for each kind of event (triggers of FACTS 4.4). Events name users, groups and messages by id:
+ * their entities are joined when an event is shown, so names are fresh and what was deleted does not live on in a log.
+ * What can no longer be read by then (a deleted group) is told with the event.
+ */
+export type ChatEvent =
+  | MessageSent
+  | UserMentioned
+  | MessageChanged
+  | Receipt
+  | ReceiptOfAll
+  | Reacted
+  | Blocked
+  | ConnectionChanged
+  | GroupChanged
+  | MembersChanged
+
+/** Where something was said: a conversation by its surrogate key and its parts. */
+export interface Place {
+  /** Key of the conversation. */
+  readonly conversation: number
+  /** 1 one-to-one, 2 group */
+  readonly kind: 1 | 2
+  /** The two uids in byte order, or the guid and ''. */
+  readonly first: string
+  readonly second: string
+}
+
+/** A message was sent, or a group event left an action message. */
+export interface MessageSent {
+  readonly trigger: 'message_sent'
+  readonly place: Place
+  readonly messageId: number
+  /** As answered; only in the process where it happened and on its way to sockets, never stored. */
+  readonly message?: Message
+}
+
+export interface UserMentioned {
+  readonly trigger: 'user_mentioned'
+  readonly place: Place
+  readonly messageId: number
+}
+
+export interface MessageChanged {
+  readonly trigger: 'message_edited' | 'message_deleted'
+  readonly place: Place
+  /** The message that was changed. */
+  readonly messageId: number
+  /** The action message that tells of it; it names the message by id. */
+  readonly actionId: number
+  /** The action message as answered; never stored. */
+  readonly message?: Message
+}
+
+/** A mark of one user moved on. */
+export interface Receipt {
+  readonly trigger: 'message_delivery_receipt' | 'message_read_receipt'
+  readonly place: Place
+  /** The newest message that the mark covers. */
+  readonly messageId: number
+  /** Whose mark it is. */
+  readonly uid: string
+  /** Epoch seconds. */
+  readonly at: number
+}
+
+/** Everybody else in a group has got or read everything up to a message. */
+export interface ReceiptOfAll {
+  readonly trigger: 'message_delivered_to_all' | 'message_read_by_all'
+  readonly place: Place
+  readonly messageId: number
+  readonly at: number
+}
+
+export interface Reacted {
+  readonly trigger: 'message_reaction_added' | 'message_reaction_removed'
+  readonly place: Place
+  readonly messageId: number
+  readonly parentId?: number
+  readonly reactionId: number
+  readonly reaction: string
+  readonly uid: string
+  /** Epoch seconds. */
+  readonly reactedAt: number
+}
+
+export interface Blocked {
+  readonly trigger: 'user_blocked' | 'user_unblocked'
+  readonly by: string
+  readonly uids: readonly string[]
+}
+
+/** The first connection of a user was made, or his last one ended. */
+export interface ConnectionChanged {
+  readonly trigger: 'user_connection_status_changed'
+  readonly uid: string
+  readonly status: 'online' | 'offline'
+  /** Epoch milliseconds. */
+  readonly timestamp: number
+  readonly connection: {
+    readonly action: 'connected' | 'disconnected'
+    readonly deviceId: string
+    readonly platform?: string
+    readonly userAgent?: string
+    readonly appInfo?: Readonly<Record<string, unknown>>
+    /** Epoch milliseconds. */
+    readonly connectedAt: number
+  }
+}
+
+export interface GroupChanged {
+  readonly trigger: 'group_created' | 'group_updated' | 'group_deleted' | 'group_owner_transferred'
+  readonly guid: string
+  /** Of a new group: its members, the owner among them. Of a deleted one: who was in it. */
+  readonly uids?: readonly string[]
+  readonly oldOwner?: string
+  /** Of a deleted group: what it was, as answers show it. */
+  readonly group?: object
+}
+
+export interface MembersChanged {
+  readonly trigger:
+    | 'group_member_joined'
+    | 'group_member_left'
+    | 'group_member_added'
+    | 'group_member_kicked'
+    | 'group_member_banned'
+    | 'group_member_unbanned'
+    | 'group_member_scope_changed'
+  readonly guid: string
+  /** Who did it; absent where members act on themselves (joined, left). */
+  readonly by?: string
+  readonly members: ReadonlyArray<{ readonly uid: string; readonly scope?: string; readonly oldScope?: string }>
+}
+
+/** Sockets that must close: of a user, or of one token of his. */
+export interface SessionsEnded {
+  readonly control: 'sessions_ended'
+  readonly uid: string
+  /** HMAC digests (base64) of the tokens that stopped working; absent: all of the user's. */
+  readonly tokens?: readonly string[]
+}
+
+/** What travels on the bus. */
+export type BusEvent = ChatEvent | SessionsEnded
+
+export type EventTrigger = ChatEvent['trigger']
