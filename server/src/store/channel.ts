@@ -33,6 +33,23 @@ export interface Channel {
 interface Attempt {
   readonly client: pg.Client
   readonly ready: Promise<void>
+  /** Queries and transactions that went over it. */
+  uses: number
+}
+
+/** Plans are made anew at least once in so many uses of a connection. */
+const planUses = 1024
+
+/**
+ * A named statement keeps the plan of its first runs, also when it was made on tables that were empty then and are large
+ * now; statistics that come later do not always reach it. So plans are dropped after 1, 2, 4, 8 ... uses, and later
+ * regularly: what planning costs is shared by all runs in between.
+ */
+function renewPlans(connection: Attempt): void {
+  const uses = ++connection.uses
+  const isDue = uses < planUses ? (uses & (uses - 1)) === 0 : uses % planUses === 0
+  // A connection that breaks fails with what is asked next, too.
+  if (isDue) connection.client.query('discard plans').catch(() => {})
 }
 
 /**
@@ -59,13 +76,14 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
     const client = new pg.Client({ ...clientSettings(connection, name), pipeline: true } as pg.ClientConfig)
     client.on('error', () => forget(client))
     client.on('end', () => forget(client))
-    current = { client, ready: connect(client) }
+    current = { client, ready: connect(client), uses: 0 }
     return current
   }
   const acquire = async (): Promise<pg.Client> => {
-    const { client, ready } = current ?? open()
-    await ready
-    return client
+    const connection = current ?? open()
+    await connection.ready
+    renewPlans(connection)
+    return connection.client
   }
 
   return {
@@ -75,11 +93,11 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
     },
     async transaction(queries) {
       const client = await acquire()
-      const sent = [
+      const sent = inOneWrite(client, () => [
         client.query('begin'),
         ...queries.map((query) => client.query(query as pg.QueryConfig)),
         client.query('commit'),
-      ]
+      ])
       const settled = await Promise.allSettled(sent)
       const failure = settled.find((result) => result.status === 'rejected')
       if (failure !== undefined) throw failure.reason
@@ -110,6 +128,17 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
         () => {},
       )
     },
+  }
+}
+
+/** Whatever `send` asks of the connection leaves in one write. */
+function inOneWrite<Sent>(client: pg.Client, send: () => Sent): Sent {
+  const { connection } = client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }
+  connection.stream.cork()
+  try {
+    return send()
+  } finally {
+    connection.stream.uncork()
   }
 }
 

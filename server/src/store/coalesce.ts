@@ -10,6 +10,12 @@ export interface CoalescerOptions<Item, Result> {
   readonly maxBatch: number
   /** Most batches being written at once. */
   readonly maxInFlight: number
+  /**
+   * How long what waits lets the batch at hand finish before it goes beside it, in milliseconds; one that is full does not
+   * wait. Few large batches cost the database less than many small ones, but one that is held up (by a lock) must not
+   * hold up everybody. Left out: nobody waits while another batch may start.
+   */
+  readonly patience?: number
   /** Writes a batch; gives one result (or error) for each item, in order. It throws when the batch as a whole failed. */
   readonly write: (items: Item[]) => Promise<Array<Result | Error>>
   /** May parts of a batch that failed with this error succeed on their own? */
@@ -27,24 +33,39 @@ export function createCoalescer<Item, Result>(options: CoalescerOptions<Item, Re
   let waiting: Waiting<Item, Result>[] = []
   let inFlight = 0
   let scheduled = false
+  let impatience: NodeJS.Timeout | undefined
   let idle: Array<() => void> = []
 
+  const start = () => {
+    clearTimeout(impatience)
+    impatience = undefined
+    const batch = waiting.slice(0, options.maxBatch)
+    waiting = waiting.slice(options.maxBatch)
+    inFlight++
+    options.onBatch?.(batch.length)
+    void writeBatch(options, batch).then(() => {
+      inFlight--
+      pump()
+      if (inFlight === 0 && waiting.length === 0) {
+        for (const resolve of idle) resolve()
+        idle = []
+      }
+    })
+  }
   const pump = () => {
     scheduled = false
     while (waiting.length > 0 && inFlight < options.maxInFlight) {
-      const batch = waiting.slice(0, options.maxBatch)
-      waiting = waiting.slice(options.maxBatch)
-      inFlight++
-      options.onBatch?.(batch.length)
-      void writeBatch(options, batch).then(() => {
-        inFlight--
-        pump()
-        if (inFlight === 0 && waiting.length === 0) {
-          for (const resolve of idle) resolve()
-          idle = []
-        }
-      })
+      if (inFlight > 0 && options.patience !== undefined && waiting.length < options.maxBatch) {
+        impatience ??= setTimeout(goBeside, options.patience)
+        return
+      }
+      start()
     }
+  }
+  const goBeside = () => {
+    impatience = undefined
+    if (waiting.length > 0 && inFlight < options.maxInFlight) start()
+    pump()
   }
 
   return {

@@ -40,7 +40,7 @@ export interface StoredMessage {
  */
 const columns = `m.id, m.conversation, m.sender, m.kind, m.receiver, m.category, m.type, m.data, m.parent_id as "parentId",
   m.quoted_id as "quotedId", m.subject_id as "subjectId", m.muid, m.tags, m.traits, m.mentioned, m.sent_at as "sentAt", m.updated_at as "updatedAt",
-  coalesce(m.delivered_at, d.at, m.read_at, r.at) as "deliveredAt", coalesce(m.read_at, r.at) as "readAt",
+  coalesce(m.delivered_at, least(d.at, r.at), m.read_at) as "deliveredAt", coalesce(m.read_at, r.at) as "readAt",
   m.edited_at as "editedAt", m.edited_by as "editedBy", m.deleted_at as "deletedAt", m.deleted_by as "deletedBy"`
 
 const receiptJoins = [1, 2]

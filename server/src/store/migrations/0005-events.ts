@@ -28,10 +28,14 @@ const statements = [
   // the relay reads across apps
   'create index if not exists events_by_id on events (id)',
   `create table if not exists event_horizon (
-    only boolean primary key default true check (only),
+    single boolean primary key default true check (single),
     id bigint not null
   )`,
   'insert into event_horizon (id) values (0) on conflict do nothing',
   // until when events are kept for those who pull them (GET /events); null: for webhooks only
   'alter table apps add column if not exists events_pulled_until bigint',
+  // since which place in the log they have been kept for them without a gap
+  'alter table apps add column if not exists events_pulled_from bigint not null default 0',
+  // up to which place the app's events have been deleted for their age
+  'alter table apps add column if not exists events_gone_until bigint not null default 0',
 ]

@@ -73,24 +73,32 @@ export function partsOf(row: Pick<MessageRow, 'kind' | 'sender' | 'receiver'>): 
  * order (by parts), before any lock is taken on what exists, so that batches cannot deadlock over them.
  */
 export const createConversations = statement(`
-  with wanted as (
+  with wanted as materialized (
     select distinct r.app_id, r.first, r.second
     from unnest($1::int[], $2::text[], $3::text[]) as r(app_id, first, second)
   ),
   present as materialized (
     select u.app_id, u.uid
-    from users u
-    where (u.app_id, u.uid) in (select app_id, first from wanted union all select app_id, second from wanted)
-    and ($5::boolean or u.deactivated_at is null)
-    order by u.app_id, u.uid
-    for key share
+    from (
+      select app_id, first as uid from wanted
+      union
+      select app_id, second from wanted
+      order by app_id, uid
+    ) w
+    cross join lateral (
+      select app_id, uid, deactivated_at
+      from users
+      where app_id = w.app_id and uid = w.uid
+      for key share
+    ) u
+    where ($5::boolean or u.deactivated_at is null)
   ),
   created as (
     insert into conversations (app_id, kind, first, second, created_at)
     select app_id, 1, first, second, $4
     from wanted w
-    where exists (select from present p where p.app_id = w.app_id and p.uid = w.first)
-    and exists (select from present p where p.app_id = w.app_id and p.uid = w.second)
+    where (app_id, first) in (select app_id, uid from present)
+    and (app_id, second) in (select app_id, uid from present)
     order by app_id, first collate "C", second collate "C"
     on conflict (app_id, kind, first, second) do nothing
     returning app_id, key, first, second
@@ -125,7 +133,10 @@ const lockKeys = lockConversations('c.key')
  *
  * The sender's own marks move up to his message (sending reads): in a one-to-one conversation only when the last
  * message was the other's (or both write in this batch), since otherwise there is nothing new to read; in groups always,
- * because the group's staircase goes by every member's mark.
+ * because the group's staircase goes by every member's mark. A step of reading tells of delivery too.
+ *
+ * Two forms keep the planner from what is slow here: \`case\` in a join condition, so that nothing is looked up where it
+ * cannot be, and \`(... in ...) is true\`, so that the rows are hashed and not compared one with another.
  */
 const writeMessages = statement(`
   with request as materialized (
@@ -186,9 +197,10 @@ const writeMessages = statement(`
       end as refusal
     from request r
     left join users s on s.app_id = r.app_id and s.uid = r.sender
-    left join users t on r.kind = 1 and t.app_id = r.app_id and t.uid = r.receiver
-    left join groups g on r.kind = 2 and g.app_id = r.app_id and g.guid = r.receiver
-    left join group_members m on r.kind = 2 and m.app_id = r.app_id and m.guid = r.receiver and m.uid = r.sender
+    left join users t on t.app_id = r.app_id and t.uid = case r.kind when 1 then r.receiver end
+    left join groups g on g.app_id = r.app_id and g.guid = case r.kind when 2 then r.receiver end
+    left join group_members m
+      on m.app_id = r.app_id and m.guid = case r.kind when 2 then r.receiver end and m.uid = r.sender
     left join conversations c
       on c.app_id = r.app_id and c.kind = r.kind and c.first = r.first and c.second = r.second
     order by r.n
@@ -199,12 +211,11 @@ const writeMessages = statement(`
       select *
       from checked
       where refusal is null
-      and not exists (
+      and case when muid is null then true else not exists (
         select from messages i
-        where checked.muid is not null
-        and i.app_id = checked.app_id and i.muid = checked.muid and i.imported
+        where i.app_id = checked.app_id and i.muid = checked.muid and i.imported
         and i.sender = checked.sender and i.conversation = checked.conversation
-      )
+      ) end
       order by n
     ) k
   ),
@@ -217,13 +228,13 @@ const writeMessages = statement(`
       tags::text[], mentioned::text[], traits, countable, sent_at, sent_at
     from numbered
     on conflict (app_id, muid, sender, conversation) where muid is not null and not imported do nothing
-    returning app_id, id
+    returning id
   ),
   stored as materialized (
-    select d.n, d.app_id, d.id, d.conversation, d.sender, d.kind, d.parent_id, d.sent_at, d.last_sent_at, d.last_id,
-      d.kind = 2 or d.both_write or d.last_sender is distinct from d.sender as moves_marks
-    from numbered d
-    join inserted i on i.app_id = d.app_id and i.id = d.id
+    select n, app_id, id, conversation, sender, kind, sent_at, last_sent_at, last_id, both_write, sender_revision,
+      receiver_revision, kind = 2 or both_write or last_sender is distinct from sender as moves_marks
+    from numbered
+    where (id in (select id from inserted)) is true
   ),
   moved as (
     update conversations c
@@ -247,9 +258,8 @@ const writeMessages = statement(`
       (s.read_sent_at, s.read_id) < (coalesce(l.last_sent_at, 0), coalesce(l.last_id, 0)) or l.both_write as reads
     from (
       select distinct on (m.app_id, m.conversation, m.sender) m.app_id, m.conversation, m.sender, m.sent_at, m.id,
-        m.last_sent_at, m.last_id, r.both_write
+        m.last_sent_at, m.last_id, m.both_write
       from stored m
-      join request r on r.n = m.n
       where m.moves_marks
       order by m.app_id, m.conversation, m.sender, m.id desc
     ) l
@@ -266,15 +276,17 @@ const writeMessages = statement(`
   ),
   stepped as (
     insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-    select app_id, conversation, sender, 1, sent_at, id, $21::bigint from side where delivers
-    union all
-    select app_id, conversation, sender, 2, sent_at, id, $21::bigint from side where reads
-    on conflict do nothing
+    select app_id, conversation, sender, case when reads then 2 else 1 end, sent_at, id, $21::bigint
+    from side
+    where delivers or reads
   )
-  select k.n, k.refusal, i.id, i.sent_at as "sentAt", k.sender_revision as "senderRevision",
-    k.receiver_revision as "receiverRevision"
-  from checked k
-  left join stored i on i.n = k.n`)
+  select n, null as refusal, id, sent_at as "sentAt", sender_revision as "senderRevision",
+    receiver_revision as "receiverRevision"
+  from stored
+  union all
+  select n, refusal, null, null, sender_revision, receiver_revision
+  from checked
+  where n not in (select n from stored)`)
 
 /** The statements of one batch, in the order in which they run in its transaction. */
 export function batchQueries(rows: readonly MessageRow[], options: { create: boolean; now: number }): Query[] {

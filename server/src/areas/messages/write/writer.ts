@@ -28,6 +28,8 @@ export interface MessageWriter {
 
 const maxBatch = 128
 const maxInFlight = 2
+/** Milliseconds; several times what a batch takes. */
+const patience = 25
 const maxAttempts = 4
 
 /**
@@ -50,6 +52,7 @@ export function createMessageWriter(database: Database, metrics: Metrics): Messa
   const sends: Coalescer<MessageRow, WrittenRow> = createCoalescer({
     maxBatch,
     maxInFlight,
+    patience,
     write: (rows) => withChannel(channels, (channel) => writeBatch(channel, knownConversations, rows)),
     isDivisible: (error) => !isConnectionFailure(error),
     onBatch: (size) => metrics.batches.observe({ writer: 'send' }, size),
