@@ -219,6 +219,7 @@ export const errors = {
   // Beyond the contract, which names no code for these ids when they are taken
   ERR_ROLE_ALREADY_EXISTS: { status: 409, message: 'There is a role with that id already.' },
   ERR_WEBHOOK_ALREADY_EXISTS: { status: 409, message: 'There is a webhook with that id already.' },
+  ERR_DELIVERY_NOT_FOUND: { status: 404, message: 'This delivery does not exist.' },
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type ErrorCode = keyof typeof errors

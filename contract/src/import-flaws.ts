@@ -14,7 +14,7 @@ export interface ImportFlaw extends ErrorDetail {
 }
 
 /** Objects and arrays inside each other that a record may have; more is no chat history, and costs stack. */
-const maxDepth = 64
+const maxDepth = 32
 
 /**
  * Reads a time of an import: an integer or a decimal string, epoch seconds of at most ten digits.
@@ -42,7 +42,7 @@ export function makeRecordCheck<Schema extends TSchema, Context>(
 ): (record: unknown, context: Context) => ImportFlaw[] {
   const validator = Compile(schema)
   return (record, context) => {
-    const unfit = findUnfitText(record)
+    const unfit = findUnfit(record)
     if (unfit !== undefined) return [unfit]
     if (validator.Check(record)) return [...rules(record, context)]
     const flaws = validator.Errors(record).flatMap((error) => toFlaws(error, schema, record, format))
@@ -91,17 +91,26 @@ function follow(value: unknown, path: string): unknown {
   }, value)
 }
 
-/** The first string with a NUL character, which the database cannot hold, or the first value that lies too deep. */
-function findUnfitText(value: unknown, depth = 0): ImportFlaw | undefined {
+/**
+ * The first string with a NUL character, which the database cannot hold, the first value that lies too deep, or the first
+ * member that reaches for the prototype of an object.
+ */
+function findUnfit(value: unknown, depth = 0): ImportFlaw | undefined {
   if (typeof value === 'string') return value.includes('\0') ? flaw('', 'must not contain a NUL character') : undefined
   if (typeof value !== 'object' || value === null) return undefined
   if (depth > maxDepth) return flaw('', `must not be nested more than ${maxDepth} levels deep`)
   for (const [name, inner] of Object.entries(value)) {
     if (name.includes('\0')) return flaw('', 'must not have a NUL character in the name of a member')
-    const found = findUnfitText(inner, depth + 1)
+    if (reachesForPrototype(name, inner)) return flaw(name, 'is not allowed')
+    const found = findUnfit(inner, depth + 1)
     if (found !== undefined) return within(name, found)
   }
   return undefined
+}
+
+function reachesForPrototype(name: string, inner: unknown): boolean {
+  if (name === '__proto__') return true
+  return name === 'constructor' && typeof inner === 'object' && inner !== null && Object.hasOwn(inner, 'prototype')
 }
 
 /** A right shape with a wrong value in it. */

@@ -67,6 +67,8 @@ export interface Operation<
   /** Path parameters; every one named in `path`. */
   readonly params: Params
   readonly query: Query
+  /** Request headers of the operation's own, beside those of every request. */
+  readonly headers?: TObject
   /** JSON body; absent where the operation takes none. An absent or empty body counts as `{}`. */
   readonly body?: Body
   /** The whole JSON answer, envelope included: `{data, meta?, cursor?}`. */
@@ -83,6 +85,9 @@ export interface Operation<
 
 export type ParamsOf<O extends Operation> = Static<O['params']>
 export type QueryOf<O extends Operation> = Static<O['query']>
+export type HeadersOf<O extends Operation> = O extends { headers: infer Headers extends TObject }
+  ? Static<Headers>
+  : Record<string, never>
 export type BodyOf<O extends Operation> = O extends { body: infer Body extends TSchema } ? Static<Body> : undefined
 export type AnswerOf<O extends Operation> = Static<O['answer']>
 

@@ -7,6 +7,9 @@ import { createRolePolicies } from './areas/roles/index.ts'
 import type { Route } from './call.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import { createSockets } from './delivery/sockets/index.ts'
+import { createWebhookDelivery } from './delivery/webhooks/index.ts'
+import { createEvents } from './events/index.ts'
 import { buildHttpServer, type TlsMaterial } from './http/server.ts'
 import type { Log } from './log.ts'
 import { createMediaStorage } from './media/create.ts'
@@ -57,7 +60,11 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const policies = createRolePolicies(database, invalidation)
   const apps = createAppRegistry(database)
   const messages = createMessageWriter(database, metrics)
-  const groupMarks = createGroupMarkWriter(database)
+  const events = createEvents(database, invalidation, { log, retention: config.eventsRetentionDays * 86_400 })
+  const webhooks = createWebhookDelivery({
+    ...{ config, log, metrics, connection, database, secrets, invalidation, events },
+  })
+  const groupMarks = createGroupMarkWriter(database, events)
   const search = createMessageSearch(database, log)
   const media = createMediaLibrary(database, createMediaStorage(config, options.mediaDir), log)
   const context: Context = {
@@ -75,10 +82,19 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     groupMarks,
     search,
     media,
+    events,
+    webhooks,
   }
   await invalidation.start()
   search.start()
+  await webhooks.start()
+  events.start()
+  const sockets = createSockets(context)
   const http = await buildHttpServer(context, options.routes ?? routes, options.tls)
+  sockets.attach(http)
+  // While sockets are told to connect again, requests are still answered; the server would wait for ever on open ones.
+  http.addHook('preClose', () => sockets.drain())
+  sockets.start()
 
   return {
     context,
@@ -87,7 +103,10 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       await http.close()
       await messages.drain()
       await groupMarks.drain()
+      await sockets.stop()
       await search.stop()
+      await events.stop()
+      await webhooks.stop()
       media.stop()
       monitor.stop()
       await invalidation.stop()

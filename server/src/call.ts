@@ -1,4 +1,4 @@
-import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '@parley/contract'
+import type { AnswerOf, BodyOf, HeadersOf, Operation, ParamsOf, QueryOf } from '@parley/contract'
 import type { RolePolicy } from './areas/roles/index.ts'
 import type { UserRow } from './areas/users/index.ts'
 import type { Context } from './context.ts'
@@ -19,8 +19,13 @@ export interface App {
  */
 export type Caller =
   | { readonly kind: 'app'; readonly keyDigest: Buffer; readonly scope: 'fullAccess' | 'authOnly' }
-  | { readonly kind: 'user'; readonly uid: string; readonly via: 'key' }
-  | { readonly kind: 'user'; readonly uid: string; readonly via: 'token'; readonly authToken: string }
+  | ({ readonly kind: 'user'; readonly uid: string; readonly via: 'key' } & Device)
+  | ({ readonly kind: 'user'; readonly uid: string; readonly via: 'token'; readonly authToken: string } & Device)
+
+interface Device {
+  /** The device or browser tab that acts (header `resource`); it is not told by socket what it did itself. */
+  readonly device?: string
+}
 
 /** One request to one operation, validated, with everything a handler may look at. */
 export interface Call<O extends Operation> {
@@ -36,12 +41,16 @@ export interface Call<O extends Operation> {
   readonly policy: RolePolicy | undefined
   readonly params: ParamsOf<O>
   readonly query: QueryOf<O>
+  /** Headers that the operation declares. */
+  readonly headers: HeadersOf<O>
   readonly body: BodyOf<O>
 }
 
 export interface RouteOptions {
   /** The operation's own transaction checks that the acting user is known and active; the kernel need not. */
   readonly checksActor?: boolean
+  /** The members of the body hold records, each of which the operation checks by itself: one cannot fail the others. */
+  readonly takesRecords?: boolean
 }
 
 /** An operation with the code that answers it. */

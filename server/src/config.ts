@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { limits } from '@parley/contract'
+import { readSocketSettings, type SocketSettings } from './delivery/sockets/settings.ts'
 import type { BucketSettings } from './media/bucket.ts'
 
 /** Settings of one deployment: read from the environment once at start, validated, frozen. */
@@ -24,8 +25,26 @@ export interface Config {
   readonly corsOrigins: readonly string[]
   /** Where files sent with messages are kept; absent: in the data folder. */
   readonly mediaBucket: BucketSettings | undefined
+  readonly webhooks: WebhookSettings
+  /** How long events and their deliveries are kept. */
+  readonly eventsRetentionDays: number
+  /** Bounds of the sockets. */
+  readonly sockets: SocketSettings
+  /** Serves the page at `/demo`. */
+  readonly demo: boolean
   /** Requests a minute, by what they count; what is missing is not limited. */
   readonly rateLimits: RateLimits
+  /** Records that one request of a data import may have. */
+  readonly importMaxRecords: number
+}
+
+export interface WebhookSettings {
+  /** Private addresses and plain http are allowed too: for development, and for networks that are one's own. */
+  readonly allowPrivate: boolean
+  /** Seconds between the attempts at one delivery. */
+  readonly retrySchedule: readonly number[]
+  /** Hours of failures only, after which a webhook is disabled. */
+  readonly disableAfterHours: number
 }
 
 export type RateLimitName = keyof typeof limits.requestsPerMinute
@@ -96,7 +115,16 @@ export function readConfig(environment: Environment): Config {
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
     corsOrigins: readOrigins(value('CORS_ORIGINS'), problems),
     mediaBucket: readBucket(value, problems),
+    webhooks: {
+      allowPrivate: readBoolean('WEBHOOK_ALLOW_PRIVATE', value('WEBHOOK_ALLOW_PRIVATE'), problems),
+      retrySchedule: readRetrySchedule(value('WEBHOOK_RETRY_SCHEDULE_SECONDS'), problems),
+      disableAfterHours: readHours('WEBHOOK_DISABLE_AFTER_HOURS', value('WEBHOOK_DISABLE_AFTER_HOURS'), 120, problems),
+    },
+    eventsRetentionDays: readDays('EVENTS_RETENTION_DAYS', value('EVENTS_RETENTION_DAYS'), 7, problems),
+    sockets: readSocketSettings(value, problems),
+    demo: readDemo(value, problems),
     rateLimits: readRateLimits(value('RATE_LIMITS'), problems),
+    importMaxRecords: readImportRecords(value('IMPORT_MAX_RECORDS'), problems),
   }
   if (config.apiKey !== undefined && config.apiKey === config.authKey) {
     problems.push('PARLEY_AUTH_KEY must differ from PARLEY_API_KEY')
@@ -119,12 +147,46 @@ function readDatabaseUrl(text: string | undefined, problems: string[]): string |
   return undefined
 }
 
+/** Fractions are for tests: nobody wants to be called again within a second. */
+function readRetrySchedule(text: string | undefined, problems: string[]): readonly number[] {
+  if (text === undefined) return limits.webhooks.retryDelaysSeconds
+  const delays = splitList(text)
+  if (delays.length >= 1 && delays.length <= 30 && delays.every((delay) => /^\d{1,6}(\.\d{1,3})?$/.test(delay))) {
+    return delays.map(Number)
+  }
+  problems.push(
+    `WEBHOOK_RETRY_SCHEDULE_SECONDS must be 1 to 30 numbers of seconds with commas between, such as 10,30,300; it is "${text}"`,
+  )
+  return limits.webhooks.retryDelaysSeconds
+}
+
+function readHours(name: string, text: string | undefined, fallback: number, problems: string[]): number {
+  if (text === undefined) return fallback
+  if (/^\d{1,5}$/.test(text) && Number(text) >= 1) return Number(text)
+  problems.push(`${name} must be a number of hours from 1 to 99999; it is "${text}"`)
+  return fallback
+}
+
+function readDays(name: string, text: string | undefined, fallback: number, problems: string[]): number {
+  if (text === undefined) return fallback
+  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 3650) return Number(text)
+  problems.push(`${name} must be a number of days from 1 to 3650; it is "${text}"`)
+  return fallback
+}
+
 function readBoolean(name: string, text: string | undefined, problems: string[]): boolean {
   if (text === undefined) return false
   if (/^(1|true|yes|on)$/i.test(text)) return true
   if (/^(0|false|no|off)$/i.test(text)) return false
   problems.push(`${name} must be true or false; it is "${text}"`)
   return false
+}
+
+/** Where nothing is said, in development only: not with NODE_ENV=production, and reached from this machine alone. */
+function readDemo(value: (name: string) => string | undefined, problems: string[]): boolean {
+  if (value('DEMO') !== undefined) return readBoolean('DEMO', value('DEMO'), problems)
+  const host = value('HOST') ?? '127.0.0.1'
+  return value('NODE_ENV') !== 'production' && /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host)
 }
 
 function readTls(
@@ -198,6 +260,15 @@ function readBucket(value: (name: string) => string | undefined, problems: strin
   }
   if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) return undefined
   return { endpoint, bucket, accessKeyId, secretAccessKey, region: value('MEDIA_S3_REGION') ?? 'us-east-1' }
+}
+
+/** A body is 16 MB at most all the same, so there is no need for more than a hundred thousand. */
+function readImportRecords(text: string | undefined, problems: string[]): number {
+  if (text === undefined) return limits.importRecords
+  const records = Number(text)
+  if (/^\d+$/.test(text) && records >= 1 && records <= 100_000) return records
+  problems.push(`IMPORT_MAX_RECORDS must be a number from 1 to 100000; it is "${text}"`)
+  return limits.importRecords
 }
 
 /** `off`, `hosted` for the documented figures, or figures of one's own: `core=600,sendPerUser=30`. */

@@ -4,6 +4,8 @@ import type { GroupMarkWriter } from './areas/conversations/group-marks.ts'
 import type { MessageSearch, MessageWriter } from './areas/messages/index.ts'
 import type { RolePolicies } from './areas/roles/index.ts'
 import type { Config } from './config.ts'
+import type { WebhookDelivery } from './delivery/webhooks/index.ts'
+import type { Events } from './events/index.ts'
 import type { Log } from './log.ts'
 import type { MediaLibrary } from './media/library.ts'
 import type { Metrics } from './metrics.ts'
@@ -33,4 +35,8 @@ export interface Context {
   readonly search: MessageSearch
   /** Files sent with messages. */
   readonly media: MediaLibrary
+  /** Tells what happened. */
+  readonly events: Events
+  /** Tells webhooks of it. */
+  readonly webhooks: WebhookDelivery
 }

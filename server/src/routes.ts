@@ -4,6 +4,7 @@ import { operations as bannedUsers } from './areas/banned-users/operations.ts'
 import { operations as blockedUsers } from './areas/blocked-users/operations.ts'
 import { operations as conversations } from './areas/conversations/operations.ts'
 import { operations as dataImport } from './areas/data-import/operations.ts'
+import { operations as events } from './areas/events/operations.ts'
 import { operations as friends } from './areas/friends/operations.ts'
 import { operations as groupMembers } from './areas/group-members/operations.ts'
 import { operations as groups } from './areas/groups/operations.ts'
@@ -16,6 +17,7 @@ import { operations as permissions } from './areas/permissions/operations.ts'
 import { operations as restrictedFeatures } from './areas/restricted-features/operations.ts'
 import { operations as roles } from './areas/roles/operations.ts'
 import { operations as users } from './areas/users/operations.ts'
+import { operations as webhooks } from './areas/webhooks/operations.ts'
 import type { Route } from './call.ts'
 
 /** Every operation that is served. A new area is added here. */
@@ -25,6 +27,7 @@ export const routes: readonly Route[] = [
   ...bannedUsers,
   ...blockedUsers,
   ...conversations,
+  ...events,
   ...friends,
   ...dataImport,
   ...groupMembers,
@@ -38,4 +41,5 @@ export const routes: readonly Route[] = [
   ...roles,
   ...threads,
   ...users,
+  ...webhooks,
 ]

@@ -13,10 +13,16 @@ const complete: ReadonlyArray<PublicOperation['area']> = [
   'Banned Users',
   'Blocked Users',
   'Conversations',
+  'Data Import',
   'Friends',
   'Group Members',
   'Groups',
+  'Messages',
+  'RBAC',
+  'Restrict Features',
+  'Roles',
   'Users',
+  'Webhooks',
 ]
 
 describe('the public contract', () => {

@@ -29,6 +29,8 @@ describe('the configuration', () => {
       logLevel: 'info',
       corsOrigins: ['*'],
       rateLimits: {},
+      importMaxRecords: 1000,
+      eventsRetentionDays: 7,
     })
   })
 
@@ -50,6 +52,8 @@ describe('the configuration', () => {
       LOG_LEVEL: 'WARN',
       CORS_ORIGINS: 'https://Chat.example.com/, http://localhost:5173,https://a.example.com:443',
       RATE_LIMITS: 'core=600,sendPerUser=30',
+      IMPORT_MAX_RECORDS: '5000',
+      EVENTS_RETENTION_DAYS: '30',
     })
     expect(config).toEqual({
       host: '0.0.0.0',
@@ -67,6 +71,8 @@ describe('the configuration', () => {
       logLevel: 'warn',
       corsOrigins: ['https://chat.example.com', 'http://localhost:5173', 'https://a.example.com'],
       rateLimits: { core: 600, sendPerUser: 30 },
+      importMaxRecords: 5000,
+      eventsRetentionDays: 30,
     })
   })
 
@@ -105,6 +111,12 @@ describe('the configuration', () => {
     ['RATE_LIMITS', 'core=many'],
     ['RATE_LIMITS', 'nonsense=5'],
     ['RATE_LIMITS', 'core=0'],
+    ['IMPORT_MAX_RECORDS', '0'],
+    ['IMPORT_MAX_RECORDS', 'many'],
+    ['IMPORT_MAX_RECORDS', '100001'],
+    ['EVENTS_RETENTION_DAYS', '0'],
+    ['EVENTS_RETENTION_DAYS', 'week'],
+    ['EVENTS_RETENTION_DAYS', '3651'],
     ['CORS_ORIGINS', 'https://chat.example.com/path'],
     ['CORS_ORIGINS', 'https://chat.example.com:99999'],
     ['CORS_ORIGINS', ','],

@@ -48,6 +48,9 @@ export const listConversations = defineOperation({
     hideAgentic: Type.Optional(Type.Boolean()),
     onlyAgentic: Type.Optional(Type.Boolean()),
     unique: Type.Optional(Type.Boolean({ description: 'For the app only: each conversation once' })),
+    useCursoredIndex: Type.Optional(
+      Type.Boolean({ description: 'Accepted; the list goes by pages with and without it' }),
+    ),
     ...pageQuery(),
   }),
   answer: pageOf(Conversation),

@@ -15,7 +15,7 @@ const shared = {
   bodyLimit: limits.bodyBytes.import,
 } as const
 
-const aboutAnswers = `Each record is checked and stored alone: one that is refused does not stop the others, and the answer is a 200 with an outcome for every record. Records of a map are answered under their key as sent, records of an array under their own id as sent, or under "[<place>]" (from 0) where a record has no id or one that an earlier record of the array has. At most ${limits.importRecords} records a request. What is there already is refused and left as it is, so an import can be run again. Times are epoch seconds, as integers or decimal strings; 0 where a time is optional means none.`
+const aboutAnswers = `Each record is checked and stored alone: one that is refused does not stop the others, and the answer is a 200 with an outcome for every record. Records of a map are answered under their key as sent, records of an array under their own id as sent, or under "[<place>]" (from 0) where a record has no id or one that an earlier record of the array has. At most ${limits.importRecords} records a request, where the deployment has set no other figure. What is there already is refused and left as it is, so an import can be run again. Times are epoch seconds, as integers or decimal strings; 0 where a time is optional means none.`
 
 /**
  * The records of a request: a map by id, or an array. Loose on purpose, and not required: each record is checked alone,

@@ -24,7 +24,7 @@ export const pinMessage = defineOperation({
   description: 'Pinned again, the first pin stays. Pins of the app and of users share the limit of 100 a conversation.',
   onBehalfOf: 'optional',
   answer: enveloped(Message),
-  errors: [...errors, 'ERR_MESSAGE_ACTION_NOT_ALLOWED', 'ERR_PINNED_MESSAGES_LIMIT_EXCEEDED', 'ERR_PERMISSION_DENIED'],
+  errors: [...errors, 'ERR_MESSAGE_ACTION_NOT_ALLOWED', 'ERR_PINNED_MESSAGES_LIMIT_EXCEEDED'],
 })
 
 export const unpinMessage = defineOperation({
@@ -35,7 +35,7 @@ export const unpinMessage = defineOperation({
   summary: 'Unpin a message, whoever pinned it',
   onBehalfOf: 'optional',
   answer: enveloped(Message),
-  errors: [...errors, 'ERR_PERMISSION_DENIED'],
+  errors,
 })
 
 export const saveMessage = defineOperation({

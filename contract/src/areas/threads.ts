@@ -32,6 +32,7 @@ const { parentId: _, ...replyBody } = sendMessage.body.properties
 export const sendThreadMessage = defineOperation({
   ...shared,
   id: 'send-thread-message',
+  takesFiles: true,
   method: 'POST',
   path: '/messages/{id}/thread',
   summary: 'Send a reply in the thread of a message',

@@ -1,10 +1,7 @@
 import { type Operation, type PublicOperation, publicOperations } from '@parley/contract'
 
 /** What is missing from operations that are served, but not wholly, by operation id. Empty an entry when it is done. */
-export const missing: Readonly<Record<string, string>> = {
-  'list-users': 'everybody is offline: presence comes with the socket',
-  'list-group-members': 'everybody is offline: presence comes with the socket',
-}
+export const missing: Readonly<Record<string, string>> = {}
 
 export type State = { served: true; missing?: string } | { served: false }
 

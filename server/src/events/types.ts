@@ -35,6 +35,8 @@ export interface MessageSent {
   readonly messageId: number
   /** As answered; only in the process where it happened and on its way to sockets, never stored. */
   readonly message?: Message
+  /** Device of the sender (header `resource`), which knows already; only on its way to sockets. */
+  readonly device?: string
 }
 
 export interface UserMentioned {
@@ -52,6 +54,8 @@ export interface MessageChanged {
   readonly actionId: number
   /** The action message as answered; never stored. */
   readonly message?: Message
+  /** Device of who did it, as in `MessageSent`. */
+  readonly device?: string
 }
 
 /** A mark of one user moved on. */
@@ -102,6 +106,8 @@ export interface ConnectionChanged {
   readonly connection: {
     readonly action: 'connected' | 'disconnected'
     readonly deviceId: string
+    /** Of this connection; absent: that of the device. */
+    readonly sessionId?: string
     readonly platform?: string
     readonly userAgent?: string
     readonly appInfo?: Readonly<Record<string, unknown>>
@@ -113,8 +119,12 @@ export interface ConnectionChanged {
 export interface GroupChanged {
   readonly trigger: 'group_created' | 'group_updated' | 'group_deleted' | 'group_owner_transferred'
   readonly guid: string
+  /** Key of its conversation. */
+  readonly conversation: number
   /** Of a new group: its members, the owner among them. Of a deleted one: who was in it. */
   readonly uids?: readonly string[]
+  /** Of a new group; of one that was passed on: its owner from then on, and the one before. */
+  readonly owner?: string
   readonly oldOwner?: string
   /** Of a deleted group: what it was, as answers show it. */
   readonly group?: object
@@ -130,6 +140,8 @@ export interface MembersChanged {
     | 'group_member_unbanned'
     | 'group_member_scope_changed'
   readonly guid: string
+  /** Key of the group's conversation. */
+  readonly conversation: number
   /** Who did it; absent where members act on themselves (joined, left). */
   readonly by?: string
   readonly members: ReadonlyArray<{ readonly uid: string; readonly scope?: string; readonly oldScope?: string }>
@@ -143,7 +155,16 @@ export interface SessionsEnded {
   readonly tokens?: readonly string[]
 }
 
+/** What one client tells others who are connected, in one conversation; never stored. */
+export interface Signal extends Omit<Place, 'conversation'> {
+  readonly signal: 'typing_indicator' | 'transient_message'
+  readonly uid: string
+  /** The device that it came from. */
+  readonly device: string
+  readonly body: Readonly<Record<string, unknown>>
+}
+
 /** What travels on the bus. */
-export type BusEvent = ChatEvent | SessionsEnded
+export type BusEvent = ChatEvent | SessionsEnded | Signal
 
 export type EventTrigger = ChatEvent['trigger']

@@ -6,11 +6,15 @@ import type { Context } from '../context.ts'
 
 /** The app that a request is for: by host name `{appId}.<anything>-{region}.<domain>`, else header `appId`, else the default. */
 export async function resolveApp(context: Context, host: string, headers: IncomingHttpHeaders): Promise<App> {
-  const named = appOfHost(host) ?? headerOf(headers, 'appid')
-  const name = (named ?? context.config.appId).toLowerCase()
+  const name = (namedApp(host, headers) ?? context.config.appId).toLowerCase()
   const app = await context.apps.find(name)
   if (app === undefined) throw new ApiError('AUTH_ERR_INVALID_APPID', `There is no app with the id ${name} here.`)
   return app
+}
+
+/** The app that host name or header name; undefined where neither does. */
+export function namedApp(host: string, headers: IncomingHttpHeaders): string | undefined {
+  return appOfHost(host) ?? headerOf(headers, 'appid')
 }
 
 const appHost = /^([A-Za-z0-9_-]+)\.[^.]+-(?:us|eu|in)\.[^:]+(?::\d+)?$/
@@ -27,7 +31,8 @@ export async function authenticate(
   headers: IncomingHttpHeaders,
 ): Promise<Caller> {
   const key = headerOf(headers, 'apikey')
-  if (key !== undefined) return authenticateKey(context, app, operation, key, headerOf(headers, 'onbehalfof'))
+  if (key !== undefined)
+    return authenticateKey(context, app, operation, key, headerOf(headers, 'onbehalfof'), deviceOf(headers))
 
   const token = headerOf(headers, 'authtoken')
   if (token === undefined) {
@@ -39,7 +44,7 @@ export async function authenticate(
   if (operation.access.user !== true) {
     throw new ApiError('AUTH_ERR_NO_ACCESS', `${operation.id} needs an API key; a user's token does not open it.`)
   }
-  return { kind: 'user', uid: owner, via: 'token', authToken: token }
+  return { kind: 'user', uid: owner, via: 'token', authToken: token, ...deviceOf(headers) }
 }
 
 async function authenticateKey(
@@ -48,6 +53,7 @@ async function authenticateKey(
   operation: Operation,
   key: string,
   onBehalfOf: string | undefined,
+  device: { device?: string },
 ): Promise<Caller> {
   const credential = await context.keys.find(app, key)
   if (credential === undefined) throw new ApiError('AUTH_ERR_APIKEY_NOT_FOUND')
@@ -57,7 +63,13 @@ async function authenticateKey(
   if (onBehalfOf === undefined || operation.onBehalfOf === 'ignored') {
     return { kind: 'app', keyDigest: credential.digest, scope: credential.scope }
   }
-  return { kind: 'user', uid: onBehalfOf.toLowerCase(), via: 'key' }
+  return { kind: 'user', uid: onBehalfOf.toLowerCase(), via: 'key', ...device }
+}
+
+/** The device or browser tab that acts, as front ends name it. */
+function deviceOf(headers: IncomingHttpHeaders): { device?: string } {
+  const device = headerOf(headers, 'resource')
+  return device === undefined ? {} : { device }
 }
 
 /** Part of the shape of a request: some operations cannot do without an acting user. @throws 400 */

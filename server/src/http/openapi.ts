@@ -78,6 +78,7 @@ function describeOperation(operation: Operation): object {
     parameters: [
       ...parametersOf('path', operation.params),
       ...parametersOf('query', operation.query),
+      ...(operation.headers === undefined ? [] : parametersOf('header', operation.headers)),
       ...(operation.onBehalfOf === 'ignored' ? [] : [actorHeader(operation)]),
       {
         name: 'appId',
@@ -112,7 +113,7 @@ function describeOperation(operation: Operation): object {
   }
 }
 
-function parametersOf(where: 'path' | 'query', schema: TObject): object[] {
+function parametersOf(where: 'path' | 'query' | 'header', schema: TObject): object[] {
   const required = new Set((schema as { required?: string[] }).required ?? [])
   return Object.entries(schema.properties as Record<string, TSchema>).map(([name, property]) => ({
     name,

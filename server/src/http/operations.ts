@@ -9,7 +9,7 @@ import { apiNotFound, databaseAway } from './errors.ts'
 import { compileQueryReader } from './query.ts'
 import { createRateLimiter, type RateLimiter, takeFromLimits } from './rate-limits.ts'
 import { isForm, readForm } from './uploads.ts'
-import { compileCheck, sanitize } from './validation.ts'
+import { compileCheck, sanitize, sanitizeRecords } from './validation.ts'
 
 /** What the kernel found out about a request before its body was read. */
 interface Asked {
@@ -35,6 +35,8 @@ function registerOperation(
 ): void {
   const readQuery = compileQueryReader(operation.query)
   const checkQuery = compileCheck('query', operation.query)
+  const readHeaders = operation.headers && compileQueryReader(operation.headers)
+  const checkHeaders = operation.headers && compileCheck('headers', operation.headers)
   const checkBody = operation.body && compileCheck('body', operation.body)
   const governance = governanceOf(operation.id)
   const declared = Object.keys((operation.body as { properties?: object } | undefined)?.properties ?? {})
@@ -59,10 +61,12 @@ function registerOperation(
       const params = readParams(request)
       const query = sanitize(readQuery(request.query as Record<string, string>), 'query') as Record<string, unknown>
       checkQuery(query)
+      const headers = readHeaders?.(request.headers) ?? {}
+      checkHeaders?.(headers)
       const form = isForm(request) ? await readForm(request, operation, app, context.media) : undefined
       const files = form?.files ?? []
       try {
-        const body = checkBody && readBody(form?.body ?? request.body, declared)
+        const body = checkBody && readBody(form?.body ?? request.body, declared, options.takesRecords === true)
         checkBody?.(body)
         checkActorNamed(operation, caller)
         const actor =
@@ -72,7 +76,8 @@ function registerOperation(
         const policy = actor && (await context.policies.of(app.appId, actor.role))
         if (governance !== undefined) requireGoverned(policy, governance)
         const host = request.host
-        return await handle({ app, caller, host, files, actor, policy, params, query, body: body as never }, context)
+        const input = { params, query, headers: headers as never, body: body as never }
+        return await handle({ app, caller, host, files, actor, policy, ...input }, context)
       } catch (error) {
         if (files.length > 0)
           await context.media.discard(
@@ -96,8 +101,8 @@ function readParams(request: FastifyRequest): Record<string, string> {
 }
 
 /** The body as far as it is declared: unknown members are ignored, so no rule can meet one by accident. */
-function readBody(sent: unknown, declared: readonly string[]): unknown {
-  const body = sent === undefined ? {} : sanitize(sent, 'body')
+function readBody(sent: unknown, declared: readonly string[], takesRecords: boolean): unknown {
+  const body = sent === undefined ? {} : takesRecords ? sanitizeRecords(sent, declared) : sanitize(sent, 'body')
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const members = body as Record<string, unknown>
   return Object.fromEntries(

@@ -5,7 +5,9 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import type { Route } from '../call.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
+import { registerAsyncApi } from './asyncapi.ts'
 import { readJsonBodies } from './body.ts'
+import { registerDemo } from './demo.ts'
 import { registerReference } from './docs.ts'
 import { apiNotFound, sendError, toApiError } from './errors.ts'
 import { answerMalformed, passOverExpectations } from './malformed.ts'
@@ -14,6 +16,7 @@ import { observe } from './observe.ts'
 import { registerOpenApi } from './openapi.ts'
 import { registerOperations } from './operations.ts'
 import { registerProbes } from './probes.ts'
+import { UpgradableRequest } from './upgradable.ts'
 import { registerUploads } from './uploads.ts'
 
 declare module 'fastify' {
@@ -47,7 +50,7 @@ export async function buildHttpServer(
   const { config, log } = context
   const newRequestId = countRequests()
   // Node's own refusal of a request without Host has no body; ours is in refuseUnfit.
-  const node = { requireHostHeader: false }
+  const node = { requireHostHeader: false, IncomingMessage: UpgradableRequest }
 
   const app = Fastify({
     ...(tls === undefined ? { http: node } : { https: { cert: tls.cert, key: tls.key, ...node } }),
@@ -93,7 +96,9 @@ export async function buildHttpServer(
   registerProbes(app, context)
   registerMedia(app, context)
   registerOpenApi(app, context, routes)
+  registerAsyncApi(app)
   registerReference(app)
+  if (config.demo) registerDemo(app)
   registerOperations(app, context, routes)
   return app
 }

@@ -17,7 +17,7 @@ const maxDetails = 20
 const maxItemsForAll = 1000
 
 /** Compiles a schema to a check that throws 400 `ERR_BAD_REQUEST` naming the fields that are wrong, up to 20. */
-export function compileCheck(part: 'query' | 'body', schema: object): (value: unknown) => void {
+export function compileCheck(part: 'query' | 'headers' | 'body' | 'frame', schema: object): (value: unknown) => void {
   const validate = quick.compile(schema)
   let validateAll: ValidateFunction | undefined
   return (value) => {
@@ -96,6 +96,44 @@ export function sanitize(value: unknown, path: string, depth = 0): unknown {
     const member = sanitize(object[key], `${path}/${clean}`, depth + 1)
     if (clean !== key) delete object[key]
     object[clean] = member
+  }
+  return value
+}
+
+/**
+ * Walks a body whose members hold records that are checked one by one (data import): there, broken surrogates are replaced
+ * and nothing is refused, which is for the check of each record to do; all else is sanitized.
+ * @param members the names of those members
+ */
+export function sanitizeRecords(body: unknown, members: readonly string[]): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return sanitize(body, 'body')
+  const sent = Object.entries(body)
+  const holdsRecords = ([name, value]: [string, unknown]) => members.includes(name) && typeof value === 'object'
+  const others = sanitize(Object.fromEntries(sent.filter((member) => !holdsRecords(member))), 'body')
+  const records = sent.filter(holdsRecords).map(([name, value]) => [name, mend(value, 0)])
+  return { ...(others as object), ...Object.fromEntries(records) }
+}
+
+/** Deeper than any record that is taken; what lies below is left as it is. */
+const mendedDepth = 64
+
+function mend(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed()
+  if (typeof value !== 'object' || value === null || depth >= mendedDepth) return value
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = mend(value[i], depth + 1)
+    return value
+  }
+  const object = value as Record<string, unknown>
+  for (const key of Object.keys(object)) {
+    const member = object[key]
+    const mended = mend(member, depth + 1)
+    if (key.isWellFormed()) {
+      if (mended !== member) object[key] = mended
+    } else {
+      delete object[key]
+      object[key.toWellFormed()] = mended
+    }
   }
   return value
 }

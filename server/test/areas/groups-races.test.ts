@@ -1,5 +1,6 @@
 import { limits } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
+import { findDrift } from '../../src/doctor/drift.ts'
 import { statement } from '../../src/store/statement.ts'
 import { createGroup, dataOf, refusal, sayInGroup } from '../support/chat.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
@@ -110,6 +111,36 @@ describe('At the same instant', () => {
     await world.context.database.query(joinMany, [world.app.appId, 'bob', limits.groupsPerUser - 2])
     const answers = await Promise.all(guids.map((guid) => world.post(`/groups/${guid}/members`, {}, { as: 'bob' })))
     expect(tally(answers)).toEqual({ 200: 2, '403 ERR_PLAN_QUOTA_RESTRICTION': 4 })
+  })
+
+  it('ownership is passed on while the owner leaves: the group has one owner, an admin who is a member', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    for (let round = 0; round < 8; round++) {
+      const guid = `g${round}`
+      await createGroup(world, guid, 'alice', { participants: ['bob', 'carol'] })
+      const pass = (owner: string) => world.call('PATCH', `/groups/${guid}/owner`, { owner }, { as: 'alice' })
+      const answers = await Promise.all([
+        pass('bob'),
+        world.delete(`/groups/${guid}/members`, undefined, { as: 'alice' }),
+        world.delete(`/groups/${guid}/members`, undefined, { as: 'bob' }),
+        pass('carol'),
+      ])
+      const outcomes = Object.keys(tally(answers))
+      const possible = [
+        '200',
+        '403 ERR_GROUP_NO_SELF_ACTION',
+        '403 ERR_GROUP_NO_CLEARANCE',
+        '403 ERR_GROUP_NOT_JOINED',
+        '400 ERR_NOT_A_MEMBER',
+      ]
+      expect(outcomes.filter((outcome) => !possible.includes(outcome))).toEqual([])
+      const group = dataOf(await world.get(`/groups/${guid}`))
+      const members: Array<{ uid: string; scope: string }> = dataOf(await world.get(`/groups/${guid}/members`))
+      expect(members.find(({ uid }) => uid === group.owner)?.scope).toBe('admin')
+      expect(group.membersCount).toBe(members.length)
+    }
+    expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
   })
 
   it('deletion and joining do not meet: nobody is a member of a group that is gone', async () => {

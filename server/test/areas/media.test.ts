@@ -31,6 +31,32 @@ async function keptFiles(world: World): Promise<number> {
 }
 
 describe('a file sent with a message', () => {
+  it('may come in a thread and from a bot as well, and with fields alone a form is a message too', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.post('/roles', { role: 'bot', name: 'Bot' }))
+    dataOf(await world.post('/users', { uid: 'helper', name: 'Helper', role: 'bot' }))
+    const parent = await say(world, 'alice', 'bob', 'parent')
+    const shown = { attachments: [{ name: 'cat.png', mimeType: 'image/png', size: '10' }] }
+    for (const path of [`/messages/${parent.id}/thread`, '/bots/helper/messages']) {
+      const sent = dataOf(await sendForm(world, { ...toBob, caption: 'a cat' }, [picture], path))
+      expect(sent.data).toMatchObject({ text: 'a cat', ...shown })
+      expect(await (await fetch(sent.data.url)).text()).toBe('0123456789')
+      expect(dataOf(await world.get(`/messages/${sent.id}`)).data.attachments).toEqual(sent.data.attachments)
+    }
+    expect(await keptFiles(world)).toBe(2)
+    const data = JSON.stringify({ attachments: [{ url: 'https://example.com/a.png' }] })
+    const fields = dataOf(await sendForm(world, { ...toBob, data, caption: 'by URL', metadata: '{"k":1}' }, []))
+    expect(fields.data).toMatchObject({
+      text: 'by URL',
+      metadata: { k: 1 },
+      attachments: [{ url: 'https://example.com/a.png' }],
+    })
+    const refused = await sendForm(world, { ...toBob, receiver: 'nobody' }, [picture], '/bots/helper/messages')
+    expect(refusal(refused)).toBe('404 ERR_UID_NOT_FOUND')
+    expect(await keptFiles(world)).toBe(2)
+  })
+
   it('is kept and served, whole and in ranges, with its type and never sniffed', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')

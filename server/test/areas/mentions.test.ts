@@ -120,6 +120,65 @@ describe('A message that mentions users', () => {
   })
 })
 
+describe('Mentions are known, however a message comes about:', () => {
+  const bodyTo = (receiver: string, words: string) => ({ receiver, receiverType: 'user', data: { text: words } })
+
+  it('sent by the app, a bot, with a token, as custom text, and with the same muid again', async () => {
+    const world = await createTalk()
+    dataOf(await world.post('/roles', { role: 'bot', name: 'Bot' }))
+    dataOf(await world.post('/users', { uid: 'helper', name: 'Helper', role: 'bot' }))
+    const { authToken } = dataOf(await world.post('/users/alice/auth_tokens'))
+    const custom = { category: 'custom', type: 'poll', data: { text: '<@uid:carol>?', customData: { a: 1 } } }
+    const again = { ...bodyTo('bob', '<@uid:carol>'), muid: 'm' }
+    const sent = [
+      await world.post('/messages', bodyTo('bob', '<@uid:carol>')),
+      await world.post('/bots/helper/messages', bodyTo('bob', '<@uid:carol>')),
+      await world.post('/messages', bodyTo('bob', '<@uid:carol>'), { token: authToken }),
+      await world.post('/messages', { ...bodyTo('bob', ''), ...custom }, { as: 'alice' }),
+      await world.post('/messages', again, { as: 'alice' }),
+      await world.post('/messages', again, { as: 'alice' }),
+    ]
+    for (const answer of sent) expect(mentionsOf(answer).carol).toMatchObject({ uid: 'carol', name: 'Carol' })
+    expect(dataOf(await world.get('/messages?mentionedUids=carol'))).toHaveLength(5)
+    const mine = await world.get('/messages?mentionedUids=carol&hasMentions=1', { token: authToken })
+    expect(dataOf(mine)).toHaveLength(3)
+  })
+
+  it('imported with the users that it mentions, who are made where they are missing', async () => {
+    const world = await createTalk()
+    const mentionedUserDetails = { erin: { uid: 'erin', name: 'Erin' }, carol: { uid: 'carol', name: 'Other' } }
+    const data = { text: 'hi <@uid:erin>, <@uid:Carol>' }
+    const { m1 } = await importWell(world, 'messages', [
+      text('m1', 'alice', 'bob', 1_600_000_000, { data, mentionedUserDetails }),
+    ])
+    const mentions = { erin: { uid: 'erin', name: 'Erin' }, carol: { name: 'Carol' } }
+    expect(mentionsOf(await world.get(`/messages/${m1.id}`))).toMatchObject(mentions)
+    const [listed] = dataOf(await world.get('/users/alice/messages?hasMentions=1', { as: 'bob' }))
+    expect(listed.data.mentions).toMatchObject(mentions)
+    const file = { url: 'https://example.com/a.png', name: 'a.png', mimeType: 'image/png', extension: 'png', size: '1' }
+    await importWell(world, 'messages', [
+      text('m2', 'alice', 'bob', 1_600_000_001, {
+        type: 'image',
+        data: { text: 'look <@uid:erin>', attachments: [file] },
+      }),
+    ])
+    expect(dataOf(await world.get('/messages?mentionedUids=erin'))).toHaveLength(2)
+  })
+
+  it('as the caption that an edit gives to a file, and gone with the caption', async () => {
+    const world = await createTalk()
+    const picture = { receiver: 'bob', receiverType: 'user', type: 'image', data: { url: 'https://example.com/a.png' } }
+    const { id } = dataOf(await world.post('/messages', picture, { as: 'alice' }))
+    const edit = (words: string) => world.put(`/messages/${id}`, { data: { text: words } }, { as: 'alice' })
+    dataOf(await edit('see <@uid:carol>'))
+    expect(Object.keys(mentionsOf(await world.get(`/messages/${id}`)))).toEqual(['carol'])
+    expect(dataOf(await world.get('/messages?hasMentions=1'))).toHaveLength(1)
+    dataOf(await edit('see'))
+    expect(mentionsOf(await world.get(`/messages/${id}`))).toBeUndefined()
+    expect(dataOf(await world.get('/messages?hasMentions=1'))).toEqual([])
+  })
+})
+
 describe('Mentioned users', () => {
   it('carry their tags, and the blocks between them and the acting user, where that is asked for', async () => {
     const world = await createTalk()
@@ -184,6 +243,44 @@ describe('Lists of messages', () => {
 })
 
 describe('A mention in a thread', () => {
+  it('is found in the list of its replies, with what the list is asked to show of whom it mentions', async () => {
+    const world = await createTalk()
+    dataOf(await world.put('/users/carol', { tags: ['vip'] }))
+    const parent = await say(world, 'alice', 'bob', 'parent')
+    await replyTo(world, 'bob', parent.id, 'plain')
+    await replyTo(world, 'bob', parent.id, 'to <@uid:carol>')
+    await replyTo(world, 'bob', parent.id, 'to <@uid:alice>')
+    const list = async (query: string, as?: string) =>
+      dataOf(await world.get(`/messages/${parent.id}/thread?${query}`, as === undefined ? {} : { as }))
+    const said = (replies: Array<{ data: { text: string } }>) => replies.map(({ data }) => data.text)
+    expect(said(await list('hasMentions=1'))).toEqual(['to <@uid:carol>', 'to <@uid:alice>'])
+    expect(said(await list('mentionedUids=carol', 'alice'))).toEqual(['to <@uid:carol>'])
+    expect(said(await list('myMentionsOnly=1', 'alice'))).toEqual(['to <@uid:alice>'])
+    expect(await list('myMentionsOnly=1&count=1', 'alice')).toEqual([{ entityId: 'bob', entityType: 'user', count: 1 }])
+    const [shown] = await list('mentionedUids=carol&mentionsWithTagInfo=1&mentionsWithBlockedInfo=1', 'alice')
+    expect(shown.data.mentions.carol).toMatchObject({ tags: ['vip'], blockedByMe: false, hasBlockedMe: false })
+    expect(refusal(await world.get(`/messages/${parent.id}/thread?myMentionsOnly=1`))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('counts no more when it was edited away or deleted, and counts when it was edited in', async () => {
+    const world = await createTalk()
+    const parent = await say(world, 'alice', 'bob', 'parent')
+    const first = await replyTo(world, 'bob', parent.id, '<@uid:alice>')
+    const second = await replyTo(world, 'bob', parent.id, '<@uid:alice>')
+    const third = await replyTo(world, 'bob', parent.id, 'plain')
+    const counted = async () => {
+      const [thread] = dataOf(await world.get('/users/bob/threads?withMentionCount=1', { as: 'alice' }))
+      return thread.mentionCount
+    }
+    expect(await counted()).toBe(2)
+    dataOf(await world.put(`/messages/${first.id}`, { data: { text: 'nobody' } }, { as: 'bob' }))
+    expect(await counted()).toBe(1)
+    dataOf(await world.put(`/messages/${third.id}`, { data: { text: '<@uid:alice>' } }, { as: 'bob' }))
+    expect(await counted()).toBe(2)
+    dataOf(await world.delete(`/messages/${second.id}`, undefined, { as: 'bob' }))
+    expect(await counted()).toBe(1)
+  })
+
   const replyTo = async (world: World, as: string, id: string, words: string) =>
     dataOf(await world.post(`/messages/${id}/thread`, { data: { text: words } }, { as }))
 

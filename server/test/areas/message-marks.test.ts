@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { findDrift } from '../../src/doctor/drift.ts'
+import { statement } from '../../src/store/statement.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 
@@ -105,6 +107,37 @@ describe('interactions', () => {
     expect(refusal(await note(message.id, []))).toBe('400 ERR_BAD_REQUEST')
     expect(refusal(await note(message.id, undefined))).toBe('400 ERR_BAD_REQUEST')
     expect(refusal(await note(plain.id, ['e1']))).toBe('403 ERR_MESSAGE_ACTION_NOT_ALLOWED')
+  })
+})
+
+describe('a message that is removed for good', () => {
+  it('while it is pinned, saved, used and marked leaves nothing of that behind, and no 500', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const form = { category: 'interactive', type: 'form', data: { interactiveData: { elementId: 'ok' } } }
+    for (let round = 0; round < 8; round++) {
+      const { id } = await say(world, 'alice', 'bob', '', form)
+      const as = { as: 'bob' }
+      const answers = await Promise.all([
+        world.post(`/messages/${id}/pin`, undefined, as),
+        world.post(`/messages/${id}/save`, undefined, as),
+        world.call('PATCH', `/messages/${id}/interacted`, { interactions: ['ok'] }, as),
+        world.delete(`/messages/${id}`, { permanent: true }),
+        world.post('/users/alice/conversation/read', { messageId: id }, as),
+        world.delete('/users/alice/conversation/read', { messageId: id }, as),
+        world.post(`/messages/${id}/save`, undefined, { as: 'alice' }),
+      ])
+      const outcomes = new Set(answers.map(refusal))
+      for (const outcome of outcomes) expect(['200 undefined', '404 ERR_MESSAGE_ID_NOT_FOUND']).toContain(outcome)
+      expect(answers[3]?.status).toBe(200)
+    }
+    for (const table of ['pinned_messages', 'saved_messages', 'interactions']) {
+      const rows = await world.context.database.query(statement(`select from ${table} where app_id = $1`), [
+        world.app.appId,
+      ])
+      expect(rows, table).toEqual([])
+    }
+    expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
   })
 })
 

@@ -120,6 +120,16 @@ describe('Sending into a thread', () => {
     expect(await to({ receiver: 'bob', receiverType: 'user' })).toBe('200 undefined')
     expect(await to({ receiver: 'carol' })).toBe('400 ERR_WRONG_MESSAGE_THREAD')
     expect(await to({ receiver: 'g', receiverType: 'group' })).toBe('400 ERR_WRONG_MESSAGE_THREAD')
+    // Whom it names is looked for first.
+    await createGroup(world, 'hidden', 'bob', {}, { type: 'private' })
+    await createGroup(world, 'open', 'bob')
+    await createUsers(world, 'dave')
+    dataOf(await world.delete('/users/dave'))
+    expect(await to({ receiver: 'nobody' })).toBe('404 ERR_UID_NOT_FOUND')
+    expect(await to({ receiver: 'dave' })).toBe('404 ERR_UID_NOT_FOUND')
+    expect(await to({ receiver: 'nothing', receiverType: 'group' })).toBe('404 ERR_GUID_NOT_FOUND')
+    expect(await to({ receiver: 'hidden', receiverType: 'group' })).toBe('404 ERR_GUID_NOT_FOUND')
+    expect(await to({ receiver: 'open', receiverType: 'group' })).toBe('403 ERR_GROUP_NOT_JOINED')
     expect(await to({ receiverType: 'crowd' })).toBe('400 ERR_INVALID_RECEIVER_TYPE')
     expect(await to({ data: { text: '' } })).toBe('400 ERR_EMPTY_MESSAGE_TEXT')
     const outcomes = dataOf(

@@ -14,6 +14,7 @@ const knownTables = [
   'blocks',
   'conversation_states',
   'conversations',
+  'events',
   'friends',
   'group_bans',
   'group_members',
@@ -23,6 +24,7 @@ const knownTables = [
   'media_uses',
   'messages',
   'pinned_messages',
+  'presence',
   'reaction_counts',
   'reactions',
   'receipt_steps',
@@ -32,6 +34,10 @@ const knownTables = [
   'thread_subscriptions',
   'threads',
   'users',
+  'webhook_deliveries',
+  'webhook_states',
+  'webhook_triggers',
+  'webhooks',
 ]
 
 const appTables = async (world: World): Promise<string[]> => {
@@ -111,6 +117,7 @@ const makeVictim = async (world: World) => {
     await run(sql`insert into pinned_messages values (${appId}, ${key}, ${message}, 'victim', 1)`)
     await run(sql`insert into threads values (${appId}, ${message}, ${key}, 1, ${message}, 1) on conflict do nothing`)
   }
+  await run(sql`insert into presence values (${appId}, 'victim', 'node of a test', '{}')`)
   await run(sql`insert into app_pinned_conversations values (${appId}, 1, 'victim', 0, 1), (${appId}, 1, 'bob', 1, 1)`)
   await run(sql`insert into friends values
     (${appId}, 'victim', 'bob', 1), (${appId}, 'bob', 'victim', 1), (${appId}, 'bob', 'carol', 1), (${appId}, 'carol', 'bob', 1)`)
@@ -125,7 +132,11 @@ describe('deleting a user for good', () => {
     await createUsers(world, 'bob', 'carol', 'dave')
     const { talk } = await makeVictim(world)
     expect(await appTables(world)).toEqual(knownTables)
-    const nothingOfUsers = ['api_keys', 'apps', 'media_files', 'media_uses', 'reaction_counts', 'roles']
+    // Events are kept only where somebody listens, and name users and messages; what is shown of them is read then.
+    const nothingOfUsers = [
+      ...['api_keys', 'apps', 'events', 'media_files', 'media_uses', 'reaction_counts', 'roles'],
+      ...['webhook_deliveries', 'webhook_states', 'webhook_triggers', 'webhooks'],
+    ]
     // The search index is filled behind the sends: by now, or in a moment.
     const filled = async (text: string) => (await tablesWith(world, text)).filter((table) => table !== 'search_entries')
     expect(await filled('victim')).toEqual(

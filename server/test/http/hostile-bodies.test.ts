@@ -25,6 +25,10 @@ const share = process.env.FUZZ === 'all' ? 1 : 5
 const runs = process.env.FUZZ === 'all' ? 200 : 5
 
 const takers = routes.map((route) => route.operation).filter((operation) => operation.body !== undefined)
+/** Those whose bodies hold records that are checked one by one. */
+const holdRecords = new Set(
+  routes.filter(({ options }) => options.takesRecords === true).map(({ operation }) => operation.id),
+)
 const watch = watchAnswers()
 const ajv = new Ajv({ strict: false })
 let service: Service
@@ -140,7 +144,12 @@ describe.each(takers.map((operation, turn) => [operation.id, operation, turn] as
         const answer = await send(JSON.stringify(body))
         expectContractAnswer(answer, operation)
         const at = ['body', ...path].join('/')
-        if (hasNul(value)) {
+        if (hasNul(value) && typeof value === 'object' && holdRecords.has(operation.id)) {
+          // Records are refused one by one.
+          expect(answer.status).toBe(200)
+          const outcomes: Array<{ success: boolean }> = Object.values(answer.body.data)
+          expect(outcomes.map(({ success }) => success)).toEqual([false])
+        } else if (hasNul(value)) {
           const [detail] = expectBadRequest(answer)
           expect(detail?.message).toBe('contains a NUL character')
           expect(detail?.path.startsWith(at)).toBe(true)

@@ -28,6 +28,12 @@ export interface Ids {
   readonly apiKey: string
   /** A token of alice. */
   readonly authToken: string
+  /** The app itself. */
+  readonly appId: string
+  /** A webhook that is disabled. */
+  readonly webhook: string
+  /** To that webhook; it failed. */
+  readonly deliveryId: string
 }
 
 /** A valid call of an operation, as small as it gets. */
@@ -70,7 +76,9 @@ export async function furnish(world: World): Promise<Ids> {
     ok(world.post('/users/alice/blockedusers', { blockedUids: ['carol'] })),
     ok(world.post('/users/alice/friends', { accepted: ['carol'] })),
     ok(world.put('/conversations/pinned', { pinnedConversations: [{ uid: 'carol' }] })),
+    ok(world.post('/webhooks', { id: 'receiver', name: 'Hook', webhookURL: nobodyListens, ...disabled })),
   ])
+  const delivery = await ok(world.post('/webhooks/receiver/test'))
   return {
     alice: 'alice',
     bob: 'bob',
@@ -86,6 +94,9 @@ export async function furnish(world: World): Promise<Ids> {
     role: 'editor',
     apiKey: key.apiKey,
     authToken: token.authToken,
+    appId: world.app.name,
+    webhook: 'receiver',
+    deliveryId: delivery.id,
   }
 }
 
@@ -97,6 +108,8 @@ async function ok(request: Promise<Answer>) {
 
 const text = (receiver: string, receiverType: 'user' | 'group') => ({ receiver, receiverType, data: { text: 'hello' } })
 const thumb = '👍'
+const nobodyListens = 'http://127.0.0.1:9/hook'
+const disabled = { enabled: false, triggers: ['message_sent', 'user_blocked'] }
 const form = { category: 'interactive', type: 'form', data: { interactiveData: { formFields: [{ elementId: 'ok' }] } } }
 const inTeam = (ids: Ids) => ({ guid: ids.team, uid: ids.bob })
 const scope = (ids: Ids) => ({ guid: ids.team, scope: 'participant' })
@@ -108,6 +121,12 @@ const onMessage = (ids: Ids) => ({ params: { id: ids.messageId }, as: ids.alice 
 const reaction = (ids: Ids) => ({ params: { id: ids.messageId, reaction: thumb }, as: ids.alice })
 const role = (ids: Ids) => ({ params: { role: ids.role } })
 const aboutTeam = (ids: Ids) => ({ params: { guid: ids.team }, as: ids.alice })
+
+const app = (ids: Ids) => ({ params: { appId: ids.appId } })
+const webhook = (ids: Ids) => ({ params: { webhookId: ids.webhook } })
+const webhookInApp = (ids: Ids) => ({ params: { appId: ids.appId, webhookId: ids.webhook } })
+const newWebhook = (ids: Ids) => ({ body: { id: `${ids.webhook}2`, name: 'Second', webhookURL: nobodyListens } })
+const triggerIds = (...triggerIds: string[]) => ({ body: { triggerIds } })
 
 /** One for every operation that is served, by operation id. */
 export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
@@ -263,6 +282,8 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'remove-friend': (ids) => ({ ...uid(ids), body: { friends: [ids.bob] } }),
   'list-my-friends': (ids) => ({ as: ids.alice }),
 
+  'list-events': () => ({ query: { after: '0', limit: '10', triggers: 'message_sent' } }),
+
   'import-users': (ids) => ({
     body: { users: { [`${ids.alice}-3`]: { uid: `${ids.alice}-3`, name: 'Alice Three', createdAt: 1_700_000_000 } } },
   }),
@@ -340,4 +361,27 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'restrict-features': (ids) => ({ ...role(ids), body: { featuresToRestrict: ['listGroups', 'nonsense'] } }),
   'get-restrictedfeatures': role,
   'allow-features': (ids) => ({ ...role(ids), body: { featuresToAllow: ['u.createGroup'] } }),
+
+  'create-webhook': (ids) => ({ ...app(ids), ...newWebhook(ids) }),
+  'list-webhooks': app,
+  'get-webhook': webhookInApp,
+  'update-webhook': (ids) => ({ ...webhookInApp(ids), body: { name: 'Other', retryOnFailure: true } }),
+  'delete-webhook': webhookInApp,
+  'add-triggers': (ids) => ({ ...webhookInApp(ids), ...triggerIds('message_edited', 'nonsense') }),
+  'list-triggers': webhookInApp,
+  'remove-triggers': (ids) => ({ ...webhookInApp(ids), ...triggerIds('message_sent') }),
+  'create-webhook-here': (ids) => ({ ...newWebhook(ids) }),
+  'list-webhooks-here': () => ({ query: { searchKey: 'hook', perPage: '2' } }),
+  'get-webhook-here': webhook,
+  'update-webhook-here': (ids) => ({ ...webhook(ids), body: { useBasicAuth: true, username: 'u', password: 'p' } }),
+  'delete-webhook-here': webhook,
+  'add-triggers-here': (ids) => ({ ...webhook(ids), ...triggerIds('message_edited', 'before_message') }),
+  'list-triggers-here': webhook,
+  'remove-triggers-here': (ids) => ({ ...webhook(ids), ...triggerIds('message_sent') }),
+  'list-all-triggers': () => ({}),
+  'renew-webhook-secret': (ids) => ({ ...webhook(ids), body: { oldValidForSeconds: 60 } }),
+  'test-webhook': webhook,
+  'list-deliveries': (ids) => ({ ...webhook(ids), query: { status: 'failed', from: '0', limit: '1' } }),
+  'redeliver-delivery': (ids) => ({ params: { webhookId: ids.webhook, deliveryId: ids.deliveryId } }),
+  'redeliver-deliveries': (ids) => ({ ...webhook(ids), body: { status: 'failed', from: 0 } }),
 }

@@ -12,7 +12,7 @@ import type { TlsMaterial } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { routes } from '../../src/routes.ts'
 import type { ConnectionSettings } from '../../src/store/connection.ts'
-import { testMasterKey } from '../support/service.ts'
+import { testMasterKey, testSettings } from '../support/service.ts'
 import type { Answer } from '../support/world.ts'
 
 export interface Service {
@@ -31,7 +31,7 @@ export interface ServiceOptions {
 
 /** A service of one's own on the test database, whose log and routes the test can look at. */
 export async function startParley(options: ServiceOptions = {}): Promise<Service> {
-  const config = readConfig({ LOG_LEVEL: 'silent', ...options.environment })
+  const config = readConfig({ ...testSettings, ...options.environment })
   const lines: string[] = []
   const parley = await buildParley({
     config,

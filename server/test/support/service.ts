@@ -4,6 +4,7 @@ import { inject } from 'vitest'
 import { buildParley, type Parley } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
+import type { ConnectionSettings } from '../../src/store/connection.ts'
 
 export const testMasterKey = '00'.repeat(32)
 
@@ -15,12 +16,18 @@ export function sharedService(): Promise<{ parley: Parley; url: string }> {
   return shared
 }
 
-/** Starts a service of one's own, with settings of one's own, on the test database. */
-export async function startService(environment: Record<string, string> = {}): Promise<{ parley: Parley; url: string }> {
+/** Webhooks of tests are on this machine. All services on one database deliver for each other, so all must be allowed to. */
+export const testSettings = { LOG_LEVEL: 'silent', WEBHOOK_ALLOW_PRIVATE: 'true' }
+
+/** Starts a service of one's own, with settings of one's own, on the test database or another. */
+export async function startService(
+  environment: Record<string, string> = {},
+  connection: ConnectionSettings = inject('connection'),
+): Promise<{ parley: Parley; url: string }> {
   const parley = await buildParley({
-    config: readConfig({ LOG_LEVEL: 'silent', ...environment }),
+    config: readConfig({ ...testSettings, ...environment }),
     log: createLog(readConfig({ LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent' }).logLevel),
-    connection: inject('connection'),
+    connection,
     masterKey: testMasterKey,
     mediaDir: path.join(os.tmpdir(), `parley-test-media-${process.pid}`),
   })

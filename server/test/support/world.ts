@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Agent, request } from 'undici'
+import type { Parley } from '../../src/app.ts'
 import { ensureKey } from '../../src/areas/api-keys/keys.ts'
 import type { App } from '../../src/call.ts'
 import type { Context } from '../../src/context.ts'
@@ -38,8 +39,8 @@ export interface World {
 const agent = new Agent({ connections: 64, keepAliveTimeout: 10_000 })
 
 /** Makes an app with its keys and a client that calls it. */
-export async function createWorld(): Promise<World> {
-  const { parley, url } = await sharedService()
+export async function createWorld(service?: { parley: Parley; url: string }): Promise<World> {
+  const { parley, url } = service ?? (await sharedService())
   const { context } = parley
   const app = await context.apps.ensure(`app-${randomBytes(8).toString('hex')}`, 'us')
   const apiKey = randomBytes(20).toString('hex')

@@ -21,7 +21,7 @@ export const operations = [
       refuseDeactivated(await lockUser(tx, app.appId, uid))
       // Whoever could log in as the system user would own every group that was made without an owner.
       if (uid === systemUid) throw new ApiError('ERR_PERMISSION_DENIED', `Nobody logs in as ${systemUid}.`)
-      return issueToken(tx, context.secrets, app.appId, uid, body)
+      return issueToken(context, tx, app.appId, uid, body)
     })
     return { data: token }
   }),
@@ -35,7 +35,7 @@ export const operations = [
 
   serve(flushAuthTokens, async ({ app, params }, context) => {
     const { uid } = await requireUser(context.database, app.appId, params.uid)
-    await removeTokens(context.database, app.appId, uid)
+    await removeTokens(context, app.appId, uid)
     return { data: { success: true, message: `All tokens of ${uid} were dropped.` } }
   }),
 

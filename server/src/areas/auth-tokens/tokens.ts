@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { ApiError, type BodyOf, badRequest, limits, type updateAuthToken } from '@parley/contract'
 import type { Context } from '../../context.ts'
+import type { Events } from '../../events/index.ts'
 import type { PageRequest } from '../../paging.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
@@ -45,15 +46,16 @@ const dropOldest = statement(`
     and uid = $2
     order by ordinal desc
     offset $3
-  ))`)
+  ))
+  returning digest`)
 
 /**
  * Issues a token. The caller holds the lock of the user's row (`lockUser`), so that tokens made at the same time are
  * counted one after the other: the oldest beyond 100 drop out.
  */
 export async function issueToken(
+  { secrets, events }: Pick<Context, 'secrets' | 'events'>,
   tx: Transaction,
-  secrets: Secrets,
   appId: number,
   uid: string,
   use: TokenUse = {},
@@ -70,7 +72,8 @@ export async function issueToken(
     use.appInfo === undefined ? null : JSON.stringify(use.appInfo),
     createdAt,
   ])
-  await tx.query(dropOldest, [appId, uid, limits.authTokensPerUser])
+  const dropped = await tx.query<{ digest: Buffer }>(dropOldest, [appId, uid, limits.authTokensPerUser])
+  tx.afterCommit(() => endSessions(events, appId, uid, dropped))
   return show(secrets, row as TokenRow)
 }
 
@@ -166,24 +169,40 @@ const remove = statement(`
 
 /** Drops one token; from the answer on it opens nothing. @throws as `readToken` */
 export async function removeToken(
-  { database, secrets }: Pick<Context, 'database' | 'secrets'>,
+  { database, secrets, events }: Pick<Context, 'database' | 'secrets' | 'events'>,
   appId: number,
   uid: string,
   authToken: string,
 ): Promise<void> {
   await readToken(database, secrets, appId, uid, authToken)
-  const removed = await database.query(remove, [appId, secrets.digest(authToken)])
+  const removed = await database.query<{ digest: Buffer }>(remove, [appId, secrets.digest(authToken)])
   if (removed.length === 0) throw unknownToken(uid)
+  endSessions(events, appId, uid, removed)
 }
 
 const removeAll = statement(`
   delete from auth_tokens
   where app_id = $1
-  and uid = $2`)
+  and uid = $2
+  returning digest`)
 
 /** Drops all tokens of a user. */
-export async function removeTokens(on: Queryable, appId: number, uid: string): Promise<void> {
-  await on.query(removeAll, [appId, uid])
+export async function removeTokens(
+  { database, events }: Pick<Context, 'database' | 'events'>,
+  appId: number,
+  uid: string,
+): Promise<void> {
+  endSessions(events, appId, uid, await database.query<{ digest: Buffer }>(removeAll, [appId, uid]))
+}
+
+/** Sockets that were opened with tokens which are gone must close. */
+function endSessions(events: Events, appId: number, uid: string, gone: ReadonlyArray<{ digest: Buffer }>): void {
+  if (gone.length === 0) return
+  events.publish(appId, {
+    control: 'sessions_ended',
+    uid,
+    tokens: gone.map(({ digest }) => digest.toString('base64')),
+  })
 }
 
 function unknownToken(uid: string): ApiError {

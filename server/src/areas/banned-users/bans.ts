@@ -38,9 +38,9 @@ export async function banUser(
 
     const now = Math.floor(Date.now() / 1000)
     const expelled = target.membership === undefined ? [] : [target.user]
-    const after = await removeMembers(tx, appId, group, expelled, now)
+    const after = await removeMembers(context.events, tx, appId, group, expelled, now)
     await storeBans(tx, appId, group.guid, [uid], actor.user.uid, now)
-    await tell(tx, appId, after, { action: 'banned', by: actor.user, on: target.user }, now)
+    await tell(context.events, tx, appId, after, { action: 'banned', by: actor.user, on: target.user }, now)
   })
 }
 
@@ -63,6 +63,6 @@ export async function unbanUser(
       throw new ApiError('ERR_NOT_A_BANNED_USER', `${uid} is not banned from the group ${group.guid}.`)
     }
     const event = { action: 'unbanned', by: actor.user, on: target.user } as const
-    await tell(tx, appId, group, event, Math.floor(Date.now() / 1000))
+    await tell(context.events, tx, appId, group, event, Math.floor(Date.now() / 1000))
   })
 }

@@ -1,7 +1,9 @@
 import { ApiError, type ErrorBody, type listBlockedUsers, type QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
+import type { Context } from '../../context.ts'
+import type { ChatEvent } from '../../events/types.ts'
 import type { PageRequest } from '../../paging.ts'
-import type { Database, Queryable } from '../../store/database.ts'
+import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
 import { type RolePolicy, roleDenied, roleList } from '../roles/index.ts'
@@ -14,14 +16,15 @@ const insert = statement(`
   insert into blocks (app_id, blocker, blocked, blocked_at)
   select $1, $2, b.uid, $4
   from unnest($3::text[]) as b(uid)
-  on conflict (app_id, blocker, blocked) do nothing`)
+  on conflict (app_id, blocker, blocked) do nothing
+  returning blocked`)
 
 /**
  * Blocks users for another; one that is blocked already stays so, with its time.
  * @param policy of the role of the blocker where he acts himself, which may let him block users of some roles only
  */
 export async function blockUsers(
-  database: Database,
+  { database, events }: Pick<Context, 'database' | 'events'>,
   appId: number,
   blocker: string,
   uids: readonly string[],
@@ -38,7 +41,9 @@ export async function blockUsers(
       return [uid, { success: true, message: `${blocker} blocked ${uid}.` }]
     })
     const blocked = outcomes.filter(([, outcome]) => outcome.success).map(([uid]) => uid)
-    await tx.query(insert, [appId, blocker, blocked, Math.floor(Date.now() / 1000)])
+    const values = [appId, blocker, blocked, Math.floor(Date.now() / 1000)]
+    const changed = await tx.query<{ blocked: string }>(insert, values)
+    await events.raise(tx, appId, told('user_blocked', blocker, changed))
     return Object.fromEntries(outcomes)
   })
 }
@@ -54,11 +59,12 @@ const remove = statement(`
   delete from blocks
   where app_id = $1
   and blocker = $2
-  and blocked = any($3::text[])`)
+  and blocked = any($3::text[])
+  returning blocked`)
 
 /** Unblocks users; one that was not blocked is fine. @param policy as for `blockUsers` */
 export async function unblockUsers(
-  database: Database,
+  { database, events }: Pick<Context, 'database' | 'events'>,
   appId: number,
   blocker: string,
   uids: readonly string[],
@@ -67,13 +73,25 @@ export async function unblockUsers(
   const wanted = lowerCased(uids)
   const denials = await denialsByRole(database, appId, policy, 'unblockedUser.allowedRoles', wanted)
   const allowed = wanted.filter((uid) => !denials.has(uid))
-  await database.query(remove, [appId, blocker, allowed])
+  await database.transaction(async (tx) => {
+    const changed = await tx.query<{ blocked: string }>(remove, [appId, blocker, allowed])
+    await events.raise(tx, appId, told('user_unblocked', blocker, changed))
+  })
   const outcomes = wanted.map((uid): [string, OutcomeByUid[string]] => {
     const denial = denials.get(uid)
     if (denial !== undefined) return [uid, { success: false, ...denial.toBody() }]
     return [uid, { success: true, message: `${blocker} unblocked ${uid}.` }]
   })
   return Object.fromEntries(outcomes)
+}
+
+/** An event for each block that was set or lifted. */
+function told(
+  trigger: 'user_blocked' | 'user_unblocked',
+  by: string,
+  changed: ReadonlyArray<{ blocked: string }>,
+): ChatEvent[] {
+  return changed.map(({ blocked }) => ({ trigger, by, uids: [blocked] }))
 }
 
 /** Those of some users whose roles are not among those that a permission is narrowed to, each with the refusal. */

@@ -7,14 +7,14 @@ import { requireActiveUser, requireUser, showUsers } from '../users/index.ts'
 import { blockUsers, selectBlocked, unblockUsers } from './blocks.ts'
 
 export const operations = [
-  serve(contract.blockUsers, async ({ app, params, body }, { database }) => {
-    const { uid } = await requireActiveUser(database, app.appId, params.uid)
-    return { data: await blockUsers(database, app.appId, uid, body.blockedUids) }
+  serve(contract.blockUsers, async ({ app, params, body }, context) => {
+    const { uid } = await requireActiveUser(context.database, app.appId, params.uid)
+    return { data: await blockUsers(context, app.appId, uid, body.blockedUids) }
   }),
 
-  serve(contract.unblockUsers, async ({ app, params, body }, { database }) => {
-    const { uid } = await requireActiveUser(database, app.appId, params.uid)
-    return { data: await unblockUsers(database, app.appId, uid, body.blockedUids) }
+  serve(contract.unblockUsers, async ({ app, params, body }, context) => {
+    const { uid } = await requireActiveUser(context.database, app.appId, params.uid)
+    return { data: await unblockUsers(context, app.appId, uid, body.blockedUids) }
   }),
 
   serve(contract.listBlockedUsers, async ({ app, params, query }, context) => {
@@ -22,12 +22,12 @@ export const operations = [
     return listBlocked(context, app, uid, query)
   }),
 
-  serve(contract.blockUsersAsMe, async ({ app, actor, policy, body }, { database }) => {
-    return { data: await blockUsers(database, app.appId, actor?.uid ?? '', body.blockedUids, policy) }
+  serve(contract.blockUsersAsMe, async ({ app, actor, policy, body }, context) => {
+    return { data: await blockUsers(context, app.appId, actor?.uid ?? '', body.blockedUids, policy) }
   }),
 
-  serve(contract.unblockUsersAsMe, async ({ app, actor, policy, body }, { database }) => {
-    return { data: await unblockUsers(database, app.appId, actor?.uid ?? '', body.blockedUids, policy) }
+  serve(contract.unblockUsersAsMe, async ({ app, actor, policy, body }, context) => {
+    return { data: await unblockUsers(context, app.appId, actor?.uid ?? '', body.blockedUids, policy) }
   }),
 
   serve(contract.listUsersBlockedByMe, ({ app, actor, policy, query }, context) => {

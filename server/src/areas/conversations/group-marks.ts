@@ -1,8 +1,10 @@
+import type { Events } from '../../events/index.ts'
+import type { Query } from '../../store/channel.ts'
 import { type Coalescer, createCoalescer } from '../../store/coalesce.ts'
 import { isConnectionFailure, isRetryable } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import { type Statement, statement } from '../../store/statement.ts'
-import { settleGroupReceipts } from './membership.ts'
+import { publishRisen, type RisenRow, settleAndTell, settleGroupReceipts, type ToldOfAll } from './settle.ts'
 
 /** A mark of one member in the conversation of a group. */
 export interface GroupMark {
@@ -13,6 +15,8 @@ export interface GroupMark {
   readonly statement: Statement
   /** As the statement takes them. */
   readonly values: unknown[]
+  /** Who hears when it was the last one that was missing. */
+  readonly told: ToldOfAll
 }
 
 /**
@@ -20,7 +24,8 @@ export interface GroupMark {
  * look for the lowest mark and the commit, instead of waiting for one another.
  */
 export interface GroupMarkWriter {
-  write(mark: GroupMark): Promise<void>
+  /** @returns what the statement gave: the newest message that the mark covers anew, where somebody hears of it */
+  write(mark: GroupMark): Promise<number | undefined>
   drain(): Promise<void>
 }
 
@@ -34,31 +39,51 @@ const lockConversations = statement(`
   order by c.app_id, c.key
   for no key update of c`)
 
-export function createGroupMarkWriter(database: Database): GroupMarkWriter {
+export function createGroupMarkWriter(database: Database, events: Events): GroupMarkWriter {
   const channel = database.openChannel('parley marks')
 
-  const write = async (marks: readonly GroupMark[]): Promise<undefined[]> => {
+  const write = async (marks: readonly GroupMark[]): Promise<Array<number | undefined>> => {
     const now = Math.floor(Date.now() / 1000)
     const appIds = marks.map(({ appId }) => appId)
     const queries = [
       { ...lockConversations, values: [appIds, marks.map(({ conversation }) => conversation)] },
       ...marks.map((mark) => ({ ...mark.statement, values: mark.values })),
-      { ...settleGroupReceipts, values: [appIds, marks.map(({ guid }) => guid), now] },
+      settling(marks, now),
     ]
     for (let attempt = 1; ; attempt++) {
       try {
-        await channel.transaction(queries)
-        return marks.map(() => undefined)
+        const results = await channel.transaction(queries)
+        publishRisen(events, (results.at(-1)?.rows ?? []) as RisenRow[], now)
+        return marks.map((_, i) => (results[i + 1]?.rows[0] as MarkedRow | undefined)?.messageId)
       } catch (error) {
         if (attempt === maxAttempts || !isRetryable(error)) throw error
       }
     }
   }
-  const marks: Coalescer<GroupMark, undefined> = createCoalescer({
+  const marks: Coalescer<GroupMark, number | undefined> = createCoalescer({
     maxBatch,
     maxInFlight: 1,
     write,
     isDivisible: (error) => !isConnectionFailure(error),
   })
   return { write: marks.submit, drain: marks.drain }
+}
+
+/** What a mark's statement gives. */
+interface MarkedRow {
+  readonly messageId: number
+}
+
+function settling(marks: readonly GroupMark[], now: number): Query {
+  const values = [marks.map(({ appId }) => appId), marks.map(({ guid }) => guid), now]
+  if (!marks.some(({ told }) => told.isHeard)) return { ...settleGroupReceipts, values }
+  return {
+    ...settleAndTell,
+    values: [
+      ...values,
+      marks.map(({ told }) => told.isHeard),
+      marks.map(({ told }) => told.keepsDelivered),
+      marks.map(({ told }) => told.keepsRead),
+    ],
+  }
 }

@@ -9,9 +9,8 @@ export {
   lockConversation,
   lockConversations,
   resumeMembers,
-  settle,
-  settleGroupReceipts,
   startConversations,
   suspendMembers,
 } from './membership.ts'
 export { conversationId } from './naming.ts'
+export { settle, settleGroupReceipts } from './settle.ts'

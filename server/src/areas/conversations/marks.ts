@@ -4,6 +4,7 @@ import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { FoundConversation } from './find.ts'
 import { lockConversation } from './membership.ts'
+import { toldOfAll } from './settle.ts'
 
 /** One user's side of one conversation. */
 export interface SideOf {
@@ -24,9 +25,40 @@ const raise = (column: string) => `
     ${column}_id = ${higher(column)} then $5 else s.${column}_id end`
 
 /**
+ * What a mark tells: the newest message of others that it covers and the one before did not. Nothing is looked for where
+ * nobody hears of it. More parameters of a mark: does anybody hear, the trigger if its events are kept, their `data`.
+ */
+const telling = (column: string) => `
+  told as materialized (
+    select m.id
+    from before b
+    cross join lateral (
+      select m.id
+      from messages m
+      where $7::boolean
+      and m.app_id = $1
+      and m.conversation = $3
+      and m.countable
+      and m.sender <> $2
+      and (m.sent_at, m.id) > (b.${column}_sent_at, b.${column}_id)
+      and (m.sent_at, m.id) <= ($4::bigint, $5::bigint)
+      order by m.sent_at desc, m.id desc
+      limit 1
+    ) m
+  ),
+  kept as (
+    insert into events (app_id, trigger, conversation, message, data, created_at)
+    select $1::int, $8::text, $3::bigint, id, $9::json, $6::bigint
+    from told
+    where $8::text is not null
+  )
+  select id as "messageId"
+  from told`
+
+/**
  * Everything up to a position was delivered: the mark rises, never falls, and the staircase gets a step, so that every
  * message below answers with this moment. Constant in the number of messages.
- * Parameters: app, uid, conversation, position (time, id), epoch seconds.
+ * Parameters: app, uid, conversation, position (time, id), epoch seconds, and those of `telling`.
  */
 const markDelivered = statement(`
   with before as materialized (
@@ -40,12 +72,14 @@ const markDelivered = statement(`
     set ${raise('delivered')}
     from before
     where s.app_id = $1 and s.uid = $2 and s.conversation = $3
-  )
-  insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-  select $1::int, $3::bigint, $2::text, 1, $4::bigint, $5::bigint, $6::bigint
-  from before
-  where (delivered_sent_at, delivered_id) < ($4, $5)
-  on conflict do nothing`)
+  ),
+  stepped as (
+    insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
+    select $1::int, $3::bigint, $2::text, 1, $4::bigint, $5::bigint, $6::bigint
+    from before
+    where (delivered_sent_at, delivered_id) < ($4, $5)
+    on conflict do nothing
+  ),${telling('delivered')}`)
 
 /** Everything up to a position was read, and so delivered; the unread pointer rises with it. Parameters as above. */
 const markRead = statement(`
@@ -65,16 +99,18 @@ const markRead = statement(`
     from before, conversations c
     where s.app_id = $1 and s.uid = $2 and s.conversation = $3
     and c.app_id = $1 and c.key = $3
-  )
-  insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-  select $1::int, $3::bigint, $2::text, 1, $4::bigint, $5::bigint, $6::bigint
-  from before
-  where (delivered_sent_at, delivered_id) < ($4, $5)
-  union all
-  select $1::int, $3::bigint, $2::text, 2, $4::bigint, $5::bigint, $6::bigint
-  from before
-  where (read_sent_at, read_id) < ($4, $5)
-  on conflict do nothing`)
+  ),
+  stepped as (
+    insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
+    select $1::int, $3::bigint, $2::text, 1, $4::bigint, $5::bigint, $6::bigint
+    from before
+    where (delivered_sent_at, delivered_id) < ($4, $5)
+    union all
+    select $1::int, $3::bigint, $2::text, 2, $4::bigint, $5::bigint, $6::bigint
+    from before
+    where (read_sent_at, read_id) < ($4, $5)
+    on conflict do nothing
+  ),${telling('read')}`)
 
 /**
  * Puts the user's unread pointer right before a message, unless it stands further back. The next message that he sends
@@ -116,24 +152,47 @@ const selectNewestOfOthers = statement(`
   limit 1`)
 
 /**
- * Marks what others sent as delivered to, or read by, a user.
+ * Marks what others sent as delivered to, or read by, a user. Reading implies delivery, which is not told by itself then.
  * @param messageId up to this message; everything where it is absent
  * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for a message of another conversation
  */
 export async function markReceived(
-  { database, groupMarks }: Pick<Context, 'database' | 'groupMarks'>,
+  { database, groupMarks, events }: Pick<Context, 'database' | 'groupMarks' | 'events'>,
   receipt: 'delivered' | 'read',
   side: SideOf,
   messageId: number | undefined,
 ): Promise<void> {
-  const position = await positionOf(database, side, messageId)
-  const mark = receipt === 'delivered' ? markDelivered : markRead
-  const now = Math.floor(Date.now() / 1000)
   const { appId, uid, conversation } = side
-  const values = [appId, uid, conversation.key, position.sentAt, position.id, now]
-  if (conversation.kind === 1) await database.query(mark, values)
-  else
-    await groupMarks.write({ appId, guid: conversation.first, conversation: conversation.key, statement: mark, values })
+  const [position, kept] = await Promise.all([positionOf(database, side, messageId), events.listens(appId)])
+  const mark = receipt === 'delivered' ? markDelivered : markRead
+  const trigger = receipt === 'delivered' ? 'message_delivery_receipt' : 'message_read_receipt'
+  const { key, kind, first, second } = conversation
+  const at = Math.floor(Date.now() / 1000)
+  const isKept = kept.has(trigger)
+  const values = [
+    appId,
+    uid,
+    key,
+    position.sentAt,
+    position.id,
+    at,
+    isKept || events.bus.isHeard,
+    isKept ? trigger : null,
+    isKept ? JSON.stringify({ kind, first, second, uid, at }) : null,
+  ]
+  const told =
+    kind === 1
+      ? (await database.query<{ messageId: number }>(mark, values))[0]?.messageId
+      : await groupMarks.write({
+          appId,
+          guid: first,
+          conversation: key,
+          statement: mark,
+          values,
+          told: await toldOfAll(events, appId),
+        })
+  if (told === undefined) return
+  events.publish(appId, { trigger, place: { conversation: key, kind, first, second }, messageId: told, uid, at })
 }
 
 /**

@@ -1,5 +1,7 @@
-import type { Queryable, Transaction } from '../../store/database.ts'
+import type { Events } from '../../events/index.ts'
+import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { settle } from './settle.ts'
 
 const insertGroup = statement(`
   insert into conversations (app_id, kind, first, second, created_at)
@@ -73,52 +75,6 @@ const resume = statement(`
   cross join lateral (select coalesce(c.last_sent_at, 0) as sent_at, coalesce(c.last_id, 0) as id) l
   on conflict (app_id, uid, conversation) do update
   set member = true`)
-
-/**
- * Raises the staircase of groups to the lowest mark among their members: what everybody has received or read by now
- * gets this moment as its `deliveredAt` or `readAt`. Under the conversations' locks, so that two last readers cannot
- * both miss it. A group without members keeps its staircase. Parameters: app ids, guids, epoch seconds.
- */
-export const settleGroupReceipts = statement(`
-  with lowest as (
-    select c.app_id, c.key, d.sent_at as delivered_sent_at, d.id as delivered_id, r.sent_at as read_sent_at,
-      r.id as read_id,
-      (d.sent_at, d.id) > (c.all_delivered_sent_at, c.all_delivered_id) as delivers,
-      (r.sent_at, r.id) > (c.all_read_sent_at, c.all_read_id) as reads
-    from (select distinct * from unnest($1::int[], $2::text[]) as g(app_id, guid)) wanted
-    join conversations c
-      on c.app_id = wanted.app_id and c.kind = 2 and c.first = wanted.guid and c.second = ''
-    cross join lateral (
-      select s.delivered_sent_at as sent_at, s.delivered_id as id
-      from conversation_states s
-      where s.app_id = c.app_id and s.conversation = c.key and s.member
-      order by s.delivered_sent_at, s.delivered_id
-      limit 1
-    ) d
-    cross join lateral (
-      select s.read_sent_at as sent_at, s.read_id as id
-      from conversation_states s
-      where s.app_id = c.app_id and s.conversation = c.key and s.member
-      order by s.read_sent_at, s.read_id
-      limit 1
-    ) r
-  ),
-  raised as (
-    update conversations c
-    set all_delivered_sent_at = case when l.delivers then l.delivered_sent_at else c.all_delivered_sent_at end,
-      all_delivered_id = case when l.delivers then l.delivered_id else c.all_delivered_id end,
-      all_read_sent_at = case when l.reads then l.read_sent_at else c.all_read_sent_at end,
-      all_read_id = case when l.reads then l.read_id else c.all_read_id end
-    from lowest l
-    where c.app_id = l.app_id
-    and c.key = l.key
-    and (l.delivers or l.reads)
-  )
-  insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-  select app_id, key, '', 1, delivered_sent_at, delivered_id, $3::bigint from lowest where delivers
-  union all
-  select app_id, key, '', 2, read_sent_at, read_id, $3::bigint from lowest where reads
-  on conflict do nothing`)
 
 const start = statement(`
   with wanted as (
@@ -219,13 +175,14 @@ export async function joinConversations(
  * is now read by all. Under the conversation's lock.
  */
 export async function leaveConversation(
+  events: Events,
   tx: Transaction,
   group: { appId: number; guid: string; conversation: number },
   uids: readonly string[],
   now: number,
 ): Promise<void> {
   await tx.query(leave, [group.appId, group.conversation, uids])
-  await settle(tx, group.appId, [group.guid], now)
+  await settle(events, tx, group.appId, [group.guid], now)
 }
 
 /** One member's place in a group and its conversation. */
@@ -240,13 +197,14 @@ export interface GroupSide {
  * conversations, like `resumeMembers`.
  */
 export async function suspendMembers(
+  events: Events,
   tx: Transaction,
   appId: number,
   sides: readonly GroupSide[],
   now: number,
 ): Promise<void> {
   await tx.query(suspend, [appId, sides.map(({ uid }) => uid), sides.map(({ conversation }) => conversation)])
-  await settle(tx, appId, guidsOf(sides), now)
+  await settle(events, tx, appId, guidsOf(sides), now)
 }
 
 /**
@@ -254,20 +212,16 @@ export async function suspendMembers(
  * them again. What was read by all the others in between stays read by all.
  */
 export async function resumeMembers(
+  events: Events,
   tx: Transaction,
   appId: number,
   sides: readonly GroupSide[],
   now: number,
 ): Promise<void> {
   await tx.query(resume, [appId, sides.map(({ uid }) => uid), sides.map(({ conversation }) => conversation)])
-  await settle(tx, appId, guidsOf(sides), now)
+  await settle(events, tx, appId, guidsOf(sides), now)
 }
 
 function guidsOf(sides: readonly GroupSide[]): string[] {
   return [...new Set(sides.map(({ guid }) => guid))]
-}
-
-/** Runs `settleGroupReceipts` for groups of one app. */
-export async function settle(on: Queryable, appId: number, guids: readonly string[], now: number): Promise<void> {
-  await on.query(settleGroupReceipts, [guids.map(() => appId), guids, now])
 }

@@ -30,6 +30,7 @@ import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readBlockInfo } from '../blocked-users/index.ts'
 import { readMembership } from '../groups/index.ts'
+import type { RolePolicy } from '../roles/index.ts'
 import { selectSides } from './list.ts'
 import { markReceived, markUnreadFrom, type SideOf } from './marks.ts'
 import { conversationId } from './naming.ts'
@@ -40,7 +41,7 @@ import { showConversations } from './show.ts'
 import { otherSide, readSide, rememberCounts, type Side } from './sides.ts'
 
 export const operations = [
-  serve(listConversations, async ({ app, actor, query }, { database, log }) => {
+  serve(listConversations, async ({ app, actor, policy, query }, { database, log }) => {
     const page = readPage(query)
     const { sides, total } = await selectSides(database, app.appId, actor?.uid, query, page)
     rememberCounts(database, app.appId, sides).catch((err: unknown) => log.warn({ err }, 'counts were not remembered'))
@@ -49,21 +50,29 @@ export const operations = [
       query.withBlockedInfo === true && actor !== undefined
         ? await readBlockInfo(database, app.appId, actor.uid, peers)
         : undefined
-    const data = await showConversations(database, app.appId, sides, { ...query, ...(blockInfo && { blockInfo }) })
+    const data = await showConversations(database, app.appId, sides, {
+      ...query,
+      ...(blockInfo && { blockInfo }),
+      viewer: actor && { uid: actor.uid, policy },
+    })
     return { data, meta: pageMeta(page, total, data.length) }
   }),
 
-  serve(getConversation, async ({ app, actor, params }, { database }) => {
+  serve(getConversation, async ({ app, actor, policy, params }, { database }) => {
     const conversation = await requireNamed(database, app, actor?.uid ?? '', params.conversationId)
-    return { data: await readOne(database, { appId: app.appId, uid: actor?.uid ?? '', conversation }, app) }
+    return { data: await readOne(database, { appId: app.appId, uid: actor?.uid ?? '', conversation }, app, policy) }
   }),
 
-  serve(getUserConversation, async ({ app, actor, params }, { database }) => {
-    return { data: await readOne(database, await requireUserSide(database, app, actor?.uid ?? '', params.uid), app) }
+  serve(getUserConversation, async ({ app, actor, policy, params }, { database }) => {
+    return {
+      data: await readOne(database, await requireUserSide(database, app, actor?.uid ?? '', params.uid), app, policy),
+    }
   }),
 
-  serve(getGroupConversation, async ({ app, actor, params }, { database }) => {
-    return { data: await readOne(database, await requireGroupSide(database, app, actor?.uid ?? '', params.guid), app) }
+  serve(getGroupConversation, async ({ app, actor, policy, params }, { database }) => {
+    return {
+      data: await readOne(database, await requireGroupSide(database, app, actor?.uid ?? '', params.guid), app, policy),
+    }
   }),
 
   serve(markUserDelivered, async ({ app, actor, params, body }, context) => {
@@ -78,9 +87,9 @@ export const operations = [
     return { data: { success: true, Message: `Messages from ${params.uid} are marked as read for ${side.uid}.` } }
   }),
 
-  serve(markUserUnread, async ({ app, caller, actor, params, body }, context) => {
+  serve(markUserUnread, async ({ app, caller, actor, policy, params, body }, context) => {
     const side = await requireUserSide(context.database, app, actor?.uid ?? '', params.uid)
-    return { data: await markUnread(context, app, caller, side, idOf(body)) }
+    return { data: await markUnread(context, app, caller, policy, side, idOf(body)) }
   }),
 
   serve(markGroupDelivered, async ({ app, actor, params, body }, context) => {
@@ -95,21 +104,21 @@ export const operations = [
     return { data: { success: true, message: `Messages of ${params.guid} are marked as read for ${side.uid}.` } }
   }),
 
-  serve(markGroupUnread, async ({ app, caller, actor, params, body }, context) => {
+  serve(markGroupUnread, async ({ app, caller, actor, policy, params, body }, context) => {
     const side = await requireGroupSide(context.database, app, actor?.uid ?? '', params.guid)
-    return { data: await markUnread(context, app, caller, side, idOf(body)) }
+    return { data: await markUnread(context, app, caller, policy, side, idOf(body)) }
   }),
 
-  serve(updateUserConversation, async ({ app, actor, params, body }, { database }) => {
+  serve(updateUserConversation, async ({ app, actor, policy, params, body }, { database }) => {
     const side = await requireUserSide(database, app, actor?.uid ?? '', params.uid)
     if (body.tags !== undefined) await setTags(database, side, body.tags)
-    return { data: await readOne(database, side, app) }
+    return { data: await readOne(database, side, app, policy) }
   }),
 
-  serve(updateGroupConversation, async ({ app, actor, params, body }, { database }) => {
+  serve(updateGroupConversation, async ({ app, actor, policy, params, body }, { database }) => {
     const side = await requireGroupSide(database, app, actor?.uid ?? '', params.guid)
     if (body.tags !== undefined) await setTags(database, side, body.tags)
-    return { data: await readOne(database, side, app) }
+    return { data: await readOne(database, side, app, policy) }
   }),
 
   serve(resetUserConversation, async ({ app, caller, actor, params, body }, { database }) => {
@@ -196,6 +205,7 @@ async function markUnread(
   { database }: Context,
   app: App,
   caller: Caller,
+  policy: RolePolicy | undefined,
   side: SideOf,
   messageId: number | undefined,
 ) {
@@ -203,18 +213,26 @@ async function markUnread(
   const from = messageId === undefined ? 'The newest message' : `Messages from ${messageId} on`
   const message = `${from} in ${nameOf(side)} count as unread for ${side.uid}.`
   const shown = caller.kind === 'user' && caller.via === 'token'
-  return { success: true, message, ...(shown && { conversation: await readOne(database, side, app) }) }
+  return { success: true, message, ...(shown && { conversation: await readOne(database, side, app, policy) }) }
 }
 
-async function readOne(on: Queryable, { uid, conversation }: SideOf, app: App): Promise<Conversation> {
+async function readOne(
+  on: Queryable,
+  { uid, conversation }: SideOf,
+  app: App,
+  policy: RolePolicy | undefined,
+): Promise<Conversation> {
   const side = await readSide(on, app.appId, uid, conversation.key)
   if (side === undefined) {
     throw notAccessible(conversationId(conversation.kind, conversation.first, conversation.second), uid)
   }
-  return showOne(on, app, side)
+  return showOne(on, app, side, policy)
 }
 
-async function showOne(on: Queryable, app: App, side: Side): Promise<Conversation> {
-  const [conversation] = await showConversations(on, app.appId, [side], { withTags: true })
+async function showOne(on: Queryable, app: App, side: Side, policy: RolePolicy | undefined): Promise<Conversation> {
+  const [conversation] = await showConversations(on, app.appId, [side], {
+    withTags: true,
+    viewer: { uid: side.uid, policy },
+  })
   return conversation as Conversation
 }

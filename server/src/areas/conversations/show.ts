@@ -2,6 +2,7 @@ import type { Conversation, Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { systemUid } from '../apps/index.ts'
 import { readGroups, readMemberships, showGroup } from '../groups/index.ts'
+import { readLimits, readWithin, type Viewer } from '../messages/list/sight.ts'
 import { readMessages } from '../messages/rows.ts'
 import { showMessages } from '../messages/show.ts'
 import { readUsers, showDeletedUser, showUser } from '../users/index.ts'
@@ -15,6 +16,8 @@ export interface ShowConversationOptions {
   readonly withUserAndGroupTags?: boolean
   /** For each uid on the other side, what stands between him and the viewer. */
   readonly blockInfo?: ReadonlyMap<string, object>
+  /** The user whose sides they are, when it is he who asks: last messages that are hidden from him are left out. */
+  readonly viewer?: Viewer | undefined
 }
 
 /** Conversations as answers show them, their last messages and other sides read once for all of them. */
@@ -27,7 +30,7 @@ export async function showConversations(
   const uids = sides.filter((side) => side.kind === 1).map(otherSide)
   const groupSides = sides.filter((side) => side.kind === 2)
   const [lastMessages, users, groups, memberships] = await Promise.all([
-    readLastMessages(on, appId, sides),
+    readLastMessages(on, appId, sides, options.viewer),
     readUsers(on, appId, uids),
     readGroups(on, appId, groupSides.map(otherSide)),
     readMemberships(
@@ -77,14 +80,27 @@ function pinOf({ uid, pinnedAt, appPinnedAt }: Side): Pick<Conversation, 'pinned
   return pinnedAt === null ? {} : { pinnedBy: uid, pinnedAt }
 }
 
-/** The last messages by id; one that was deleted is left out until the next. */
-async function readLastMessages(on: Queryable, appId: number, sides: readonly Side[]): Promise<Map<number, Message>> {
+/** The last messages by id; one that was deleted, or is hidden from the viewer, is left out until the next. */
+async function readLastMessages(
+  on: Queryable,
+  appId: number,
+  sides: readonly Side[],
+  viewer: Viewer | undefined,
+): Promise<Map<number, Message>> {
   const rows = await readMessages(
     on,
     appId,
     sides.flatMap((side) => side.listedId ?? []),
   )
-  const visible = [...rows.values()].filter((row) => row.deletedAt === null)
-  const shown = await showMessages(on, appId, visible)
+  const present = [...rows.values()].filter((row) => row.deletedAt === null)
+  const limits = viewer === undefined ? [] : await readLimits(on, appId, viewer, present)
+  const within = await readWithin(
+    on,
+    appId,
+    present.map(({ id }) => id),
+    limits,
+  )
+  const visible = present.filter(({ id }) => within.has(id))
+  const shown = await showMessages(on, appId, visible, { viewer: viewer?.uid, limits })
   return new Map(visible.map((row, i) => [row.id, shown[i] as Message]))
 }

@@ -22,12 +22,9 @@ export function storeGroups(
       return { guid, refusal: roster.admit(linksOf(group)) }
     })
     await makeUsers(tx, appId, roster.newUsers, now)
+    const owners = roster.newGroups.map(({ owner }) => owner)
+    const users = await holdUsers(tx, appId, owners)
     const { made, founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
-    const users = await holdUsers(
-      tx,
-      appId,
-      founders.map(({ uid }) => uid),
-    )
     await enrol(tx, appId, founders, users, now)
 
     const rows = await readGroups(tx, appId, made)

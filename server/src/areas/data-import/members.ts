@@ -24,15 +24,11 @@ export function storeMembers(
     const refusals = records.map((record) => roster.admit(linksOf(record)))
     const admitted = records.map((record, place) => (refusals[place] === undefined ? record : undefined))
     await makeUsers(tx, appId, roster.newUsers, now)
-    const { founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
-
     const pairs = admitted.flatMap((record) => record ?? []).map(pairOf)
+    const owners = roster.newGroups.map(({ owner }) => owner)
+    const users = await holdUsers(tx, appId, [...pairs.map(({ uid }) => uid), ...owners])
+    const { founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
     const groups = await lockGroups(tx, appId, [...pairs, ...founders])
-    const users = await holdUsers(
-      tx,
-      appId,
-      [...pairs, ...founders].map(({ uid }) => uid),
-    )
     await enrol(tx, appId, founders, users, now)
     const standings = await readStandings(tx, appId, pairs)
     const plan = planMembers(admitted, { groups, users, standings }, now)

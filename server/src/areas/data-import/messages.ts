@@ -65,12 +65,12 @@ async function makeCast(
   return database.transaction(async (tx) => {
     const { roster, refusals } = await admitAll(tx)
     const users = await makeUsers(tx, appId, roster.newUsers, now)
-    const { founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
     const owners = await holdUsers(
       tx,
       appId,
-      founders.map(({ uid }) => uid),
+      roster.newGroups.map(({ owner }) => owner),
     )
+    const { founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
     await enrol(tx, appId, founders, owners, now)
     const guids = roster.newGroups.map(({ details }) => details.guid.toLowerCase())
     const groups = await readGroups(tx, appId, guids)

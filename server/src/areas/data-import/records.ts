@@ -7,7 +7,6 @@ import {
   type ImportMessage,
   type ImportUser,
   importChecks,
-  limits,
   summariseImportFlaws,
 } from '@parley/contract'
 import { type Outcome, refuse } from './outcomes.ts'
@@ -32,16 +31,18 @@ const formatErrors = {
  * Imports the records of a request. Each is checked by itself; those that are sound go to `store`, which gives the
  * outcome of each, in their order.
  * @param sent the member of the body that holds the records
+ * @param most records that a request may have
  * @returns the outcome of every record, under the key that answers for it
  * @throws 400 when there are no records to read, or more than a request may have; then nothing is stored
  */
 export async function importRecords<Kind extends ImportKind, Entity>(
   kind: Kind,
   sent: unknown,
+  most: number,
   store: (records: ReadonlyArray<RecordOf[Kind]>, now: number) => Promise<Array<Outcome<Entity>>>,
 ): Promise<Record<string, Outcome<Entity>>> {
   const now = Math.floor(Date.now() / 1000)
-  const entries = readEntries(kind, sent)
+  const entries = readEntries(kind, sent, most)
   const outcomes = new Map<Entry, Outcome<Entity>>()
   const sound: Entry[] = []
   for (const entry of entries) {
@@ -72,13 +73,13 @@ interface Entry {
   readonly mapKey?: string
 }
 
-function readEntries(kind: ImportKind, sent: unknown): Entry[] {
+function readEntries(kind: ImportKind, sent: unknown, most: number): Entry[] {
   if (typeof sent !== 'object' || sent === null) throw unreadable(kind, sent)
   const entries = Array.isArray(sent)
     ? readArray(sent, ownIds[kind])
     : Object.entries(sent).map(([key, record]) => ({ key, record, mapKey: key }))
-  if (entries.length > limits.importRecords) {
-    const message = `must have at most ${limits.importRecords} records`
+  if (entries.length > most) {
+    const message = `must have at most ${most} records`
     throw new ApiError('ERR_BAD_REQUEST', `body/${kind} ${message}; it has ${entries.length}.`, [
       { path: `body/${kind}`, message },
     ])

@@ -6,7 +6,7 @@ import { type GroupRow, lockGroup, requireScopePermission } from '../groups/inde
 import type { UserRow } from '../users/index.ts'
 import { type GroupActor, requireActor } from './actor.ts'
 import { type Addition, type ListName, type Plan, planAdditions } from './additions.ts'
-import { countMembers, removeMembers, storeBans, storeMembers, tell } from './changes.ts'
+import { countMembers, removeMembers, storeBans, storeMembers, tell, tellChange } from './changes.ts'
 import { holdUsers, readTargets } from './targets.ts'
 
 export type Outcomes = Record<ListName, Record<string, AddOutcome>>
@@ -39,7 +39,7 @@ export function addMembers(
     let current = group
     for (const { uid, list } of plan.members) {
       current = await countMembers(tx, appId, group.guid, 1, now)
-      const data = await tell(tx, appId, current, { action: 'added', by: actor.user, on: userOf(uid) }, now)
+      const data = await tell(context.events, tx, appId, current, { action: 'added', by: actor.user, on: userOf(uid) }, now)
       outcomes[list][uid] = { success: true, data }
     }
     const added = plan.members.map(({ uid }) => uid)
@@ -47,8 +47,9 @@ export function addMembers(
 
     const banned = plan.bans.map(({ uid }) => uid)
     const expelled = banned.filter((uid) => targets.get(uid)?.membership !== undefined)
-    await removeMembers(tx, appId, current, expelled.map(userOf), now)
+    await removeMembers(context.events, tx, appId, current, expelled.map(userOf), now)
     await storeBans(tx, appId, group.guid, banned, actor.user.uid, now)
+    await tellChange(context.events, tx, appId, group, { action: 'banned', by: actor.user.uid, uids: banned })
     for (const uid of banned) outcomes.usersToBan[uid] = { success: true }
     return outcomes
   })

@@ -1,4 +1,7 @@
 import type { GroupScope, Message } from '@parley/contract'
+import type { Events } from '../../events/index.ts'
+import { placeOfGroup } from '../../events/place.ts'
+import type { ChatEvent } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { joinConversation, leaveConversation } from '../conversations/index.ts'
@@ -90,6 +93,7 @@ export async function addMember(
 
 /** Takes members out of a group and of its receipts. @returns the group after it */
 export async function removeMembers(
+  events: Events,
   tx: Transaction,
   appId: number,
   group: GroupRow,
@@ -100,22 +104,47 @@ export async function removeMembers(
   const uids = users.map(({ uid }) => uid)
   const counted = users.filter(({ deactivatedAt }) => deactivatedAt === null).length
   await tx.query(deleteRows, [appId, group.guid, uids])
-  await leaveConversation(tx, { appId, guid: group.guid, conversation: group.conversation }, uids, now)
+  await leaveConversation(events, tx, { appId, guid: group.guid, conversation: group.conversation }, uids, now)
   return countMembers(tx, appId, group.guid, -counted, now)
 }
 
-/** Writes the action message of an event. @param group as it is after the event */
-export function tell(
+/** What happened to a member, as its action message tells it. */
+interface Told {
+  readonly action: GroupAction['action']
+  readonly by: UserRow
+  readonly on: UserRow
+  readonly scope?: { readonly old: GroupScope; readonly new: GroupScope }
+}
+
+const triggers = {
+  joined: 'group_member_joined',
+  left: 'group_member_left',
+  added: 'group_member_added',
+  kicked: 'group_member_kicked',
+  banned: 'group_member_banned',
+  unbanned: 'group_member_unbanned',
+  scopeChanged: 'group_member_scope_changed',
+} as const
+
+/**
+ * Writes the action message of an event and raises the event. The message goes to those who are connected, like any
+ * other; whoever listens for triggers is told by that of the event, not by `message_sent`.
+ * @param group as it is after the event
+ * @returns the action message
+ */
+export async function tell(
+  events: Events,
   tx: Transaction,
   appId: number,
   group: GroupRow,
-  event: { action: GroupAction['action']; by: UserRow; on: UserRow; scope?: { old: GroupScope; new: GroupScope } },
+  event: Told,
   now: number,
 ): Promise<Message> {
-  return writeGroupAction(tx, {
+  const { guid, conversation } = group
+  const message = await writeGroupAction(tx, {
     appId,
-    guid: group.guid,
-    conversation: group.conversation,
+    guid,
+    conversation,
     action: event.action,
     by: showUser(event.by),
     on: showUser(event.on),
@@ -123,4 +152,31 @@ export function tell(
     ...(event.scope && { scope: event.scope }),
     now,
   })
+  const messageId = Number(message.id)
+  tx.afterCommit(() => {
+    events.publish(appId, { trigger: 'message_sent', place: placeOfGroup(group), messageId, message })
+  })
+  await tellChange(events, tx, appId, group, { ...event, by: event.by.uid, uids: [event.on.uid] })
+  return message
+}
+
+/** Raises the event of what happened to members, one for each; an action message is not always written. */
+export async function tellChange(
+  events: Events,
+  tx: Transaction,
+  appId: number,
+  { guid, conversation }: Pick<GroupRow, 'guid' | 'conversation'>,
+  { action, by, uids, scope }: Pick<Told, 'action' | 'scope'> & { by: string; uids: readonly string[] },
+): Promise<void> {
+  const isOwn = action === 'joined' || action === 'left'
+  const raised = uids.map(
+    (uid): ChatEvent => ({
+      trigger: triggers[action],
+      guid,
+      conversation,
+      ...(!isOwn && { by }),
+      members: [{ uid, ...(scope && { scope: scope.new, oldScope: scope.old }) }],
+    }),
+  )
+  await events.raise(tx, appId, raised)
 }

@@ -20,8 +20,8 @@ export async function leave(context: Context, appId: number, guid: string, uid: 
       throw new ApiError('ERR_GROUP_NO_SELF_ACTION', devMessage)
     }
     const now = Math.floor(Date.now() / 1000)
-    const after = await removeMembers(tx, appId, group, [user], now)
-    await tell(tx, appId, after, { action: 'left', by: user, on: user }, now)
+    const after = await removeMembers(context.events, tx, appId, group, [user], now)
+    await tell(context.events, tx, appId, after, { action: 'left', by: user, on: user }, now)
   })
 }
 
@@ -43,7 +43,7 @@ export async function kickMember(
     if (target.membership === undefined) throw notAMember(group.guid, uid)
 
     const now = Math.floor(Date.now() / 1000)
-    const after = await removeMembers(tx, appId, group, [target.user], now)
-    await tell(tx, appId, after, { action: 'kicked', by: actor.user, on: target.user }, now)
+    const after = await removeMembers(context.events, tx, appId, group, [target.user], now)
+    await tell(context.events, tx, appId, after, { action: 'kicked', by: actor.user, on: target.user }, now)
   })
 }

@@ -82,7 +82,7 @@ function filters({ scopes, searchKey, status }: QueryOf<typeof listGroupMembers>
     const uidPart = searchKey.toLowerCase()
     conditions.push(sql`(strpos(u.name_key, ${nameKey(searchKey)}) > 0 or strpos(u.uid, ${uidPart}) > 0)`)
   }
-  // Users are shown as offline, so nobody is available.
-  if (status === 'available') conditions.push(sql`false`)
+  const isOnline = sql`exists (select from presence p where p.app_id = m.app_id and p.uid = m.uid)`
+  if (status !== undefined) conditions.push(status === 'available' ? isOnline : sql`not ${isOnline}`)
   return conditions
 }

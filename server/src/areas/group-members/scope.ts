@@ -54,7 +54,7 @@ export function changeScope(
       on: target.user,
       scope: { old: membership.scope, new: scope },
     } as const
-    await tell(tx, appId, group, event, Math.floor(Date.now() / 1000))
+    await tell(context.events, tx, appId, group, event, Math.floor(Date.now() / 1000))
     return { guid: group.guid, uid, scope, joinedAt: membership.joinedAt }
   })
 }

@@ -13,6 +13,7 @@ import {
   readTargets,
   storeFirstMembers,
   type Target,
+  tellChange,
   tooManyGroups,
 } from '../group-members/index.ts'
 import { nameKey, type UserRow, unknownUser } from '../users/index.ts'
@@ -63,6 +64,10 @@ export function makeGroup(
     const outcomes = await storeFirstMembers(tx, appId, row, plan, user?.uid ?? systemUid, now)
     const uids = plan.members.map(({ uid }) => uid)
     if (uids.length > 0) await joinConversation(tx, appId, row.conversation, uids)
+    const { conversation } = row
+    await context.events.raise(tx, appId, [{ trigger: 'group_created', guid, conversation, owner, uids }])
+    const banned = plan.bans.map(({ uid }) => uid)
+    await tellChange(context.events, tx, appId, row, { action: 'banned', by: user?.uid ?? systemUid, uids: banned })
     const shown = showGroup(row, owner === systemUid ? undefined : { scope: 'admin', joinedAt: now })
     return { ...shown, ...(group.members && { members: { data: outcomes } }) }
   })

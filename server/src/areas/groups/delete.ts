@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
-import type { Fragment } from '../../store/statement.ts'
+import { type Fragment, statement } from '../../store/statement.ts'
 import { requireActor } from '../group-members/index.ts'
-import { releaseUsesOf } from '../messages/index.ts'
+import { forgetReactionEvents, releaseUsesOf } from '../messages/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { lockGroup } from './access.ts'
 import { requireScopePermission } from './permissions.ts'
+import { showGroup } from './rows.ts'
 
 interface Traces {
   readonly appId: number
@@ -49,6 +50,7 @@ const places: readonly Place[] = [
   ofConversation('receipt_steps'),
   ({ appId, conversation }) =>
     releaseUsesOf(appId, sql`(select id from messages where app_id = ${appId} and conversation = ${conversation})`),
+  ({ appId, conversation }) => forgetReactionEvents(appId, sql`conversation = ${conversation}`),
   ofMessages('reactions', 'message_id'),
   ofMessages('interactions', 'message_id'),
   ofMessages('saved_messages', 'message_id'),
@@ -67,6 +69,13 @@ const places: readonly Place[] = [
   ofGroup('groups'),
 ]
 
+/** Sockets are told who was in it. */
+const selectMembers = statement(`
+  select uid
+  from group_members
+  where app_id = $1
+  and guid = $2`)
+
 /**
  * Removes a group with its members, bans, messages and everybody's side of its conversation, in one transaction.
  * @param user the acting user, who needs the permission `deleteGroup` or to own the group
@@ -81,6 +90,17 @@ export async function removeGroup(
     const group = await lockGroup(tx, appId, guid)
     const actor = await requireActor(tx, appId, group, user)
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'deleteGroup')
-    for (const place of places) await tx.run(place({ appId, guid: group.guid, conversation: group.conversation }))
+    const { guid: deleted, conversation } = group
+    const uids = context.events.bus.isHeard ? await tx.query<{ uid: string }>(selectMembers, [appId, deleted]) : []
+    for (const place of places) await tx.run(place({ appId, guid: deleted, conversation }))
+    await context.events.raise(tx, appId, [
+      {
+        trigger: 'group_deleted',
+        guid: deleted,
+        conversation,
+        uids: uids.map(({ uid }) => uid),
+        group: showGroup(group),
+      },
+    ])
   })
 }

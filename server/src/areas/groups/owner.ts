@@ -1,5 +1,6 @@
 import { ApiError } from '@parley/contract'
 import type { Context } from '../../context.ts'
+import type { Events } from '../../events/index.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
@@ -12,6 +13,7 @@ import {
   requireActiveTarget,
   requireActor,
   storeScope,
+  tellChange,
   vacancies,
 } from '../group-members/index.ts'
 import type { UserRow } from '../users/index.ts'
@@ -54,7 +56,7 @@ export function passOnGroup(
       if (owner === group.owner) throw new ApiError('ERR_GROUP_NO_SELF_ACTION', `${owner} owns the group already.`)
       if (membership === undefined) throw notAMember(group.guid, owner)
     }
-    return { group: await appointOwner(tx, appId, group, owner, actor), actor }
+    return { group: await appointOwner(context.events, tx, appId, group, owner, actor), actor }
   })
 }
 
@@ -64,6 +66,7 @@ export function passOnGroup(
  * @throws 404 `ERR_UID_NOT_FOUND`, 403 `ERR_BANNED_GROUPMEMBER`, `ERR_PLAN_QUOTA_RESTRICTION`
  */
 export async function appointOwner(
+  events: Events,
   tx: Transaction,
   appId: number,
   group: GroupRow,
@@ -72,13 +75,23 @@ export async function appointOwner(
 ): Promise<GroupRow> {
   if (owner === group.owner) return group
   const now = Math.floor(Date.now() / 1000)
-  if (owner !== systemUid) await makeAdmin(tx, appId, group, owner, now)
+  if (owner !== systemUid) await makeAdmin(events, tx, appId, group, owner, actor, now)
   const [row] = await tx.query<GroupRow>(update, [appId, group.guid, owner, now, actor.user.uid])
   if (row === undefined) throw new Error(`the group ${group.guid} vanished under its lock`)
+  const { guid, conversation, owner: oldOwner } = group
+  await events.raise(tx, appId, [{ trigger: 'group_owner_transferred', guid, conversation, owner, oldOwner }])
   return row
 }
 
-async function makeAdmin(tx: Transaction, appId: number, group: GroupRow, uid: string, now: number): Promise<void> {
+async function makeAdmin(
+  events: Events,
+  tx: Transaction,
+  appId: number,
+  group: GroupRow,
+  uid: string,
+  actor: GroupActor,
+  now: number,
+): Promise<void> {
   const target = await requireActiveTarget(tx, appId, group.guid, uid)
   if (target.membership !== undefined) {
     await storeScope(tx, appId, group.guid, uid, 'admin')
@@ -87,4 +100,5 @@ async function makeAdmin(tx: Transaction, appId: number, group: GroupRow, uid: s
   const refusal = refuseMembership(group, target, vacancies(group))
   if (refusal !== undefined) throw refusal
   await addMember(tx, appId, group, { uid, scope: 'admin' }, now)
+  await tellChange(events, tx, appId, group, { action: 'added', by: actor.user.uid, uids: [uid] })
 }

@@ -48,9 +48,22 @@ export function changeGroup(
     const group = await lockGroup(tx, appId, guid)
     const actor = await requireActor(tx, appId, group, user)
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'editGroup')
-    const owned = owner === undefined ? group : await appointOwner(tx, appId, group, owner, actor)
-    return { group: await store(tx, context, appId, owned, change, actor.user.uid), actor }
+    const owned = owner === undefined ? group : await appointOwner(context.events, tx, appId, group, owner, actor)
+    const stored = await store(tx, context, appId, owned, change, actor.user.uid)
+    if (differs(owned, stored) || change.password !== undefined) {
+      await context.events.raise(tx, appId, [
+        { trigger: 'group_updated', guid: stored.guid, conversation: stored.conversation },
+      ])
+    }
+    return { group: stored, actor }
   })
+}
+
+/** Was anything changed that others see? A repeated update only moves its time. */
+function differs(before: GroupRow, after: GroupRow): boolean {
+  const told = ({ name, type, icon, description, metadata, tags }: GroupRow) =>
+    JSON.stringify([name, type, icon, description, metadata, tags])
+  return told(before) !== told(after)
 }
 
 async function store(

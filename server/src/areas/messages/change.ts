@@ -1,6 +1,7 @@
 import { ApiError, type Message } from '@parley/contract'
 import type { App } from '../../call.ts'
 import type { Context } from '../../context.ts'
+import type { MessageChanged } from '../../events/types.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { lockConversation } from '../conversations/index.ts'
 import { type Membership, readGroup, readMembership, requireScopePermission } from '../groups/index.ts'
@@ -83,4 +84,19 @@ export async function showAction(on: Queryable, app: App, actionId: number, edit
   if (action === undefined) throw unknownMessage(actionId)
   const [shown] = await showMessages(on, app.appId, [action], { viewer: editor })
   return shown as Message
+}
+
+/**
+ * Puts the event of an edit or deletion on the bus, once it is committed and recorded.
+ * @returns its action message, as answers show it
+ */
+export async function tellAction(
+  { database, events }: Context,
+  app: App,
+  event: MessageChanged,
+  editor: Editor,
+): Promise<Message> {
+  const message = await showAction(database, app, event.actionId, editor)
+  events.publish(app.appId, { ...event, message })
+  return message
 }

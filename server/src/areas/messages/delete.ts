@@ -1,13 +1,23 @@
 import { ApiError, type Message } from '@parley/contract'
+import { sql } from 'kysely'
 import type { App } from '../../call.ts'
 import type { Context } from '../../context.ts'
+import { placeOf } from '../../events/place.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
 import type { RolePolicy } from '../roles/index.ts'
 import { writeMessageAction } from './actions.ts'
-import { changeMessage, type Editor, refuseActions, requireMessagePermission, showAction } from './change.ts'
+import {
+  changeMessage,
+  type Editor,
+  refuseActions,
+  requireMessagePermission,
+  showAction,
+  tellAction,
+} from './change.ts'
 import { releaseUses } from './media/uses.ts'
+import { forgetReactionEvents } from './reactions/forget.ts'
 import type { StoredMessage } from './rows.ts'
 import { recountThreads } from './threads/recount.ts'
 import { contentTraits } from './traits.ts'
@@ -61,22 +71,29 @@ export async function deleteMessage(
   permanent: boolean,
 ): Promise<Message> {
   const now = Math.floor(Date.now() / 1000)
-  const actionId = await changeMessage(context, app, editor, id, async (tx, message) => {
+  const { actionId, event } = await changeMessage(context, app, editor, id, async (tx, message) => {
     refuseActions(message)
     if (editor !== undefined) await requireRight(tx, app, editor, policy, message)
     if (message.deletedAt !== null && !permanent) {
       const [action] = await tx.query<{ id: number }>(selectAction, [app.appId, id])
-      if (action !== undefined) return action.id
+      if (action !== undefined) return { actionId: action.id, event: undefined }
     }
-    if (permanent) await purgeThread(tx, app.appId, message)
-    else await tx.query(clear, [app.appId, id, contentTraits, now, editor ?? systemUid])
+    const replies = permanent ? await purgeThread(tx, app.appId, message) : []
+    if (!permanent) await tx.query(clear, [app.appId, id, contentTraits, now, editor ?? systemUid])
     await releaseUses(tx, app.appId, [id])
     await tx.query(unpin, [app.appId, id])
     if (message.parentId !== null) await recountThreads(tx, app.appId, [message.parentId])
     await tx.query(raiseVersion, [app.appId, message.conversation])
-    return writeMessageAction(tx, app.appId, 'deleted', message, editor ?? message.sender, now)
+    const actionId = await writeMessageAction(tx, app.appId, 'deleted', message, editor ?? message.sender, now)
+    const place = placeOf(message)
+    const deleted = (messageId: number) => ({ trigger: 'message_deleted', place, messageId, actionId }) as const
+    const event = deleted(id)
+    // Replies that went with it are told one by one to whoever keeps copies; those who are connected see its thread go.
+    await context.events.record(tx, app.appId, [event, ...replies.map(deleted)])
+    return { actionId, event }
   })
-  return showAction(context.database, app, actionId, editor)
+  if (event === undefined) return showAction(context.database, app, actionId, editor)
+  return tellAction(context, app, event, editor)
 }
 
 async function requireRight(
@@ -98,7 +115,8 @@ const selectReplies = statement(`
   from messages
   where app_id = $1
   and parent_id = $2
-  and not purged`)
+  and not purged
+  order by sent_at, id`)
 
 /** Only the position stays: a cursor that names the message still works. */
 const purge = statement(`
@@ -148,14 +166,16 @@ export async function purgeConversation(tx: Transaction, appId: number, conversa
   await tx.query(raiseVersion, [appId, conversation])
 }
 
-/** Removes a message and its replies for good, with all that hangs on them. */
-async function purgeThread(tx: Transaction, appId: number, message: StoredMessage): Promise<void> {
-  const replies = await tx.query<{ id: number }>(selectReplies, [appId, message.id])
-  await purgeMessages(tx, appId, [message.id, ...replies.map((reply) => reply.id)])
+/** Removes a message and its replies for good, with all that hangs on them. @returns the ids of the replies */
+async function purgeThread(tx: Transaction, appId: number, message: StoredMessage): Promise<number[]> {
+  const replies = (await tx.query<{ id: number }>(selectReplies, [appId, message.id])).map(({ id }) => id)
+  await purgeMessages(tx, appId, [message.id, ...replies])
+  return replies
 }
 
 async function purgeMessages(tx: Transaction, appId: number, ids: readonly number[]): Promise<void> {
   await releaseUses(tx, appId, ids)
+  await tx.run(forgetReactionEvents(appId, sql`message = any(${ids}::bigint[])`))
   for (const remove of belongings) await tx.query(remove, [appId, ids])
   await tx.query(purge, [appId, ids])
 }

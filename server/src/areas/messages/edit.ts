@@ -1,11 +1,13 @@
 import { ApiError, type BodyOf, type Message, type updateMessage } from '@parley/contract'
 import type { App } from '../../call.ts'
 import type { Context } from '../../context.ts'
+import { placeOf } from '../../events/place.ts'
 import { statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
 import type { RolePolicy } from '../roles/index.ts'
+import { readUsers } from '../users/index.ts'
 import { writeMessageAction } from './actions.ts'
-import { changeMessage, type Editor, refuseActions, requireMessagePermission, showAction } from './change.ts'
+import { changeMessage, type Editor, refuseActions, requireMessagePermission, tellAction } from './change.ts'
 import { checkContent } from './content.ts'
 import { mediaKeysOf, recordUses, releaseUses } from './media/uses.ts'
 import { replaceEntry } from './search/entries.ts'
@@ -37,7 +39,7 @@ export async function editMessage(
   { data, tags }: BodyOf<typeof updateMessage>,
 ): Promise<Message> {
   const now = Math.floor(Date.now() / 1000)
-  const actionId = await changeMessage(context, app, editor, id, async (tx, message) => {
+  const event = await changeMessage(context, app, editor, id, async (tx, message) => {
     refuseActions(message)
     if (editor !== undefined && message.sender !== editor) {
       throw new ApiError('ERR_MESSAGE_NOT_A_SENDER', `${editor} is not the sender of the message ${id}.`)
@@ -62,7 +64,15 @@ export async function editMessage(
     const keys = mediaKeysOf(app, content.data)
     await recordUses(tx, app, id, keys)
     await releaseUses(tx, app.appId, [id], keys)
-    return writeMessageAction(tx, app.appId, 'edited', message, editor ?? message.sender, now)
+    const actionId = await writeMessageAction(tx, app.appId, 'edited', message, editor ?? message.sender, now)
+    const place = placeOf(message)
+    const edited = { trigger: 'message_edited', place, messageId: id, actionId } as const
+    await context.events.record(tx, app.appId, [edited])
+    const added = content.mentioned.filter((uid) => message.mentioned?.includes(uid) !== true)
+    if ((await readUsers(tx, app.appId, added)).size > 0) {
+      await context.events.raise(tx, app.appId, [{ trigger: 'user_mentioned', place, messageId: id }])
+    }
+    return edited
   })
-  return showAction(context.database, app, actionId, editor)
+  return tellAction(context, app, event, editor)
 }

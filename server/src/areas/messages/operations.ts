@@ -18,7 +18,7 @@ import { groupLimits } from './list/group-limits.ts'
 import { listMessages } from './list/list.ts'
 import { requireOpenMessage, roleLimits } from './list/role-limits.ts'
 import type { Source } from './list/sources.ts'
-import { dataOfForm } from './media/form.ts'
+import { sendForm } from './media/send.ts'
 import { readMessageId, requireMessage, showOne } from './read.ts'
 import { send } from './send.ts'
 
@@ -29,15 +29,7 @@ export const operations = [
   serve(
     sendMessage,
     async ({ app, caller, files, body }, context) => {
-      const data = dataOfForm(body, files)
-      const sent = await send(context, app, caller, { ...body, ...(data && { data }) })
-      // A repeated muid was answered with the message stored before, which has its own files.
-      if (files.length > 0)
-        await context.media.discard(
-          app,
-          files.map(({ key }) => key),
-        )
-      return { data: sent }
+      return { data: await sendForm(context, app, files, body, (whole) => send(context, app, caller, whole)) }
     },
     // The batch checks that the sender is known and active, in the transaction that writes the message.
     { checksActor: true },
@@ -100,14 +92,14 @@ export const operations = [
     }
     await requireGroupAccess(database, appId, group.guid, viewer)
     const source: Source = { of: 'viewer', appId, viewer, conversations }
-    const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer, group.guid))]
+    const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer, [group.guid]))]
     return listMessages(context, { app, viewer, source, query, limit, limits: seen })
   }),
 
   serve(getMessage, async ({ app, actor, policy, params }, { database }) => {
     const message = await requireMessage(database, app, readMessageId(params.id), viewerOf(actor))
     await requireOpenMessage(database, app.appId, policy, viewerOf(actor), message)
-    return { data: await showOne(database, app, message, viewerOf(actor)) }
+    return { data: await showOne(database, app, message, actor && { uid: actor.uid, policy }) }
   }),
 
   serve(updateMessage, async ({ app, actor, policy, params, body }, context) => {

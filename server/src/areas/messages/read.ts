@@ -2,6 +2,7 @@ import { ApiError, type Message } from '@parley/contract'
 import type { App } from '../../call.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readGroup, readMembership } from '../groups/index.ts'
+import { readLimits, readVisible, type Viewer } from './list/sight.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
 import { showMessages } from './show.ts'
 
@@ -17,7 +18,8 @@ export function unknownMessage(id: string | number): ApiError {
 }
 
 /**
- * A message that the viewer may see: sender or receiver, or member of the group. The app sees all.
+ * A message that the viewer may see: sender or receiver, or member of the group whose scope does not hide it from him
+ * (`listMessages.*`), which it never does with what he wrote himself. The app sees all.
  * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND`, 403 `ERR_MESSAGE_NO_ACCESS`
  */
 export async function requireMessage(
@@ -40,7 +42,9 @@ async function mayRead(on: Queryable, app: App, message: StoredMessage, viewer: 
   ])
   // To others a private group does not exist, nor what is said in it.
   if (membership === undefined && group?.type === 'private') throw unknownMessage(message.id)
-  return membership !== undefined
+  if (membership === undefined) return false
+  if (message.sender === viewer) return true
+  return (await readVisible(on, app.appId, { uid: viewer, policy: undefined }, [message])).has(message.id)
 }
 
 /** One message as answers show it. */
@@ -48,8 +52,10 @@ export async function showOne(
   on: Queryable,
   app: App,
   message: StoredMessage,
-  viewer: string | undefined,
+  viewer: Viewer | undefined,
 ): Promise<Message> {
-  const [shown] = await showMessages(on, app.appId, [message], { viewer, withTags: true })
+  const limits =
+    viewer === undefined || message.quotedId === null ? [] : await readLimits(on, app.appId, viewer, [message])
+  const [shown] = await showMessages(on, app.appId, [message], { viewer: viewer?.uid, withTags: true, limits })
   return shown as Message
 }

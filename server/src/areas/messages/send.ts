@@ -1,9 +1,12 @@
 import { ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage } from '@parley/contract'
 import type { App, Caller } from '../../call.ts'
 import type { Context } from '../../context.ts'
+import type { Queryable } from '../../store/database.ts'
 import { systemUid } from '../apps/index.ts'
 import { conversationId } from '../conversations/index.ts'
+import { requireGroup, requireGroupAccess } from '../groups/index.ts'
 import { requireActiveUser } from '../users/index.ts'
+import { askBeforeSending } from './before.ts'
 import { type Content, checkContent } from './content.ts'
 import { mediaKeysOf, recordUses } from './media/uses.ts'
 import { readMentions } from './mentions/show.ts'
@@ -75,12 +78,16 @@ async function sendTo(
   context: Context,
   app: App,
   caller: Caller,
-  content: Content,
+  sent: Content,
   body: SendBody,
   target: Target,
 ): Promise<Message> {
   const sender = caller.kind === 'user' ? caller.uid : systemUid
   const related = await readRelated(context, app, sender, target, body)
+  const content = await askBeforeSending(context, app, {
+    ...{ sender, ...target, content: sent, muid: body.muid, tags: body.tags },
+    ...{ parentId: related.parent?.id, quotedId: related.quoted?.id },
+  })
   const unjudged = {
     appId: app.appId,
     sender,
@@ -137,20 +144,34 @@ async function readRelated(
   const ids = [parentId, quotedMessageId].flatMap((id) => (id === undefined ? [] : Number(id)))
   const found = await readMessages(context.database, app.appId, ids)
   const here = conversationId(target.kind, target.kind === 2 ? target.receiver : sender, target.receiver)
-  const read = (id: number | string, code: 'ERR_WRONG_MESSAGE_THREAD' | 'ERR_MESSAGE_ID_NOT_FOUND') => {
+  const read = async (id: number | string, code: 'ERR_WRONG_MESSAGE_THREAD' | 'ERR_MESSAGE_ID_NOT_FOUND') => {
     const message = found.get(Number(id))
     if (message === undefined) throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${id}.`)
     const isHere =
       message.kind === target.kind &&
       (message.kind === 2 ? message.receiver === target.receiver : isPair(message, sender, target.receiver))
-    if (!isHere) throw new ApiError(code, `The message ${id} is not in the conversation ${here}.`)
-    return message
+    if (isHere) return message
+    // Who is named must be there before it counts what he was named with.
+    await requireReceiver(context.database, app, target, sender)
+    throw new ApiError(code, `The message ${id} is not in the conversation ${here}.`)
   }
-  const parent = parentId === undefined ? undefined : read(parentId, 'ERR_WRONG_MESSAGE_THREAD')
+  const parent = parentId === undefined ? undefined : await read(parentId, 'ERR_WRONG_MESSAGE_THREAD')
   if (parent !== undefined && parent.parentId !== null) throw new ApiError('ERR_MESSAGE_THREAD_NESTING')
   if (parent?.category === 'action') throw new ApiError('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
-  const quoted = quotedMessageId === undefined ? undefined : read(quotedMessageId, 'ERR_MESSAGE_ID_NOT_FOUND')
+  const quoted = quotedMessageId === undefined ? undefined : await read(quotedMessageId, 'ERR_MESSAGE_ID_NOT_FOUND')
   return { ...(parent && { parent }), ...(quoted && { quoted }) }
+}
+
+/** @throws 404 for a receiver who is unknown, or a group that is, to the sender; 403 for a group that is not his */
+async function requireReceiver(
+  on: Queryable,
+  { appId }: App,
+  { kind, receiver }: Target,
+  sender: string,
+): Promise<void> {
+  if (kind === 1) await requireActiveUser(on, appId, receiver)
+  else if (sender === systemUid) await requireGroup(on, appId, receiver)
+  else await requireGroupAccess(on, appId, receiver, sender)
 }
 
 function isPair(message: StoredMessage, a: string, b: string): boolean {

@@ -1,9 +1,11 @@
 import type { Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
+import type { Fragment } from '../../store/statement.ts'
 import { conversationId } from '../conversations/index.ts'
 import { readGroups, showGroup } from '../groups/index.ts'
 import { readUsers, showDeletedUser, showUser } from '../users/index.ts'
 import { addTo, readAdditions } from './additions.ts'
+import { readWithin } from './list/sight.ts'
 import { readMentions } from './mentions/show.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
 
@@ -14,6 +16,8 @@ export interface ShowOptions {
   readonly withTags?: boolean
   /** Answers the message that another one quotes inside it. */
   readonly withQuoted?: boolean
+  /** What the viewer may see of messages that others quote: conditions on `m`. Those that he may not see are left out. */
+  readonly limits?: readonly Fragment[]
   /** Says of messages with a thread whether the viewer follows it. */
   readonly withThreadSubscribed?: boolean
   /** Shows the tags of users whom messages mention. */
@@ -38,10 +42,11 @@ export async function showMessages(
   const quoted =
     options.withQuoted === false
       ? new Map<number, StoredMessage>()
-      : await readMessages(
+      : await readQuoted(
           on,
           appId,
           rows.flatMap((row) => row.quotedId ?? []),
+          options,
         )
   // What actions tell of is joined when they are read: deleted text does not live on in them.
   const subjects = await readMessages(
@@ -67,6 +72,17 @@ export async function showMessages(
     const quotedMessage = row.quotedId === null ? undefined : showInside(quoted.get(row.quotedId), options)
     return quotedMessage === undefined ? message : { ...message, quotedMessage }
   })
+}
+
+async function readQuoted(
+  on: Queryable,
+  appId: number,
+  ids: readonly number[],
+  { limits = [] }: ShowOptions,
+): Promise<Map<number, StoredMessage>> {
+  if (ids.length === 0) return new Map()
+  const [quoted, visible] = await Promise.all([readMessages(on, appId, ids), readWithin(on, appId, ids, limits)])
+  return new Map([...quoted].filter(([id]) => visible.has(id)))
 }
 
 async function readEntities(on: Queryable, appId: number, rows: readonly StoredMessage[]): Promise<Entities> {

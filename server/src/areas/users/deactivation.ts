@@ -1,4 +1,5 @@
-import type { Database, Transaction } from '../../store/database.ts'
+import type { Context } from '../../context.ts'
+import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
 import { type GroupSide, lockConversations, resumeMembers, suspendMembers } from '../conversations/index.ts'
@@ -62,7 +63,11 @@ const recount = statement(`
  * Deactivates users: their tokens stop working, their memberships stay but are not counted, in groups and in receipts.
  * @returns those of them who are deactivated now, in the order given; unknown ones and the system user are left out
  */
-export function deactivateUsers(database: Database, appId: number, sent: readonly string[]): Promise<string[]> {
+export function deactivateUsers(
+  { database, events }: Pick<Context, 'database' | 'events'>,
+  appId: number,
+  sent: readonly string[],
+): Promise<string[]> {
   const uids = read(sent).filter((uid) => uid !== systemUid)
   return database.transaction(async (tx) => {
     const now = Math.floor(Date.now() / 1000)
@@ -73,9 +78,12 @@ export function deactivateUsers(database: Database, appId: number, sent: readonl
       changed.map(({ uid }) => uid),
     )
     if (sides.length > 0) {
-      await suspendMembers(tx, appId, sides, now)
+      await suspendMembers(events, tx, appId, sides, now)
       await tx.query(recount, [appId, sides.map(({ guid }) => guid), -1, now])
     }
+    tx.afterCommit(() => {
+      for (const { uid } of changed) events.publish(appId, { control: 'sessions_ended', uid })
+    })
     return knownAmong(tx, appId, uids)
   })
 }
@@ -85,7 +93,7 @@ export function deactivateUsers(database: Database, appId: number, sent: readonl
  * @returns those who came back, and those who were not deactivated to begin with, in the order given
  */
 export function reactivateUsers(
-  database: Database,
+  { database, events }: Pick<Context, 'database' | 'events'>,
   appId: number,
   sent: readonly string[],
 ): Promise<{ reactivatedUids: string[]; nonDeactivatedUids: string[] }> {
@@ -96,7 +104,7 @@ export function reactivateUsers(
     const changed = new Set(rows.map(({ uid }) => uid))
     const sides = await lockMemberships(tx, appId, [...changed])
     if (sides.length > 0) {
-      await resumeMembers(tx, appId, sides, now)
+      await resumeMembers(events, tx, appId, sides, now)
       await tx.query(recount, [appId, sides.map(({ guid }) => guid), 1, now])
     }
     const known = await knownAmong(tx, appId, uids)

@@ -1,4 +1,6 @@
-import type { Database, Transaction } from '../../store/database.ts'
+import type { Context } from '../../context.ts'
+import type { ChatEvent } from '../../events/types.ts'
+import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { lockConversations, settle } from '../conversations/index.ts'
 import { places, type Traces } from './places.ts'
@@ -25,6 +27,19 @@ const selectPairs = statement(`
   where app_id = $1
   and kind = 1
   and second = $2`)
+
+const selectOwned = statement(`
+  select guid
+  from groups
+  where app_id = $1
+  and owner = $2`)
+
+const selectOwners = statement(`
+  select guid, conversation, owner
+  from groups
+  where app_id = $1
+  and guid = any($2::text[])
+  order by guid`)
 
 /** The groups in which he left anything: a member of today or of once, banned, owner, or sender of imported messages. */
 const selectGroups = statement(`
@@ -60,13 +75,33 @@ const selectGroups = statement(`
  * @param uid in lower case
  * @throws 404 `ERR_UID_NOT_FOUND`
  */
-export async function deleteForGood(database: Database, appId: number, uid: string): Promise<void> {
+export async function deleteForGood(
+  { database, events }: Pick<Context, 'database' | 'events'>,
+  appId: number,
+  uid: string,
+): Promise<void> {
   await database.transaction(async (tx) => {
     const traces = await lockTraces(tx, appId, uid)
+    const owned = await tx.query<{ guid: string }>(selectOwned, [appId, uid])
     for (const place of places) await tx.run(place(traces))
     // What only he had not read is now read by all.
-    await settle(tx, appId, traces.guids, traces.now)
+    await settle(events, tx, appId, traces.guids, traces.now)
+    const passedOn = owned.map(({ guid }) => guid)
+    await events.raise(tx, appId, await transfers(tx, appId, passedOn, uid))
+    tx.afterCommit(() => events.publish(appId, { control: 'sessions_ended', uid }))
   })
+}
+
+/** Groups that have passed from a user to the owners that they have now. */
+async function transfers(
+  tx: Transaction,
+  appId: number,
+  guids: readonly string[],
+  oldOwner: string,
+): Promise<ChatEvent[]> {
+  if (guids.length === 0) return []
+  const groups = await tx.query<{ guid: string; conversation: number; owner: string }>(selectOwners, [appId, guids])
+  return groups.map((group) => ({ trigger: 'group_owner_transferred', ...group, oldOwner }))
 }
 
 /** Finds what there is of him, with him and all his conversations locked. */

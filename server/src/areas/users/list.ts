@@ -76,6 +76,9 @@ function orderOf(affix: 'append' | 'prepend' | undefined): Fragment {
   return sql`u.name_key, u.uid`
 }
 
+/** By the table of those who are connected, which is small: the users that are not need not be looked at. */
+const isOnline = sql`exists (select from presence p where p.app_id = u.app_id and p.uid = u.uid)`
+
 /** A page that is not full tells the total by itself. */
 async function countUsers(on: Queryable, conditions: Fragment, found: number, page: PageRequest): Promise<number> {
   if (found < page.perPage && (found > 0 || page.offset === 0)) return page.offset + found
@@ -105,8 +108,8 @@ function conditionsOf(appId: number, viewer: string | undefined, filters: UserFi
   if (wantedRoles.length > 1) conditions.push(sql`u.role = any(${wantedRoles}::text[])`)
   if (tags.length > 0) conditions.push(sql`u.tags && ${tags}::text[]`)
   if (uids !== undefined) conditions.push(sql`u.uid = any(${uids.map((uid) => uid.toLowerCase())}::text[])`)
-  // Nobody's presence is known, so everybody is shown as offline.
-  if (status !== undefined && !status.includes('offline')) conditions.push(sql`false`)
+  const [wantsOnline, wantsOffline] = [status?.includes('available') === true, status?.includes('offline') === true]
+  if (wantsOnline !== wantsOffline) conditions.push(wantsOnline ? isOnline : sql`not ${isOnline}`)
   const ranges: Array<[Fragment, keyof UserFilters, Fragment]> = [
     [sql`u.created_at`, 'createdAt[from]', sql`>=`],
     [sql`u.created_at`, 'createdAt[to]', sql`<=`],

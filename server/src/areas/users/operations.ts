@@ -23,12 +23,12 @@ import { showUser } from './rows.ts'
 import { showUsers } from './view.ts'
 
 export const operations = [
-  serve(createUser, async ({ app, caller, body: { withAuthToken, ...user } }, { database, secrets }) => {
+  serve(createUser, async ({ app, caller, body: { withAuthToken, ...user } }, context) => {
     checkProfile(user)
     const fromBackend = comesFromBackend(caller)
-    return database.transaction(async (tx) => {
+    return context.database.transaction(async (tx) => {
       const row = await insertUser(tx, app.appId, user, { fromBackend })
-      const token = withAuthToken === true ? await issueToken(tx, secrets, app.appId, row.uid) : undefined
+      const token = withAuthToken === true ? await issueToken(context, tx, app.appId, row.uid) : undefined
       return { data: { ...showUser(row, 'self'), ...(token && { authToken: token.authToken }) } }
     })
   }),
@@ -56,19 +56,19 @@ export const operations = [
     return { data: showUser(row, fromBackend ? 'app' : 'other') }
   }),
 
-  serve(deactivateUsers, async ({ app, body: { uidsToDeactivate = [] } }, { database }) => {
-    return { data: { deactivatedUids: await deactivation.deactivateUsers(database, app.appId, uidsToDeactivate) } }
+  serve(deactivateUsers, async ({ app, body: { uidsToDeactivate = [] } }, context) => {
+    return { data: { deactivatedUids: await deactivation.deactivateUsers(context, app.appId, uidsToDeactivate) } }
   }),
 
-  serve(reactivateUsers, async ({ app, body: { uidsToActivate = [] } }, { database }) => {
-    return { data: await deactivation.reactivateUsers(database, app.appId, uidsToActivate) }
+  serve(reactivateUsers, async ({ app, body: { uidsToActivate = [] } }, context) => {
+    return { data: await deactivation.reactivateUsers(context, app.appId, uidsToActivate) }
   }),
 
-  serve(deleteUser, async ({ app, params, body }, { database }) => {
-    const { uid } = await requireUser(database, app.appId, params.uid)
+  serve(deleteUser, async ({ app, params, body }, context) => {
+    const { uid } = await requireUser(context.database, app.appId, params.uid)
     if (uid === systemUid) throw new ApiError('ERR_PERMISSION_DENIED', `${systemUid} cannot be deleted.`)
-    await deactivation.deactivateUsers(database, app.appId, [uid])
-    if (body.permanent === true) await deleteForGood(database, app.appId, uid)
+    await deactivation.deactivateUsers(context, app.appId, [uid])
+    if (body.permanent === true) await deleteForGood(context, app.appId, uid)
     return { data: { success: true, message: `The user ${uid} was deleted.` } }
   }),
 ]

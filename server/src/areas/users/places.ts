@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Fragment } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
-import { releaseUsesOf } from '../messages/index.ts'
+import { forgetReactionEvents, releaseUsesOf } from '../messages/index.ts'
 import { showDeletedUser } from './rows.ts'
 
 /** What is removed with a user, and found under locks before anything is. */
@@ -40,6 +40,7 @@ const conversations: readonly Place[] = [
   (t) => sql`delete from conversation_states where app_id = ${t.appId} and uid = ${t.uid}`,
   (t) => sql`delete from receipt_steps where app_id = ${t.appId} and ${inPairs(t)}`,
   (t) => releaseUsesOf(t.appId, messagesInPairs(t)),
+  (t) => forgetReactionEvents(t.appId, sql`(data ->> 'uid' = ${t.uid} or ${inPairs(t)})`),
   (t) => sql`delete from reactions where app_id = ${t.appId} and message_id in ${messagesInPairs(t)}`,
   (t) => sql`delete from interactions where app_id = ${t.appId} and message_id in ${messagesInPairs(t)}`,
   (t) => sql`delete from saved_messages where app_id = ${t.appId} and message_id in ${messagesInPairs(t)}`,
@@ -168,6 +169,7 @@ const himself: readonly Place[] = [
   (t) => sql`delete from friends where app_id = ${t.appId} and uid = ${t.uid}`,
   (t) => sql`delete from blocks where app_id = ${t.appId} and blocker = ${t.uid}`,
   (t) => sql`delete from blocks where app_id = ${t.appId} and blocked = ${t.uid}`,
+  (t) => sql`delete from presence where app_id = ${t.appId} and uid = ${t.uid}`,
   (t) => sql`delete from users where app_id = ${t.appId} and uid = ${t.uid}`,
 ]
 

@@ -14,13 +14,15 @@ export interface UserRow {
   readonly tags: string[]
   readonly createdAt: number
   readonly updatedAt: number | null
+  /** A process that lives has a socket of his. */
+  readonly online: boolean
   readonly lastActiveAt: number | null
   readonly deactivatedAt: number | null
 }
 
 /** Columns of `UserRow`, of the table `users` under the alias `u`. */
 export const userColumns = `u.uid, u.name, u.avatar, u.link, u.role, u.status_message as "statusMessage", u.metadata, u.tags,
-  u.created_at as "createdAt", u.updated_at as "updatedAt", u.last_active_at as "lastActiveAt",
+  u.created_at as "createdAt", u.updated_at as "updatedAt", u.online, u.last_active_at as "lastActiveAt",
   u.deactivated_at as "deactivatedAt"`
 
 const selectUsers = statement(`
@@ -54,7 +56,7 @@ export function showUser(row: UserRow, view: UserView = 'other', { withTags = tr
     ...(row.avatar !== null && { avatar: row.avatar }),
     ...(row.link !== null && { link: row.link }),
     ...(metadata !== null && { metadata }),
-    status: 'offline',
+    status: row.online ? 'available' : 'offline',
     ...(row.statusMessage !== null && { statusMessage: row.statusMessage }),
     role: row.role,
     ...(row.lastActiveAt !== null && { lastActiveAt: row.lastActiveAt }),

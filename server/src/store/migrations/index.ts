@@ -4,6 +4,8 @@ import * as messageFeatures from './0002-message-features.ts'
 import * as search from './0003-search.ts'
 import * as media from './0004-media.ts'
 import * as events from './0005-events.ts'
+import * as webhooks from './0006-webhooks.ts'
+import * as presence from './0007-presence.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -12,4 +14,6 @@ export const migrations: Record<string, Migration> = {
   '0003-search': search,
   '0004-media': media,
   '0005-events': events,
+  '0006-webhooks': webhooks,
+  '0007-presence': presence,
 }

@@ -17,22 +17,32 @@ const selectRestricted = statement(`
   join groups g on g.app_id = m.app_id and g.guid = m.guid
   where m.app_id = $1
   and m.uid = $2
-  and g.permissions_version > 0
-  and ($3::text is null or g.guid = $3)`)
+  and g.permissions_version > 0`)
+
+const selectRestrictedAmong = statement(`
+  select g.guid, m.scope, m.joined_at as "joinedAt", g.permissions
+  from group_members m
+  join groups g on g.app_id = m.app_id and g.guid = m.guid
+  where m.app_id = $1
+  and m.uid = $2
+  and m.guid = any($3::text[])
+  and g.permissions_version > 0`)
 
 /**
  * What the scopes of a user let him see of the histories of his groups (`listMessages.*`), as conditions on `m`.
- * @param guid only this group; else all of his
+ * @param guids only these groups; else all of his
  * @param ofThreads also `listThreadedMessages`
  */
 export async function groupLimits(
   on: Queryable,
   appId: number,
   uid: string,
-  guid?: string,
+  guids?: readonly string[],
   { ofThreads = false } = {},
 ): Promise<Fragment[]> {
-  const memberships = await on.query<RestrictedMembership>(selectRestricted, [appId, uid, guid ?? null])
+  const memberships = await (guids === undefined
+    ? on.query<RestrictedMembership>(selectRestricted, [appId, uid])
+    : on.query<RestrictedMembership>(selectRestrictedAmong, [appId, uid, guids]))
   return memberships.flatMap((membership) => {
     const conditions = [...limitsOf(membership), ...(ofThreads ? threadLimitsOf(membership) : [])]
     if (conditions.length === 0) return []

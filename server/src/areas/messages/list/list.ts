@@ -85,6 +85,7 @@ async function pageOfMessages(on: Queryable, request: ListRequest, reading: Read
     viewer: request.viewer,
     withTags: query.withTags === true,
     withQuoted: query.hideQuotedMessages !== true,
+    ...(request.limits && { limits: request.limits }),
     withThreadSubscribed: query.withThreadSubscribed === true,
     withMentionTags: query.mentionsWithTagInfo === true,
     withMentionBlocks: query.mentionsWithBlockedInfo === true,

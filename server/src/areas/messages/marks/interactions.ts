@@ -2,7 +2,7 @@ import { ApiError, badRequest } from '@parley/contract'
 import type { App } from '../../../call.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
-import { requireMessage } from '../read.ts'
+import { changeMessage } from '../change.ts'
 
 const insert = statement(`
   insert into interactions (app_id, message_id, uid, element_id, interacted_at)
@@ -11,28 +11,30 @@ const insert = statement(`
   on conflict do nothing`)
 
 /**
- * Notes that a user used elements of an interactive message; the first time of each is kept.
+ * Notes that a user used elements of an interactive message, under its conversation's lock, so that nothing is left behind
+ * by one that is removed at the same time; the first time of each is kept.
  * @throws 403 `ERR_MESSAGE_ACTION_NOT_ALLOWED` for a message of another category, 400 for an element that it has not
  */
 export async function markInteracted(
-  { database }: Context,
+  context: Context,
   app: App,
   uid: string,
   id: number,
   elementIds: readonly string[],
 ): Promise<void> {
-  const message = await requireMessage(database, app, id, uid)
-  if (message.category !== 'interactive' || message.deletedAt !== null) {
-    throw new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${id} is not interactive.`)
-  }
-  const declared = new Set(elementIdsOf(message.data))
-  const unknown = elementIds.flatMap((element, i) => (declared.has(element) ? [] : [i]))
-  if (unknown.length > 0) {
-    throw badRequest(
-      unknown.map((i) => ({ path: `body/interactions/${i}`, message: 'is not an element of this message' })),
-    )
-  }
-  await database.query(insert, [app.appId, id, uid, [...new Set(elementIds)], Math.floor(Date.now() / 1000)])
+  await changeMessage(context, app, uid, id, async (tx, message) => {
+    if (message.category !== 'interactive' || message.deletedAt !== null) {
+      throw new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${id} is not interactive.`)
+    }
+    const declared = new Set(elementIdsOf(message.data))
+    const unknown = elementIds.flatMap((element, i) => (declared.has(element) ? [] : [i]))
+    if (unknown.length > 0) {
+      throw badRequest(
+        unknown.map((i) => ({ path: `body/interactions/${i}`, message: 'is not an element of this message' })),
+      )
+    }
+    await tx.query(insert, [app.appId, id, uid, [...new Set(elementIds)], Math.floor(Date.now() / 1000)])
+  })
 }
 
 /** Every `elementId` that the content of an interactive message declares, wherever it stands. */

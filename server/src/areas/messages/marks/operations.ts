@@ -10,6 +10,8 @@ import {
 import { type App, serve } from '../../../call.ts'
 import type { Context } from '../../../context.ts'
 import { readUser } from '../../users/index.ts'
+import type { Viewer } from '../list/sight.ts'
+import { sendForm } from '../media/send.ts'
 import { readMessageId, requireMessage, showOne } from '../read.ts'
 import { send } from '../send.ts'
 import { markInteracted as noteInteractions } from './interactions.ts'
@@ -17,28 +19,28 @@ import { pinMessage as pin, unpinMessage as unpin } from './pins.ts'
 import { saveMessage as save, unsaveMessage as unsave } from './saves.ts'
 
 export const operations = [
-  serve(pinMessage, async ({ app, actor, params }, context) => {
+  serve(pinMessage, async ({ app, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     await pin(context, app, actor?.uid, id)
-    return { data: await showChanged(context, app, id, actor?.uid) }
+    return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
   }),
 
-  serve(unpinMessage, async ({ app, actor, params }, context) => {
+  serve(unpinMessage, async ({ app, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     await unpin(context, app, actor?.uid, id)
-    return { data: await showChanged(context, app, id, actor?.uid) }
+    return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
   }),
 
-  serve(saveMessage, async ({ app, actor, params }, context) => {
+  serve(saveMessage, async ({ app, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     await save(context, app, actor?.uid ?? '', id)
-    return { data: await showChanged(context, app, id, actor?.uid) }
+    return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
   }),
 
-  serve(unsaveMessage, async ({ app, actor, params }, context) => {
+  serve(unsaveMessage, async ({ app, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     await unsave(context, app, actor?.uid ?? '', id)
-    return { data: await showChanged(context, app, id, actor?.uid) }
+    return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
   }),
 
   serve(markInteracted, async ({ app, actor, params, body }, context) => {
@@ -47,13 +49,14 @@ export const operations = [
     return { data: { success: true, message: `The message ${params.id} is marked as interacted for ${uid}.` } }
   }),
 
-  serve(sendBotMessage, async ({ app, params, body }, context) => {
+  serve(sendBotMessage, async ({ app, params, files, body }, context) => {
     const bot = await readUser(context.database, app.appId, params.uid.toLowerCase())
     if (bot?.role !== 'bot') throw new ApiError('ERR_BOT_NOT_FOUND', `There is no bot with the uid ${params.uid}.`)
-    return { data: await send(context, app, { kind: 'user', uid: bot.uid, via: 'key' }, body) }
+    const caller = { kind: 'user', uid: bot.uid, via: 'key' } as const
+    return { data: await sendForm(context, app, files, body, (whole) => send(context, app, caller, whole)) }
   }),
 ]
 
-async function showChanged(context: Context, app: App, id: number, viewer: string | undefined) {
-  return showOne(context.database, app, await requireMessage(context.database, app, id, viewer), viewer)
+async function showChanged(context: Context, app: App, id: number, viewer: Viewer | undefined) {
+  return showOne(context.database, app, await requireMessage(context.database, app, id, viewer?.uid), viewer)
 }

@@ -3,9 +3,10 @@ import type { App } from '../../../call.ts'
 import type { Context } from '../../../context.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
+import { lockConversation } from '../../conversations/index.ts'
 import type { AddingFeature, Addition } from '../additions.ts'
-import { requireMessage } from '../read.ts'
-import type { StoredMessage } from '../rows.ts'
+import { requireMessage, unknownMessage } from '../read.ts'
+import { readMessages, type StoredMessage } from '../rows.ts'
 import type { ShowOptions } from '../show.ts'
 import { traits } from '../traits.ts'
 import { refuseUnsuitable } from './pins.ts'
@@ -44,10 +45,15 @@ const removeSave = statement(`
  * @throws 400 `ERR_SAVED_MESSAGES_LIMIT_EXCEEDED`
  */
 export async function saveMessage({ database }: Context, app: App, uid: string, id: number): Promise<void> {
-  refuseUnsuitable(await requireMessage(database, app, id, uid))
+  const { conversation } = await requireMessage(database, app, id, uid)
   await database.transaction(async (tx) => {
     // One save of a user at a time, so that two cannot both be the hundredth.
     await tx.query(lockUser, [app.appId, uid])
+    // And none of a message that is being removed.
+    await lockConversation(tx, app.appId, conversation)
+    const message = (await readMessages(tx, app.appId, [id])).get(id)
+    if (message === undefined) throw unknownMessage(id)
+    refuseUnsuitable(message)
     const [saves] = await tx.query<{ count: number; mine: number }>(countSaves, [app.appId, uid, id])
     if ((saves?.mine ?? 0) > 0) return
     if ((saves?.count ?? 0) >= limits.savedMessagesPerUser) {

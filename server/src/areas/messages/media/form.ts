@@ -6,9 +6,9 @@ interface FormBody {
   readonly caption?: string
 }
 
-/** `data` of a message that came as a form: its fields gathered, its files as attachments. JSON bodies stay as they are. */
+/** `data` of a message that came as a form: its fields gathered, its files as attachments. Others stay as they are. */
 export function dataOfForm(body: FormBody, files: readonly UploadedFile[]): Record<string, unknown> | undefined {
-  if (files.length === 0) return body.data
+  if (files.length === 0 && body.metadata === undefined && body.caption === undefined) return body.data
   const attachments = files.map(({ url, name, mimeType, size }) => ({
     url,
     name,
@@ -21,6 +21,6 @@ export function dataOfForm(body: FormBody, files: readonly UploadedFile[]): Reco
     ...body.data,
     ...(body.metadata && { metadata: body.metadata }),
     ...(body.caption !== undefined && { text: body.caption }),
-    attachments: [...attachments, ...sent],
+    ...(files.length > 0 && { attachments: [...attachments, ...sent] }),
   }
 }

@@ -1,6 +1,8 @@
 import { ApiError, badRequest, limits } from '@parley/contract'
 import type { App } from '../../../call.ts'
 import type { Context } from '../../../context.ts'
+import { placeOf } from '../../../events/place.ts'
+import type { ChatEvent } from '../../../events/types.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { readBlockInfo } from '../../blocked-users/index.ts'
@@ -19,7 +21,8 @@ const selectKinds = statement(`
 const insert = statement(`
   insert into reactions (app_id, message_id, reaction, uid, reacted_at)
   values ($1, $2, $3, $4, $5)
-  on conflict do nothing`)
+  on conflict do nothing
+  returning id as "reactionId", reacted_at as "reactedAt"`)
 
 const setTrait = statement(`
   update messages
@@ -33,7 +36,14 @@ const remove = statement(`
   where app_id = $1
   and message_id = $2
   and reaction = $3
-  and uid = $4`)
+  and uid = $4
+  returning id as "reactionId", reacted_at as "reactedAt"`)
+
+/** A reaction that was given or taken back. */
+interface ChangedRow {
+  readonly reactionId: number
+  readonly reactedAt: number
+}
 
 const clearTrait = statement(`
   update messages
@@ -73,7 +83,10 @@ export async function addReaction(
         },
       ])
     }
-    await tx.query(insert, [app.appId, id, reaction, uid, Math.floor(Date.now() / 1000)])
+    const values = [app.appId, id, reaction, uid, Math.floor(Date.now() / 1000)]
+    const added = await tx.query<ChangedRow>(insert, values)
+    const told = added.map((row) => reacted('message_reaction_added', message, uid, reaction, row))
+    await context.events.raise(tx, app.appId, told)
     await tx.query(setTrait, [app.appId, id, traits.reactions])
   })
 }
@@ -88,9 +101,30 @@ export async function removeReaction(
 ): Promise<void> {
   await changeMessage(context, app, uid, id, async (tx, message) => {
     await requireMessageRight(tx, app, uid, message, 'addReaction')
-    await tx.query(remove, [app.appId, id, reaction, uid])
+    const removed = await tx.query<ChangedRow>(remove, [app.appId, id, reaction, uid])
+    const told = removed.map((row) => reacted('message_reaction_removed', message, uid, reaction, row))
+    await context.events.raise(tx, app.appId, told)
     await tx.query(clearTrait, [app.appId, id, traits.reactions])
   })
+}
+
+function reacted(
+  trigger: 'message_reaction_added' | 'message_reaction_removed',
+  message: StoredMessage,
+  uid: string,
+  reaction: string,
+  row: ChangedRow,
+): ChatEvent {
+  const { id: messageId, parentId } = message
+  return {
+    trigger,
+    place: placeOf(message),
+    messageId,
+    ...(parentId !== null && { parentId }),
+    reaction,
+    uid,
+    ...row,
+  }
 }
 
 /** An emoji may be several characters; they are counted as code points. */

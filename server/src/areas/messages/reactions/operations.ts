@@ -6,6 +6,7 @@ import {
 } from '@parley/contract'
 import { type App, serve } from '../../../call.ts'
 import type { Context } from '../../../context.ts'
+import type { Viewer } from '../list/sight.ts'
 import { readMessageId, requireMessage, showOne } from '../read.ts'
 import { addReaction, removeReaction } from './give.ts'
 import { listReactions } from './list.ts'
@@ -19,21 +20,21 @@ export const operations = [
     listReactions(database, app, actor?.uid, readMessageId(params.id), query, params.reaction),
   ),
 
-  serve(addReactionOperation, async ({ app, actor, params }, context) => {
+  serve(addReactionOperation, async ({ app, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     const uid = actor?.uid ?? ''
     await addReaction(context, app, uid, id, params.reaction)
-    return { data: await showChanged(context, app, id, uid) }
+    return { data: await showChanged(context, app, id, { uid, policy }) }
   }),
 
-  serve(removeReactionOperation, async ({ app, actor, params }, context) => {
+  serve(removeReactionOperation, async ({ app, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     const uid = actor?.uid ?? ''
     await removeReaction(context, app, uid, id, params.reaction)
-    return { data: await showChanged(context, app, id, uid) }
+    return { data: await showChanged(context, app, id, { uid, policy }) }
   }),
 ]
 
-async function showChanged(context: Context, app: App, id: number, viewer: string) {
-  return showOne(context.database, app, await requireMessage(context.database, app, id, viewer), viewer)
+async function showChanged(context: Context, app: App, id: number, viewer: Viewer) {
+  return showOne(context.database, app, await requireMessage(context.database, app, id, viewer.uid), viewer)
 }

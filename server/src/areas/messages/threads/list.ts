@@ -105,9 +105,10 @@ async function showThreads(on: Queryable, request: ThreadListRequest, rows: read
   ])
   // A parent removed for good since the page was read takes its thread along.
   const threads = rows.flatMap((row) => parents.get(row.parentId) ?? [])
+  const options = { viewer, withTags: true, ...(request.limits && { limits: request.limits }) }
   const [shownParents, shownReplies] = await Promise.all([
-    showMessages(on, app.appId, threads, { viewer, withTags: true, withThreadSubscribed: true }),
-    showMessages(on, app.appId, lastReplies, { viewer, withTags: true }),
+    showMessages(on, app.appId, threads, { ...options, withThreadSubscribed: true }),
+    showMessages(on, app.appId, lastReplies, options),
   ])
   const shown = new Map(shownParents.map((message) => [Number(message.id), message]))
   const replies = new Map(shownReplies.map((message) => [Number(message.id), message]))

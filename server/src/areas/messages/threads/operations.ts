@@ -16,15 +16,16 @@ import { requireMessageRight } from '../group-rights.ts'
 import { groupLimits } from '../list/group-limits.ts'
 import { listMessages } from '../list/list.ts'
 import { roleLimits } from '../list/role-limits.ts'
+import { sendForm } from '../media/send.ts'
 import { readMessageId, requireMessage } from '../read.ts'
 import { listThreads } from './list.ts'
 import { reply } from './reply.ts'
 import { subscribeToThread, unsubscribeFromThread } from './subscriptions.ts'
 
 export const operations = [
-  serve(sendThreadMessage, async ({ app, caller, actor, params, body }, context) => {
+  serve(sendThreadMessage, async ({ app, caller, actor, params, files, body }, context) => {
     const parent = await requireMessage(context.database, app, readMessageId(params.id), actor?.uid)
-    return { data: await reply(context, app, caller, parent, body) }
+    return { data: await sendForm(context, app, files, body, (whole) => reply(context, app, caller, parent, whole)) }
   }),
 
   serve(listThreadMessages, async ({ app, actor, policy, params, query }, context) => {
@@ -36,7 +37,7 @@ export const operations = [
     const limit = query.limit ?? query.perPage ?? limits.limit.default
     if (viewer === undefined) return listMessages(context, { app, viewer, source, query, limit })
     const right = await requireMessageRight(database, app, viewer, parent, 'listThreadedMessages')
-    const ofGroup = right === undefined ? [] : await groupLimits(database, appId, viewer, right.group.guid)
+    const ofGroup = right === undefined ? [] : await groupLimits(database, appId, viewer, [right.group.guid])
     const seen = [...roleLimits(policy, viewer), ...ofGroup]
     return listMessages(context, { app, viewer, source, query, limit, limits: seen })
   }),
@@ -71,7 +72,7 @@ export const operations = [
     const { group, membership } = await requireGroupAccess(database, appId, params.guid, viewer)
     requireScopePermission(group, membership, 'listThreadedMessages')
     const source = { of: 'viewer', appId, viewer, conversations: [group.conversation] } as const
-    const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer, group.guid))]
+    const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer, [group.guid]))]
     return listThreads(database, { app, viewer, source, query, limits: seen })
   }),
 

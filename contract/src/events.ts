@@ -1,0 +1,196 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { Group, JsonObject, Message, oneOf, ReceiverType, ScopeIn, User } from './schemas.ts'
+import type { TriggerId } from './triggers.ts'
+
+/** What happened: a trigger that this service fires, without those of the older envelope. */
+export type EventTriggerId = Extract<
+  TriggerId,
+  | `message_${string}`
+  | `group_${string}`
+  | 'user_mentioned'
+  | 'user_blocked'
+  | 'user_unblocked'
+  | 'user_connection_status_changed'
+>
+
+/** A message; of one that was removed for good by the time it is told, its position. */
+const ToldMessage = Type.Union([
+  Message,
+  Type.Object(
+    { id: Type.String(), conversationId: Type.Optional(Type.String()), sentAt: Type.Optional(Type.Integer()) },
+    { additionalProperties: false },
+  ),
+])
+
+/** A group; of one that is gone by the time it is told, its ids. */
+const ToldGroup = Type.Partial(Group)
+
+const Users = Type.Record(Type.String(), User)
+
+const MessageEvent = Type.Object({ message: ToldMessage })
+
+/**
+ * `message` is the action message: `data.action` is `edited` or `deleted`, `data.entities` names who did it (`by`), the
+ * receiver (`for`) and the message (`on`).
+ */
+const ChangeEvent = Type.Object({ message: Type.Union([Message, JsonObject]) })
+
+const Receipt = (...actions: string[]) =>
+  Type.Object({
+    receiver: Type.String({ description: 'The sender of the message one to one, the guid in a group' }),
+    receiverType: ReceiverType,
+    type: Type.Literal('receipts'),
+    sender: Type.String({ description: 'Whose receipt it is' }),
+    messageSender: Type.Optional(Type.String()),
+    body: Type.Object({
+      action: oneOf(...actions),
+      messageId: Type.String({ description: 'The newest message that it covers, with all before it' }),
+      user: Type.Object(
+        {
+          hasBlockedMe: Type.Boolean(),
+          blockedByMe: Type.Boolean(),
+          deactivatedAt: Type.Integer({ description: '0 for who is not' }),
+          status: Type.Literal('online'),
+        },
+        { additionalProperties: true, description: 'A user, as the sender of the message sees him' },
+      ),
+      timestamp: Type.Integer({ description: 'Epoch seconds' }),
+    }),
+  })
+
+const ReactionEvent = Type.Object({
+  reaction: Type.Object({
+    id: Type.String(),
+    messageId: Type.String(),
+    reaction: Type.Optional(Type.String({ description: 'Absent once its message was removed for good' })),
+    uid: Type.String(),
+    reactedAt: Type.Integer({ description: 'Epoch seconds' }),
+    reactedBy: User,
+  }),
+})
+
+/** Each of `users` with the id of his conversation with `by`. */
+const BlockEvent = Type.Object({ users: Users, by: User })
+
+const Milliseconds = Type.Integer({ description: 'Epoch milliseconds' })
+
+const ConnectionEvent = Type.Object({
+  timestamp: Milliseconds,
+  user: User,
+  status: oneOf('online', 'offline'),
+  currentConnection: Type.Object({
+    action: oneOf('connected', 'disconnected'),
+    appInfo: Type.Optional(JsonObject),
+    platform: Type.Optional(Type.String()),
+    userAgent: Type.Optional(Type.String()),
+    connectedAt: Milliseconds,
+  }),
+  userPresenceChanged: Type.Boolean(),
+})
+
+const GroupEvent = Type.Object({ group: ToldGroup })
+
+/** Members by uid, also where there is one, each with the id of his conversation with `by`. */
+const MemberEvent = Type.Object({ group: ToldGroup, members: Users, by: User })
+
+/** They did it themselves: without `by`. */
+const OwnMemberEvent = Type.Object({ group: ToldGroup, members: Users })
+
+const RescopedMember = Type.Object(
+  { ...User.properties, scope: ScopeIn, oldScope: ScopeIn },
+  { additionalProperties: false },
+)
+
+const PassedOnGroup = Type.Object(
+  { ...ToldGroup.properties, owner: Type.String(), oldOwner: Type.String() },
+  { additionalProperties: false },
+)
+
+/** `data` of each event in the current envelope, by trigger. */
+export const eventData = {
+  message_sent: MessageEvent,
+  message_edited: ChangeEvent,
+  message_deleted: ChangeEvent,
+  message_delivery_receipt: Receipt('delivered'),
+  message_read_receipt: Receipt('read'),
+  message_delivered_to_all: Receipt('deliveredToAll'),
+  message_read_by_all: Receipt('readByAll'),
+  message_reaction_added: ReactionEvent,
+  message_reaction_removed: ReactionEvent,
+  user_mentioned: MessageEvent,
+  user_blocked: BlockEvent,
+  user_unblocked: BlockEvent,
+  user_connection_status_changed: ConnectionEvent,
+  group_created: Type.Object({ group: ToldGroup, members: Users }),
+  group_updated: GroupEvent,
+  group_deleted: GroupEvent,
+  group_owner_transferred: Type.Object({ group: PassedOnGroup }),
+  group_member_joined: OwnMemberEvent,
+  group_member_left: OwnMemberEvent,
+  group_member_added: MemberEvent,
+  group_member_kicked: MemberEvent,
+  group_member_banned: MemberEvent,
+  group_member_unbanned: MemberEvent,
+  group_member_scope_changed: Type.Object({
+    group: ToldGroup,
+    members: Type.Record(Type.String(), RescopedMember),
+    by: User,
+  }),
+} as const satisfies Record<EventTriggerId, TSchema>
+
+/** Every event that there is. */
+export const eventTriggerIds = Object.keys(eventData) as EventTriggerId[]
+
+const LegacyConnection = Type.Object({
+  connected_at: Milliseconds,
+  cometchat_device_id: Type.String(),
+  session_id: Type.String(),
+  platform: Type.Optional(Type.String()),
+})
+
+const legacyReceipt = {
+  messageId: Type.String(),
+  messageSender: Type.Optional(Type.String()),
+  receiptSender: Type.String(),
+  receiptReceiver: Type.String(),
+  receiverType: ReceiverType,
+}
+
+/** `data` in the older envelope, by the trigger that stands in it. */
+export const legacyEventData = {
+  after_message: ToldMessage,
+  message_delivery_receipt: Type.Object({
+    ...legacyReceipt,
+    receiptType: Type.Literal('delivered'),
+    deliveredAt: Type.Integer(),
+  }),
+  message_read_receipt: Type.Object({
+    ...legacyReceipt,
+    receiptType: Type.Literal('read'),
+    readAt: Type.Integer(),
+  }),
+  after_connection_status_changed: Type.Object({
+    user: Type.Object({
+      uid: Type.String(),
+      status: oneOf('online', 'offline'),
+      status_updated: Type.Boolean(),
+      status_updated_at: Milliseconds,
+    }),
+    event: Type.Object({ type: oneOf('connected', 'disconnected'), at: Milliseconds, event_for: LegacyConnection }),
+    connections: Type.Array(LegacyConnection),
+  }),
+} as const
+
+/** An event as it is pulled. Those that webhooks deliver have `webhook` instead of `id` and `createdAt`. */
+export const PulledEvent = Type.Object(
+  {
+    id: Type.String({ description: 'Rises with time; the same in each webhook delivery of this event' }),
+    trigger: oneOf(...eventTriggerIds),
+    data: JsonObject,
+    appId: Type.String(),
+    region: Type.String(),
+    createdAt: Type.Integer({ description: 'Epoch seconds' }),
+  },
+  { additionalProperties: false },
+)
+export type PulledEvent = Static<typeof PulledEvent>

@@ -1,0 +1,129 @@
+// Two tabs that chat: logging in, sending, hearing what happens, catching up after the line was cut. Nothing is hidden in a
+// library. In a product, the token comes from its own backend, which holds the key; here the page makes one itself.
+const $ = (id) => document.getElementById(id)
+const device = `DEMO-${crypto.randomUUID()}`
+const fields = ['auth-key', 'app-id', 'me', 'peer']
+let me, peer, token, socket, newest
+let wait = 500
+
+// /demo#key=<auth key>&me=bob&peer=alice fills the form; what is behind the # never leaves the browser.
+const given = new URLSearchParams(location.hash.slice(1))
+for (const id of fields) {
+  const value = given.get(id === 'auth-key' ? 'key' : id) ?? sessionStorage.getItem(id)
+  if (value !== null) $(id).value = value
+}
+
+async function call(method, path, body, credential = { authtoken: token }) {
+  const app = $('app-id').value
+  const answer = await fetch(`/v3${path}`, {
+    method,
+    headers: { ...credential, ...(app && { appid: app }), resource: device, 'content-type': 'application/json' },
+    body: body && JSON.stringify(body),
+  })
+  const { data, error } = await answer.json()
+  if (error) throw Object.assign(new Error(error.devMessage), { code: error.code })
+  return data
+}
+
+$('login').addEventListener('submit', async (event) => {
+  event.preventDefault()
+  for (const id of fields) sessionStorage.setItem(id, $(id).value)
+  me = $('me').value.toLowerCase()
+  peer = $('peer').value.toLowerCase()
+  const key = { apikey: $('auth-key').value }
+  try {
+    for (const uid of [me, peer]) {
+      await call('POST', '/users', { uid, name: uid }, key).catch((error) => {
+        if (error.code !== 'ERR_UID_ALREADY_EXISTS') throw error
+      })
+    }
+    token = (await call('POST', `/users/${me}/auth_tokens`, { platform: 'WEB', deviceId: device }, key)).authToken
+    $('login').hidden = true
+    $('chat').hidden = false
+    $('peer-name').textContent = peer
+    $('problem').textContent = ''
+    connect()
+  } catch (error) {
+    $('problem').textContent = error.message
+  }
+})
+
+function connect() {
+  socket = new WebSocket(`${location.protocol.replace('http', 'ws')}//${location.host}/v3`)
+  socket.onopen = () => tell({ type: 'auth', sender: me, body: { auth: token, presenceSubscription: 'ALL_USERS' } })
+  socket.onmessage = ({ data }) => hear(JSON.parse(data))
+  socket.onclose = ({ code }) => {
+    $('state').textContent = `offline (${code})`
+    if (code >= 4401 && code <= 4403) $('problem').textContent = 'Please log in again.'
+    else setTimeout(connect, (wait = Math.min(wait * 2, 10_000)) * (0.5 + Math.random()))
+  }
+}
+
+function tell(frame) {
+  if (socket.readyState !== WebSocket.OPEN) return
+  socket.send(JSON.stringify({ appId: $('app-id').value || undefined, deviceId: device, ...frame }))
+}
+
+async function hear({ type, sender, body }) {
+  if (type === 'auth' && body.code === '200') {
+    wait = 500
+    $('state').textContent = 'online'
+    await catchUp()
+  }
+  if (type === 'message') show(body)
+  if (type === 'presence' && sender === peer) $('peer-status').textContent = body.action
+  if (type === 'typing_indicator' && sender === peer) {
+    $('typing').textContent = body.action === 'started' ? `${peer} is typing` : ''
+  }
+  if (type === 'receipts' && sender === peer) {
+    for (const line of document.querySelectorAll('#messages li.mine')) {
+      if (Number(line.dataset.id) <= Number(body.messageId)) line.querySelector('small').textContent = body.action
+    }
+  }
+}
+
+// The socket tells what happens; the list tells what happened while it was away.
+async function catchUp() {
+  const from = newest ? `affix=append&id=${newest}` : 'affix=prepend'
+  const missed = await call('GET', `/users/${peer}/messages?limit=50&${from}`)
+  for (const message of missed) show(message)
+  $('peer-status').textContent = (await call('GET', `/users/${peer}`)).status === 'available' ? 'online' : 'offline'
+  if (newest && missed.length === 50) await catchUp()
+}
+
+function show({ id, sender, receiver, category, data, readAt, deliveredAt }) {
+  const isOurs = (sender === me && receiver === peer) || (sender === peer && receiver === me)
+  if (!isOurs || document.querySelector(`#messages li[data-id="${id}"]`)) return
+  newest = Math.max(newest ?? 0, Number(id))
+  if (category !== 'message') return
+  const line = document.createElement('li')
+  line.dataset.id = id
+  line.className = sender === me ? 'mine' : 'theirs'
+  line.textContent = data.text
+  line.append(document.createElement('small'))
+  if (sender === me) line.lastChild.textContent = readAt ? 'read' : deliveredAt ? 'delivered' : 'sent'
+  else tell({ type: 'receipts', receiver: peer, receiverType: 'user', body: { action: 'read', messageId: id } })
+  $('messages').append(line)
+  if (sender === peer) $('typing').textContent = ''
+}
+
+$('text').addEventListener('input', () => type('started'))
+function type(action) {
+  tell({ type: 'typing_indicator', receiver: peer, receiverType: 'user', body: { action } })
+}
+
+$('send').addEventListener('submit', async (event) => {
+  event.preventDefault()
+  const text = $('text').value
+  $('text').value = ''
+  type('ended')
+  try {
+    // A repeated muid is stored once, so whoever gets no answer may send it again.
+    const message = { receiver: peer, receiverType: 'user', data: { text }, muid: crypto.randomUUID() }
+    show(await call('POST', '/messages', message))
+  } catch (error) {
+    $('problem').textContent = error.message
+  }
+})
+
+setInterval(() => tell({ action: 'ping', ack: 'true' }), 20_000)

@@ -1,0 +1,82 @@
+import type { App } from '../../call.ts'
+import type { Context } from '../../context.ts'
+import { conversationId } from '../conversations/index.ts'
+import { readGroups, showGroup } from '../groups/index.ts'
+import { readUsers, showUser } from '../users/index.ts'
+import type { Content } from './content.ts'
+
+/** A message that is about to be stored. */
+export interface Draft {
+  readonly sender: string
+  readonly kind: 1 | 2
+  readonly receiver: string
+  readonly content: Content
+  readonly muid: string | undefined
+  readonly parentId: number | undefined
+  readonly quotedId: number | undefined
+  readonly tags: readonly string[] | undefined
+}
+
+/**
+ * Asks the before_message webhooks of the app, where there are any.
+ * @returns the content, with what they answered in `data.metadata["@injected"].webhooks`, by webhook
+ * @throws 403 `ERR_BLOCKED_BY_WEBHOOK`
+ */
+export async function askBeforeSending(context: Context, app: App, draft: Draft): Promise<Content> {
+  const { hooks } = context.webhooks
+  const targets = await hooks.of(app.appId)
+  if (targets.length === 0) return draft.content
+  const message = await showDraft(context, app, draft)
+  // Sender or receiver is unknown: it will be refused.
+  if (message === undefined) return draft.content
+  return inject(draft.content, await hooks.ask(targets, message))
+}
+
+/** As after_message will tell it, without id and times. */
+async function showDraft({ database }: Context, { appId }: App, draft: Draft): Promise<object | undefined> {
+  const { sender, kind, receiver, content } = draft
+  const [users, groups] = await Promise.all([
+    readUsers(database, appId, kind === 1 ? [sender, receiver] : [sender]),
+    kind === 2 ? readGroups(database, appId, [receiver]) : new Map<string, never>(),
+  ])
+  const from = users.get(sender)
+  const to = kind === 1 ? users.get(receiver) : groups.get(receiver)
+  if (from === undefined || to === undefined) return undefined
+  const conversation = conversationId(kind, kind === 2 ? receiver : sender, receiver)
+  return {
+    ...(draft.muid !== undefined && { muid: draft.muid }),
+    conversationId: conversation,
+    sender,
+    receiverType: kind === 1 ? 'user' : 'group',
+    receiver,
+    category: content.category,
+    type: content.type,
+    data: {
+      ...content.data,
+      entities: {
+        sender: { entity: showUser(from), entityType: 'user' },
+        receiver:
+          'uid' in to
+            ? { entity: { ...showUser(to), conversationId: conversation }, entityType: 'user' }
+            : { entity: showGroup(to), entityType: 'group' },
+      },
+    },
+    ...(draft.parentId !== undefined && { parentId: String(draft.parentId) }),
+    ...(draft.quotedId !== undefined && { quotedMessageId: String(draft.quotedId) }),
+    ...(draft.tags !== undefined && draft.tags.length > 0 && { tags: draft.tags }),
+  }
+}
+
+/** What the sender himself wrote there is not believed. */
+function inject(content: Content, webhooks: Record<string, object>): Content {
+  const metadata = objectOf(content.data.metadata)
+  const injected = objectOf(metadata['@injected'])
+  if (Object.keys(webhooks).length === 0 && injected.webhooks === undefined) return content
+  const { webhooks: _, ...others } = injected
+  const all = { ...others, ...(Object.keys(webhooks).length > 0 && { webhooks }) }
+  return { ...content, data: { ...content.data, metadata: { ...metadata, '@injected': all } } }
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}

@@ -1,0 +1,33 @@
+import type { App } from '../../../call.ts'
+import type { Context } from '../../../context.ts'
+import type { UploadedFile } from '../../../media/library.ts'
+import { dataOfForm } from './form.ts'
+
+interface FormBody {
+  readonly data?: Record<string, unknown>
+  readonly metadata?: Record<string, unknown>
+  readonly caption?: string
+}
+
+/**
+ * Sends a message that may have come as a form, with the files of the form in it.
+ * @param send sends the body that it is given
+ */
+export async function sendForm<Body extends FormBody, Sent>(
+  { media }: Context,
+  app: App,
+  files: readonly UploadedFile[],
+  body: Body,
+  send: (body: Body) => Promise<Sent>,
+): Promise<Sent> {
+  const data = dataOfForm(body, files)
+  const sent = await send(data === undefined ? body : { ...body, data })
+  // A repeated muid was answered with the message stored before, which has its own files.
+  if (files.length > 0) {
+    await media.discard(
+      app,
+      files.map(({ key }) => key),
+    )
+  }
+  return sent
+}

@@ -1,0 +1,41 @@
+import { ApiError } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import { webhooksTopic } from '../../events/listening.ts'
+import type { Queryable, Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { readWebhook, type WebhookRow } from './rows.ts'
+
+/** Held by whatever changes the webhooks of an app, so that they are counted and changed one after the other. */
+const lockApp = statement(`
+  select app_id
+  from apps
+  where app_id = $1
+  for no key update`)
+
+/** @throws 404 `ERR_WEBHOOK_NOT_FOUND` */
+export async function requireWebhook(on: Queryable, appId: number, id: string): Promise<WebhookRow> {
+  const webhook = await readWebhook(on, appId, id)
+  if (webhook === undefined) throw new ApiError('ERR_WEBHOOK_NOT_FOUND', `There is no webhook with the id ${id}.`)
+  return webhook
+}
+
+/**
+ * Changes the webhooks of an app, one change at a time, and tells every process that what they listen for has changed;
+ * this one at once after the commit.
+ */
+export function changeWebhooks<Result>(
+  { database, invalidation, events, webhooks }: Context,
+  appId: number,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return database.transaction(async (tx) => {
+    await tx.query(lockApp, [appId])
+    const result = await work(tx)
+    await invalidation.announce(tx, webhooksTopic, String(appId))
+    tx.afterCommit(() => {
+      events.forget(appId)
+      webhooks.hooks.forget(appId)
+    })
+    return result
+  })
+}

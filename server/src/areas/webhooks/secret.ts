@@ -1,0 +1,39 @@
+import { ApiError } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import { makeSecret } from '../../delivery/webhooks/signature.ts'
+import { statement } from '../../store/statement.ts'
+import { changeWebhooks } from './change.ts'
+
+const replace = statement(`
+  update webhooks
+  set old_secret_sealed = secret_sealed,
+    old_secret_until = $4,
+    secret_sealed = $3,
+    updated_at = greatest($5, updated_at)
+  where app_id = $1
+  and id = $2
+  returning key`)
+
+const day = 86_400
+
+/**
+ * Makes a new secret. The old one signs beside it for a while; one that is older still no longer does.
+ * @param oldValidFor seconds
+ * @throws 404 `ERR_WEBHOOK_NOT_FOUND`
+ */
+export async function renewSecret(
+  context: Context,
+  appId: number,
+  id: string,
+  oldValidFor: number = day,
+): Promise<{ secret: string; oldSecretValidUntil: number }> {
+  const secret = makeSecret()
+  const now = Math.floor(Date.now() / 1000)
+  const oldSecretValidUntil = now + oldValidFor
+  await changeWebhooks(context, appId, async (tx) => {
+    const sealed = context.secrets.seal(secret)
+    const changed = await tx.query(replace, [appId, id, sealed, oldSecretValidUntil, now])
+    if (changed.length === 0) throw new ApiError('ERR_WEBHOOK_NOT_FOUND', `There is no webhook with the id ${id}.`)
+  })
+  return { secret, oldSecretValidUntil }
+}

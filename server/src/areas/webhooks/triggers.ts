@@ -1,0 +1,90 @@
+import { ApiError, badRequest, legacyTriggerIds, triggers } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import { legacyEvents } from '../../events/listening.ts'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { changeWebhooks, requireWebhook } from './change.ts'
+
+const known: ReadonlyMap<string, string> = new Map(triggers.map(({ id, description }) => [id, description]))
+const onlyLegacy = new Set(triggers.filter(({ category }) => category === 'legacy').map(({ id }) => id))
+
+const insert = statement(`
+  insert into webhook_triggers (app_id, webhook_id, trigger, event)
+  select $1, $2, t.trigger, t.event
+  from unnest($3::text[], $4::text[]) as t(trigger, event)
+  on conflict do nothing`)
+
+const removeAll = statement(`
+  delete from webhook_triggers
+  where app_id = $1
+  and webhook_id = $2`)
+
+const remove = statement(`
+  delete from webhook_triggers
+  where app_id = $1
+  and webhook_id = $2
+  and trigger = any($3::text[])`)
+
+/** What a trigger is, for people. */
+export function describeTrigger(id: string): string {
+  return known.get(id) ?? id
+}
+
+/** Why a webhook of this version cannot have a trigger; undefined when it can. */
+export function flawOf(version: 1 | 2, trigger: string): string | undefined {
+  if (!known.has(trigger)) return `There is no trigger ${trigger}.`
+  if (version === 2) {
+    return onlyLegacy.has(trigger) ? `The trigger ${trigger} is of webhooks of version 1.` : undefined
+  }
+  return (legacyTriggerIds as readonly string[]).includes(trigger)
+    ? undefined
+    : `The trigger ${trigger} is of webhooks of version 2.`
+}
+
+/** @throws 400 naming each trigger that a webhook of this version cannot have */
+export function checkTriggers(version: 1 | 2, ids: readonly string[]): void {
+  const flaws = ids.flatMap((id, i) => {
+    const message = flawOf(version, id)
+    return message === undefined ? [] : [{ path: `body/triggers/${i}`, message }]
+  })
+  if (flaws.length > 0) throw badRequest(flaws)
+}
+
+export async function insertTriggers(tx: Transaction, appId: number, id: string, ids: readonly string[]) {
+  const wanted = [...new Set(ids)]
+  const events = wanted.map((trigger) => (trigger === 'before_message' ? null : (legacyEvents[trigger] ?? trigger)))
+  await tx.query(insert, [appId, id, wanted, events])
+}
+
+/** Sets the whole list. */
+export async function replaceTriggers(tx: Transaction, appId: number, id: string, ids: readonly string[]) {
+  await tx.query(removeAll, [appId, id])
+  await insertTriggers(tx, appId, id, ids)
+}
+
+/** Unsubscribes; what was not subscribed to does not matter. @throws 404 for what is no trigger, or no webhook */
+export async function unsubscribe(context: Context, appId: number, id: string, ids: readonly string[]): Promise<void> {
+  await changeWebhooks(context, appId, async (tx) => {
+    const webhook = await requireWebhook(tx, appId, id)
+    const unknown = ids.find((trigger) => !known.has(trigger))
+    if (unknown !== undefined) throw new ApiError('ERR_TRIGGER_NOT_FOUND', `There is no trigger ${unknown}.`)
+    await tx.query(remove, [appId, webhook.id, ids])
+  })
+}
+
+/** Subscribes, trigger by trigger: one that cannot be does not stop the others. @throws 404 for what is no webhook */
+export function subscribe(context: Context, appId: number, id: string, ids: readonly string[]) {
+  return changeWebhooks(context, appId, async (tx) => {
+    const webhook = await requireWebhook(tx, appId, id)
+    const flaws = ids.map((trigger) => [trigger, flawOf(webhook.version, trigger)] as const)
+    const accepted = flaws.filter(([, flaw]) => flaw === undefined).map(([trigger]) => trigger)
+    await insertTriggers(tx, appId, webhook.id, accepted)
+    return Object.fromEntries(flaws.map(([trigger, flaw]) => [trigger, outcomeOf(trigger, flaw)]))
+  })
+}
+
+function outcomeOf(trigger: string, flaw: string | undefined): { success: boolean; message: string; error?: object } {
+  if (flaw === undefined) return { success: true, message: 'trigger added' }
+  const code = known.has(trigger) ? 'ERR_BAD_REQUEST' : 'ERR_TRIGGER_NOT_FOUND'
+  return { success: false, message: flaw, ...new ApiError(code, flaw).toBody() }
+}

@@ -1,0 +1,196 @@
+import { ApiError, badRequest, type BodyOf, type createWebhook, limits, type updateWebhook } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Context } from '../../context.ts'
+import { askForDelivery } from '../../delivery/webhooks/enqueue.ts'
+import { makeSecret } from '../../delivery/webhooks/signature.ts'
+import type { PageRequest } from '../../paging.ts'
+import type { Transaction } from '../../store/database.ts'
+import { allOf, type Fragment, statement } from '../../store/statement.ts'
+import { checkAddress } from './address.ts'
+import { changeWebhooks, requireWebhook } from './change.ts'
+import { type WebhookRow, webhookColumns, webhookTables } from './rows.ts'
+import { checkTriggers, insertTriggers, replaceTriggers } from './triggers.ts'
+
+const countWebhooks = statement(`
+  select count(*) as count
+  from webhooks
+  where app_id = $1`)
+
+const insert = statement(`
+  insert into webhooks (app_id, id, name, url, version, enabled, retry_on_failure, use_basic_auth, username,
+    password_sealed, secret_sealed, created_at, updated_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
+  on conflict (app_id, id) do nothing
+  returning key`)
+
+const insertState = statement(`
+  insert into webhook_states (app_id, webhook)
+  values ($1, $2)`)
+
+const update = statement(`
+  update webhooks
+  set name = coalesce($3, name),
+    url = coalesce($4, url),
+    use_basic_auth = coalesce($5, use_basic_auth),
+    username = coalesce($6, username),
+    password_sealed = coalesce($7, password_sealed),
+    enabled = coalesce($8, enabled),
+    disabled_reason = case when $8 then null else disabled_reason end,
+    disabled_at = case when $8 then null else disabled_at end,
+    retry_on_failure = coalesce($9, retry_on_failure),
+    updated_at = greatest($10, updated_at)
+  where app_id = $1
+  and key = $2`)
+
+/** A webhook that is changed or enabled is tried at once: it may have been mended. */
+const forgetFailures = statement(`
+  update webhook_states
+  set failures = 0,
+    failing_since = null,
+    paused_until = 0
+  where app_id = $1
+  and webhook = $2`)
+
+/** Its deliveries are found by nobody any more; they go with their age. */
+const remove = statement(`
+  with removed as (
+    delete from webhooks
+    where app_id = $1
+    and id = $2
+    returning app_id, key, id
+  ),
+  unsubscribed as (
+    delete from webhook_triggers t
+    using removed r
+    where t.app_id = r.app_id
+    and t.webhook_id = r.id
+  ),
+  forgotten as (
+    delete from webhook_states s
+    using removed r
+    where s.app_id = r.app_id
+    and s.webhook = r.key
+  )
+  select key
+  from removed`)
+
+/**
+ * Makes a webhook.
+ * @returns the webhook with its secret, which is shown this once
+ * @throws 400 naming what is wrong, also when the app has its 25; 409 when the id is taken
+ */
+export async function insertWebhook(
+  context: Context,
+  appId: number,
+  body: BodyOf<typeof createWebhook>,
+  version: 1 | 2,
+): Promise<{ webhook: WebhookRow; secret: string }> {
+  const { secrets } = context
+  checkTriggers(version, body.triggers ?? [])
+  checkCredentials(body, { useBasicAuth: false, username: null, hasPassword: false })
+  await checkAddress(body.webhookURL, context.config.webhooks)
+  const secret = makeSecret()
+  return changeWebhooks(context, appId, async (tx) => {
+    const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countWebhooks, [appId])
+    const [made] = await tx.query<{ key: number }>(insert, [
+      appId,
+      body.id,
+      body.name,
+      body.webhookURL,
+      version,
+      body.enabled ?? true,
+      body.retryOnFailure ?? false,
+      body.useBasicAuth ?? false,
+      body.username ?? null,
+      body.password === undefined ? null : secrets.seal(body.password),
+      secrets.seal(secret),
+      Math.floor(Date.now() / 1000),
+    ])
+    if (made === undefined) {
+      throw new ApiError('ERR_WEBHOOK_ALREADY_EXISTS', `There is a webhook with the id ${body.id} already.`)
+    }
+    if (count >= limits.webhooks.perApp) {
+      throw new ApiError('ERR_BAD_REQUEST', `An app may have ${limits.webhooks.perApp} webhooks.`)
+    }
+    await tx.query(insertState, [appId, made.key])
+    await insertTriggers(tx, appId, body.id, body.triggers ?? [])
+    return { webhook: await requireWebhook(tx, appId, body.id), secret }
+  })
+}
+
+/** @throws 404 `ERR_WEBHOOK_NOT_FOUND`; 400 naming what is wrong */
+export async function changeWebhook(
+  context: Context,
+  appId: number,
+  id: string,
+  change: BodyOf<typeof updateWebhook>,
+): Promise<WebhookRow> {
+  await requireWebhook(context.database, appId, id)
+  if (change.webhookURL !== undefined) await checkAddress(change.webhookURL, context.config.webhooks)
+  return changeWebhooks(context, appId, async (tx) => {
+    const webhook = await requireWebhook(tx, appId, id)
+    checkTriggers(webhook.version, change.triggers ?? [])
+    checkCredentials(change, webhook)
+    await tx.query(update, [
+      appId,
+      webhook.key,
+      change.name ?? null,
+      change.webhookURL ?? null,
+      change.useBasicAuth ?? null,
+      change.username ?? null,
+      change.password === undefined ? null : context.secrets.seal(change.password),
+      change.enabled ?? null,
+      change.retryOnFailure ?? null,
+      Math.floor(Date.now() / 1000),
+    ])
+    if (change.triggers !== undefined) await replaceTriggers(tx, appId, id, change.triggers)
+    await tryAtOnce(tx, appId, webhook.key)
+    return requireWebhook(tx, appId, id)
+  })
+}
+
+/** What waits is sent now, whatever pause there was. */
+async function tryAtOnce(tx: Transaction, appId: number, webhook: number): Promise<void> {
+  await tx.query(forgetFailures, [appId, webhook])
+  await askForDelivery(tx, appId, webhook)
+}
+
+/** Removes a webhook; nothing more is sent to it. @throws 404 `ERR_WEBHOOK_NOT_FOUND` */
+export async function removeWebhook(context: Context, appId: number, id: string): Promise<void> {
+  await changeWebhooks(context, appId, async (tx) => {
+    const removed = await tx.query(remove, [appId, id])
+    if (removed.length === 0) {
+      throw new ApiError('ERR_WEBHOOK_NOT_FOUND', `There is no webhook with the id ${id}.`)
+    }
+  })
+}
+
+/** A page of an app's webhooks, newest first, and how many there are. */
+export async function selectWebhooks(
+  { database }: Pick<Context, 'database'>,
+  appId: number,
+  { searchKey }: { searchKey?: string },
+  page: PageRequest,
+): Promise<{ webhooks: WebhookRow[]; total: number }> {
+  const conditions: Fragment[] = [sql`w.app_id = ${appId}`]
+  if (searchKey !== undefined) conditions.push(sql`strpos(lower(w.name), lower(${searchKey})) > 0`)
+  const rows = await database.run<WebhookRow>(sql`
+    select ${sql.raw(webhookColumns)}
+    from ${sql.raw(webhookTables)}
+    where ${allOf(conditions)}
+    order by w.key desc`)
+  return { webhooks: rows.slice(page.offset, page.offset + page.perPage), total: rows.length }
+}
+
+/** Basic auth needs both a user name and a password. */
+function checkCredentials(
+  given: { useBasicAuth?: boolean; username?: string; password?: string },
+  present: { useBasicAuth: boolean; username: string | null; hasPassword: boolean },
+): void {
+  if (!(given.useBasicAuth ?? present.useBasicAuth)) return
+  const flaws = []
+  const message = 'is required with useBasicAuth'
+  if (given.username === undefined && present.username === null) flaws.push({ path: 'body/username', message })
+  if (given.password === undefined && !present.hasPassword) flaws.push({ path: 'body/password', message })
+  if (flaws.length > 0) throw badRequest(flaws)
+}

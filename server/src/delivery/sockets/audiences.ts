@@ -1,0 +1,118 @@
+import type { Database } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import type { AppSockets } from './registry.ts'
+
+/**
+ * The members of one group that are connected to this process. Read once, when something is said there, then kept current
+ * by what is told of joining and leaving; who connects later is looked up with the next thing said.
+ */
+export interface Audience {
+  readonly guid: string
+  readonly members: Set<string>
+  /** How many arrivals of the app have been looked up. */
+  checked: number
+  /** uids whose membership changed while others are being looked up: what was told of them counts. */
+  changed: Set<string> | undefined
+  reading: Promise<void> | undefined
+  /** Epoch milliseconds. */
+  usedAt: number
+  /** Typing told in the second that began at `typingSince`. */
+  typing: number
+  typingSince: number
+}
+
+const selectMembers = statement(`
+  select m.uid
+  from group_members m
+  where m.app_id = $1
+  and m.guid = $2
+  and m.uid = any($3::text[])`)
+
+const maxAudiences = 20_000
+const forgetAfterMs = 300_000
+
+/** What is known of a group, current or not. */
+export function audienceOf(sockets: AppSockets, guid: string): Audience {
+  let audience = sockets.audiences.get(guid)
+  if (audience === undefined) {
+    if (sockets.audiences.size >= maxAudiences) forgetOldest(sockets)
+    audience = {
+      guid,
+      members: new Set(),
+      checked: -1,
+      changed: undefined,
+      reading: undefined,
+      usedAt: 0,
+      typing: 0,
+      typingSince: 0,
+    }
+    sockets.audiences.set(guid, audience)
+  }
+  audience.usedAt = Date.now()
+  return audience
+}
+
+/** Everybody who is connected has been looked up. */
+export function isCurrent(sockets: AppSockets, audience: Audience): boolean {
+  return audience.checked === sockets.arrived
+}
+
+/** The audience of a group, once everybody who is connected has been looked up. */
+export async function currentAudience(database: Database, sockets: AppSockets, guid: string): Promise<Audience> {
+  for (;;) {
+    const audience = audienceOf(sockets, guid)
+    if (isCurrent(sockets, audience)) return audience
+    audience.reading ??= lookUp(database, sockets, audience).finally(() => {
+      audience.reading = undefined
+    })
+    await audience.reading
+  }
+}
+
+async function lookUp(database: Database, sockets: AppSockets, audience: Audience): Promise<void> {
+  const upTo = sockets.arrived
+  const uids = audience.checked < 0 ? [...sockets.users.keys()] : sockets.arrivedSince(audience.checked)
+  const changed = new Set<string>()
+  audience.changed = changed
+  const rows = await database.query<{ uid: string }>(selectMembers, [sockets.app.appId, audience.guid, uids])
+  for (const { uid } of rows) if (!changed.has(uid)) audience.members.add(uid)
+  audience.changed = undefined
+  audience.checked = upTo
+}
+
+/** Members came or went. */
+export function changeMembers(sockets: AppSockets, guid: string, uids: readonly string[], areMembers: boolean): void {
+  const audience = sockets.audiences.get(guid)
+  if (audience === undefined) return
+  for (const uid of uids) {
+    audience.changed?.add(uid)
+    if (!areMembers) audience.members.delete(uid)
+    else if (sockets.connectionsOf(uid).length > 0) audience.members.add(uid)
+  }
+}
+
+/** A group is gone, or what is known of it is in doubt: it is read anew when something is said there. */
+export function forgetAudience(sockets: AppSockets, guid: string): void {
+  const audience = sockets.audiences.get(guid)
+  // Whoever waits for it must not take it for current.
+  if (audience !== undefined) {
+    audience.members.clear()
+    audience.checked = -1
+  }
+  sockets.audiences.delete(guid)
+}
+
+/** Forgets groups in which nothing has been said for long. */
+export function forgetIdle(sockets: AppSockets, now: number): void {
+  for (const [guid, { usedAt, reading }] of sockets.audiences) {
+    if (reading === undefined && now - usedAt > forgetAfterMs) sockets.audiences.delete(guid)
+  }
+}
+
+function forgetOldest(sockets: AppSockets): void {
+  for (const [guid, { reading }] of sockets.audiences) {
+    if (reading !== undefined) continue
+    sockets.audiences.delete(guid)
+    return
+  }
+}

@@ -1,0 +1,73 @@
+import type { Poster } from './http.ts'
+import { sign } from './signature.ts'
+import type { Target } from './target.ts'
+
+/** How one attempt went. */
+export interface Attempt {
+  readonly succeeded: boolean
+  /** HTTP status; absent where there was no answer. */
+  readonly status?: number
+  /** Beginning of the answer's body. */
+  readonly text?: string
+  /** Why it counts as failed. */
+  readonly error?: string
+  /** Seconds after which the endpoint wants to be asked again. */
+  readonly retryAfter?: number
+  readonly durationMs: number
+}
+
+/** As listed, and as the header `webhook-id` says: the same for every attempt. */
+export function deliveryId(webhook: number, id: number): string {
+  return `dlv_${webhook}_${id}`
+}
+
+/** @returns the number of a delivery to this webhook; undefined for text that is no id of one */
+export function parseDeliveryId(webhook: number, text: string): number | undefined {
+  const match = /^dlv_(\d{1,15})_(\d{1,15})$/.exec(text)
+  return match !== null && Number(match[1]) === webhook ? Number(match[2]) : undefined
+}
+
+const excerptBytes = 512
+
+/** Headers that identify, date and sign a body, after the Standard Webhooks convention, and the endpoint's password. */
+export function headersFor(target: Target, id: string, body: string): Record<string, string> {
+  const timestamp = Math.floor(Date.now() / 1000)
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': sign(target.secrets, id, timestamp, body),
+    ...(target.authorization !== undefined && { authorization: target.authorization }),
+  }
+}
+
+/** Posts a body once. Never throws: whatever goes wrong is a failed attempt. */
+export async function attempt(poster: Poster, target: Target, id: string, body: string): Promise<Attempt> {
+  const startedAt = performance.now()
+  const duration = () => ({ durationMs: Math.round(performance.now() - startedAt) })
+  try {
+    const { status, text, retryAfter } = await poster.post(
+      target.url,
+      headersFor(target, id, body),
+      body,
+      excerptBytes,
+    )
+    const error = describeStatus(status)
+    return {
+      succeeded: error === undefined,
+      status,
+      text,
+      ...(error !== undefined && { error }),
+      ...(retryAfter !== undefined && { retryAfter }),
+      ...duration(),
+    }
+  } catch (error) {
+    return { succeeded: false, error: (error as Error).message, ...duration() }
+  }
+}
+
+function describeStatus(status: number): string | undefined {
+  if (status >= 200 && status < 300) return undefined
+  if (status >= 300 && status < 400) return `the endpoint answered ${status}; redirects are not followed`
+  if (status === 410) return 'the endpoint answered 410: it is gone for good'
+  return `the endpoint answered ${status}`
+}

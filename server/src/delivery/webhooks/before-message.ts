@@ -1,0 +1,134 @@
+import { ApiError } from '@parley/contract'
+import { LRUCache } from 'lru-cache'
+import { webhooksTopic } from '../../events/listening.ts'
+import type { Database } from '../../store/database.ts'
+import type { Invalidation } from '../../store/invalidation.ts'
+import type { Secrets } from '../../store/secrets.ts'
+import { headersFor } from './attempt.ts'
+import type { Poster } from './http.ts'
+import type { DeliveryMetrics } from './metrics.ts'
+import { envelope } from './render.ts'
+import { readHookTargets, type Target } from './target.ts'
+
+/** The synchronous hook: endpoints that are asked before a message is stored. */
+export interface BeforeMessage {
+  /** Those of an app; empty for nearly all apps. Known from memory after the first time. */
+  of(appId: number): Promise<readonly Target[]>
+  /**
+   * Asks every endpoint at once, for two seconds at most; who does not answer in time lets the message through.
+   * @param message as it will be told, without id
+   * @returns what is put into the message, by id of the webhook: the JSON objects that were answered
+   * @throws 403 `ERR_BLOCKED_BY_WEBHOOK` when one says `{"action": "do_not_propagate"}`
+   */
+  ask(targets: readonly Target[], message: object): Promise<Record<string, object>>
+  /** Forgets what is known of an app's webhooks, in this process; others are told by `webhooksTopic`. */
+  forget(appId: number): void
+}
+
+export interface BeforeMessageOptions {
+  readonly database: Database
+  readonly invalidation: Invalidation
+  readonly secrets: Secrets
+  readonly poster: Poster
+  readonly metrics: DeliveryMetrics
+}
+
+/** What an endpoint may put into a message, in bytes; more is not taken. */
+const maxAnswerBytes = 5 * 1024
+/** After so many failures in a row an endpoint is not asked for a while, so that it does not cost every send 2 s. */
+const failuresToSkip = 3
+const firstSkipMs = 5_000
+const maxSkipMs = 60_000
+/** An old secret may sign this much longer. */
+const knownForMs = 60_000
+
+interface Patience {
+  failures: number
+  askAgainAt: number
+}
+
+export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessage {
+  const { database, invalidation, secrets, poster, metrics } = options
+  // Promises are kept, so what was read before a change can never be put back after it.
+  const known = new LRUCache<number, Promise<readonly Target[]>>({ max: 10_000, ttl: knownForMs })
+  const patience = new LRUCache<string, Patience>({ max: 10_000 })
+  invalidation.onChange(webhooksTopic, (appId) => (appId === undefined ? known.clear() : known.delete(Number(appId))))
+
+  /** May this endpoint be asked now? Of those that failed too often, one message at a time is the one that tries. */
+  const mayAsk = (endpoint: string): boolean => {
+    const state = patience.get(endpoint)
+    if (state === undefined || state.failures < failuresToSkip) return true
+    if (Date.now() < state.askAgainAt) return false
+    state.askAgainAt = Date.now() + skipMs(state.failures)
+    return true
+  }
+  const failed = (endpoint: string) => {
+    const failures = (patience.get(endpoint)?.failures ?? 0) + 1
+    patience.set(endpoint, { failures, askAgainAt: Date.now() + skipMs(failures) })
+  }
+
+  const askOne = async (target: Target, message: object): Promise<object | 'blocked' | undefined> => {
+    const endpoint = `${target.app.appId}:${target.key}:${target.url}`
+    if (!mayAsk(endpoint)) {
+      metrics.hooked('skipped')
+      return undefined
+    }
+    const body = JSON.stringify(envelope(target, { trigger: 'before_message', data: message }))
+    const id = `bfm_${target.key}_${crypto.randomUUID()}`
+    try {
+      const { status, text } = await poster.post(target.url, headersFor(target, id, body), body, maxAnswerBytes + 1)
+      if (status < 200 || status >= 300) throw new Error(`the endpoint answered ${status}`)
+      patience.delete(endpoint)
+      const answer = readAnswer(text)
+      const isBlocked = answer !== undefined && (answer as { action?: unknown }).action === 'do_not_propagate'
+      metrics.hooked(isBlocked ? 'blocked' : 'passed')
+      return isBlocked ? 'blocked' : answer
+    } catch {
+      // The contract's word: whoever fails lets the message through. The figures tell how often.
+      failed(endpoint)
+      metrics.hooked('failed')
+      return undefined
+    }
+  }
+
+  return {
+    of(appId) {
+      const cached = known.get(appId)
+      if (cached !== undefined) return cached
+      const reading = readHookTargets(database, secrets, appId)
+      known.set(appId, reading)
+      reading.catch(() => {
+        if (known.peek(appId) === reading) known.delete(appId)
+      })
+      return reading
+    },
+    async ask(targets, message) {
+      const answers = await Promise.all(targets.map((target) => askOne(target, message)))
+      const blocking = targets.find((_, i) => answers[i] === 'blocked')
+      if (blocking !== undefined) {
+        throw new ApiError('ERR_BLOCKED_BY_WEBHOOK', `The webhook ${blocking.id} stopped the message.`)
+      }
+      const entries = targets.flatMap(({ id }, i) => {
+        const answer = answers[i]
+        return typeof answer === 'object' ? [[id, answer] as const] : []
+      })
+      return Object.fromEntries(entries)
+    },
+    forget: (appId) => void known.delete(appId),
+  }
+}
+
+function skipMs(failures: number): number {
+  return Math.min(maxSkipMs, firstSkipMs * 2 ** Math.min(10, Math.max(0, failures - failuresToSkip)))
+}
+
+/** A JSON object of acceptable size; anything else puts nothing into the message. */
+function readAnswer(text: string): object | undefined {
+  if (Buffer.byteLength(text) > maxAnswerBytes) return undefined
+  try {
+    const answer: unknown = JSON.parse(text)
+    return typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../../log.ts'
+import { isConnectionFailure } from '../../store/connection.ts'
+import type { Database } from '../../store/database.ts'
+import type { Invalidation } from '../../store/invalidation.ts'
+import type { Secrets } from '../../store/secrets.ts'
+import { attempt, deliveryId } from './attempt.ts'
+import { createBreaker, failuresToPause } from './breaker.ts'
+import { disableWebhook } from './disable.ts'
+import { type DueDelivery, selectDue } from './due.ts'
+import type { Poster } from './http.ts'
+import { createLanes } from './lanes.ts'
+import { type Lease, takeLease, type WebhookKey } from './lease.ts'
+import type { DeliveryMetrics } from './metrics.ts'
+import type { Bodies } from './render.ts'
+import { createResultWriter, judge, maxRetryAfterSeconds } from './results.ts'
+import { type Target, toTarget } from './target.ts'
+
+export interface DrainOptions {
+  readonly database: Database
+  readonly invalidation: Invalidation
+  readonly secrets: Secrets
+  readonly log: Log
+  readonly poster: Poster
+  readonly bodies: Bodies
+  readonly metrics: DeliveryMetrics
+  /** Seconds between attempts. */
+  readonly delays: readonly number[]
+  /** After how many seconds of failures only a webhook is disabled. */
+  readonly disableAfter: number
+}
+
+/** Attempts to one webhook at a time. */
+const width = 10
+/** Deliveries that are read ahead. */
+const room = 100
+/** How long one webhook may go on before others have their turn; it goes on behind them. */
+const turnMs = 10_000
+/** How long to wait after a fault of our own. */
+const afterFaultMs = 1_000
+/** While attempts are under way, how often to look for more. */
+const lookMs = 100
+
+interface Ready {
+  readonly delivery: DueDelivery
+  readonly target: Target
+  readonly body: string | Error
+}
+
+/**
+ * Delivers what is due to one webhook, until nothing is, it is paused or disabled, its turn is over, or `signal` says
+ * stop. Somebody else who does so already is left alone.
+ */
+export async function drain(options: DrainOptions, key: WebhookKey, signal: AbortSignal): Promise<void> {
+  const lease = await takeLease(options.database, key, randomUUID())
+  if (lease === undefined) return
+  try {
+    await deliver(options, key, lease, signal)
+  } catch (error) {
+    if (!isConnectionFailure(error)) options.log.error({ err: error }, 'delivering to a webhook was interrupted')
+    // Where this fails too, the job does, and the lease runs out.
+    await lease.interrupt(afterFaultMs)
+  } finally {
+    lease.close()
+  }
+}
+
+async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, signal: AbortSignal): Promise<void> {
+  const { database, poster, metrics, delays } = options
+  const breaker = createBreaker(lease.health, (delays[0] ?? 0) * 1000 || 1000)
+  const results = createResultWriter(database, key, () => breaker.health)
+  const turnEnds = performance.now() + turnMs
+  const underWay = new Set<number>()
+  let putOffMs = 0
+  let gone: Target | undefined
+
+  const lanes = createLanes<Ready>(width, async ({ delivery, target, body }) => {
+    // What is left is read again by whoever goes on.
+    if (mustStop() || !lease.isHeld) return
+    if (body instanceof Error) {
+      const { id, step } = delivery
+      const untold = { succeeded: false, error: body.message, durationMs: 0 }
+      results.add({ id, status: 'failed', dueIn: null, step, attempt: untold })
+      metrics.attempted('failed')
+      return
+    }
+    const made = await attempt(poster, target, deliveryId(target.key, delivery.id), body)
+    const result = judge(delivery, made, { retryOnFailure: target.retryOnFailure, delays })
+    results.add(result)
+    metrics.attempted(result.status)
+    if (made.succeeded) {
+      breaker.succeeded()
+      lanes.width = width
+      return
+    }
+    breaker.failed()
+    if (made.status === 410) gone = target
+    if ((made.status === 429 || made.status === 503) && made.retryAfter !== undefined) {
+      putOffMs = Math.max(putOffMs, Math.min(made.retryAfter, maxRetryAfterSeconds) * 1000)
+    }
+  })
+  const mustStop = () =>
+    signal.aborted || gone !== undefined || putOffMs > 0 || breaker.pauseMs > 0 || performance.now() > turnEnds
+
+  let after = 0
+  let target: Target | undefined
+  for (;;) {
+    const now = await lease.look()
+    target = now && toTarget(options.secrets, now.row)
+    if (now === undefined || target === undefined || !target.enabled || mustStop()) break
+    lanes.width = breaker.isProbing ? 1 : width
+
+    const limit = (breaker.isProbing ? 1 : room) - lanes.size
+    const due = limit <= 0 ? [] : await selectDue(database, key, { after, except: [...underWay], limit })
+    const bodies = await options.bodies.render(target, due)
+    for (const delivery of due) {
+      if (delivery.attempts === 0) after = Math.max(after, delivery.id)
+      else underWay.add(delivery.id)
+      const body = bodies.get(delivery.id) ?? new Error('what happened can no longer be told')
+      lanes.add({ delivery, target, body }, delivery.attempts === 0 ? (delivery.conversation ?? undefined) : undefined)
+    }
+    if (due.length === 0 && lanes.size === 0) {
+      await results.flush()
+      underWay.clear()
+      if (await lease.release(now.asked)) return
+      continue
+    }
+    const isFull = due.length >= limit
+    const waiting = new AbortController()
+    await Promise.race([
+      lanes.until(isFull && !breaker.isProbing ? room / 2 : 0),
+      delay(isFull ? turnMs : lookMs, undefined, { signal: waiting.signal }).catch(() => {}),
+    ])
+    waiting.abort()
+  }
+  lanes.clear()
+  await lanes.until(0)
+  await results.flush()
+  await end()
+
+  async function end(): Promise<void> {
+    const { failures, failingSince } = breaker.health
+    const failedFor = failingSince === null ? 0 : (Date.now() - failingSince) / 1000
+    if (gone !== undefined) {
+      await takeOut(options, gone, 'The endpoint answered 410: it is gone for good.')
+    } else if (target?.enabled && failures >= failuresToPause && failedFor > options.disableAfter) {
+      const since = new Date(failingSince ?? 0).toISOString()
+      await takeOut(options, target, `No delivery has succeeded since ${since}.`)
+    }
+    // Where it is disabled, what waits stays; enabling it asks for it again.
+    await lease.interrupt(Math.max(putOffMs, breaker.pauseMs))
+  }
+}
+
+async function takeOut(options: DrainOptions, target: Target, reason: string): Promise<void> {
+  if (await disableWebhook(options, target, reason)) {
+    options.log.warn({ app: target.app.name, webhook: target.id, reason }, 'a webhook was disabled')
+  }
+}

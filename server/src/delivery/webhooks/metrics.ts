@@ -1,0 +1,48 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Database } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+
+/** Figures of deliveries to webhooks. */
+export interface DeliveryMetrics {
+  /** An attempt was made, and this is what became of the delivery: pending is to be tried again. */
+  attempted(outcome: 'delivered' | 'failed' | 'pending'): void
+  /** Somebody was asked before a message was sent; skipped: his endpoint failed too often to be asked. */
+  hooked(outcome: 'passed' | 'blocked' | 'failed' | 'skipped'): void
+}
+
+/** By the two partial indexes. */
+const countPending = statement(`
+  select (
+    select count(*) from webhook_deliveries where due_at is not null and attempts = 0
+  ) + (
+    select count(*) from webhook_deliveries where due_at is not null and attempts > 0
+  ) as pending`)
+
+export function createDeliveryMetrics(registry: Registry, database: Database): DeliveryMetrics {
+  const attempts = new Counter({
+    name: 'parley_webhook_attempts_total',
+    help: 'Attempts to deliver to webhooks, by what became of the delivery; pending ones are tried again',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
+  const hooks = new Counter({
+    name: 'parley_webhook_before_message_total',
+    help: 'Calls of before_message webhooks by outcome; skipped: the endpoint failed too often to be asked',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
+  new Gauge({
+    name: 'parley_webhook_deliveries_pending',
+    help: 'Deliveries that wait for an attempt, of all processes together',
+    registers: [registry],
+    async collect() {
+      // Metrics are answered while the database is away, without what only it knows.
+      const [row] = await database.query<{ pending: number }>(countPending).catch(() => [])
+      if (row !== undefined) this.set(row.pending)
+    },
+  })
+  return {
+    attempted: (outcome) => attempts.inc({ outcome }),
+    hooked: (outcome) => hooks.inc({ outcome }),
+  }
+}

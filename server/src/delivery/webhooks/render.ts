@@ -1,0 +1,56 @@
+import type { App } from '../../call.ts'
+import { type EventRow, eventColumns } from '../../events/rows.ts'
+import { type ShownEvent, showEvents } from '../../events/show.ts'
+import type { Database } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { sampleEvent } from './sample.ts'
+import type { Target } from './target.ts'
+
+/** Makes the bodies of deliveries, for each attempt anew, so that they tell what is there now. */
+export interface Bodies {
+  /** @returns by id of the delivery; missing where its event is gone or cannot be told in the webhook's envelope */
+  render(
+    target: Target,
+    deliveries: ReadonlyArray<{ readonly id: number; readonly sample: boolean }>,
+  ): Promise<Map<number, string>>
+}
+
+const select = statement(`
+  select ${eventColumns}
+  from events e
+  where e.app_id = $1
+  and e.id = any($2::bigint[])`)
+
+export function createBodies(database: Database): Bodies {
+  return {
+    async render(target, deliveries) {
+      const bodies = new Map<number, string>()
+      const ids = deliveries.filter(({ sample }) => !sample).map(({ id }) => id)
+      if (ids.length > 0) {
+        const rows = await database.query<EventRow>(select, [target.app.appId, ids])
+        const shown = await showEvents({ database }, target.app, rows, target.version)
+        for (const [id, event] of shown) bodies.set(id, JSON.stringify(envelope(target, event)))
+      }
+      for (const { id, sample } of deliveries) {
+        if (sample) bodies.set(id, JSON.stringify(envelope(target, sampleEvent(target.app, target.version))))
+      }
+      return bodies
+    },
+  }
+}
+
+/** What is posted: the event in the envelope of the webhook's version. */
+export function envelope(
+  { app, id, version }: { readonly app: App; readonly id: string; readonly version: 1 | 2 },
+  { trigger, data }: ShownEvent,
+): object {
+  const envelope = { trigger, data, appId: app.name, region: app.region, webhook: id }
+  const platform = version === 1 ? legacyOrigin(trigger) : undefined
+  return platform === undefined ? envelope : { ...envelope, origin: { platform }, chatAPIVersion: '3.0' }
+}
+
+/** The older envelope says of receipts and presence where they come from. */
+function legacyOrigin(trigger: string): string | undefined {
+  if (trigger === 'message_delivery_receipt' || trigger === 'message_read_receipt') return 'API'
+  return trigger === 'after_connection_status_changed' ? 'WEBSOCKET' : undefined
+}

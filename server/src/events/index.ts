@@ -1,0 +1,74 @@
+import type { Database, Queryable, Transaction } from '../store/database.ts'
+import type { Invalidation } from '../store/invalidation.ts'
+import { type Bus, createBus } from './bus.ts'
+import { createListening, type TriggerSource } from './listening.ts'
+import { createRelay, type HorizonConsumer, type RelayOptions } from './relay.ts'
+import { insertEvents } from './rows.ts'
+import type { BusEvent, ChatEvent } from './types.ts'
+
+/**
+ * What happened, told by the rule that did it: kept in the log where somebody waits for it (webhooks, `GET /events`),
+ * and on the bus after commit (sockets). Where nobody does, telling costs a look into memory.
+ */
+export interface Events {
+  /** What happens in this process, after commit. */
+  readonly bus: Bus
+  /** Triggers whose events are kept for an app: those of its webhooks, all of them while its events are pulled. */
+  listens(appId: number): Promise<ReadonlySet<string>>
+  /** Would anybody hear of this, kept or on the bus? Where nobody would, it need not be found out. */
+  isHeard(appId: number, trigger: ChatEvent['trigger']): Promise<boolean>
+  /** Keeps events with the change that they tell of, and puts them on the bus once it is committed. */
+  raise(tx: Transaction, appId: number, events: readonly ChatEvent[]): Promise<void>
+  /** Puts on the bus what is committed, or what is told on the bus only. */
+  publish(appId: number, event: BusEvent): void
+  /** Keeps events without telling the bus; for what is published by itself after commit. */
+  record(on: Queryable, appId: number, events: readonly ChatEvent[]): Promise<void>
+  /** Adds somebody for whom events are kept; who he is waiting for may change when `webhooksTopic` says so. */
+  keepFor(source: TriggerSource): void
+  /** Forgets in this process what is listened for in an app, at once; others hear of it by `webhooksTopic`. */
+  forget(appId: number): void
+  /** Adds somebody who is told in a transaction which stretch of the log has become settled, one process at a time. */
+  onAdvance(consumer: HorizonConsumer): void
+  start(): void
+  stop(): Promise<void>
+}
+
+export function createEvents(database: Database, invalidation: Invalidation, options: RelayOptions): Events {
+  const bus = createBus()
+  const listening = createListening(database, invalidation)
+  const relay = createRelay(database, options)
+
+  const record = async (on: Queryable, appId: number, events: readonly ChatEvent[]) => {
+    const triggers = await listening.of(appId)
+    const kept = triggers.size === 0 ? [] : events.filter(({ trigger }) => triggers.has(trigger))
+    await insertEvents(on, appId, kept)
+    return kept.length
+  }
+  return {
+    bus,
+    listens: listening.of,
+    isHeard: async (appId, trigger) => bus.isHeard || (await listening.of(appId)).has(trigger),
+    async raise(tx, appId, events) {
+      if (events.length === 0) return
+      const kept = await record(tx, appId, events)
+      if (kept > 0) tx.afterCommit(relay.wake)
+      if (bus.isHeard) {
+        tx.afterCommit(() => {
+          for (const event of events) bus.publish(appId, event)
+        })
+      }
+    },
+    publish(appId, event) {
+      if ('trigger' in event && listening.known(appId).has(event.trigger)) relay.wake()
+      bus.publish(appId, event)
+    },
+    async record(on, appId, events) {
+      await record(on, appId, events)
+    },
+    keepFor: listening.addSource,
+    forget: listening.forget,
+    onAdvance: relay.onAdvance,
+    start: relay.start,
+    stop: relay.stop,
+  }
+}

@@ -1,0 +1,59 @@
+import type { Material } from './material.ts'
+import { otherOf, senderOf } from './payloads.ts'
+import type { ShownEvent } from './show.ts'
+import type { StoredEvent } from './stored.ts'
+
+/** An event in the older envelope, where it exists in that. */
+export function showLegacy(event: StoredEvent, material: Material): ShownEvent | undefined {
+  switch (event.trigger) {
+    case 'message_sent':
+      return {
+        trigger: 'after_message',
+        data: material.message(event.messageId) ?? material.gone(event.messageId),
+      }
+    case 'message_delivery_receipt':
+    case 'message_read_receipt':
+      return { trigger: event.trigger, data: receipt(event, material) }
+    case 'user_connection_status_changed':
+      return { trigger: 'after_connection_status_changed', data: connection(event) }
+    default:
+      return undefined
+  }
+}
+
+function receipt(
+  event: Extract<StoredEvent, { trigger: 'message_delivery_receipt' | 'message_read_receipt' }>,
+  material: Material,
+): object {
+  const { trigger, messageId, uid, kind, first, at } = event
+  const messageSender = senderOf(event, material)
+  const isRead = trigger === 'message_read_receipt'
+  return {
+    messageId: String(messageId),
+    receiptType: isRead ? 'read' : 'delivered',
+    ...(isRead ? { readAt: at } : { deliveredAt: at }),
+    ...(messageSender !== undefined && { messageSender }),
+    receiptSender: uid,
+    receiptReceiver: kind === 2 ? first : otherOf(event, uid),
+    receiverType: kind === 2 ? 'group' : 'user',
+  }
+}
+
+function connection({
+  uid,
+  status,
+  timestamp,
+  connection: { action, deviceId, sessionId, platform, connectedAt },
+}: Extract<StoredEvent, { trigger: 'user_connection_status_changed' }>): object {
+  const told = {
+    connected_at: connectedAt,
+    cometchat_device_id: deviceId,
+    session_id: sessionId ?? deviceId,
+    ...(platform !== undefined && { platform }),
+  }
+  return {
+    user: { uid, status, status_updated: true, status_updated_at: timestamp },
+    event: { type: action, at: timestamp, event_for: told },
+    connections: status === 'online' ? [told] : [],
+  }
+}

@@ -1,0 +1,88 @@
+import { eventTriggerIds } from '@parley/contract'
+import { LRUCache } from 'lru-cache'
+import type { Database } from '../store/database.ts'
+import type { Invalidation } from '../store/invalidation.ts'
+import { statement } from '../store/statement.ts'
+import type { EventTrigger } from './types.ts'
+
+/** Says for whom events are kept besides those who pull them: the triggers that somebody waits for in an app. */
+export type TriggerSource = (appId: number) => Promise<Iterable<string>>
+
+/** Which events of an app are kept, and for whom; in memory, since every write asks. */
+export interface Listening {
+  /** The triggers whose events are kept for this app; empty where nobody listens. */
+  of(appId: number): Promise<ReadonlySet<string>>
+  /** As `of`, as far as it is known without asking the database. */
+  known(appId: number): ReadonlySet<string>
+  addSource(source: TriggerSource): void
+  /** Forgets what is known of an app, in this process; others are told by `webhooksTopic`. */
+  forget(appId: number): void
+}
+
+/** Announced with the app's surrogate key when its webhooks change, or pulling its events begins or is prolonged. */
+export const webhooksTopic = 'webhooks'
+
+/** What triggers of the older envelope are called here. `before_message` is no event: nothing has happened yet. */
+export const legacyEvents: Readonly<Record<string, EventTrigger>> = {
+  after_message: 'message_sent',
+  user_connection_status_change: 'user_connection_status_changed',
+}
+
+const selectPulled = statement(`
+  select events_pulled_until as "pulledUntil"
+  from apps
+  where app_id = $1`)
+
+interface Known {
+  /** For sources. */
+  readonly waitedFor: ReadonlySet<string>
+  /** Epoch seconds; all events are kept until then. */
+  readonly pulledUntil: number
+}
+
+const everything: ReadonlySet<string> = new Set(eventTriggerIds)
+const nothing: ReadonlySet<string> = new Set()
+const maxApps = 10_000
+
+export function createListening(database: Database, invalidation: Invalidation): Listening {
+  const sources: TriggerSource[] = []
+  // Promises are kept, so what was read before a change can never be put back after it.
+  const cache = new LRUCache<number, { readonly reading: Promise<Known>; known?: Known }>({ max: maxApps })
+  invalidation.onChange(webhooksTopic, (appId) => (appId === undefined ? cache.clear() : cache.delete(Number(appId))))
+
+  const read = async (appId: number): Promise<Known> => {
+    const [rows, ...triggers] = await Promise.all([
+      database.query<{ pulledUntil: number | null }>(selectPulled, [appId]),
+      ...sources.map((source) => source(appId)),
+    ])
+    const waitedFor = new Set(triggers.flatMap((ids) => [...ids].map((id) => legacyEvents[id] ?? id)))
+    return { waitedFor: waitedFor.size === 0 ? nothing : waitedFor, pulledUntil: rows[0]?.pulledUntil ?? 0 }
+  }
+  const load = (appId: number): Promise<Known> => {
+    const cached = cache.get(appId)
+    if (cached !== undefined) return cached.reading
+    const entry: { reading: Promise<Known>; known?: Known } = { reading: read(appId) }
+    cache.set(appId, entry)
+    entry.reading.then(
+      (known) => {
+        entry.known = known
+      },
+      () => {
+        if (cache.peek(appId) === entry) cache.delete(appId)
+      },
+    )
+    return entry.reading
+  }
+  const triggersOf = ({ waitedFor, pulledUntil }: Known) =>
+    pulledUntil > 0 && pulledUntil * 1000 > Date.now() ? everything : waitedFor
+
+  return {
+    of: async (appId) => triggersOf(await load(appId)),
+    known(appId) {
+      const known = cache.peek(appId)?.known
+      return known === undefined ? nothing : triggersOf(known)
+    },
+    addSource: (source) => void sources.push(source),
+    forget: (appId) => void cache.delete(appId),
+  }
+}

@@ -1,0 +1,156 @@
+import type { Log } from '../log.ts'
+import type { Channel } from '../store/channel.ts'
+import { isConnectionFailure, isRetryable } from '../store/connection.ts'
+import type { Database, Transaction } from '../store/database.ts'
+import { statement } from '../store/statement.ts'
+import { deleteOldEvents } from './retention.ts'
+
+/**
+ * Takes over the events with `from < id <= to`, all of which are committed by now, in the transaction that moves the
+ * horizon: what it writes is written once for each event. What must wait for the commit goes through `afterCommit`.
+ */
+export type HorizonConsumer = (tx: Transaction, from: number, to: number) => Promise<void>
+
+export interface RelayOptions {
+  readonly log: Log
+  /** How long events are kept, in seconds. */
+  readonly retention: number
+}
+
+/**
+ * Moves the horizon: the id up to which every event is committed, or never will be. One process does it at a time, by a
+ * lock that its connection holds; when it stops or loses its connection, another takes over.
+ */
+export interface Relay {
+  /** There is something new; it need not be waited for. */
+  wake(): void
+  onAdvance(consumer: HorizonConsumer): void
+  start(): void
+  /** Lets the step under way end, and gives the lead up. */
+  stop(): Promise<void>
+}
+
+/** Any constant will do, as long as every version of the service uses the same. */
+const advisoryLock = 7_206_951_005
+
+/** The lock stays with the connection and may be taken again and again. */
+const selectProgress = statement(`
+  select pg_try_advisory_lock($1) as leads,
+    (select id from event_horizon) as horizon,
+    (select last_value - case when is_called then 0 else 1 end from event_ids) as "lastId"`)
+
+const drawNumber = statement('select pg_current_xact_id()::text::bigint as number')
+
+const selectOldest = statement('select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest')
+
+const moveHorizon = statement(`
+  update event_horizon
+  set id = $2
+  where id = $1
+  returning id`)
+
+const unlock = statement('select pg_advisory_unlock_all()')
+
+/** How long to wait before the next look. */
+const pauseMs = { busy: 10, idle: 250, following: 1000, failed: 1000 }
+const settlingMs = 5
+const retentionEveryMs = 60_000
+
+interface Progress {
+  readonly leads: boolean
+  readonly horizon: number
+  readonly lastId: number
+}
+
+export function createRelay(database: Database, { log, retention }: RelayOptions): Relay {
+  const channel = database.openChannel('parley relay')
+  const consumers: HorizonConsumer[] = []
+  let stopped = false
+  let awake = false
+  let endPause: (() => void) | undefined
+  let nextRetention = 0
+
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms).unref()
+      endPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  /** @returns how long to wait before the next round */
+  const round = async (): Promise<number> => {
+    const { leads, horizon, lastId } = await ask<Progress>(channel, selectProgress, [advisoryLock])
+    if (!leads) return pauseMs.following
+    if (Date.now() >= nextRetention) {
+      nextRetention = Date.now() + retentionEveryMs
+      await deleteOldEvents(channel, retention, () => stopped)
+    }
+    if (lastId <= horizon) return pauseMs.idle
+    if (!(await waitUntilSettled())) return 0
+    await channel.interact(async (tx) => {
+      const moved = await tx.query(moveHorizon, [horizon, lastId])
+      if (moved.length === 0) throw new Error('the event horizon was moved by somebody else')
+      for (const consume of consumers) await consume(tx, horizon, lastId)
+    })
+    return pauseMs.busy
+  }
+
+  /**
+   * Ids are drawn before they are committed, and a later one may be committed first. Whoever draws one has the number of
+   * his transaction already; so ids that were seen drawn are settled once every transaction is over whose number is lower
+   * than one drawn thereafter. @returns false when stopped meanwhile
+   */
+  const waitUntilSettled = async (): Promise<boolean> => {
+    const { number } = await ask<{ number: number }>(channel, drawNumber)
+    while (!stopped) {
+      const { oldest } = await ask<{ oldest: number }>(channel, selectOldest)
+      if (oldest >= number) return true
+      await pause(settlingMs)
+    }
+    return false
+  }
+
+  const tryRound = async (): Promise<number> => {
+    try {
+      return await round()
+    } catch (error) {
+      if (isRetryable(error)) return pauseMs.busy
+      // While the database is away nothing happens that could be told.
+      if (!isConnectionFailure(error)) log.error({ err: error }, 'the event horizon could not be moved')
+      return pauseMs.failed
+    }
+  }
+  const run = async () => {
+    while (!stopped) {
+      awake = false
+      const ms = await tryRound()
+      if (!stopped && !(awake && ms === pauseMs.idle)) await pause(ms)
+    }
+    // Where the database is away, the lock has gone with the connection.
+    await channel.query(unlock).catch(() => {})
+  }
+
+  let running: Promise<void> | undefined
+  return {
+    wake() {
+      awake = true
+      endPause?.()
+    },
+    onAdvance: (consumer) => void consumers.push(consumer),
+    start() {
+      running ??= run()
+    },
+    async stop() {
+      stopped = true
+      endPause?.()
+      await running
+    },
+  }
+}
+
+async function ask<Row>(channel: Channel, query: { name: string; text: string }, values: unknown[] = []): Promise<Row> {
+  const { rows } = await channel.query({ ...query, values })
+  return rows[0] as Row
+}

@@ -1,0 +1,84 @@
+import { systemUid } from '../areas/apps/index.ts'
+import type { App } from '../call.ts'
+import type { Context } from '../context.ts'
+import { showLegacy } from './legacy.ts'
+import { type Material, type References, readMaterial } from './material.ts'
+import { showCurrent } from './payloads.ts'
+import type { EventRow } from './rows.ts'
+import { readStored, type StoredEvent } from './stored.ts'
+
+/** What an event tells: `trigger` and `data` of its envelope. */
+export interface ShownEvent {
+  readonly trigger: string
+  readonly data: object
+}
+
+/**
+ * Events as they are told, by id, with the names and messages of now: one read for each kind of entity, however many
+ * events there are. Of a message that was removed for good only its position is told; a user who was deleted is a
+ * `Deleted user`.
+ * @param version of the envelope: 2 the current one, 1 the older one, in which only some events exist (the others are
+ * missing from the answer)
+ */
+export async function showEvents(
+  { database }: Pick<Context, 'database'>,
+  { appId }: Pick<App, 'appId'>,
+  rows: readonly EventRow[],
+  version: 1 | 2,
+): Promise<Map<number, ShownEvent>> {
+  const events = rows.map(({ id, ...row }) => ({ id, event: readStored({ id, ...row }) }))
+  const material = await readMaterial(
+    database,
+    appId,
+    referencesOf(events.map(({ event }) => event)),
+  )
+  const show = version === 1 ? showLegacy : showCurrent
+  const shown = new Map<number, ShownEvent>()
+  for (const { id, event } of events) {
+    const told = show(event, material)
+    if (told !== undefined) shown.set(id, told)
+  }
+  return shown
+}
+
+/** What the events of a page name. */
+function referencesOf(events: readonly StoredEvent[]): References {
+  const messages = new Set<number>()
+  const senders = new Set<number>()
+  const uids = new Set<string>()
+  const guids = new Set<string>()
+  const receipts: Array<{ messageId: number; uid: string }> = []
+  for (const event of events) {
+    if ('guid' in event) guids.add(event.guid)
+    if ('uid' in event) uids.add(event.uid)
+    if ('by' in event && event.by !== undefined) uids.add(event.by)
+    if ('uids' in event) for (const uid of event.uids ?? []) uids.add(uid)
+    if ('members' in event) for (const { uid } of event.members) uids.add(uid)
+    switch (event.trigger) {
+      case 'message_sent':
+      case 'user_mentioned':
+        messages.add(event.messageId)
+        break
+      case 'message_edited':
+      case 'message_deleted':
+        messages.add(event.actionId)
+        senders.add(event.messageId)
+        break
+      case 'message_delivery_receipt':
+      case 'message_read_receipt':
+        senders.add(event.messageId)
+        receipts.push(event)
+        break
+      case 'message_delivered_to_all':
+      case 'message_read_by_all':
+        senders.add(event.messageId)
+        uids.add(systemUid)
+    }
+  }
+  const pairs = (senderOf: Material['senderOf']) =>
+    receipts.flatMap(({ messageId, uid }) => {
+      const sender = senderOf(messageId)
+      return sender === undefined ? [] : [[sender, uid] as const]
+    })
+  return { messages, senders, uids, guids, pairs }
+}

@@ -1,0 +1,61 @@
+import { clientFrames, type FrameDeclaration, serverFrames, socketCloses, socketPaths } from '@parley/contract'
+import type { FastifyInstance } from 'fastify'
+
+/** `GET /asyncapi.json`: the socket, made from the declarations of its frames. */
+export function registerAsyncApi(server: FastifyInstance): void {
+  const text = JSON.stringify(describeSocket())
+  server.route({
+    method: 'GET',
+    url: '/asyncapi.json',
+    config: { operation: 'asyncapi' },
+    handler: async (_request, reply) => reply.type('application/json').send(text),
+  })
+}
+
+/** The AsyncAPI 3.0 document of the socket. */
+export function describeSocket(): object {
+  const frames = [...clientFrames, ...serverFrames]
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Parley socket',
+      version: '3.0.0',
+      description: [
+        `One JSON object per text frame. A socket opens on the paths ${socketPaths.join(', ')}; the first frame says who connects.`,
+        `Close codes: ${Object.values(socketCloses)
+          .map(({ code, meaning }) => `${code}: ${meaning}`)
+          .join(' ')}`,
+        'The operations over HTTP are in /openapi.json.',
+      ].join('\n\n'),
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    defaultContentType: 'application/json',
+    channels: {
+      socket: {
+        address: '/v3',
+        title: 'The socket',
+        messages: Object.fromEntries(frames.map(({ name }) => [name, { $ref: `#/components/messages/${name}` }])),
+        bindings: { ws: { method: 'GET' } },
+      },
+    },
+    operations: {
+      sendFrame: operation('receive', 'What clients send', clientFrames),
+      receiveFrame: operation('send', 'What clients are told', serverFrames),
+    },
+    components: {
+      messages: Object.fromEntries(
+        frames.map(({ name, summary, schema }) => [name, { name, title: name, summary, payload: schema }]),
+      ),
+    },
+  }
+}
+
+/** Seen from the service, as AsyncAPI 3 has it: it receives what clients send. */
+function operation(action: 'send' | 'receive', summary: string, frames: readonly FrameDeclaration[]): object {
+  return {
+    action,
+    summary,
+    channel: { $ref: '#/channels/socket' },
+    messages: frames.map(({ name }) => ({ $ref: `#/channels/socket/messages/${name}` })),
+  }
+}

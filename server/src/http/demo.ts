@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+
+/** The page in docs/demo, as it stands in the repository; the same folder from the sources and from what is built. */
+const folder = new URL('../../../docs/demo/', import.meta.url)
+
+/** The page talks to the service that it came from, and to no other. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self' ws: wss:",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** `GET /demo`: two tabs that chat. For development; it holds no key, whoever opens it gives one. */
+export function registerDemo(server: FastifyInstance): void {
+  const serve = (url: string, file: string, type: string) => {
+    server.route({
+      method: 'GET',
+      url,
+      config: { operation: 'demo' },
+      handler: async (_request, reply) =>
+        reply
+          .type(`${type}; charset=utf-8`)
+          .header('content-security-policy', contentSecurityPolicy)
+          .send(readFileSync(new URL(file, folder))),
+    })
+  }
+  serve('/demo', 'index.html', 'text/html')
+  serve('/demo/', 'index.html', 'text/html')
+  serve('/demo/demo.js', 'demo.js', 'text/javascript')
+  serve('/demo/demo.css', 'demo.css', 'text/css')
+}

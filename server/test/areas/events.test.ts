@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { deleteOldEvents } from '../../src/events/retention.ts'
+import { statement } from '../../src/store/statement.ts'
+import { dataOf, refusal } from '../support/chat.ts'
+import { firstCursor, pullEvents } from '../support/events.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
+
+const uids = ['bob', 'carol', 'dave', 'erin', 'frank']
+
+/** Alice blocks five users, one event each. */
+async function createBlocks() {
+  const world = await createWorld()
+  await createUsers(world, 'alice', ...uids)
+  const puller = await pullEvents(world)
+  dataOf(await world.post('/users/alice/blockedusers', { blockedUids: uids }))
+  return { world, puller, events: await puller.since() }
+}
+
+const blockedBy = (data: { users: object }) => Object.keys(data.users)[0]
+
+describe('GET /events', () => {
+  it('starts now, and tells in order what happens from then on', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    const started = await world.get('/events')
+    expect(started.body).toEqual({ data: [], meta: { cursor: expect.stringMatching(/^\d+$/), more: false } })
+
+    const puller = await pullEvents(world)
+    dataOf(await world.delete('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    const [event, ...rest] = await puller.since()
+    expect(rest).toEqual([])
+    expect(event).toEqual({
+      id: expect.stringMatching(/^\d+$/),
+      trigger: 'user_unblocked',
+      data: expect.objectContaining({ by: expect.objectContaining({ uid: 'alice' }) }),
+      appId: world.app.name,
+      region: 'us',
+      createdAt: expect.any(Number),
+    })
+    expect(Number(event?.id)).toBeGreaterThan(Number(started.body.meta.cursor))
+  })
+
+  it('is read page by page, again from any cursor, and from the beginning of what is kept', async () => {
+    const { world, events } = await createBlocks()
+    expect(events.map(({ data }) => blockedBy(data))).toEqual(uids)
+
+    const read = []
+    let cursor = '0'
+    for (const [count, more] of [
+      [2, true],
+      [2, true],
+      // the fifth, and the block that ends what the test waits for
+      [2, false],
+      [0, false],
+    ]) {
+      const page = await world.get(`/events?after=${cursor}&limit=2`)
+      expect([page.body.data.length, page.body.meta.more]).toEqual([count, more])
+      cursor = page.body.meta.cursor
+      read.push(...page.body.data)
+    }
+    expect(read.slice(0, 5)).toEqual(events)
+    const again = await world.get(`/events?after=${events[1]?.id}&limit=2`)
+    expect(dataOf(again)).toEqual(events.slice(2, 4))
+  })
+
+  it('gives some triggers only, and moves the cursor past the others', async () => {
+    const { world, events, puller } = await createBlocks()
+    dataOf(await world.post('/groups', { guid: 'team', name: 'Team', type: 'public', owner: 'alice' }))
+    await puller.since()
+    const page = await world.get('/events?after=0&triggers=group_created,group_deleted')
+    expect(dataOf(page).map(({ trigger }: { trigger: string }) => trigger)).toEqual(['group_created'])
+    expect(Number(page.body.meta.cursor)).toBeGreaterThan(Number(events.at(-1)?.id))
+    expect(page.body.meta.more).toBe(false)
+    const none = await world.get('/events?after=0&triggers=group_deleted')
+    expect(dataOf(none)).toEqual([])
+    expect(refusal(await world.get('/events?after=0&triggers=nothing'))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('refuses what is no cursor', async () => {
+    const world = await createWorld()
+    const cursor = await firstCursor(world)
+    for (const after of ['abc', '-1', '1.5', '99999999999999999999']) {
+      expect(refusal(await world.get(`/events?after=${after}`))).toBe('400 ERR_BAD_REQUEST')
+    }
+    const unknown = await world.get('/events?after=9999999999999999')
+    expect(unknown.body.error.details).toEqual([{ path: 'query/after', message: 'is not a cursor of this service' }])
+    expect(dataOf(await world.get(`/events?after=${cursor}`))).toEqual([])
+    expect(refusal(await world.get('/events?limit=1001'))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('is for fullAccess keys, of the own app', async () => {
+    const { world, events } = await createBlocks()
+    expect(refusal(await world.get('/events', { headers: { apikey: world.authKey } }))).toBe('403 AUTH_ERR_NO_ACCESS')
+    const other = await createWorld()
+    await firstCursor(other)
+    const mine = new Set(events.map(({ id }) => id))
+    const theirs = await other.get(`/events?after=${events[0]?.id}`)
+    expect((theirs.body.data ?? []).filter(({ id }: { id: string }) => mine.has(id))).toEqual([])
+    expect(dataOf(await other.get('/events?after=0&limit=1000'))).toEqual([])
+  })
+
+  it('keeps nothing for an app whose events nobody pulls any more, and says so to an old cursor', async () => {
+    const { world, events } = await createBlocks()
+    await lapse(world)
+    dataOf(await world.delete('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    const stale = await world.get(`/events?after=${events.at(-1)?.id}`)
+    expect(refusal(stale)).toBe('400 ERR_BAD_REQUEST')
+    expect(stale.body.error.details).toEqual([
+      { path: 'query/after', message: 'is too old: events after it are gone; begin anew with 0 or without it' },
+    ])
+    const cursor = await firstCursor(world)
+    dataOf(await world.delete('/users/alice/blockedusers', { blockedUids: ['carol'] }))
+    await expect
+      .poll(async () => dataOf(await world.get(`/events?after=${cursor}`)).map((event: { data: { users: object } }) => blockedBy(event.data)), {
+        timeout: 15_000,
+      })
+      .toEqual(['carol'])
+  })
+
+  it('forgets events by their age, and refuses cursors from before', async () => {
+    const { world, puller } = await createBlocks()
+    for (let i = 0; i < 3; i++) await puller.since()
+    const old = Math.floor(Date.now() / 1000) - 8 * 86_400
+    // The lowest ids that there are: the oldest go first.
+    await plant(world, [1, 2], old)
+    await plant(world, [3], old + 2 * 86_400)
+    await deleteOldEvents(world.context.database.openChannel('retention test'), 7 * 86_400, () => false)
+
+    expect(refusal(await world.get('/events?after=1'))).toBe('400 ERR_BAD_REQUEST')
+    const kept = dataOf(await world.get('/events?after=0'))
+    expect(kept.slice(0, 6).map(({ id, data }: { id: string; data: { users: object } }) => [id === '3', blockedBy(data)])).toEqual([
+      [true, 'bob'],
+      ...uids.map((uid) => [false, uid]),
+    ])
+    expect(dataOf(await world.get('/events?after=2'))[0].id).toBe('3')
+  })
+})
+
+const endPulling = statement('update apps set events_pulled_until = 1 where app_id = $1')
+
+/** As if nobody had pulled for as long as events are kept. */
+async function lapse({ context, app }: World): Promise<void> {
+  await context.database.query(endPulling, [app.appId])
+  context.events.forget(app.appId)
+}
+
+const insert = statement(`
+  insert into events (app_id, id, trigger, data, created_at)
+  select $1, id, 'user_blocked', '{"by":"alice","uids":["bob"]}', $3
+  from unnest($2::bigint[]) as id`)
+const reach = statement('update apps set events_pulled_from = 0 where app_id = $1')
+
+/** Puts events into the log as if they had been kept at that time. */
+async function plant({ context, app }: World, ids: number[], createdAt: number): Promise<void> {
+  await context.database.query(reach, [app.appId])
+  await context.database.query(insert, [app.appId, ids, createdAt])
+}

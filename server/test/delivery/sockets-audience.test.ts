@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest'
+import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import { type Client, connect } from '../support/socket.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
+
+const chatWorld = async (...uids: string[]): Promise<World> => {
+  const world = await createWorld()
+  await createUsers(world, ...uids)
+  return world
+}
+
+const typing = (receiver: string, receiverType = 'user') => ({
+  receiver,
+  receiverType,
+  type: 'typing_indicator',
+  body: { action: 'started' },
+})
+
+/** Whoever is told of a thing is told in one go, so this client was not when another was. */
+async function expectNothing(client: Client): Promise<void> {
+  await client.pong()
+  expect(client.frames).toEqual([])
+}
+
+describe('between users one of whom has blocked the other', () => {
+  it.each(['alice', 'bob'])(
+    'nothing is told when %s did it: typing, transient messages, receipts, edits',
+    async (blocker) => {
+      const world = await chatWorld('alice', 'bob')
+      const { id } = await say(world, 'alice', 'bob', 'before')
+      const { id: own } = await say(world, 'bob', 'alice', 'mine')
+      const [alice, tab, bob] = [
+        await connect(world, 'alice', { deviceId: 'phone' }),
+        await connect(world, 'alice', { deviceId: 'tab' }),
+        await connect(world, 'bob'),
+      ]
+      // What was known before counts no more.
+      alice.send(typing('bob'))
+      await bob.takeType('typing_indicator')
+      await tab.takeType('typing_indicator')
+      const blocked = blocker === 'alice' ? 'bob' : 'alice'
+      dataOf(await world.post(`/users/${blocker}/blockedusers`, { blockedUids: [blocked] }))
+
+      alice.send(typing('bob'))
+      await tab.takeType('typing_indicator')
+      alice.send({ ...typing('bob'), type: 'transient_message', body: { data: 1 } })
+      await tab.takeType('transient_message')
+      alice.send({ ...typing('bob'), type: 'receipts', body: { action: 'read', messageId: own } })
+      await tab.takeType('receipts')
+      dataOf(await world.put(`/messages/${id}`, { data: { text: 'edited' } }, { as: 'alice' }))
+      await tab.takeType('message')
+      await expectNothing(bob)
+
+      dataOf(await world.delete(`/users/${blocker}/blockedusers`, { blockedUids: [blocked] }))
+      alice.send(typing('bob'))
+      await bob.takeType('typing_indicator')
+      dataOf(await world.put(`/messages/${id}`, { data: { text: 'edited again' } }, { as: 'alice' }))
+      expect((await bob.takeType('message')).body.data.action).toBe('edited')
+    },
+  )
+
+  it('in a group, messages are told as lists show them, and typing is not', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const [alice, bob, carol] = [
+      await connect(world, 'alice'),
+      await connect(world, 'bob'),
+      await connect(world, 'carol'),
+    ]
+    const hiding = await connect(world, 'bob', { deviceId: 'hiding', body: { hideMessagesFromBlockedUsers: true } })
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    alice.send(typing('team', 'group'))
+    await carol.takeType('typing_indicator')
+    await expectNothing(bob)
+    bob.send(typing('team', 'group'))
+    await carol.takeType('typing_indicator')
+    await hiding.takeType('typing_indicator')
+    await expectNothing(alice)
+    await sayInGroup(world, 'alice', 'team', 'from the blocked')
+    await bob.takeText('from the blocked')
+    await carol.takeText('from the blocked')
+    await expectNothing(hiding)
+    await sayInGroup(world, 'carol', 'team', 'from another')
+    await hiding.takeText('from another')
+    expect(hiding.frames).toEqual([])
+  })
+})
+
+describe('of a group', () => {
+  const out: Record<string, (world: World) => Promise<unknown>> = {
+    kicked: (world) => world.delete('/groups/team/members/bob', undefined, { as: 'alice' }),
+    banned: (world) => world.post('/groups/team/bannedusers/bob', undefined, { as: 'alice' }),
+    gone: (world) => world.delete('/groups/team/members', undefined, { as: 'bob' }),
+  }
+
+  it.each(Object.keys(out))('nothing is told to somebody who is %s, not even that', async (way) => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const [alice, bob, carol] = [
+      await connect(world, 'alice'),
+      await connect(world, 'bob'),
+      await connect(world, 'carol'),
+    ]
+    const { id } = await sayInGroup(world, 'bob', 'team', 'in')
+    for (const client of [alice, bob, carol]) await client.takeText('in')
+    const answer = (await out[way]?.(world)) as { status: number }
+    expect(answer.status).toBe(200)
+    await carol.take(({ body }) => body.category === 'action')
+    await sayInGroup(world, 'alice', 'team', 'without bob')
+    await carol.takeText('without bob')
+    carol.send(typing('team', 'group'))
+    await alice.takeType('typing_indicator')
+    carol.send({ ...typing('team', 'group'), type: 'receipts', body: { action: 'read', messageId: id } })
+    dataOf(await world.post(`/messages/${id}/reactions/x`, undefined, { as: 'carol' }))
+    await alice.takeType('reaction')
+    await expectNothing(bob)
+    bob.send(typing('team', 'group'))
+    expect((await bob.takeType('error')).body.code).toBe('ERR_GROUP_NOT_JOINED')
+  })
+
+  it('nothing is told when it is deleted, nor of one that is made anew under its name', async () => {
+    const world = await chatWorld('alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const [alice, bob] = [await connect(world, 'alice'), await connect(world, 'bob')]
+    await sayInGroup(world, 'alice', 'team', 'old')
+    await alice.takeText('old')
+    await bob.takeText('old')
+    dataOf(await world.delete('/groups/team', undefined))
+    await createGroup(world, 'team', 'alice')
+    await sayInGroup(world, 'alice', 'team', 'new')
+    await alice.takeText('new')
+    await expectNothing(bob)
+  })
+
+  it('those who come back, or connect later, hear what is said from then on', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const alice = await connect(world, 'alice')
+    await sayInGroup(world, 'alice', 'team', 'one')
+    await alice.takeText('one')
+    const bob = await connect(world, 'bob')
+    const carol = await connect(world, 'carol')
+    await sayInGroup(world, 'alice', 'team', 'two')
+    await bob.takeText('two')
+    dataOf(await world.delete('/groups/team/members/bob', undefined, { as: 'alice' }))
+    dataOf(await world.post('/groups/team/members', {}, { as: 'carol' }))
+    await carol.take(({ body }) => body.category === 'action')
+    await sayInGroup(world, 'alice', 'team', 'three')
+    await carol.takeText('three')
+    dataOf(await world.post('/groups/team/members', { participants: ['bob'] }))
+    await bob.take(({ body }) => body.category === 'action')
+    await sayInGroup(world, 'alice', 'team', 'four')
+    await bob.takeText('four')
+    expect(bob.frames).toEqual([])
+  })
+})
+
+describe('of another app', () => {
+  it('nothing is told, whatever users and groups are called', async () => {
+    const [mine, other] = [await chatWorld('alice', 'bob'), await chatWorld('alice', 'bob')]
+    for (const world of [mine, other]) await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const [bob, stranger] = [await connect(mine, 'bob'), await connect(other, 'bob')]
+    const alice = await connect(mine, 'alice')
+    await say(mine, 'alice', 'bob', 'hi')
+    await sayInGroup(mine, 'alice', 'team', 'hi team')
+    alice.send(typing('bob'))
+    await bob.takeText('hi')
+    await bob.takeText('hi team')
+    await bob.takeType('typing_indicator')
+    await expectNothing(stranger)
+  })
+})
+
+describe('a role that may not write to somebody', () => {
+  it('cannot type to him either', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    dataOf(await world.post('/roles', { role: 'shy', name: 'Shy' }))
+    dataOf(await world.put('/roles/shy/permissions', { permissions: { 'sendMessage.mode': 'friends' } }))
+    dataOf(await world.put('/users/alice', { role: 'shy' }))
+    dataOf(await world.post('/users/alice/friends', { accepted: ['carol'] }))
+    const [alice, bob, carol] = [
+      await connect(world, 'alice'),
+      await connect(world, 'bob'),
+      await connect(world, 'carol'),
+    ]
+    alice.send(typing('bob'))
+    expect((await alice.takeType('error')).body.code).toBe('ERR_PERMISSION_DENIED')
+    alice.send(typing('carol'))
+    await carol.takeType('typing_indicator')
+    await expectNothing(bob)
+  })
+})

@@ -1,0 +1,241 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataOf, refusal } from '../support/chat.ts'
+import type { Endpoint } from '../support/endpoint.ts'
+import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
+import { chatWorld, closeEndpoints, deliveriesOf, idsOf, open, register, soon, tell } from '../support/webhooks.ts'
+
+let own: OwnServices
+let service: Service
+
+beforeAll(async () => {
+  own = await createOwnServices()
+  service = await own.start({ WEBHOOK_RETRY_SCHEDULE_SECONDS: '0.2,0.2,0.2,0.2,0.2,0.2,0.2,0.2' })
+}, 60_000)
+afterAll(async () => {
+  await own.close()
+  await closeEndpoints()
+})
+
+function signatures(secrets: string[], id: string, timestamp: string, text: string): string {
+  return secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${text}`).digest('base64')}`
+    })
+    .join(' ')
+}
+
+describe('a delivery', () => {
+  it('is posted in the envelope, named, dated and signed, with the password', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    const { secret } = await register(world, endpoint.url, { useBasicAuth: true, username: 'user', password: 'pass1' })
+    await tell(world, message)
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+
+    const [{ headers, text, body, path }] = endpoint.received as [Endpoint['received'][0]]
+    expect(path).toBe('/hook')
+    expect(body).toEqual({
+      trigger: 'message_sent',
+      data: { message: expect.objectContaining({ id: message.id, sender: 'alice' }) },
+      appId: world.app.name,
+      region: 'us',
+      webhook: 'hook',
+    })
+    expect(body.data.message.data.text).toBe('hello')
+    expect(headers['content-type']).toBe('application/json')
+    expect(headers['user-agent']).toMatch(/^Parley-Webhooks\//)
+    expect(headers.authorization).toBe(`Basic ${Buffer.from('user:pass1').toString('base64')}`)
+    const [id, timestamp] = [headers['webhook-id'] as string, headers['webhook-timestamp'] as string]
+    expect(Math.abs(Number(timestamp) - Date.now() / 1000)).toBeLessThan(30)
+    expect(headers['webhook-signature']).toBe(signatures([secret], id, timestamp, text))
+
+    await soon(async () => {
+      const [delivery] = await deliveriesOf(world)
+      expect(delivery).toEqual({
+        id,
+        eventId: id.split('_')[2],
+        trigger: 'message_sent',
+        status: 'delivered',
+        attempts: 1,
+        createdAt: expect.any(Number),
+        attemptedAt: expect.any(Number),
+        answer: { status: 200 },
+        durationMs: expect.any(Number),
+      })
+    })
+  })
+
+  it('is signed with the old secret too, for as long as it is valid', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    const first = (await register(world, endpoint.url)).secret
+    const renewed = dataOf(await world.post('/webhooks/hook/secret', {}))
+    expect(renewed).toEqual({ secret: expect.stringMatching(/^whsec_/), oldSecretValidUntil: expect.any(Number) })
+    expect(renewed.secret).not.toBe(first)
+    expect(renewed.oldSecretValidUntil - Date.now() / 1000).toBeGreaterThan(86_000)
+    const signaturesOfNext = async (secrets: string[]) => {
+      const count = endpoint.received.length
+      await tell(world, message)
+      await soon(() => expect(endpoint.received).toHaveLength(count + 1))
+      const { headers, text } = endpoint.received[count] as Endpoint['received'][0]
+      const expected = signatures(
+        secrets,
+        ...[headers['webhook-id'] as string, headers['webhook-timestamp'] as string, text] as const,
+      )
+      return { got: headers['webhook-signature'], expected }
+    }
+    const both = await signaturesOfNext([renewed.secret, first])
+    expect(both.got).toBe(both.expected)
+
+    const { secret } = dataOf(await world.post('/webhooks/hook/secret', { oldValidForSeconds: 0 }))
+    const alone = await signaturesOfNext([secret])
+    expect(alone.got).toBe(alone.expected)
+    expect(refusal(await world.post('/webhooks/nowhere/secret', {}))).toBe('404 ERR_WEBHOOK_NOT_FOUND')
+    expect(refusal(await world.post('/webhooks/hook/secret', { oldValidForSeconds: -1 }))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('is tried again with the same id and another date, until it succeeds', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url)
+    endpoint.behave((_, count) => (count < 4 ? { status: count === 2 ? 404 : 500, body: 'not\0 now' } : {}))
+    await tell(world, message)
+    await soon(() => expect(endpoint.received).toHaveLength(4))
+    expect(new Set(idsOf(endpoint)).size).toBe(1)
+    await soon(async () => {
+      const [delivery] = await deliveriesOf(world)
+      expect(delivery).toMatchObject({ status: 'delivered', attempts: 4, answer: { status: 200 } })
+      expect(delivery.error).toBeUndefined()
+    })
+  })
+
+  it('is tried once without retryOnFailure, and kept as failed with the answer', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url, { retryOnFailure: false })
+    endpoint.behave({ status: 503, body: 'x'.repeat(10_000) })
+    await tell(world, message)
+    await soon(async () => {
+      const [delivery] = await deliveriesOf(world, '?status=failed')
+      expect(delivery).toMatchObject({
+        ...{ status: 'failed', attempts: 1, error: 'the endpoint answered 503' },
+        answer: { status: 503, excerpt: 'x'.repeat(512) },
+      })
+      expect(delivery.nextAttemptAt).toBeUndefined()
+    })
+    expect(endpoint.received).toHaveLength(1)
+  })
+
+  it.each([
+    ['a redirect, which is not followed', { status: 302, headers: { location: '/elsewhere' } }, /302; redirects are not/],
+    ['an answer that does not come in time', { delayMs: 4_000 }, /no answer within 2 s/],
+    ['a connection that is cut', { cut: true }, /./],
+  ])('has failed with %s', async (_, behaviour, error) => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url, { retryOnFailure: false })
+    endpoint.behave(behaviour)
+    await tell(world, message)
+    await soon(async () => {
+      const [delivery] = await deliveriesOf(world)
+      expect(delivery).toMatchObject({ status: 'failed', attempts: 1, error: expect.stringMatching(error) })
+    })
+    expect(endpoint.received.map(({ path }) => path)).toEqual(['/hook'])
+  })
+
+  it('disables the webhook where the endpoint says that it is gone, until somebody enables it', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url)
+    endpoint.behave({ status: 410 })
+    await tell(world, message)
+    await soon(async () => {
+      expect(dataOf(await world.get('/webhooks/hook'))).toMatchObject({
+        ...{ enabled: false, disabledReason: expect.stringContaining('410'), disabledAt: expect.any(Number) },
+        failingSince: expect.any(Number),
+      })
+    })
+    expect((await deliveriesOf(world)).map(({ status }: { status: string }) => status)).toEqual(['failed'])
+
+    endpoint.behave({})
+    const enabled = dataOf(await world.put('/webhooks/hook', { enabled: true }))
+    for (const member of ['disabledReason', 'disabledAt', 'failingSince']) expect(enabled).not.toHaveProperty(member)
+    await tell(world, message)
+    await soon(() => expect(endpoint.received).toHaveLength(2))
+  })
+
+  it('waits while the webhook is disabled, and goes out once it is enabled', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url)
+    endpoint.behave({ status: 500 })
+    await tell(world, message, 3)
+    await soon(() => expect(endpoint.received.length).toBeGreaterThan(2))
+    dataOf(await world.put('/webhooks/hook', { enabled: false }))
+    // What happens meanwhile is not kept for it.
+    await tell(world, message)
+    await soon(async () => {
+      const rows = await own.query(
+        'select from webhook_states s join webhooks w on w.key = s.webhook where w.app_id = $1 and leased_by is null',
+        [world.app.appId],
+      )
+      expect(rows).toHaveLength(1)
+    })
+    endpoint.behave({})
+    const before = endpoint.received.length
+    expect(await deliveriesOf(world, '?status=pending')).toHaveLength(3)
+    dataOf(await world.put('/webhooks/hook', { enabled: true }))
+    await soon(async () => expect(await deliveriesOf(world, '?status=delivered')).toHaveLength(3))
+    expect(endpoint.received).toHaveLength(before + 3)
+  })
+
+  it('is put off as Retry-After says', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url)
+    endpoint.behave((_, count) => (count === 1 ? { status: 429, headers: { 'retry-after': '2' } } : {}))
+    await tell(world, message)
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    await tell(world, message)
+    await soon(() => expect(endpoint.received).toHaveLength(3))
+    const [first, ...later] = endpoint.received as [Endpoint['received'][0]]
+    for (const { at } of later as Endpoint['received']) expect(at - first.at).toBeGreaterThan(1_900)
+  })
+
+  it('ends where the webhook is removed', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url)
+    endpoint.behave({ status: 500 })
+    await tell(world, message)
+    await soon(() => expect(endpoint.received.length).toBeGreaterThan(0))
+    dataOf(await world.delete('/webhooks/hook'))
+    endpoint.behave({})
+    await register(world, endpoint.url)
+    // One made under the same id gets nothing of the old one's.
+    expect(await deliveriesOf(world)).toEqual([])
+    await tell(world, message)
+    await soon(async () => expect(await deliveriesOf(world, '?status=delivered')).toHaveLength(1))
+  })
+
+  it('goes to each webhook for what it is subscribed to, as operations raise it', async () => {
+    const [{ world }, groups, blocks] = [await chatWorld(service), await open(), await open()]
+    await register(world, groups.url, { id: 'groups', triggers: ['group_created', 'group_member_added'] })
+    await register(world, blocks.url, { id: 'blocks', triggers: [] })
+    dataOf(await world.post('/webhooks/blocks/triggers', { triggerIds: ['user_blocked', 'group_created'] }))
+    dataOf(await world.post('/groups', { guid: 'team', name: 'Team', type: 'public', owner: 'alice' }))
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    await soon(() => expect(blocks.received).toHaveLength(2))
+    await soon(() => expect(groups.received).toHaveLength(1))
+    expect(blocks.received.map(({ body }) => [body.webhook, body.trigger])).toEqual([
+      ['blocks', 'group_created'],
+      ['blocks', 'user_blocked'],
+    ])
+    expect(groups.received[0]?.body).toMatchObject({ trigger: 'group_created', webhook: 'groups' })
+  })
+
+  it('comes in the legacy envelope to webhooks of version 1', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    const body = { id: 'old', name: 'Old', webhookURL: endpoint.url, triggers: ['after_message'] }
+    dataOf(await world.post('/webhooks', body, { headers: { 'X-Webhook-Version': '1' } }))
+    await tell(world, message)
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    expect(endpoint.received[0]?.body).toEqual({
+      ...{ trigger: 'after_message', appId: world.app.name, region: 'us', webhook: 'old' },
+      data: expect.objectContaining({ id: message.id, sender: 'alice', receiver: 'bob' }),
+    })
+  })
+})

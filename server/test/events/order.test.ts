@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Pulled } from '../support/events.ts'
+import { type Ask, type Cluster, createApp, eventually, type Service, startCluster, startPulling } from './support.ts'
+
+let cluster: Cluster
+beforeAll(async () => {
+  cluster = await startCluster(2)
+})
+afterAll(() => cluster.end())
+
+const patienceMs = 40_000
+
+/** Reads on, from both services in turn, until there are so many events, or nobody would wait any longer. */
+async function read(ask: Ask, from: string, count: number): Promise<Pulled[]> {
+  const events: Pulled[] = []
+  let cursor = from
+  const deadline = Date.now() + patienceMs
+  for (let turn = 0; events.length < count && Date.now() < deadline; turn++) {
+    const { body } = await ask(turn, 'GET', `/events?after=${cursor}&limit=50`)
+    events.push(...body.data)
+    cursor = body.meta.cursor
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  return events
+}
+
+describe('the event log', () => {
+  it('skips nothing and keeps the order of each conversation, with 32 writers on two services', async () => {
+    const { app, ask } = await createApp(cluster)
+    const writers = Array.from({ length: 32 }, (_, i) => `writer-${i}`)
+    await Promise.all(writers.map((uid, i) => ask(i, 'POST', '/users', { uid, name: uid })))
+    await ask(0, 'POST', '/groups', { guid: 'team', name: 'Team', type: 'public', owner: 'writer-0' })
+    await Promise.all(writers.slice(1).map((uid, i) => ask(i, 'POST', '/groups/team/members', {}, uid)))
+    const text = (said: string) => ({ receiver: 'team', receiverType: 'group', data: { text: said } })
+    const sent = await Promise.all(
+      writers.map(async (uid, i) => (await ask(i, 'POST', '/messages', text(uid), uid)).body.data.id as string),
+    )
+    const cursor = await startPulling(cluster, ask, app.appId)
+
+    // Each edits his message in the one group, and reacts to it, on one service and on the other.
+    const rounds = 6
+    const done: string[] = []
+    const writing = Promise.all(
+      writers.map(async (uid, i) => {
+        const id = sent[i] as string
+        for (let round = 0; round < rounds; round++) {
+          const edited = await ask(i + round, 'PUT', `/messages/${id}`, { data: { text: `${uid} ${round}` } }, uid)
+          done.push(`edit ${edited.body.data.id}`)
+          const reaction = `/messages/${id}/reactions/${round}`
+          await ask(i + round + 1, 'POST', reaction, {}, uid)
+          done.push(`reaction ${id} ${round}`)
+        }
+      }),
+    )
+    const expected = writers.length * rounds * 2
+    const [events] = await Promise.all([read(ask, cursor, expected), writing])
+
+    const told = events.map(({ trigger, data }) =>
+      trigger === 'message_edited' ? `edit ${data.message.id}` : `reaction ${data.reaction.messageId} ${data.reaction.reaction}`,
+    )
+    expect([...told].sort()).toEqual([...done].sort())
+    const ids = events.map(({ id }) => Number(id))
+    expect(ids).toEqual([...ids].sort((a, b) => a - b))
+    // Action messages draw their ids under the lock of the conversation.
+    const edits = events.filter(({ trigger }) => trigger === 'message_edited').map(({ data }) => Number(data.message.id))
+    expect(edits).toEqual([...edits].sort((a, b) => a - b))
+    const kept = await cluster.services[0]?.parley.context.database.query(
+      { name: 'count_kept', text: 'select count(*) as count from events where app_id = $1' },
+      [app.appId],
+    )
+    expect(kept).toEqual([{ count: expected }])
+  })
+
+  it('goes on when the database was away, and when the service that moved it on has stopped', async () => {
+    const { app, ask } = await createApp(cluster)
+    for (const uid of ['alice', 'bob']) await ask(0, 'POST', '/users', { uid, name: uid })
+    const cursor = await startPulling(cluster, ask, app.appId)
+    const block = (at: number) => ask(at, 'POST', '/users/alice/blockedusers', { blockedUids: ['bob'] })
+    const unblock = (at: number) => ask(at, 'DELETE', '/users/alice/blockedusers', { blockedUids: ['bob'] })
+
+    await block(0)
+    expect(await read(ask, cursor, 1)).toHaveLength(1)
+    for (const { parley } of cluster.services) parley.context.database.suspend()
+    await eventually(async () => {
+      const answers = await Promise.allSettled([unblock(0), unblock(1)])
+      return answers.every(({ status }) => status === 'fulfilled')
+    })
+    expect(await read(ask, cursor, 2)).toHaveLength(2)
+
+    // It was the first to ask for the lead.
+    await cluster.stop(cluster.services[0] as Service)
+    await block(1)
+    const askSecond: Ask = (_, ...rest) => ask(1, ...rest)
+    const told = await read(askSecond, cursor, 3)
+    expect(told.map(({ trigger }) => trigger)).toEqual(['user_blocked', 'user_unblocked', 'user_blocked'])
+  })
+})

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ChatEvent } from '../../src/events/types.ts'
+import { statement } from '../../src/store/statement.ts'
+import { type Cluster, createApp, eventually, type Service, startCluster, startPulling } from './support.ts'
+
+let cluster: Cluster
+beforeAll(async () => {
+  cluster = await startCluster(2)
+})
+afterAll(() => cluster.end())
+
+const event: ChatEvent = { trigger: 'user_blocked', by: 'alice', uids: ['bob'] }
+
+const selectLastId = statement('select last_value as id from event_ids')
+
+describe('the relay', () => {
+  it('waits for a transaction that drew its id earlier and commits later', async () => {
+    const { app, ask } = await createApp(cluster)
+    const { context } = (cluster.services[1] as Service).parley
+    const { cursor } = (await ask(1, 'GET', '/events')).body.meta
+    const lastId = async () => (await context.database.query<{ id: number }>(selectLastId))[0]?.id ?? 0
+    let commit = () => {}
+    const slow = context.database.transaction(async (tx) => {
+      await context.events.raise(tx, app.appId, [{ ...event, by: 'slow' }])
+      await new Promise<void>((resolve) => {
+        commit = resolve
+      })
+    })
+    await eventually(async () => (await lastId()) > Number(cursor))
+    await context.database.transaction((tx) => context.events.raise(tx, app.appId, [{ ...event, by: 'quick' }]))
+    const pull = async () => (await ask(1, 'GET', `/events?after=${cursor}`)).body.data
+    const drawn = await lastId()
+    for (let i = 0; i < 5; i++) expect(await pull()).toEqual([])
+    commit()
+    await slow
+    await eventually(async () => (await pull()).length === 2)
+    const told = (await pull()).map(({ id, data }: { id: string; data: { by: { uid: string } } }) => [id, data.by.uid])
+    expect(told).toEqual([
+      [String(drawn - 1), 'slow'],
+      [String(drawn), 'quick'],
+    ])
+  })
+
+  it('hands over each stretch of the log once, by one service at a time', async () => {
+    const { app, ask } = await createApp(cluster)
+    await startPulling(cluster, ask, app.appId)
+    const [first, second] = cluster.services as [Service, Service]
+    const stretches: Array<{ by: string; from: number; to: number }> = []
+    const take = (by: string, { parley }: Service) =>
+      parley.context.events.onAdvance(async (tx, from, to) => {
+        tx.afterCommit(() => stretches.push({ by, from, to }))
+      })
+    take('first', first)
+    take('second', second)
+    let fails = 2
+    first.parley.context.events.onAdvance(async () => {
+      if (fails-- > 0) throw new Error('on purpose')
+    })
+    const raise = ({ parley: { context } }: Service) =>
+      context.database.transaction((tx) => context.events.raise(tx, app.appId, [event]))
+    const pulled = async () => (await ask(1, 'GET', '/events?after=0&limit=1000')).body.data
+    const isHandedOver = async (count: number) => {
+      const events = await pulled()
+      return events.length === count && stretches.some(({ to }) => to >= Number(events.at(-1).id))
+    }
+
+    for (let i = 0; i < 20; i++) await raise(i % 2 === 0 ? first : second)
+    await eventually(() => isHandedOver(20))
+    // It was the first to ask for the lead.
+    expect(new Set(stretches.map(({ by }) => by))).toEqual(new Set(['first']))
+    expect(fails).toBeLessThan(0)
+
+    await cluster.stop(first)
+    for (let i = 0; i < 5; i++) await raise(second)
+    await eventually(() => isHandedOver(25))
+    expect(stretches.at(-1)?.by).toBe('second')
+    for (const [i, { from, to }] of stretches.entries()) {
+      expect(to).toBeGreaterThan(from)
+      if (i > 0) expect(from).toBe(stretches[i - 1]?.to)
+    }
+  })
+})

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto'
+import os from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { expect, inject } from 'vitest'
+import { buildParley, type Parley } from '../../src/app.ts'
+import { ensureKey } from '../../src/areas/api-keys/keys.ts'
+import type { App } from '../../src/call.ts'
+import { readConfig } from '../../src/config.ts'
+import type { BusEvent } from '../../src/events/types.ts'
+import { createLog } from '../../src/log.ts'
+import { testMasterKey } from '../support/service.ts'
+import { type Answer, send, type World } from '../support/world.ts'
+
+/** Asks until something is so; fails the test when it takes too long. */
+export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  await expect.poll(async () => await isSo(), { timeout: 15_000, interval: 20 }).toBe(true)
+}
+
+/** What the bus of the service tells of one world, from now on. */
+export function hear({ app, context }: World): BusEvent[] {
+  const heard: BusEvent[] = []
+  context.events.bus.subscribe((appId, event) => {
+    if (appId === app.appId) heard.push(event)
+  })
+  return heard
+}
+
+export interface Service {
+  readonly parley: Parley
+  readonly url: string
+}
+
+/** Services on a database that is theirs alone, as several processes would be: one of them moves the horizon. */
+export interface Cluster {
+  readonly services: readonly Service[]
+  stop(service: Service): Promise<void>
+  end(): Promise<void>
+}
+
+export async function startCluster(size: number): Promise<Cluster> {
+  const connection = inject('connection')
+  const database = `parley_events_${randomBytes(6).toString('hex')}`
+  const admin = new pg.Client(connection)
+  await admin.connect()
+  await admin.query(`create database ${database}`)
+  const running = new Set<Service>()
+  for (let i = 0; i < size; i++) running.add(await startOn({ ...connection, database }))
+  const services = [...running]
+  return {
+    services,
+    async stop(service) {
+      running.delete(service)
+      await service.parley.close()
+    },
+    async end() {
+      await Promise.all([...running].map(({ parley }) => parley.close()))
+      await admin.query(`drop database ${database} with (force)`)
+      await admin.end()
+    },
+  }
+}
+
+async function startOn(connection: pg.ClientConfig): Promise<Service> {
+  const parley = await buildParley({
+    config: readConfig({ LOG_LEVEL: 'silent' }),
+    log: createLog(readConfig({ LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent' }).logLevel),
+    connection,
+    masterKey: testMasterKey,
+    mediaDir: path.join(os.tmpdir(), `parley-test-media-${process.pid}`),
+  })
+  await parley.context.apps.ensure('parley', 'us')
+  return { parley, url: await parley.http.listen({ host: '127.0.0.1', port: 0 }) }
+}
+
+/** Asks the service of that number (counted round); throws unless it answers 200. */
+export type Ask = (at: number, method: string, path: string, body?: unknown, as?: string) => Promise<Answer>
+
+/** An app that all services of a cluster serve. */
+export async function createApp({ services }: Cluster): Promise<{ app: App; ask: Ask }> {
+  const { database, secrets, apps } = (services[0] as Service).parley.context
+  const app = await apps.ensure(`app-${randomBytes(8).toString('hex')}`, 'us')
+  const apiKey = randomBytes(20).toString('hex')
+  await ensureKey(database, secrets, app.appId, { apiKey, name: 'test', scope: 'fullAccess' })
+  const ask: Ask = async (at, method, path, body, as) => {
+    const { url } = services[at % services.length] as Service
+    const headers = { appid: app.name, apikey: apiKey, ...(as !== undefined && { onbehalfof: as }) }
+    const answer = await send(url, method, path, body, headers)
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`)
+    return answer
+  }
+  return { app, ask }
+}
+
+/** Begins to pull the events of an app; every service of the cluster knows it then. @returns the cursor */
+export async function startPulling({ services }: Cluster, ask: Ask, appId: number): Promise<string> {
+  const { cursor } = (await ask(0, 'GET', '/events')).body.meta
+  await eventually(async () => {
+    const listening = await Promise.all(services.map(({ parley }) => parley.context.events.listens(appId)))
+    return listening.every((triggers) => triggers.size > 0)
+  })
+  return cursor
+}

@@ -1,0 +1,100 @@
+import type { Operation } from '@parley/contract'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../src/routes.ts'
+import { createWorld, type World } from '../support/world.ts'
+import { chatAreas } from './refusals.ts'
+import { furnish, type Ids, type Sample, samples } from './samples.ts'
+import { pathOf, queryOf } from './watched.ts'
+
+const operations = routes.map((route) => route.operation).filter(({ area }) => chatAreas.includes(area))
+
+interface Furnished {
+  readonly world: World
+  readonly ids: Ids
+}
+
+/** A furnished world in which everything has happened in the same order each time. */
+async function furnishInOrder(): Promise<Furnished> {
+  const world = await createWorld()
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = (...call: Parameters<World['call']>) => {
+    const answer = last.then(() => world.call(...call))
+    last = answer
+    return answer
+  }
+  const ordered: World = {
+    ...world,
+    call: inTurn,
+    get: (path, options) => inTurn('GET', path, undefined, options),
+    post: (path, body, options) => inTurn('POST', path, body, options),
+    put: (path, body, options) => inTurn('PUT', path, body, options),
+    delete: (path, body, options) => inTurn('DELETE', path, body, options),
+  }
+  return { world, ids: await furnish(ordered) }
+}
+
+/** What only reads leaves the world as it is for the next. */
+let shared: Furnished
+beforeAll(async () => {
+  shared = await furnishInOrder()
+})
+
+async function answerOf(operation: Operation): Promise<unknown> {
+  const { world, ids } = operation.method === 'GET' ? shared : await furnishInOrder()
+  const sample = samples[operation.id]
+  if (sample === undefined) throw new Error(`${operation.id} has no sample in samples.ts`)
+  const { params, query, body, as, token }: Sample = sample(ids)
+  const answer = await world.call(operation.method, pathOf(operation, params) + queryOf(query), body, {
+    ...(as !== undefined && { as }),
+    ...(token !== undefined && { token }),
+  })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return withoutChance(answer.body, world, idsIn(answer.body, Object.values(ids)))
+}
+
+/** Every id of a message or reaction in an answer, and of those that the call named. */
+function idsIn(value: unknown, found: string[], name = ''): string[] {
+  if (typeof value === 'string' && /(^id|Id)$/.test(name)) found.push(value)
+  if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) idsIn(inner, found, key)
+  }
+  return found.filter((id) => /^[0-9]+$/.test(id))
+}
+
+/** An answer with names in place of what is other each time: times, ids of messages, tokens, keys, hosts. */
+function withoutChance(value: unknown, world: World, ids: readonly string[]): unknown {
+  const text = (sent: string) =>
+    [...ids, world.app.name, new URL(world.url).host, new URL(world.url).port]
+      .reduce((said, chance) => said.replaceAll(new RegExp(`(?<![\\w.-])${chance}(?![\\w-])`, 'g'), '<chance>'), sent)
+      .replaceAll(/_[0-9]{10}[0-9a-f]{30}/g, '_<token>')
+      .replaceAll(/\b[0-9a-f]{40,64}\b/g, '<hex>')
+  const walk = (inner: unknown, name = ''): unknown => {
+    if (typeof inner === 'number' && /(At|^sentAt|^settingsHashReceivedAt)$/.test(name)) return '<time>'
+    if (typeof inner === 'string') return /Count$/.test(name) ? inner : name === 'settingsHash' ? '<hash>' : text(inner)
+    if (Array.isArray(inner)) return inner.map((item) => walk(item))
+    if (typeof inner !== 'object' || inner === null) return inner
+    return Object.fromEntries(Object.entries(inner).map(([key, member]) => [text(key), walk(member, key)]))
+  }
+  return walk(value)
+}
+
+/** JSON in few lines: what fits on one stands on one. */
+function print(value: unknown, indent = ''): string {
+  const line = JSON.stringify(value)
+  if (line.length + indent.length <= 116 || typeof value !== 'object' || value === null) return line
+  const isList = Array.isArray(value)
+  const inner = Object.entries(value).map(([name, member]) => {
+    const shown = print(member, `${indent}  `)
+    return `${indent}  ${isList ? '' : `${JSON.stringify(name)}: `}${shown}`
+  })
+  return `${isList ? '[' : '{'}\n${inner.join(',\n')}\n${indent}${isList ? ']' : '}'}`
+}
+
+/**
+ * Kept in `__snapshots__`, to be read beside the contract when they change: `npx vitest run server/test/http/answers.test.ts -u`.
+ */
+describe('the answer to the sample call, to the field:', () => {
+  it.each(operations.map((operation) => [operation.id, operation] as const))('%s', async (_, operation) => {
+    expect(print(await answerOf(operation))).toMatchSnapshot()
+  })
+})

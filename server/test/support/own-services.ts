@@ -1,0 +1,49 @@
+import pg from 'pg'
+import type { Parley } from '../../src/app.ts'
+import { createOwnDatabase } from './own-database.ts'
+import { startService } from './service.ts'
+
+export interface Service {
+  readonly parley: Parley
+  readonly url: string
+}
+
+/** Services on a database of their own, so that those of other test files do not do their jobs. */
+export interface OwnServices {
+  start(environment?: Record<string, string>): Promise<Service>
+  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  /** Closes what still runs. */
+  stop(): Promise<void>
+  /** The same, and drops the database. */
+  close(): Promise<void>
+}
+
+export async function createOwnServices(): Promise<OwnServices> {
+  const { connection, drop } = await createOwnDatabase()
+  const pool = new pg.Pool({ ...connection, max: 1 })
+  // It is dropped under connections that are about to end.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const services = new Set<Service>()
+  const stop = async () => {
+    await Promise.all([...services].map(({ parley }) => parley.close()))
+  }
+  return {
+    async start(environment = {}) {
+      const service = await startService(environment, connection)
+      const close = service.parley.close
+      service.parley.close = async () => {
+        if (services.delete(service)) await close()
+      }
+      services.add(service)
+      return service
+    },
+    query: async <Row extends object>(text: string, values: unknown[] = []) =>
+      (await pool.query<Row>(text, values)).rows,
+    stop,
+    async close() {
+      await stop()
+      await pool.end()
+      await drop()
+    },
+  }
+}
