@@ -25,11 +25,11 @@ export function createLog(level: LogLevel, destination: pino.DestinationStream =
 }
 
 /** How much gathers before it is written, in bytes, and for how long at most: a write for each line costs more than the line. */
-const bufferBytes = 8192
+const bufferBytes = 32_768
 const bufferMs = 100
 
 function standardOutput(): pino.DestinationStream {
-  const destination = pino.destination({ dest: 1, sync: false, minLength: bufferBytes })
+  const destination = pino.destination({ dest: 1, sync: false, minLength: bufferBytes, maxWrite: 2 * bufferBytes })
   setInterval(() => destination.flush(), bufferMs).unref()
   process.on('exit', () => destination.flushSync())
   return destination
