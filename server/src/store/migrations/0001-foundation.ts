@@ -190,6 +190,7 @@ const statements = [
   // message (last_id). last_*: position of the newest message of any kind, and who sent it when it was no action;
   // listed_*: the message that lists show as lastMessage and are ordered by. all_*: up to where every member of a group
   // has received and read. version: raised when the past changes, so that remembered counts are counted anew.
+  // timed_sent_at: time of the newest message that was imported with times of its own when it was received or read.
   `create table if not exists conversations (
     app_id integer not null,
     key bigint not null default nextval('conversation_keys'),
@@ -207,6 +208,7 @@ const statements = [
     all_read_sent_at bigint not null default 0,
     all_read_id bigint not null default 0,
     version bigint not null default 0,
+    timed_sent_at bigint,
     primary key (app_id, key)
   ) with (fillfactor = 70)`,
   'create unique index if not exists conversations_by_parts on conversations (app_id, kind, first, second)',
