@@ -60,7 +60,7 @@ export async function startService(profileDir?: string): Promise<Service> {
   }
   try {
     await whenReady(child, port)
-    const { home, ...database } = readDatabase(logFile)
+    const { home, ...database } = await readDatabase(logFile)
     // Elsewhere when the folder is out of the reach of PostgreSQL's user.
     folders.push(home)
     return { pid: child.pid as number, port, apiKey, ...database, stop }
@@ -82,11 +82,19 @@ async function whenReady(child: ChildProcess, port: number): Promise<void> {
   }
 }
 
-/** The service says in its log where its database is; the password is beside the cluster, in its home. */
-function readDatabase(logFile: string): Pick<Service, 'database' | 'postgresPid'> & { home: string } {
-  const line = readFileSync(logFile, 'utf8')
-    .split('\n')
-    .find((text) => text.includes('the embedded PostgreSQL is running'))
+/** The service says in its log, a moment later, where its database is; the password is beside the cluster, in its home. */
+async function readDatabase(logFile: string): Promise<Pick<Service, 'database' | 'postgresPid'> & { home: string }> {
+  const deadline = Date.now() + startTimeoutMs
+  const find = () =>
+    readFileSync(logFile, 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .find((text) => text.includes('the embedded PostgreSQL is running'))
+  let line = find()
+  while (line === undefined && Date.now() < deadline) {
+    await delay(50)
+    line = find()
+  }
   if (line === undefined) throw new Error('The service did not say where its database is:')
   const { pid, cluster, host, port } = JSON.parse(line) as { pid: number; cluster: string; host: string; port: number }
   const home = dirname(cluster)

@@ -24,8 +24,15 @@ export function createLog(level: LogLevel, destination: pino.DestinationStream =
   )
 }
 
+/** How much gathers before it is written, in bytes, and for how long at most: a write for each line costs more than the line. */
+const bufferBytes = 32_768
+const bufferMs = 100
+
 function standardOutput(): pino.DestinationStream {
-  return pino.destination({ dest: 1, sync: false })
+  const destination = pino.destination({ dest: 1, sync: false, minLength: bufferBytes, maxWrite: 2 * bufferBytes })
+  setInterval(() => destination.flush(), bufferMs).unref()
+  process.on('exit', () => destination.flushSync())
+  return destination
 }
 
 /** PostgreSQL's errors also carry `detail` and `where`, which quote rows and parameters: those are left out. */

@@ -17,9 +17,9 @@ const vigilance = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp
 /**
  * Lists are short pages out of large tables, by index. The database's own estimates are those of a spinning disk, on which
  * it would rather read a whole table than look into it a thousand times; and compiling such a query takes longer than
- * running it.
+ * running it; so does starting workers to share it.
  */
-const planning = '-c random_page_cost=1.1 -c jit=off'
+const planning = '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0'
 
 /** `bigint` columns hold times, ids and counters below 2^53: plain numbers. */
 const types: pg.CustomTypesConfig = {

@@ -43,6 +43,11 @@ export interface Database extends Queryable {
 }
 
 const readers = 2
+/**
+ * Fixed statements look up rows by key: one plan fits all parameters, and choosing it anew for each array of ids takes
+ * longer than the look-up. Composed ones are lists, whose plans may depend on what is asked.
+ */
+const lookupSettings = 'set plan_cache_mode = force_generic_plan'
 const transactionConnections = 8
 const attempts = 4
 const closePatienceMs = 2_000
@@ -52,7 +57,11 @@ const ping = statement('select 1')
 export function openDatabase(connection: ConnectionSettings): Database {
   const suspension = createSuspension()
   const pinger = createChannel(connection, 'parley monitor')
-  const channels: Channel[] = Array.from({ length: readers }, (_, i) => createChannel(connection, `parley reader ${i}`))
+  const lookups = Array.from({ length: readers }, (_, i) =>
+    createChannel(connection, `parley reader ${i}`, lookupSettings),
+  )
+  const lists = Array.from({ length: readers }, (_, i) => createChannel(connection, `parley lists ${i}`))
+  const channels: Channel[] = [...lookups, ...lists]
   const pool = new pg.Pool({ ...clientSettings(connection, 'parley'), max: transactionConnections })
   /** Open connections that are no channels: those of the pool, busy and idle, and those that listen. */
   const clients = new Set<pg.ClientBase>()
@@ -68,9 +77,9 @@ export function openDatabase(connection: ConnectionSettings): Database {
   })
   let next = 0
 
-  const reader = () => {
+  const oneOf = (readers: readonly Channel[]) => {
     suspension.check()
-    return channels[next++ % readers] as Channel
+    return readers[next++ % readers.length] as Channel
   }
   const cutAll = () => {
     for (const channel of [pinger, ...channels]) channel.reset()
@@ -79,10 +88,10 @@ export function openDatabase(connection: ConnectionSettings): Database {
 
   return {
     async query<Row>(statement: Statement, values: unknown[] = []) {
-      return (await reader().query({ ...statement, values })).rows as Row[]
+      return (await oneOf(lookups).query({ ...statement, values })).rows as Row[]
     },
     async run<Row>(fragment: Fragment<Row>) {
-      return (await reader().query(compileFragment(fragment))).rows as Row[]
+      return (await oneOf(lists).query(compileFragment(fragment))).rows as Row[]
     },
     async transaction(work) {
       for (let attempt = 1; ; attempt++) {

@@ -45,7 +45,21 @@ const compiler = new Kysely<unknown>({
   },
 })
 
-export function compileFragment(fragment: Fragment): { text: string; values: unknown[] } {
+/** Most texts that get a name; each takes memory on every connection. What a list with its usual filters composes fits in. */
+const maxNames = 500
+const names = new Map<string, string>()
+
+/**
+ * The text of a composed statement with its parameters. The first texts that occur get a name, so that the database
+ * parses and plans them once per connection: for a short page that takes longer than reading it.
+ */
+export function compileFragment(fragment: Fragment): { name?: string; text: string; values: unknown[] } {
   const { sql: text, parameters } = fragment.compile(compiler)
-  return { text, values: parameters as unknown[] }
+  const values = parameters as unknown[]
+  let name = names.get(text)
+  if (name === undefined && names.size < maxNames) {
+    name = statement(text).name
+    names.set(text, name)
+  }
+  return name === undefined ? { text, values } : { name, text, values }
 }

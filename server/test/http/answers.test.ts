@@ -52,6 +52,9 @@ async function answerOf(operation: Operation): Promise<unknown> {
   return withoutChance(answer.body, world, idsIn(answer.body, Object.values(ids)))
 }
 
+/** Rows of a list that are looked at; definitions of permissions have tests of their own. */
+const mostRows = 8
+
 /** Every id of a message or reaction in an answer, and of those that the call named. */
 function idsIn(value: unknown, found: string[], name = ''): string[] {
   if (typeof value === 'string' && /(^id|Id)$/.test(name)) found.push(value)
@@ -71,7 +74,10 @@ function withoutChance(value: unknown, world: World, ids: readonly string[]): un
   const walk = (inner: unknown, name = ''): unknown => {
     if (typeof inner === 'number' && /(At|^sentAt|^settingsHashReceivedAt)$/.test(name)) return '<time>'
     if (typeof inner === 'string') return /Count$/.test(name) ? inner : name === 'settingsHash' ? '<hash>' : text(inner)
-    if (Array.isArray(inner)) return inner.map((item) => walk(item))
+    if (Array.isArray(inner)) {
+      const shown = inner.slice(0, mostRows).map((item) => walk(item))
+      return inner.length > mostRows ? [...shown, `and ${inner.length - mostRows} more`] : shown
+    }
     if (typeof inner !== 'object' || inner === null) return inner
     return Object.fromEntries(Object.entries(inner).map(([key, member]) => [text(key), walk(member, key)]))
   }

@@ -41,10 +41,10 @@ export function createKeyRing(database: Database, secrets: Secrets, invalidation
 
   return {
     async find(app, key) {
-      const digest = secrets.digest(key.toLowerCase())
-      const cacheKey = `${app.appId}:${digest.toString('base64')}`
+      const cacheKey = `${app.appId}:${key.toLowerCase()}`
       const cached = known.get(cacheKey)
       if (cached !== undefined) return cached
+      const digest = secrets.digest(key.toLowerCase())
       const [row] = await database.query<{ scope: KeyScope }>(select, [app.appId, digest])
       if (row === undefined) return undefined
       const credential = { scope: row.scope, digest }

@@ -14,17 +14,17 @@ const lowest = `lowest as (
     join conversations c
       on c.app_id = wanted.app_id and c.kind = 2 and c.first = wanted.guid and c.second = ''
     cross join lateral (
-      select s.delivered_sent_at as sent_at, s.delivered_id as id
+      select s.member_delivered_sent_at as sent_at, s.member_delivered_id as id
       from conversation_states s
-      where s.app_id = c.app_id and s.conversation = c.key and s.member
-      order by s.delivered_sent_at, s.delivered_id
+      where s.app_id = c.app_id and s.conversation = c.key and s.member_delivered_id is not null
+      order by s.member_delivered_sent_at, s.member_delivered_id
       limit 1
     ) d
     cross join lateral (
-      select s.read_sent_at as sent_at, s.read_id as id
+      select s.member_read_sent_at as sent_at, s.member_read_id as id
       from conversation_states s
-      where s.app_id = c.app_id and s.conversation = c.key and s.member
-      order by s.read_sent_at, s.read_id
+      where s.app_id = c.app_id and s.conversation = c.key and s.member_read_id is not null
+      order by s.member_read_sent_at, s.member_read_id
       limit 1
     ) r
   ),

@@ -190,6 +190,7 @@ const statements = [
   // message (last_id). last_*: position of the newest message of any kind, and who sent it when it was no action;
   // listed_*: the message that lists show as lastMessage and are ordered by. all_*: up to where every member of a group
   // has received and read. version: raised when the past changes, so that remembered counts are counted anew.
+  // timed_sent_at: time of the newest message that was imported with times of its own when it was received or read.
   `create table if not exists conversations (
     app_id integer not null,
     key bigint not null default nextval('conversation_keys'),
@@ -207,13 +208,15 @@ const statements = [
     all_read_sent_at bigint not null default 0,
     all_read_id bigint not null default 0,
     version bigint not null default 0,
+    timed_sent_at bigint,
     primary key (app_id, key)
   ) with (fillfactor = 70)`,
   'create unique index if not exists conversations_by_parts on conversations (app_id, kind, first, second)',
   // the one-to-one conversations in which a user is the second of the two
   'create index if not exists conversations_by_second on conversations (app_id, second, first) where kind = 1',
 
-  // One user's side of a conversation. member: counts for the group's staircase (current member, active).
+  // One user's side of a conversation. member: counts for the group's staircase (current member, active);
+  // member_*: his marks then.
   // unread_*: everything of others after it is unread; counted_*: unread up to there, remembered at that version.
   // cleared_*: history up to there is hidden from him, and with hidden the conversation too until the next message.
   `create table if not exists conversation_states (
@@ -236,13 +239,20 @@ const statements = [
     hidden boolean not null default false,
     tags text[] not null default '{}',
     pinned_at bigint,
+    member_delivered_sent_at bigint generated always as (case when member then delivered_sent_at end) stored,
+    member_delivered_id bigint generated always as (case when member then delivered_id end) stored,
+    member_read_sent_at bigint generated always as (case when member then read_sent_at end) stored,
+    member_read_id bigint generated always as (case when member then read_id end) stored,
     primary key (app_id, uid, conversation)
   ) with (fillfactor = 70)`,
-  // the lowest mark among a group's members
+  // The lowest mark among a group's members. Columns of its own, since an update of an indexed column writes to every
+  // index of the table: marks in one-to-one conversations, which are most, touch none.
   `create index if not exists conversation_states_by_read
-    on conversation_states (app_id, conversation, read_sent_at, read_id) where member`,
+    on conversation_states (app_id, conversation, member_read_sent_at, member_read_id)
+    where member_read_id is not null`,
   `create index if not exists conversation_states_by_delivered
-    on conversation_states (app_id, conversation, delivered_sent_at, delivered_id) where member`,
+    on conversation_states (app_id, conversation, member_delivered_sent_at, member_delivered_id)
+    where member_delivered_id is not null`,
 
   // Staircases: everything up to (sent_at, id) was delivered (kind 1) or read (kind 2) at time "at", by uid, or by
   // every member of the group where uid is ''.

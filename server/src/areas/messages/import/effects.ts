@@ -21,6 +21,8 @@ export interface MovedConversation {
   /** Its last message of any kind, and the last that lists show; null while there is none. */
   readonly last: Position
   readonly listed: Position | null
+  /** Time of the newest message of the batch that says when it was received or read. */
+  readonly timedSentAt: number | null
 }
 
 /** The marks of one user in one conversation: up to where he has received and read. */
@@ -86,12 +88,15 @@ export function moveConversations(messages: readonly NumberedMessage[]): MovedCo
     let last = lastSentAt === null || lastId === null ? null : { sentAt: lastSentAt, id: lastId }
     let listed = listedSentAt === null || listedId === null ? null : { sentAt: listedSentAt, id: listedId }
     let { createdAt } = conversation
+    let timedSentAt: number | null = null
     for (const message of written) {
+      const { sentAt, deliveredAt, readAt } = message.row
+      if (deliveredAt !== null || readAt !== null) timedSentAt = Math.max(timedSentAt ?? 0, sentAt)
       last = later(last, positionOf(message))
       if (message.row.deletedAt === null) listed = later(listed, positionOf(message))
       if (conversation.kind === 1) createdAt = Math.min(createdAt, message.row.sentAt)
     }
-    return { conversation, createdAt, last: last ?? nowhere, listed }
+    return { conversation, createdAt, last: last ?? nowhere, listed, timedSentAt }
   })
 }
 

@@ -66,9 +66,11 @@ const updateConversations = statement(`
     last_sender = null,
     listed_sent_at = r.listed_sent_at,
     listed_id = r.listed_id,
+    timed_sent_at = greatest(c.timed_sent_at, r.timed_sent_at),
     version = c.version + 1
-  from unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
-    as r(app_id, key, created_at, last_sent_at, last_id, listed_sent_at, listed_id)
+  from unnest(
+    $1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[]
+  ) as r(app_id, key, created_at, last_sent_at, last_id, listed_sent_at, listed_id, timed_sent_at)
   where c.app_id = r.app_id
   and c.key = r.key`)
 
@@ -82,6 +84,7 @@ export async function writeConversations(tx: Transaction, moved: readonly MovedC
     plainArray(moved.map(({ last }) => last.id)),
     plainArray(moved.map(({ listed }) => listed?.sentAt ?? null)),
     plainArray(moved.map(({ listed }) => listed?.id ?? null)),
+    plainArray(moved.map(({ timedSentAt }) => timedSentAt)),
   ])
 }
 
@@ -160,6 +163,7 @@ const bridgeGaps = statement(`
   from unnest($1::int[], $2::bigint[], $3::text[], $4::smallint[], $5::text[], $6::bigint[], $7::bigint[])
     as r(app_id, conversation, uid, kind, sender, sent_at, id)
   join conversation_states s on s.app_id = r.app_id and s.uid = r.uid and s.conversation = r.conversation
+  join conversations c on c.app_id = r.app_id and c.key = r.conversation and c.timed_sent_at >= r.sent_at
   cross join lateral (
     select m.sent_at, m.id, case r.kind when 1 then m.delivered_at else m.read_at end as at
     from messages m
@@ -167,6 +171,7 @@ const bridgeGaps = statement(`
     and m.conversation = r.conversation
     and m.sender = r.sender
     and (m.sent_at, m.id) > (r.sent_at, r.id)
+    and m.sent_at <= c.timed_sent_at
     and case r.kind when 1 then m.delivered_at else m.read_at end is not null
     order by m.sent_at, m.id
     limit 1
@@ -180,7 +185,7 @@ const bridgeGaps = statement(`
 /**
  * Adds the steps that messages without times now need which landed in the past: the next message above each that has a
  * time was stored when a message with a time lay below it, so it has none. Nothing is above the marks, so nobody looks
- * there.
+ * there, nor above the last message with a time: what was sent live since may be long.
  */
 export async function writeBridges(tx: Transaction, gaps: readonly Gap[]): Promise<void> {
   if (gaps.length === 0) return

@@ -25,8 +25,11 @@ const settings = `
   set enable_seqscan = off;
   set jit = off`
 
-/** How long to wait for more, after a batch and when there was nothing. */
-const pauseMs = { busy: 50, idle: 200, failed: 1000 }
+/**
+ * How long to wait for more, after a batch and when there was nothing. Few large batches cost less than many small ones;
+ * what waits is searched by id meanwhile.
+ */
+const pauseMs = { busy: 200, idle: 200, failed: 1000 }
 const lockNotAvailable = '55P03'
 
 export function createSearchWriter(database: Database, log: Log): SearchWriter {
@@ -36,11 +39,13 @@ export function createSearchWriter(database: Database, log: Log): SearchWriter {
 
   /** @returns how long to wait before the next one */
   const round = async (): Promise<number> => {
+    const startedAt = performance.now()
     const progress = await readProgress(channel)
     if (!progress.leads) return pauseMs.failed
     const settledId = await settlement.look(progress)
     const indexedId = await addNextEntries(channel, progress.indexedId, settledId)
-    if (indexedId < settledId) return 0
+    // Behind an import it rests as long as it worked, so that it takes no more than half of a core from what is going on.
+    if (indexedId < settledId) return performance.now() - startedAt
     return indexedId < progress.lastId || indexedId > progress.indexedId ? pauseMs.busy : pauseMs.idle
   }
   const tryRound = async (): Promise<number> => {
