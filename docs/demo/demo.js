@@ -55,7 +55,8 @@ function connect() {
   socket.onclose = ({ code }) => {
     $('state').textContent = `offline (${code})`
     if (code >= 4401 && code <= 4403) $('problem').textContent = 'Please log in again.'
-    else setTimeout(connect, (wait = Math.min(wait * 2, 10_000)) * (0.5 + Math.random()))
+    else setTimeout(connect, wait * (0.5 + Math.random()))
+    wait = Math.min(wait * 2, 10_000)
   }
 }
 
@@ -83,12 +84,12 @@ async function hear({ type, sender, body }) {
 }
 
 // The socket tells what happens; the list tells what happened while it was away.
-async function catchUp() {
-  const from = newest ? `affix=append&id=${newest}` : 'affix=prepend'
+async function catchUp(after = newest) {
+  const from = after ? `affix=append&id=${after}` : 'affix=prepend'
   const missed = await call('GET', `/users/${peer}/messages?limit=50&${from}`)
   for (const message of missed) show(message)
   $('peer-status').textContent = (await call('GET', `/users/${peer}`)).status === 'available' ? 'online' : 'offline'
-  if (newest && missed.length === 50) await catchUp()
+  if (after && missed.length === 50) await catchUp(missed.at(-1).id)
 }
 
 function show({ id, sender, receiver, category, data, readAt, deliveredAt }) {
@@ -103,7 +104,8 @@ function show({ id, sender, receiver, category, data, readAt, deliveredAt }) {
   line.append(document.createElement('small'))
   if (sender === me) line.lastChild.textContent = readAt ? 'read' : deliveredAt ? 'delivered' : 'sent'
   else tell({ type: 'receipts', receiver: peer, receiverType: 'user', body: { action: 'read', messageId: id } })
-  $('messages').append(line)
+  const next = [...$('messages').children].find((other) => Number(other.dataset.id) > Number(id))
+  $('messages').insertBefore(line, next ?? null)
   if (sender === peer) $('typing').textContent = ''
 }
 

@@ -59,8 +59,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const keys = createKeyRing(database, secrets, invalidation)
   const policies = createRolePolicies(database, invalidation)
   const apps = createAppRegistry(database)
-  const messages = createMessageWriter(database, metrics)
   const events = createEvents(database, invalidation, { log, retention: config.eventsRetentionDays * 86_400 })
+  const messages = createMessageWriter(database, metrics, events)
   const webhooks = createWebhookDelivery({
     ...{ config, log, metrics, connection, database, secrets, invalidation, events },
   })

@@ -15,8 +15,6 @@ export interface Events {
   readonly bus: Bus
   /** Triggers whose events are kept for an app: those of its webhooks, all of them while its events are pulled. */
   listens(appId: number): Promise<ReadonlySet<string>>
-  /** Would anybody hear of this, kept or on the bus? Where nobody would, it need not be found out. */
-  isHeard(appId: number, trigger: ChatEvent['trigger']): Promise<boolean>
   /** Keeps events with the change that they tell of, and puts them on the bus once it is committed. */
   raise(tx: Transaction, appId: number, events: readonly ChatEvent[]): Promise<void>
   /** Puts on the bus what is committed, or what is told on the bus only. */
@@ -47,7 +45,6 @@ export function createEvents(database: Database, invalidation: Invalidation, opt
   return {
     bus,
     listens: listening.of,
-    isHeard: async (appId, trigger) => bus.isHeard || (await listening.of(appId)).has(trigger),
     async raise(tx, appId, events) {
       if (events.length === 0) return
       const kept = await record(tx, appId, events)

@@ -66,7 +66,8 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
   const channel = database.openChannel('parley relay')
   const consumers: HorizonConsumer[] = []
   let stopped = false
-  let awake = false
+  let isAwake = false
+  let isIdle = false
   let endPause: (() => void) | undefined
   let nextRetention = 0
 
@@ -78,6 +79,11 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
         resolve()
       }
     })
+  /** Only who leads and has nothing to do is woken: news come by the thousand, and failures are not tried in a hurry. */
+  const rest = async (ms: number) => {
+    if (stopped || (isIdle && isAwake)) return
+    await pause(ms)
+  }
 
   /** @returns how long to wait before the next round */
   const round = async (): Promise<number> => {
@@ -124,9 +130,11 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
   }
   const run = async () => {
     while (!stopped) {
-      awake = false
+      isAwake = false
       const ms = await tryRound()
-      if (!stopped && !(awake && ms === pauseMs.idle)) await pause(ms)
+      isIdle = ms === pauseMs.idle
+      await rest(ms)
+      isIdle = false
     }
     // Where the database is away, the lock has gone with the connection.
     await channel.query(unlock).catch(() => {})
@@ -135,8 +143,8 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
   let running: Promise<void> | undefined
   return {
     wake() {
-      awake = true
-      endPause?.()
+      isAwake = true
+      if (isIdle) endPause?.()
     },
     onAdvance: (consumer) => void consumers.push(consumer),
     start() {

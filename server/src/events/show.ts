@@ -27,11 +27,7 @@ export async function showEvents(
   version: 1 | 2,
 ): Promise<Map<number, ShownEvent>> {
   const events = rows.map(({ id, ...row }) => ({ id, event: readStored({ id, ...row }) }))
-  const material = await readMaterial(
-    database,
-    appId,
-    referencesOf(events.map(({ event }) => event)),
-  )
+  const material = await readMaterial(database, appId, referencesOf(events.map(({ event }) => event)))
   const show = version === 1 ? showLegacy : showCurrent
   const shown = new Map<number, ShownEvent>()
   for (const { id, event } of events) {

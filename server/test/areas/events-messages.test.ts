@@ -83,7 +83,8 @@ describe('a message', () => {
     await createUsers(world, 'alice', 'bob', 'carol')
     const { id: sent } = await say(world, 'alice', 'bob', 'for <@uid:bob>')
     const puller = await pullEvents(world)
-    const edit = async (text: string) => dataOf(await world.put(`/messages/${sent}`, { data: { text } }, { as: 'alice' }))
+    const edit = async (text: string) =>
+      dataOf(await world.put(`/messages/${sent}`, { data: { text } }, { as: 'alice' }))
     await edit('for <@uid:bob>, really')
     await edit('for <@uid:bob> and <@uid:nobody>')
     expect((await puller.told()).map(({ trigger }) => trigger)).toEqual(['message_edited', 'message_edited'])

@@ -112,9 +112,15 @@ describe('GET /events', () => {
     const cursor = await firstCursor(world)
     dataOf(await world.delete('/users/alice/blockedusers', { blockedUids: ['carol'] }))
     await expect
-      .poll(async () => dataOf(await world.get(`/events?after=${cursor}`)).map((event: { data: { users: object } }) => blockedBy(event.data)), {
-        timeout: 15_000,
-      })
+      .poll(
+        async () =>
+          dataOf(await world.get(`/events?after=${cursor}`)).map((event: { data: { users: object } }) =>
+            blockedBy(event.data),
+          ),
+        {
+          timeout: 15_000,
+        },
+      )
       .toEqual(['carol'])
   })
 
@@ -129,10 +135,9 @@ describe('GET /events', () => {
 
     expect(refusal(await world.get('/events?after=1'))).toBe('400 ERR_BAD_REQUEST')
     const kept = dataOf(await world.get('/events?after=0'))
-    expect(kept.slice(0, 6).map(({ id, data }: { id: string; data: { users: object } }) => [id === '3', blockedBy(data)])).toEqual([
-      [true, 'bob'],
-      ...uids.map((uid) => [false, uid]),
-    ])
+    expect(
+      kept.slice(0, 6).map(({ id, data }: { id: string; data: { users: object } }) => [id === '3', blockedBy(data)]),
+    ).toEqual([[true, 'bob'], ...uids.map((uid) => [false, uid])])
     expect(dataOf(await world.get('/events?after=2'))[0].id).toBe('3')
   })
 })

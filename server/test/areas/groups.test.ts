@@ -35,7 +35,10 @@ describe('Creating a group', () => {
         createdAt: expect.any(Number),
       },
     })
-    expect((await world.get('/groups/TEAM-1', { as: 'alice' })).body).toEqual(made.body)
+    expect((await world.get('/groups/TEAM-1', { as: 'alice' })).body.data).toEqual({
+      ...made.body.data,
+      onlineMembersCount: 0,
+    })
     expect((await world.get('/groups/team-1/messages', { as: 'alice' })).body.data).toEqual([])
   })
 
@@ -236,7 +239,7 @@ describe('Changing a group', () => {
     for (const field of ['icon', 'description', 'metadata', 'tags', 'hasJoined']) {
       expect(cleared).not.toHaveProperty(field)
     }
-    expect(dataOf(await world.get('/groups/g'))).toEqual(cleared)
+    expect(dataOf(await world.get('/groups/g'))).toEqual({ ...cleared, onlineMembersCount: 0 })
   })
 
   it('writes nothing when nothing is to change', async () => {

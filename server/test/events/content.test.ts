@@ -40,7 +40,10 @@ describe('the event log', () => {
   })
 
   it.each([
-    ['its message is removed for good', (world: World, id: string) => world.delete(`/messages/${id}`, { permanent: true })],
+    [
+      'its message is removed for good',
+      (world: World, id: string) => world.delete(`/messages/${id}`, { permanent: true }),
+    ],
     ['who gave it is deleted for good', (world: World) => world.delete('/users/bob', { permanent: true })],
     ['its group is deleted', (world: World) => world.delete('/groups/team')],
   ])('forgets a reaction when %s', async (_, remove) => {

@@ -56,13 +56,17 @@ describe('the event log', () => {
     const [events] = await Promise.all([read(ask, cursor, expected), writing])
 
     const told = events.map(({ trigger, data }) =>
-      trigger === 'message_edited' ? `edit ${data.message.id}` : `reaction ${data.reaction.messageId} ${data.reaction.reaction}`,
+      trigger === 'message_edited'
+        ? `edit ${data.message.id}`
+        : `reaction ${data.reaction.messageId} ${data.reaction.reaction}`,
     )
     expect([...told].sort()).toEqual([...done].sort())
     const ids = events.map(({ id }) => Number(id))
     expect(ids).toEqual([...ids].sort((a, b) => a - b))
     // Action messages draw their ids under the lock of the conversation.
-    const edits = events.filter(({ trigger }) => trigger === 'message_edited').map(({ data }) => Number(data.message.id))
+    const edits = events
+      .filter(({ trigger }) => trigger === 'message_edited')
+      .map(({ data }) => Number(data.message.id))
     expect(edits).toEqual([...edits].sort((a, b) => a - b))
     const kept = await cluster.services[0]?.parley.context.database.query(
       { name: 'count_kept', text: 'select count(*) as count from events where app_id = $1' },

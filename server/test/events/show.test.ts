@@ -53,7 +53,11 @@ describe('presence', () => {
     const world = await createWorld()
     await createUsers(world, 'alice')
     const puller = await pullEvents(world)
-    const known = { platform: 'WEB', userAgent: 'Browser/1', appInfo: { version: '4.0', origin: 'https://example.com' } }
+    const known = {
+      platform: 'WEB',
+      userAgent: 'Browser/1',
+      appInfo: { version: '4.0', origin: 'https://example.com' },
+    }
     await raise(world, connection('online', known), connection('offline'))
     expect(await puller.told()).toEqual([
       {

@@ -133,8 +133,12 @@ export async function connect(world: World, uid: string, options: LoginOptions &
 }
 
 /** Asks until what is answered fits. */
-export async function eventually<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
-  const deadline = Date.now() + patienceMs
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  fits: (answer: T) => boolean,
+  forMs = patienceMs,
+): Promise<T> {
+  const deadline = Date.now() + forMs
   for (;;) {
     const answer = await ask()
     if (fits(answer)) return answer

@@ -13,4 +13,12 @@ export {
   suspendMembers,
 } from './membership.ts'
 export { conversationId } from './naming.ts'
-export { settle, settleGroupReceipts } from './settle.ts'
+export {
+  publishRisen,
+  type RisenRow,
+  settle,
+  settleAndTell,
+  settleGroupReceipts,
+  type ToldOfAll,
+  toldOfAll,
+} from './settle.ts'

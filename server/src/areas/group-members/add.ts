@@ -39,7 +39,14 @@ export function addMembers(
     let current = group
     for (const { uid, list } of plan.members) {
       current = await countMembers(tx, appId, group.guid, 1, now)
-      const data = await tell(context.events, tx, appId, current, { action: 'added', by: actor.user, on: userOf(uid) }, now)
+      const data = await tell(
+        context.events,
+        tx,
+        appId,
+        current,
+        { action: 'added', by: actor.user, on: userOf(uid) },
+        now,
+      )
       outcomes[list][uid] = { success: true, data }
     }
     const added = plan.members.map(({ uid }) => uid)

@@ -33,7 +33,14 @@ export function joinGroup(
     const now = Math.floor(Date.now() / 1000)
     await storeMembers(tx, appId, group.guid, [{ uid: target.uid, scope: 'participant' }], now)
     const after = await countMembers(tx, appId, group.guid, 1, now)
-    const message = await tell(context.events, tx, appId, after, { action: 'joined', by: target.user, on: target.user }, now)
+    const message = await tell(
+      context.events,
+      tx,
+      appId,
+      after,
+      { action: 'joined', by: target.user, on: target.user },
+      now,
+    )
     await joinConversation(tx, appId, group.conversation, [target.uid])
     return message
   })

@@ -13,6 +13,7 @@ import { readViewer, requireGroup } from './access.ts'
 import { makeGroup } from './create.ts'
 import { removeGroup } from './delete.ts'
 import { listPage } from './list.ts'
+import { countOnlineMembers } from './online.ts'
 import { passOnGroup } from './owner.ts'
 import { readType } from './profile.ts'
 import { showGroup } from './rows.ts'
@@ -36,7 +37,8 @@ export const operations = [
     const group = await requireGroup(database, app.appId, params.guid)
     const viewer = actor && (await readViewer(database, app.appId, group, actor.uid))
     requireListed(policy, 'getGroupDetails.allowedGroupTypes', group.type)
-    return { data: showGroup(group, viewer) }
+    const onlineMembersCount = await countOnlineMembers(database, app.appId, group.guid)
+    return { data: { ...showGroup(group, viewer), onlineMembersCount } }
   }),
 
   serve(updateGroup, async ({ app, actor, params, body }, context) => {

@@ -1,9 +1,10 @@
 import { ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage } from '@parley/contract'
 import type { App, Caller } from '../../call.ts'
 import type { Context } from '../../context.ts'
+import type { Events } from '../../events/index.ts'
 import type { Queryable } from '../../store/database.ts'
 import { systemUid } from '../apps/index.ts'
-import { conversationId } from '../conversations/index.ts'
+import { conversationId, toldOfAll } from '../conversations/index.ts'
 import { requireGroup, requireGroupAccess } from '../groups/index.ts'
 import { requireActiveUser } from '../users/index.ts'
 import { askBeforeSending } from './before.ts'
@@ -14,7 +15,14 @@ import { readByMuid, readMessages, type StoredMessage } from './rows.ts'
 import { showMessages } from './show.ts'
 import { traitsOf } from './traits.ts'
 import { judgeByRoles } from './write/role-rules.ts'
-import type { MessageRow, Refusal, WrittenRow } from './write/statement.ts'
+import {
+  type MessageRow,
+  partsOf,
+  type Refusal,
+  type ToldOfSend,
+  tellings,
+  type WrittenRow,
+} from './write/statement.ts'
 
 type SendBody = BodyOf<typeof sendMessage>
 
@@ -103,6 +111,7 @@ async function sendTo(
     traits: traitsOf(content),
     countable: true,
     asApp: caller.kind === 'app',
+    told: await toldOfSend(context.events, app.appId),
   }
   const prefix = related.parent === undefined ? 'sendMessage' : 'sendThreadedMessage'
   const roleRules = unjudged.asApp
@@ -126,8 +135,32 @@ async function sendTo(
         : await showSent(context, row, written, content, related.quoted)
     // Before the answer, so that a file whose message was answered stays; a retry finds it missing and notes it again.
     await recordUses(context.database, app, Number(message.id), mediaKeysOf(app, message.data))
+    if (written.id !== null) publish(context.events, row, written, message)
     return message
   }
+}
+
+/** Which events of what is sent in an app somebody waits for. */
+async function toldOfSend(events: Events, appId: number): Promise<ToldOfSend> {
+  const kept = await events.listens(appId)
+  const { isHeard } = events.bus
+  const receipts = (['message_delivery_receipt', 'message_read_receipt'] as const).map((trigger) => kept.has(trigger))
+  const bits =
+    (kept.has('message_sent') ? tellings.sent : 0) |
+    (kept.has('user_mentioned') ? tellings.mentioned : 0) |
+    (receipts[0] ? tellings.delivered : 0) |
+    (receipts[1] ? tellings.read : 0) |
+    (isHeard || receipts.includes(true) ? tellings.receipts : 0)
+  return { bits, ofAll: await toldOfAll(events, appId) }
+}
+
+/** The log has it from the batch; who listens in this process is told with the message as it is answered. */
+function publish(events: Events, row: MessageRow, written: WrittenRow, message: Message): void {
+  const [first, second] = partsOf(row)
+  const place = { conversation: written.conversation as number, kind: row.kind, first, second }
+  const messageId = written.id as number
+  events.publish(row.appId, { trigger: 'message_sent', place, messageId, message })
+  if (row.mentioned !== null) events.publish(row.appId, { trigger: 'user_mentioned', place, messageId })
 }
 
 /** The messages that this one replies to and quotes, which must be of the same conversation. */

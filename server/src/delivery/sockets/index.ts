@@ -214,7 +214,6 @@ export function createSockets(context: Context): Sockets {
       })
       sweeping = setInterval(sweep, sweepMs).unref()
       tracker.start()
-      fanout.start()
     },
     async drain() {
       isDraining = true

@@ -62,6 +62,8 @@ const resolvePatienceMs = 1500
  * @throws TargetRefused; Error when it does not resolve in time
  */
 export async function resolveTarget(host: string): Promise<void> {
+  // Not every resolver knows what these mean.
+  if (/(^|\.)localhost\.?$/i.test(host)) throw new TargetRefused(host, '127.0.0.1')
   let timer: NodeJS.Timeout | undefined
   const resolved = new Promise<void>((resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`${host} was not resolved in time`)), resolvePatienceMs)

@@ -1,6 +1,6 @@
 import type { Query } from '../../../store/channel.ts'
 import { arrayLiteral, type Statement, statement } from '../../../store/statement.ts'
-import { settleGroupReceipts } from '../../conversations/index.ts'
+import { type RisenRow, settleAndTell, settleGroupReceipts, type ToldOfAll } from '../../conversations/index.ts'
 import { growThreadsOf } from '../threads/grow.ts'
 
 /** One message on its way into the database, as the columns of the batch statement take it. */
@@ -30,7 +30,19 @@ export interface MessageRow {
   readonly permissionsVersion: number
   /** What the roles of the app say about it, see role-rules.ts; null where they let everybody send it. */
   readonly roleRules: string | null
+  /** Who hears of it. */
+  readonly told: ToldOfSend
 }
+
+/** Which events of a message somebody waits for, see server/src/events. */
+export interface ToldOfSend {
+  /** Bits of `tellings`. */
+  readonly bits: number
+  readonly ofAll: ToldOfAll
+}
+
+/** `message_sent`, `user_mentioned` and receipts are kept in the log; receipts are heard of by somebody, kept or not. */
+export const tellings = { sent: 1, mentioned: 2, delivered: 4, read: 8, receipts: 16 } as const
 
 /** What became of a row. `id` null without a refusal: its muid is stored already. */
 export interface WrittenRow {
@@ -41,6 +53,10 @@ export interface WrittenRow {
   /** Revisions of the sender and of the receiver (user or group), to tell whether a copy in memory is current. */
   readonly senderRevision: number
   readonly receiverRevision: number
+  /** Key of the conversation. */
+  readonly conversation: number | null
+  /** Not what became of a row, but what the sender received by sending it: the newest message of others until then. */
+  readonly receipt: 'message_delivery_receipt' | 'message_read_receipt' | null
 }
 
 export type Refusal =
@@ -97,8 +113,8 @@ export const createConversations = statement(`
     insert into conversations (app_id, kind, first, second, created_at)
     select app_id, 1, first, second, $4
     from wanted w
-    where (app_id, first) in (select app_id, uid from present)
-    and (app_id, second) in (select app_id, uid from present)
+    where ((app_id, first) in (select app_id, uid from present)) is true
+    and ((app_id, second) in (select app_id, uid from present)) is true
     order by app_id, first collate "C", second collate "C"
     on conflict (app_id, kind, first, second) do nothing
     returning app_id, key, first, second
@@ -138,16 +154,16 @@ const lockKeys = lockConversations('c.key')
  * Two forms keep the planner from what is slow here: \`case\` in a join condition, so that nothing is looked up where it
  * cannot be, and \`(... in ...) is true\`, so that the rows are hashed and not compared one with another.
  */
-const writeMessages = statement(`
+const writing = (told: { readonly events: string; readonly receipts: string }) => `
   with request as materialized (
     select *
     from unnest(
       $1::int[], $2::int[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
       $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::text[], $15::int[], $16::boolean[], $17::boolean[],
-      $18::int[], $19::bigint[], $20::boolean[], $22::text[], $23::text[]
+      $18::int[], $19::bigint[], $20::boolean[], $22::text[], $23::text[], $24::int[]
     ) as r(
       n, app_id, sender, kind, receiver, first, second, category, type, data, muid, parent_id, quoted_id, tags, traits,
-      countable, as_app, denied_scopes, permissions_version, both_write, role_rules, mentioned
+      countable, as_app, denied_scopes, permissions_version, both_write, role_rules, mentioned, told
     )
   ),
   checked as materialized (
@@ -231,8 +247,8 @@ const writeMessages = statement(`
     returning id
   ),
   stored as materialized (
-    select n, app_id, id, conversation, sender, kind, sent_at, last_sent_at, last_id, both_write, sender_revision,
-      receiver_revision, kind = 2 or both_write or last_sender is distinct from sender as moves_marks
+    select n, app_id, id, conversation, sender, kind, first, second, sent_at, last_sent_at, last_id, both_write, mentioned,
+      told, sender_revision, receiver_revision, kind = 2 or both_write or last_sender is distinct from sender as moves_marks
     from numbered
     where (id in (select id from inserted)) is true
   ),
@@ -252,13 +268,14 @@ const writeMessages = statement(`
     and c.key = l.conversation
   ),
   side as materialized (
-    select l.app_id, l.sender, l.conversation, l.sent_at, l.id,
+    select l.n, l.app_id, l.sender, l.conversation, l.kind, l.first, l.second, l.sent_at, l.id, l.told,
+      s.delivered_sent_at, s.delivered_id, s.read_sent_at, s.read_id,
       (s.delivered_sent_at, s.delivered_id) < (coalesce(l.last_sent_at, 0), coalesce(l.last_id, 0))
         or l.both_write as delivers,
       (s.read_sent_at, s.read_id) < (coalesce(l.last_sent_at, 0), coalesce(l.last_id, 0)) or l.both_write as reads
     from (
-      select distinct on (m.app_id, m.conversation, m.sender) m.app_id, m.conversation, m.sender, m.sent_at, m.id,
-        m.last_sent_at, m.last_id, m.both_write
+      select distinct on (m.app_id, m.conversation, m.sender) m.n, m.app_id, m.conversation, m.kind, m.first, m.second,
+        m.sender, m.sent_at, m.id, m.last_sent_at, m.last_id, m.both_write, m.told
       from stored m
       where m.moves_marks
       order by m.app_id, m.conversation, m.sender, m.id desc
@@ -279,14 +296,72 @@ const writeMessages = statement(`
     select app_id, conversation, sender, case when reads then 2 else 1 end, sent_at, id, $21::bigint
     from side
     where delivers or reads
-  )
+  )${told.events}
   select n, null as refusal, id, sent_at as "sentAt", sender_revision as "senderRevision",
-    receiver_revision as "receiverRevision"
+    receiver_revision as "receiverRevision", conversation, null as receipt
   from stored
   union all
-  select n, refusal, null, null, sender_revision, receiver_revision
+  select n, refusal, null, null, sender_revision, receiver_revision, null, null
   from checked
-  where n not in (select n from stored)`)
+  where n not in (select n from stored)${told.receipts}`
+
+/** Where nobody hears of anything, which is the rule, nothing is looked for. */
+const writeMessages = statement(writing({ events: '', receipts: '' }))
+
+/**
+ * What a sender received by sending is told as his marks are (conversations/marks.ts): by the newest message of others
+ * that is covered now and was not before. It comes before the message.
+ */
+const writeAndTell = statement(
+  writing({
+    events: `,
+  received as materialized (
+    select d.n, d.app_id, d.conversation, d.id, d.told, m.id as message,
+      case when d.reads then 'message_read_receipt' else 'message_delivery_receipt' end as receipt,
+      json_build_object('kind', d.kind, 'first', d.first, 'second', d.second, 'uid', d.sender, 'at', $21::bigint) as data
+    from side d
+    cross join lateral (
+      select m.id
+      from messages m
+      where m.app_id = d.app_id
+      and m.conversation = d.conversation
+      and m.countable
+      and m.sender <> d.sender
+      and (m.sent_at, m.id) > (
+        case when d.reads then d.read_sent_at else d.delivered_sent_at end,
+        case when d.reads then d.read_id else d.delivered_id end
+      )
+      order by m.sent_at desc, m.id desc
+      limit 1
+    ) m
+    where (d.delivers or d.reads)
+    and d.told & ${tellings.receipts} <> 0
+  ),
+  told as (
+    insert into events (app_id, trigger, conversation, message, data, created_at)
+    select app_id, trigger, conversation, message, data, $21::bigint
+    from (
+      select id, 1 as place, app_id, receipt as trigger, conversation, message, data
+      from received
+      where told & case receipt when 'message_read_receipt' then ${tellings.read} else ${tellings.delivered} end <> 0
+      union all
+      select id, 2, app_id, 'message_sent', conversation, id, '{}'
+      from stored
+      where told & ${tellings.sent} <> 0
+      union all
+      select id, 3, app_id, 'user_mentioned', conversation, id, '{}'
+      from stored
+      where told & ${tellings.mentioned} <> 0
+      and mentioned is not null
+      order by 1, 2
+    ) e
+  )`,
+    receipts: `
+  union all
+  select n, null, message, null, null, null, conversation, receipt
+  from received`,
+  }),
+)
 
 /** The statements of one batch, in the order in which they run in its transaction. */
 export function batchQueries(rows: readonly MessageRow[], options: { create: boolean; now: number }): Query[] {
@@ -304,8 +379,9 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
   }
   queries.push({ ...lockKeys, values: [appIds, kinds, firsts, seconds] })
   const column = <T>(read: (row: MessageRow) => T) => rows.map(read)
+  const isTold = rows.some(({ told }) => told.bits !== 0)
   queries.push({
-    ...writeMessages,
+    ...(isTold ? writeAndTell : writeMessages),
     values: [
       rows.map((_, n) => n),
       appIds,
@@ -330,17 +406,34 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
       options.now,
       column((row) => row.roleRules),
       column((row) => (row.mentioned === null ? null : arrayLiteral(row.mentioned))),
+      column(({ told }) => told.bits),
     ],
   })
-  const groups = rows.flatMap((row, i) => (row.kind === 2 ? [i] : []))
-  if (groups.length > 0) {
-    queries.push({
-      ...settleGroupReceipts,
-      values: [groups.map((i) => appIds[i]), groups.map((i) => firsts[i]), options.now],
-    })
-  }
+  const groups = rows.filter(({ kind }) => kind === 2)
+  if (groups.length > 0) queries.push(settling(groups, options.now))
   queries.push(...growThreadsOf(rows, options.now))
   return queries
+}
+
+/** Raises the staircases of the groups that were written into. */
+function settling(rows: readonly MessageRow[], now: number): Query {
+  const groups = [rows.map(({ appId }) => appId), rows.map(({ receiver }) => receiver), now]
+  if (!rows.some(({ told }) => told.ofAll.isHeard)) return { ...settleGroupReceipts, values: groups }
+  const ofAll = rows.map(({ told }) => told.ofAll)
+  return {
+    ...settleAndTell,
+    values: [
+      ...groups,
+      ofAll.map(({ isHeard }) => isHeard),
+      ofAll.map(({ keepsDelivered }) => keepsDelivered),
+      ofAll.map(({ keepsRead }) => keepsRead),
+    ],
+  }
+}
+
+/** What `settling` gave: staircases that rose, where somebody hears of it. */
+export function risenRows(results: ReadonlyArray<{ rows: unknown[] }>, options: { create: boolean }): RisenRow[] {
+  return (results[options.create ? 3 : 2]?.rows ?? []) as RisenRow[]
 }
 
 /** The position of the `writeMessages` result among the results of a batch. */

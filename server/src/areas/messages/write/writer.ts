@@ -1,13 +1,15 @@
 import { LRUCache } from 'lru-cache'
+import type { Events } from '../../../events/index.ts'
 import type { Metrics } from '../../../metrics.ts'
 import { type Channel, type Query, withChannel } from '../../../store/channel.ts'
 import { type Coalescer, createCoalescer } from '../../../store/coalesce.ts'
 import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
+import { publishRisen } from '../../conversations/index.ts'
 import { createImportWriter, type ImportWriter } from '../import/writer.ts'
 import { createEntityCache, type EntityCache } from './entities.ts'
 import { createGroupJudge, type GroupJudge } from './permissions.ts'
-import { batchQueries, type MessageRow, partsOf, type WrittenRow, writtenRows } from './statement.ts'
+import { batchQueries, type MessageRow, partsOf, risenRows, type WrittenRow, writtenRows } from './statement.ts'
 
 /** Writes what is sent, coalesced: while one batch is being written, the next collects. */
 export interface MessageWriter {
@@ -43,7 +45,7 @@ export const writerSettings = `
   set enable_seqscan = off;
   set jit = off`
 
-export function createMessageWriter(database: Database, metrics: Metrics): MessageWriter {
+export function createMessageWriter(database: Database, metrics: Metrics, events: Events): MessageWriter {
   const channels = Array.from({ length: maxInFlight }, (_, i) =>
     database.openChannel(`parley writer ${i}`, writerSettings),
   )
@@ -53,7 +55,7 @@ export function createMessageWriter(database: Database, metrics: Metrics): Messa
     maxBatch,
     maxInFlight,
     patience,
-    write: (rows) => withChannel(channels, (channel) => writeBatch(channel, knownConversations, rows)),
+    write: (rows) => withChannel(channels, (channel) => writeBatch(channel, events, knownConversations, rows)),
     isDivisible: (error) => !isConnectionFailure(error),
     onBatch: (size) => metrics.batches.observe({ writer: 'send' }, size),
   })
@@ -71,6 +73,7 @@ export function createMessageWriter(database: Database, metrics: Metrics): Messa
 
 async function writeBatch(
   channel: Channel,
+  events: Events,
   known: LRUCache<string, true>,
   rows: readonly MessageRow[],
 ): Promise<Array<WrittenRow | Error>> {
@@ -83,7 +86,9 @@ async function writeBatch(
   for (let attempt = 1; ; attempt++) {
     let answered: WrittenRow[]
     try {
-      answered = writtenRows(await runTransaction(channel, batchQueries(pending, options)), options)
+      const results = await runTransaction(channel, batchQueries(pending, options))
+      answered = publishReceived(events, pending, writtenRows(results, options), options.now)
+      publishRisen(events, risenRows(results, options), options.now)
     } catch (error) {
       // The rows of an earlier attempt are stored: the batch must not fail as a whole and be tried again with them.
       if (attempt === 1) throw error
@@ -106,6 +111,23 @@ async function writeBatch(
     written.set(repeat, result instanceof Error ? result : { ...result, id: null })
   }
   return rows.map((row) => written.get(row) as WrittenRow | Error)
+}
+
+/** Tells what senders received by sending. @returns what became of the rows */
+function publishReceived(
+  events: Events,
+  rows: readonly MessageRow[],
+  answered: readonly WrittenRow[],
+  at: number,
+): WrittenRow[] {
+  return answered.filter(({ n, id, conversation, receipt }) => {
+    if (receipt === null) return true
+    const row = rows[n] as MessageRow
+    const [first, second] = partsOf(row)
+    const place = { conversation: conversation as number, kind: row.kind, first, second }
+    events.publish(row.appId, { trigger: receipt, place, messageId: id as number, uid: row.sender, at })
+    return false
+  })
 }
 
 /** Finds rows whose sender used the same muid for the same conversation earlier in this batch. */

@@ -16,7 +16,6 @@ import type { AppSockets } from '../registry.ts'
  */
 export interface PresenceFanout {
   add(sockets: AppSockets, event: ConnectionChanged): void
-  start(): void
   stop(): void
 }
 
@@ -26,6 +25,8 @@ const framesPerTick = 50_000
 const changesPerTick = 100
 /** Changes that wait in one app; of more, the oldest are not told. Lists show them all the same. */
 const maxWaiting = 50_000
+/** Changes that one process writes at once come within this. */
+const gatherMs = 20
 
 const selectFriends = statement(`
   select uid, friend
@@ -45,11 +46,11 @@ interface Told {
 export function createPresenceFanout(context: Context, tickMs = 1_000): PresenceFanout {
   const waiting = new Map<AppSockets, Map<string, ConnectionChanged>>()
   let timer: NodeJS.Timeout | undefined
-  let isBusy = false
+  let isStopped = false
+  let lastTick = 0
 
   const tick = async () => {
-    if (isBusy) return
-    isBusy = true
+    lastTick = Date.now()
     for (const [sockets, changes] of waiting) {
       try {
         const some = takeSome(sockets, changes)
@@ -59,7 +60,14 @@ export function createPresenceFanout(context: Context, tickMs = 1_000): Presence
       }
       if (changes.size === 0) waiting.delete(sockets)
     }
-    isBusy = false
+    timer = undefined
+    if (waiting.size > 0) schedule()
+  }
+
+  /** What was told a moment ago goes along; then it is a while before the next. */
+  const schedule = () => {
+    if (isStopped || timer !== undefined) return
+    timer = setTimeout(() => void tick(), Math.max(gatherMs, lastTick + tickMs - Date.now())).unref()
   }
 
   return {
@@ -70,13 +78,12 @@ export function createPresenceFanout(context: Context, tickMs = 1_000): Presence
       changes.delete(event.uid)
       changes.set(event.uid, event)
       if (changes.size > maxWaiting) changes.delete(changes.keys().next().value as string)
+      schedule()
     },
-    start() {
-      timer = setInterval(() => {
-        if (waiting.size > 0) void tick()
-      }, tickMs).unref()
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
     },
-    stop: () => clearInterval(timer),
   }
 }
 

@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest'
+import { createGroup, dataOf, say } from '../support/chat.ts'
+import { startService } from '../support/service.ts'
+import { authFrame, Client, connect, eventually } from '../support/socket.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
+
+const chatWorld = async (...uids: string[]): Promise<World> => {
+  const world = await createWorld()
+  await createUsers(world, ...uids)
+  return world
+}
+
+const presenceOf =
+  (uid: string, action: string) => (frame: { type: string; sender: string; body: { action: string } }) =>
+    frame.type === 'presence' && frame.sender === uid && frame.body.action === action
+
+const statusOf = async (world: World, uid: string) => dataOf(await world.get(`/users/${uid}`)).status
+const uidsOf = (answer: { uid: string }[]) => answer.map(({ uid }) => uid)
+
+const everything = { body: { presenceSubscription: 'ALL_USERS' } }
+
+describe('presence', () => {
+  it('is told to who asked for everybody, without anything private, and shown wherever users are', async () => {
+    const world = await chatWorld('alice', 'bob')
+    dataOf(
+      await world.put('/users/bob', {
+        metadata: { '@private': { email: 'b@example.com' }, seen: 1 },
+        tags: ['secret'],
+      }),
+    )
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    await say(world, 'alice', 'bob', 'hi')
+    const alice = await connect(world, 'alice', everything)
+    expect(await statusOf(world, 'bob')).toBe('offline')
+    const bob = await connect(world, 'bob')
+    const { createdAt } = dataOf(await world.get('/users/bob'))
+    expect(await alice.take(presenceOf('bob', 'online'))).toEqual({
+      appId: world.app.name,
+      type: 'presence',
+      sender: 'bob',
+      body: {
+        action: 'online',
+        user: {
+          uid: 'bob',
+          name: 'Bob',
+          role: 'default',
+          status: 'available',
+          createdAt,
+          lastActiveAt: expect.any(Number),
+        },
+        timestamp: expect.any(Number),
+      },
+    })
+    const shown = dataOf(await world.get('/users/bob'))
+    expect(shown).toMatchObject({ status: 'available', lastActiveAt: expect.any(Number) })
+    expect(dataOf(await world.get('/groups/team')).onlineMembersCount).toBe(2)
+    const list = async (path: string) => uidsOf(dataOf(await world.get(path)))
+    expect(await list('/users?status=available')).toEqual(['alice', 'bob'])
+    expect(await list('/users?status=offline')).toEqual([])
+    expect(await list('/groups/team/members?status=available')).toEqual(['alice', 'bob'])
+    const conversations = dataOf(await world.get('/conversations', { as: 'alice' }))
+    const [talk] = conversations.filter(
+      ({ conversationType }: { conversationType: string }) => conversationType === 'user',
+    )
+    expect(talk.conversationWith).toMatchObject({ uid: 'bob', status: 'available' })
+    expect((await say(world, 'bob', 'alice', 'hello')).data.entities.sender.entity.status).toBe('available')
+
+    bob.close()
+    expect(await alice.take(presenceOf('bob', 'offline'))).toMatchObject({ body: { user: { status: 'offline' } } })
+    expect(await statusOf(world, 'bob')).toBe('offline')
+    expect(await list('/users?status=available')).toEqual(['alice'])
+    expect(await list('/users?status=offline')).toEqual(['bob'])
+    expect(await list('/users?status=offline,available')).toEqual(['alice', 'bob'])
+    expect(await list('/groups/team/members?status=offline')).toEqual(['bob'])
+    expect((await world.get('/users?status=available')).body.meta.pagination.total).toBe(1)
+    expect((await world.get('/groups/team/members?status=offline')).body.meta.pagination.total).toBe(1)
+    expect(dataOf(await world.get('/groups/team')).onlineMembersCount).toBe(1)
+    const changed = dataOf(await world.get('/users/bob'))
+    expect(changed.updatedAt).toBe(shown.updatedAt)
+  })
+
+  it('ends with the last device, not before', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    const alice = await connect(world, 'alice', everything)
+    const [first, second] = [
+      await connect(world, 'bob', { deviceId: 'b1' }),
+      await connect(world, 'bob', { deviceId: 'b2' }),
+    ]
+    await alice.take(presenceOf('bob', 'online'))
+    first.close()
+    await first.closed()
+    const carol = await connect(world, 'carol')
+    await alice.take(presenceOf('carol', 'online'))
+    expect(alice.frames).toEqual([])
+    second.close()
+    carol.close()
+    await alice.take(presenceOf('bob', 'offline'))
+  })
+
+  it('is told by kind of subscription: friends, roles, nobody', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol', 'dave')
+    dataOf(await world.post('/roles', { role: 'staff', name: 'Staff' }))
+    dataOf(await world.put('/users/carol', { role: 'staff' }))
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob'] }))
+    const as = (presenceSubscription: string, more: object = {}) =>
+      connect(world, 'alice', { deviceId: presenceSubscription, body: { presenceSubscription, ...more } })
+    const [all, friends, roles, none] = [
+      await as('ALL_USERS'),
+      await as('FRIENDS'),
+      await as('ROLES', { roles: ['Staff'] }),
+      await as('NONE'),
+    ]
+    await Promise.all(['bob', 'carol', 'dave'].map((uid) => connect(world, uid)))
+    for (const uid of ['bob', 'carol', 'dave']) await all.take(presenceOf(uid, 'online'))
+    await friends.take(presenceOf('bob', 'online'))
+    await roles.take(presenceOf('carol', 'online'))
+    for (const client of [all, friends, roles, none]) {
+      await client.pong()
+      expect(client.frames).toEqual([])
+    }
+  })
+
+  it('is not told between users of whom one has blocked the other, nor to himself', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    const [alice, carol] = [await connect(world, 'alice', everything), await connect(world, 'carol', everything)]
+    await eventually(
+      () => statusOf(world, 'carol'),
+      (status) => status === 'available',
+    )
+    const bob = await connect(world, 'bob', everything)
+    await carol.take(presenceOf('bob', 'online'))
+    alice.close()
+    await carol.take(presenceOf('alice', 'offline'))
+    for (const client of [bob, carol]) {
+      await client.pong()
+      expect(client.frames.filter(({ sender }) => sender === 'bob' || sender === 'alice')).toEqual(
+        client === carol
+          ? client.frames.filter(({ body }) => body.action === 'online' && body.user.uid === 'alice')
+          : [],
+      )
+    }
+  })
+
+  it('is told only of users whom the role may list', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    dataOf(await world.post('/roles', { role: 'guest', name: 'Guest' }))
+    dataOf(await world.put('/roles/guest/permissions', { permissions: { 'listUsers.mode': 'friends' } }))
+    dataOf(await world.put('/users/alice', { role: 'guest' }))
+    dataOf(await world.post('/users/alice/friends', { accepted: ['carol'] }))
+    const alice = await connect(world, 'alice', everything)
+    const [bob, carol] = [await connect(world, 'bob'), await connect(world, 'carol')]
+    await alice.take(presenceOf('carol', 'online'))
+    await alice.pong()
+    expect(alice.frames).toEqual([])
+    bob.close()
+    carol.close()
+  })
+
+  it('goes with a user who is deactivated, and leaves nothing of one who is deleted', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    const alice = await connect(world, 'alice', everything)
+    await Promise.all([connect(world, 'bob'), connect(world, 'carol')])
+    await alice.take(presenceOf('bob', 'online'))
+    await alice.take(presenceOf('carol', 'online'))
+    dataOf(await world.delete('/users', { uidsToDeactivate: ['bob'] }))
+    await alice.take(presenceOf('bob', 'offline'))
+    expect(await statusOf(world, 'bob')).toBe('offline')
+    dataOf(await world.delete('/users/carol', { permanent: true }))
+    await createUsers(world, 'carol')
+    expect(await statusOf(world, 'carol')).toBe('offline')
+    expect(uidsOf(dataOf(await world.get('/users?status=available')))).toEqual(['alice'])
+  })
+
+  it('raises an event for each turn, with the connection that it came by', async () => {
+    const world = await chatWorld('alice')
+    const heard: object[] = []
+    const stop = world.context.events.bus.subscribe((appId, event) => {
+      if (appId === world.app.appId && 'trigger' in event) heard.push(event)
+    })
+    const params = { platform: 'WEB', userAgent: 'test', appInfo: { version: '4.2.0' } }
+    const alice = await connect(world, 'alice', { deviceId: 'd1', body: { params } })
+    await eventually(
+      async () => heard.length,
+      (count) => count === 1,
+    )
+    alice.close()
+    await eventually(
+      async () => heard.length,
+      (count) => count === 2,
+    )
+    stop()
+    const connection = { deviceId: 'd1', ...params, connectedAt: expect.any(Number) }
+    const event = { trigger: 'user_connection_status_changed', uid: 'alice', timestamp: expect.any(Number) }
+    expect(heard).toEqual([
+      { ...event, status: 'online', connection: { action: 'connected', ...connection } },
+      { ...event, status: 'offline', connection: { action: 'disconnected', ...connection } },
+    ])
+  })
+})
+
+describe('a process that is gone', () => {
+  it('leaves nobody online', async () => {
+    const service = await startService()
+    const other = await createWorld(service)
+    await createUsers(other, 'alice', 'bob')
+    const [alice, bob] = [await connect(other, 'alice'), await connect(other, 'bob')]
+    await eventually(
+      async () => uidsOf(dataOf(await other.get('/users?status=available'))),
+      (uids) => uids.length === 2,
+    )
+    await service.parley.close()
+    expect([await alice.closed(), await bob.closed()]).toEqual([1012, 1012])
+    // Those who connect elsewhere in time never were away.
+    const world = { ...(await createWorld()), app: other.app, apiKey: other.apiKey }
+    const here = (path: string) =>
+      world.call('GET', path, undefined, { headers: { appid: other.app.name, apikey: other.apiKey } })
+    const token = dataOf(
+      await world.call(
+        'POST',
+        '/users/alice/auth_tokens',
+        {},
+        { headers: { appid: other.app.name, apikey: other.apiKey } },
+      ),
+    ).authToken
+    const back = await new Client(world.url).opened()
+    back.send(authFrame(world, 'alice', token))
+    await back.takeType('auth')
+    expect(uidsOf(dataOf(await here('/users?status=available')))).toEqual(['alice', 'bob'])
+    const left = await eventually(
+      async () => uidsOf(dataOf(await here('/users?status=available'))),
+      (uids) => uids.length === 1,
+      40_000,
+    )
+    expect(left).toEqual(['alice'])
+  })
+})

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
+import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
+import { chatWorld, closeEndpoints, open } from '../support/webhooks.ts'
+import type { World } from '../support/world.ts'
+
+let own: OwnServices
+let service: Service
+
+beforeAll(async () => {
+  own = await createOwnServices()
+  service = await own.start()
+}, 60_000)
+afterAll(async () => {
+  await own.close()
+  await closeEndpoints()
+})
+
+async function registerBefore(world: World, webhookURL: string, id = 'before') {
+  const body = { id, name: 'Before', webhookURL, triggers: ['before_message'] }
+  return dataOf(await world.post('/webhooks', body, { headers: { 'X-Webhook-Version': '1' } }))
+}
+
+const sendTo = (world: World, body: object) =>
+  world.post('/messages', { receiver: 'bob', receiverType: 'user', ...body }, { as: 'alice' })
+
+describe('before_message', () => {
+  it('is asked with the message as it will be told, without its id', async () => {
+    const [{ world }, endpoint] = [await chatWorld(service), await open()]
+    await registerBefore(world, endpoint.url)
+    const sent = await say(world, 'alice', 'bob', 'hi', { muid: 'm1', tags: ['a'] })
+    expect(endpoint.received[0]?.body).toEqual({
+      ...{ trigger: 'before_message', appId: world.app.name, region: 'us', webhook: 'before' },
+      data: {
+        ...{ muid: 'm1', conversationId: 'alice_user_bob', sender: 'alice', receiverType: 'user', receiver: 'bob' },
+        ...{ category: 'message', type: 'text', tags: ['a'], data: sent.data },
+      },
+    })
+    expect(endpoint.received[0]?.headers['webhook-signature']).toMatch(/^v1,/)
+
+    await createGroup(world, 'team', 'alice')
+    await sayInGroup(world, 'alice', 'team', 'hello')
+    expect(endpoint.received[1]?.body.data).toMatchObject({
+      ...{ receiverType: 'group', receiver: 'team', conversationId: 'group_team' },
+      data: { text: 'hello', entities: { receiver: { entityType: 'group', entity: { guid: 'team' } } } },
+    })
+  })
+
+  it('puts its answer into the metadata, for good', async () => {
+    const [{ world }, endpoint, other] = [await chatWorld(service), await open(), await open()]
+    await registerBefore(world, endpoint.url)
+    await registerBefore(world, other.url, 'other')
+    endpoint.behave({ body: '{"language":"en","score":[1]}' })
+    other.behave({ status: 204 })
+    const data = { text: 'hi', metadata: { mine: 1, '@injected': { extensions: { x: 1 }, webhooks: { before: 'forged' } } } }
+    const sent = dataOf(await sendTo(world, { data }))
+    const metadata = {
+      mine: 1,
+      '@injected': { extensions: { x: 1 }, webhooks: { before: { language: 'en', score: [1] } } },
+    }
+    expect(sent.data.metadata).toEqual(metadata)
+    expect(dataOf(await world.get(`/messages/${sent.id}`)).data.metadata).toEqual(metadata)
+  })
+
+  it('stops a message, which is then nowhere', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await registerBefore(world, endpoint.url)
+    endpoint.behave(({ body }) => (body.data.data.text === 'bad' ? { body: '{"action":"do_not_propagate"}' } : {}))
+    expect(refusal(await sendTo(world, { data: { text: 'bad' } }))).toBe('403 ERR_BLOCKED_BY_WEBHOOK')
+    expect(refusal(await world.post(`/messages/${message.id}/thread`, {
+      ...{ receiver: 'bob', receiverType: 'user', data: { text: 'bad' } },
+    }, { as: 'alice' }))).toBe('403 ERR_BLOCKED_BY_WEBHOOK')
+    await say(world, 'alice', 'bob', 'good')
+    const texts = dataOf(await world.get('/messages')).map(({ data }: { data: { text: string } }) => data.text)
+    expect(texts).toEqual(['hello', 'good'])
+  })
+
+  it('stops one of several receivers, not the others', async () => {
+    const [{ world }, endpoint] = [await chatWorld(service), await open()]
+    dataOf(await world.post('/users', { uid: 'carol', name: 'Carol' }))
+    await registerBefore(world, endpoint.url)
+    endpoint.behave(({ body }) => (body.data.receiver === 'bob' ? { body: '{"action":"do_not_propagate"}' } : {}))
+    const { uids } = dataOf(
+      await world.post('/messages', { multipleReceivers: { uids: ['bob', 'carol'] }, data: { text: 'x' } }, { as: 'alice' }),
+    )
+    expect(uids.bob.error.code).toBe('ERR_BLOCKED_BY_WEBHOOK')
+    expect(uids.carol.success).toBe(true)
+  })
+
+  it.each([
+    ['does not answer in time', { delayMs: 5_000 }],
+    ['fails', { status: 500, body: '{"action":"do_not_propagate"}' }],
+    ['cuts the connection', { cut: true }],
+    ['answers what is no JSON', { body: '<html>' }],
+    ['answers what is no object', { body: '["do_not_propagate"]' }],
+    ['answers too much', { body: JSON.stringify({ filler: 'x'.repeat(6_000) }) }],
+    ['answers a redirect', { status: 307, headers: { location: '/' } }],
+  ])('lets a message through where the endpoint %s', async (_, behaviour) => {
+    const [{ world }, endpoint] = [await chatWorld(service), await open()]
+    await registerBefore(world, endpoint.url)
+    endpoint.behave(behaviour)
+    const sent = await say(world, 'alice', 'bob', 'hi')
+    expect(endpoint.received).toHaveLength(1)
+    expect(sent.data.metadata).toBeUndefined()
+  })
+
+  it('is not asked any more for a while where the endpoint is dead, so that sends do not wait for it', async () => {
+    const [{ world }, endpoint] = [await chatWorld(service), await open()]
+    await registerBefore(world, endpoint.url)
+    endpoint.behave({ status: 500 })
+    for (let i = 0; i < 20; i++) await say(world, 'alice', 'bob', `text ${i}`)
+    expect(endpoint.received).toHaveLength(3)
+  })
+
+  it('is asked as long as it is enabled and subscribed, from the moment it is', async () => {
+    const [{ world }, endpoint] = [await chatWorld(service), await open()]
+    await say(world, 'alice', 'bob', 'one')
+    await registerBefore(world, endpoint.url)
+    const asked = async () => {
+      const before = endpoint.received.length
+      await say(world, 'alice', 'bob', 'hi')
+      return endpoint.received.length - before
+    }
+    expect(await asked()).toBe(1)
+    dataOf(await world.put('/webhooks/before', { enabled: false }))
+    expect(await asked()).toBe(0)
+    dataOf(await world.put('/webhooks/before', { enabled: true }))
+    expect(await asked()).toBe(1)
+    dataOf(await world.delete('/webhooks/before/triggers', { triggerIds: ['before_message'] }))
+    expect(await asked()).toBe(0)
+    dataOf(await world.put('/webhooks/before', { triggers: ['before_message'] }))
+    expect(await asked()).toBe(1)
+    dataOf(await world.delete('/webhooks/before'))
+    expect(await asked()).toBe(0)
+  })
+
+  it('is not asked about messages from or to nobody', async () => {
+    const [{ world }, endpoint] = [await chatWorld(service), await open()]
+    await registerBefore(world, endpoint.url)
+    expect(refusal(await sendTo(world, { receiver: 'nobody', data: { text: 'x' } }))).toBe('404 ERR_UID_NOT_FOUND')
+    expect(endpoint.received).toEqual([])
+  })
+})
