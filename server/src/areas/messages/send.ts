@@ -15,14 +15,7 @@ import { readByMuid, readMessages, type StoredMessage } from './rows.ts'
 import { showMessages } from './show.ts'
 import { traitsOf } from './traits.ts'
 import { judgeByRoles } from './write/role-rules.ts'
-import {
-  type MessageRow,
-  partsOf,
-  type Refusal,
-  type ToldOfSend,
-  tellings,
-  type WrittenRow,
-} from './write/statement.ts'
+import { type MessageRow, partsOf, type Refusal, type ToldOfSend, tellings, type WrittenRow } from './write/row.ts'
 
 type SendBody = BodyOf<typeof sendMessage>
 

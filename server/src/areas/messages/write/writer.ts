@@ -7,9 +7,10 @@ import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
 import { publishRisen } from '../../conversations/index.ts'
 import { createImportWriter, type ImportWriter } from '../import/writer.ts'
+import { batchQueries, risenRows, writtenRows } from './batch.ts'
 import { createEntityCache, type EntityCache } from './entities.ts'
 import { createGroupJudge, type GroupJudge } from './permissions.ts'
-import { batchQueries, type MessageRow, partsOf, risenRows, type WrittenRow, writtenRows } from './statement.ts'
+import { type MessageRow, partsOf, type WrittenRow } from './row.ts'
 
 /** Writes what is sent, coalesced: while one batch is being written, the next collects. */
 export interface MessageWriter {

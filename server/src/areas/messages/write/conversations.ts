@@ -1,0 +1,60 @@
+import { type Statement, statement } from '../../../store/statement.ts'
+
+/**
+ * Makes the one-to-one conversations that a batch needs and that are not there, with both users' sides. Rows of one
+ * order (by parts), before any lock is taken on what exists, so that batches cannot deadlock over them.
+ */
+export const createConversations = statement(`
+  with wanted as materialized (
+    select distinct r.app_id, r.first, r.second
+    from unnest($1::int[], $2::text[], $3::text[]) as r(app_id, first, second)
+  ),
+  present as materialized (
+    select u.app_id, u.uid
+    from (
+      select app_id, first as uid from wanted
+      union
+      select app_id, second from wanted
+      order by app_id, uid
+    ) w
+    cross join lateral (
+      select app_id, uid, deactivated_at
+      from users
+      where app_id = w.app_id and uid = w.uid
+      for key share
+    ) u
+    where ($5::boolean or u.deactivated_at is null)
+  ),
+  created as (
+    insert into conversations (app_id, kind, first, second, created_at)
+    select app_id, 1, first, second, $4
+    from wanted w
+    where ((app_id, first) in (select app_id, uid from present)) is true
+    and ((app_id, second) in (select app_id, uid from present)) is true
+    order by app_id, first collate "C", second collate "C"
+    on conflict (app_id, kind, first, second) do nothing
+    returning app_id, key, first, second
+  )
+  insert into conversation_states (app_id, uid, conversation)
+  select app_id, first, key from created
+  union
+  select app_id, second, key from created`)
+
+/**
+ * Locks a batch's conversations in the order of their keys. A statement of its own: one that waits for a lock goes on
+ * with the snapshot from before the wait, and would check stale membership. Of the rows that it locks it gives the
+ * latest state.
+ */
+export function lockConversations(columns: string): Statement {
+  return statement(`
+  select ${columns}
+  from conversations c
+  where (c.app_id, c.kind, c.first, c.second) in (
+    select r.app_id, r.kind, r.first, r.second
+    from unnest($1::int[], $2::smallint[], $3::text[], $4::text[]) as r(app_id, kind, first, second)
+  )
+  order by c.app_id, c.key
+  for no key update of c`)
+}
+
+export const lockKeys = lockConversations('c.key')

@@ -1,0 +1,82 @@
+import type { ToldOfAll } from '../../conversations/index.ts'
+
+/** One message on its way into the database, as the columns of the batch statement take it. */
+export interface MessageRow {
+  readonly appId: number
+  readonly sender: string
+  /** 1 one-to-one, 2 group */
+  readonly kind: 1 | 2
+  readonly receiver: string
+  readonly category: string
+  readonly type: string
+  /** JSON text, well-formed, without NUL */
+  readonly data: string
+  readonly muid: string | null
+  readonly parentId: number | null
+  readonly quotedId: number | null
+  readonly tags: readonly string[] | null
+  /** uids that its text mentions. */
+  readonly mentioned: readonly string[] | null
+  readonly traits: number
+  readonly countable: boolean
+  /** No rule of blocks, membership or scopes applies: the app itself sends. */
+  readonly asApp: boolean
+  /** Bits of the scopes whose explicit permissions refuse this message (1 participant, 2 moderator, 4 admin) ... */
+  readonly deniedScopes: number
+  /** ... judged by this version of the group's permissions. */
+  readonly permissionsVersion: number
+  /** What the roles of the app say about it, see role-rules.ts; null where they let everybody send it. */
+  readonly roleRules: string | null
+  /** Who hears of it. */
+  readonly told: ToldOfSend
+}
+
+/** Which events of a message somebody waits for, see server/src/events. */
+export interface ToldOfSend {
+  /** Bits of `tellings`. */
+  readonly bits: number
+  readonly ofAll: ToldOfAll
+}
+
+/** `message_sent`, `user_mentioned` and receipts are kept in the log; receipts are heard of by somebody, kept or not. */
+export const tellings = { sent: 1, mentioned: 2, delivered: 4, read: 8, receipts: 16 } as const
+
+/** What became of a row. `id` null without a refusal: its muid is stored already. */
+export interface WrittenRow {
+  readonly n: number
+  readonly refusal: Refusal | null
+  readonly id: number | null
+  readonly sentAt: number
+  /** Revisions of the sender and of the receiver (user or group), to tell whether a copy in memory is current. */
+  readonly senderRevision: number
+  readonly receiverRevision: number
+  /** Key of the conversation. */
+  readonly conversation: number | null
+  /** Not what became of a row, but what the sender received by sending it: the newest message of others until then. */
+  readonly receipt: 'message_delivery_receipt' | 'message_read_receipt' | null
+}
+
+export type Refusal =
+  | 'ERR_SENDER_NOT_FOUND'
+  | 'ERR_UID_NOT_FOUND'
+  | 'ERR_GUID_NOT_FOUND'
+  | 'ERR_BLOCKED_RECEIVER'
+  | 'ERR_BLOCKED_SENDER'
+  | 'ERR_GROUP_NOT_JOINED'
+  | 'ERR_BANNED_GROUPMEMBER'
+  | 'ERR_PERMISSION_DENIED'
+  /** As above, by the sender's role. */
+  | 'ROLE_DENIED'
+  /** The message replied to was removed for good meanwhile. */
+  | 'ERR_MESSAGE_ID_NOT_FOUND'
+  /** The conversation is not there yet: it must be made first. */
+  | 'NO_CONVERSATION'
+  /** The group's permissions have changed since the message was judged. */
+  | 'STALE_PERMISSIONS'
+
+/** The two uids of a one-to-one conversation in byte order, or the guid and ''. */
+export function partsOf(row: Pick<MessageRow, 'kind' | 'sender' | 'receiver'>): [string, string] {
+  if (row.kind === 2) return [row.receiver, '']
+  // Identifiers are ASCII, so comparing UTF-16 code units is comparing bytes.
+  return row.sender <= row.receiver ? [row.sender, row.receiver] : [row.receiver, row.sender]
+}
