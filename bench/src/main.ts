@@ -50,7 +50,7 @@ async function run(extent: Extent): Promise<void> {
     process.once(signal, () => void stopAll().finally(() => process.exit(1)))
   }
   try {
-    const starting = startService(options.profile)
+    const starting = startService({ profileDir: options.profile })
     // At once, so that an interruption meanwhile stops it too. That it failed is said by who waits for it below.
     stops.push(() =>
       starting.then(

@@ -3,7 +3,7 @@
 const $ = (id) => document.getElementById(id)
 const device = `DEMO-${crypto.randomUUID()}`
 const fields = ['auth-key', 'app-id', 'me', 'peer']
-let me, peer, token, socket, newest
+let me, peer, token, socket, listed
 let wait = 500
 
 // /demo#key=<auth key>&me=bob&peer=alice fills the form; what is behind the # never leaves the browser.
@@ -83,19 +83,20 @@ async function hear({ type, sender, body }) {
   }
 }
 
-// The socket tells what happens; the list tells what happened while it was away.
-async function catchUp(after = newest) {
+// The socket tells what happens; the list tells what happened while it was away, from the last message that was listed.
+async function catchUp() {
+  const after = listed
   const from = after ? `affix=append&id=${after}` : 'affix=prepend'
   const missed = await call('GET', `/users/${peer}/messages?limit=50&${from}`)
   for (const message of missed) show(message)
+  listed = missed.at(-1)?.id ?? after
   $('peer-status').textContent = (await call('GET', `/users/${peer}`)).status === 'available' ? 'online' : 'offline'
-  if (after && missed.length === 50) await catchUp(missed.at(-1).id)
+  if (after && missed.length === 50) await catchUp()
 }
 
 function show({ id, sender, receiver, category, data, readAt, deliveredAt }) {
   const isOurs = (sender === me && receiver === peer) || (sender === peer && receiver === me)
   if (!isOurs || document.querySelector(`#messages li[data-id="${id}"]`)) return
-  newest = Math.max(newest ?? 0, Number(id))
   if (category !== 'message') return
   const line = document.createElement('li')
   line.dataset.id = id

@@ -18,6 +18,8 @@ import { startEmbeddedPostgres } from './store/embedded/index.ts'
 /** Of the ten seconds that a stop may take, the last are for the database. */
 const stopTimeoutMs = 9_000
 const databasePatienceMs = 60_000
+/** Connections that wait to be taken in, as when every client reconnects at once; the system may allow fewer. */
+const backlog = 4_096
 
 /** What runs, as far as the start has come. */
 interface Running {
@@ -67,7 +69,7 @@ async function start(running: Running): Promise<void> {
     }
     const parley = await whenDatabaseAnswers(log, () => build(options, keys))
     running.parley = parley
-    await parley.http.listen({ host: config.host, port: config.port })
+    await parley.http.listen({ host: config.host, port: config.port, backlog })
     greet(parley.http, config, keys)
   } catch (error) {
     await postgres?.stop()

@@ -31,6 +31,16 @@ describe('the configuration', () => {
       rateLimits: {},
       importMaxRecords: 1000,
       eventsRetentionDays: 7,
+      sockets: {
+        authTimeoutMs: 10_000,
+        idleTimeoutMs: 60_000,
+        bufferBytes: 1_048_576,
+        frameBytes: 16_384,
+        framesPerSecond: 30,
+        perUser: 20,
+        drainMs: 3_000,
+      },
+      demo: true,
     })
   })
 
@@ -54,6 +64,13 @@ describe('the configuration', () => {
       RATE_LIMITS: 'core=600,sendPerUser=30',
       IMPORT_MAX_RECORDS: '5000',
       EVENTS_RETENTION_DAYS: '30',
+      SOCKET_AUTH_SECONDS: '5',
+      SOCKET_IDLE_SECONDS: '30',
+      SOCKET_BUFFER_BYTES: '65536',
+      SOCKET_FRAME_BYTES: '4096',
+      SOCKET_FRAMES_PER_SECOND: '10',
+      SOCKETS_PER_USER: '3',
+      SOCKET_DRAIN_SECONDS: '0.5',
     })
     expect(config).toEqual({
       host: '0.0.0.0',
@@ -73,7 +90,25 @@ describe('the configuration', () => {
       rateLimits: { core: 600, sendPerUser: 30 },
       importMaxRecords: 5000,
       eventsRetentionDays: 30,
+      sockets: {
+        authTimeoutMs: 5_000,
+        idleTimeoutMs: 30_000,
+        bufferBytes: 65_536,
+        frameBytes: 4_096,
+        framesPerSecond: 10,
+        perUser: 3,
+        drainMs: 500,
+      },
+      demo: false,
     })
+  })
+
+  it('serves the demo in development only, unless told otherwise', () => {
+    expect(readConfig({ HOST: '::1' }).demo).toBe(true)
+    expect(readConfig({ HOST: '0.0.0.0' }).demo).toBe(false)
+    expect(readConfig({ NODE_ENV: 'production' }).demo).toBe(false)
+    expect(readConfig({ NODE_ENV: 'production', DEMO: 'true' }).demo).toBe(true)
+    expect(readConfig({ DEMO: 'false' }).demo).toBe(false)
   })
 
   it('cannot be changed afterwards', () => {
@@ -117,6 +152,10 @@ describe('the configuration', () => {
     ['EVENTS_RETENTION_DAYS', '0'],
     ['EVENTS_RETENTION_DAYS', 'week'],
     ['EVENTS_RETENTION_DAYS', '3651'],
+    ['SOCKET_DRAIN_SECONDS', '9'],
+    ['SOCKET_FRAME_BYTES', '1e9'],
+    ['SOCKETS_PER_USER', '0'],
+    ['DEMO', 'perhaps'],
     ['CORS_ORIGINS', 'https://chat.example.com/path'],
     ['CORS_ORIGINS', 'https://chat.example.com:99999'],
     ['CORS_ORIGINS', ','],

@@ -5,24 +5,29 @@ export type BusListener = (appId: number, event: BusEvent) => void
 /** Tells what happened within this process, after commit. Listeners must not throw and must not wait. */
 export interface Bus {
   publish(appId: number, event: BusEvent): void
-  /** @returns stops listening */
-  subscribe(listener: BusListener): () => void
-  /** Does anybody listen? Where nobody does, what is only made for listeners need not be made. */
+  /**
+   * @param cares whether what is only made for listeners is worth making for this one now; whatever is published reaches
+   * him all the same
+   * @returns stops listening
+   */
+  subscribe(listener: BusListener, cares?: () => boolean): () => void
+  /** Does anybody care? Where nobody does, what is only made for listeners need not be made. */
   readonly isHeard: boolean
 }
 
 export function createBus(): Bus {
-  const listeners = new Set<BusListener>()
+  const listeners = new Map<BusListener, () => boolean>()
   return {
     publish(appId, event) {
-      for (const listener of listeners) listener(appId, event)
+      for (const listener of listeners.keys()) listener(appId, event)
     },
-    subscribe(listener) {
-      listeners.add(listener)
+    subscribe(listener, cares = () => true) {
+      listeners.set(listener, cares)
       return () => void listeners.delete(listener)
     },
     get isHeard() {
-      return listeners.size > 0
+      for (const cares of listeners.values()) if (cares()) return true
+      return false
     },
   }
 }

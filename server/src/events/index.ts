@@ -49,11 +49,9 @@ export function createEvents(database: Database, invalidation: Invalidation, opt
       if (events.length === 0) return
       const kept = await record(tx, appId, events)
       if (kept > 0) tx.afterCommit(relay.wake)
-      if (bus.isHeard) {
-        tx.afterCommit(() => {
-          for (const event of events) bus.publish(appId, event)
-        })
-      }
+      tx.afterCommit(() => {
+        for (const event of events) bus.publish(appId, event)
+      })
     },
     publish(appId, event) {
       if ('trigger' in event && listening.known(appId).has(event.trigger)) relay.wake()

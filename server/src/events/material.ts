@@ -1,6 +1,6 @@
 import type { Group, Message, User } from '@parley/contract'
 import { conversationId } from '../areas/conversations/index.ts'
-import { readGroups, showGroup } from '../areas/groups/index.ts'
+import { countOnlineMembersOf, readGroups, showGroup } from '../areas/groups/index.ts'
 import { readMessages } from '../areas/messages/rows.ts'
 import { showMessages } from '../areas/messages/show.ts'
 import { readUsers, showDeletedUser, showUser } from '../areas/users/index.ts'
@@ -62,11 +62,12 @@ export async function readMaterial(on: Queryable, appId: number, wanted: Referen
   const rows = [...stored.values()].filter(({ id }) => wanted.messages.has(id))
   const missing = [...wanted.messages, ...wanted.senders].filter((id) => !stored.has(id))
   const pairs = wanted.pairs(senderOf)
-  const [shown, gone, users, groups, blocks] = await Promise.all([
+  const [shown, gone, users, groups, online, blocks] = await Promise.all([
     showMessages(on, appId, rows),
     missing.length === 0 ? [] : on.query<GoneRow>(selectGone, [appId, missing]),
     readUsers(on, appId, wanted.uids),
     readGroups(on, appId, wanted.guids),
+    countOnlineMembersOf(on, appId, wanted.guids),
     readBlocks(on, appId, pairs),
   ])
   const messageOf = new Map(rows.map((row, i) => [row.id, shown[i] as Message]))
@@ -85,7 +86,8 @@ export async function readMaterial(on: Queryable, appId: number, wanted: Referen
     },
     group(guid) {
       const row = groups.get(guid)
-      return row === undefined ? { guid, conversationId: conversationId(2, guid, '') } : showGroup(row)
+      if (row === undefined) return { guid, conversationId: conversationId(2, guid, '') }
+      return { ...showGroup(row), onlineMembersCount: online.get(guid) ?? 0 }
     },
     hasBlocked: (by, uid) => blocks.has(`${by} ${uid}`),
   }

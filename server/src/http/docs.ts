@@ -51,6 +51,7 @@ Scalar.createApiReference('#app', { url: openapi, ...${JSON.stringify(settings)}
 
 function page(folder: string): string {
   const openapi = folder === '' ? '../openapi.json' : 'openapi.json'
+  const asyncapi = folder === '' ? '../asyncapi.json' : 'asyncapi.json'
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -60,6 +61,7 @@ function page(folder: string): string {
     <link rel="icon" href="data:,">
   </head>
   <body>
+    <p>What is told live, over the socket, is described in <a href="${asyncapi}">asyncapi.json</a>.</p>
     <div id="app"></div>
     <script src="${folder}reference.js"></script>
     <script src="${folder}start.js" data-openapi="${openapi}"></script>

@@ -23,6 +23,7 @@ const group = (membersCount: number, extra: object = {}) => ({
   type: 'public',
   owner: 'alice',
   membersCount,
+  onlineMembersCount: 0,
   conversationId: 'group_team',
   createdAt: epoch,
   updatedAt: epoch,

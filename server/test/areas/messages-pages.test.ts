@@ -82,7 +82,6 @@ describe('The pages of a list', () => {
       const [walked, changed] = await Promise.all([Promise.all(walks), Promise.all(changes)])
       for (const answer of changed) {
         if (answer !== undefined && answer.status !== 200) {
-          if (answer.status === 503) console.log(JSON.stringify(answer.body))
           expect(['404 ERR_MESSAGE_ID_NOT_FOUND', '403 ERR_MESSAGE_ACTION_NOT_ALLOWED']).toContain(refusal(answer))
         }
       }

@@ -64,6 +64,12 @@ describe('What a scope may not see in lists', () => {
     await limitScope(world, { 'listMessages.allowedMessageTypes': ['text'] })
     expect(await quotes('bob')).toEqual(new Set([undefined]))
     expect(await quotes('alice')).toEqual(new Set([picture.id]))
+    const his = await sayInGroup(world, 'bob', 'team', 'what is it?', { quotedMessageId: picture.id })
+    expect(his.quotedMessageId).toBe(picture.id)
+    expect(his).not.toHaveProperty('quotedMessage')
+    const hers = await sayInGroup(world, 'alice', 'team', 'this', { quotedMessageId: picture.id })
+    const [listed] = dataOf(await world.get('/groups/team/messages?affix=prepend&limit=1', { as: 'alice' }))
+    expect(listed.quotedMessage).toEqual(hers.quotedMessage)
   })
 
   it('cannot be opened by its id, nor used, but for what he wrote himself', async () => {

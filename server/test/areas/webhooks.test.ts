@@ -43,7 +43,11 @@ describe('webhooks', () => {
       updatedAt: webhook.createdAt,
     })
     dataOf(await world.post('/webhooks', { id: 'hook2', name: 'Second', webhookURL: url, enabled: false }))
-    for (const base of ['/webhooks', `/apps/${world.app.name}/webhooks`, `/apps/${world.app.name.toUpperCase()}/webhooks`]) {
+    for (const base of [
+      '/webhooks',
+      `/apps/${world.app.name}/webhooks`,
+      `/apps/${world.app.name.toUpperCase()}/webhooks`,
+    ]) {
       expect((await world.get(`${base}/hook-1`)).body).toEqual({ data: webhook })
       const list = await world.get(base)
       expect(list.body.data.map(({ id }: { id: string }) => id)).toEqual(['hook2', 'hook-1'])

@@ -45,6 +45,8 @@ describe('a message', () => {
     }
     const answer = await say(world, 'bob', 'alice', 'hello')
     expect((await phone.takeText('hello')).body).toEqual(answer)
+    // Whoever answers has read.
+    expect((await phone.takeType('receipts')).body).toMatchObject({ action: 'read', messageId: sent.id })
     expect(phone.frames).toEqual([])
   })
 

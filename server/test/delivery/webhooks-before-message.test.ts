@@ -52,7 +52,10 @@ describe('before_message', () => {
     await registerBefore(world, other.url, 'other')
     endpoint.behave({ body: '{"language":"en","score":[1]}' })
     other.behave({ status: 204 })
-    const data = { text: 'hi', metadata: { mine: 1, '@injected': { extensions: { x: 1 }, webhooks: { before: 'forged' } } } }
+    const data = {
+      text: 'hi',
+      metadata: { mine: 1, '@injected': { extensions: { x: 1 }, webhooks: { before: 'forged' } } },
+    }
     const sent = dataOf(await sendTo(world, { data }))
     const metadata = {
       mine: 1,
@@ -67,9 +70,17 @@ describe('before_message', () => {
     await registerBefore(world, endpoint.url)
     endpoint.behave(({ body }) => (body.data.data.text === 'bad' ? { body: '{"action":"do_not_propagate"}' } : {}))
     expect(refusal(await sendTo(world, { data: { text: 'bad' } }))).toBe('403 ERR_BLOCKED_BY_WEBHOOK')
-    expect(refusal(await world.post(`/messages/${message.id}/thread`, {
-      ...{ receiver: 'bob', receiverType: 'user', data: { text: 'bad' } },
-    }, { as: 'alice' }))).toBe('403 ERR_BLOCKED_BY_WEBHOOK')
+    expect(
+      refusal(
+        await world.post(
+          `/messages/${message.id}/thread`,
+          {
+            ...{ receiver: 'bob', receiverType: 'user', data: { text: 'bad' } },
+          },
+          { as: 'alice' },
+        ),
+      ),
+    ).toBe('403 ERR_BLOCKED_BY_WEBHOOK')
     await say(world, 'alice', 'bob', 'good')
     const texts = dataOf(await world.get('/messages')).map(({ data }: { data: { text: string } }) => data.text)
     expect(texts).toEqual(['hello', 'good'])
@@ -81,7 +92,11 @@ describe('before_message', () => {
     await registerBefore(world, endpoint.url)
     endpoint.behave(({ body }) => (body.data.receiver === 'bob' ? { body: '{"action":"do_not_propagate"}' } : {}))
     const { uids } = dataOf(
-      await world.post('/messages', { multipleReceivers: { uids: ['bob', 'carol'] }, data: { text: 'x' } }, { as: 'alice' }),
+      await world.post(
+        '/messages',
+        { multipleReceivers: { uids: ['bob', 'carol'] }, data: { text: 'x' } },
+        { as: 'alice' },
+      ),
     )
     expect(uids.bob.error.code).toBe('ERR_BLOCKED_BY_WEBHOOK')
     expect(uids.carol.success).toBe(true)

@@ -105,9 +105,7 @@ describe('an endpoint that is slow', () => {
     await register(world, slow.url)
     await register(world, quick.url, { id: 'quick' })
     for (let i = 0; i < 20; i++) await tell(world, message, 5, i)
-    const texts = await Promise.all(
-      Array.from({ length: 100 }, (_, i) => say(world, 'alice', 'bob', `text ${i}`)),
-    )
+    const texts = await Promise.all(Array.from({ length: 100 }, (_, i) => say(world, 'alice', 'bob', `text ${i}`)))
     expect(texts).toHaveLength(100)
     await soon(() => expect(quick.received.length).toBeGreaterThanOrEqual(100))
     // All of that went on while the slow one had not answered once in time.

@@ -3,7 +3,7 @@ import { isPublic } from '../../src/delivery/webhooks/addresses.ts'
 import { createPoster } from '../../src/delivery/webhooks/http.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
-import { closeEndpoints, open, soon, tell, chatWorld, deliveriesOf } from '../support/webhooks.ts'
+import { chatWorld, closeEndpoints, deliveriesOf, open, soon, tell } from '../support/webhooks.ts'
 import { createWorld } from '../support/world.ts'
 
 /** Addresses of one's own network, of the machine itself, of nowhere, in every spelling. */
@@ -12,10 +12,45 @@ const forged = [
   ...['192.168.0.1', '192.168.255.255', '169.254.169.254', '169.254.0.1', '100.64.0.1', '100.127.255.255'],
   ...['192.0.0.1', '192.0.0.192', '192.0.2.1', '198.51.100.1', '203.0.113.1', '198.18.0.1', '198.19.255.255'],
   ...['192.88.99.1', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255'],
-  ...['::', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '::ffff:10.0.0.1', '::ffff:169.254.169.254', '::ffff:a9fe:a9fe'],
-  ...['0:0:0:0:0:ffff:192.168.1.1', '::127.0.0.1', '::7f00:1', '::ffff:0:127.0.0.1', 'fe80::1', 'fe80::1%eth0', 'febf::1'],
-  ...['fc00::1', 'fd00:ec2::254', 'fdff::1', 'fec0::1', 'ff02::1', 'ff0e::1', '100::1', '2001:db8::1', '3fff::1', '5f00::1'],
-  ...['64:ff9b::7f00:1', '64:ff9b::a9fe:a9fe', '64:ff9b:1::1', '2002:7f00:1::', '2002:a00:1::1', '2001::1', '2001:0:7f00:1::'],
+  ...[
+    '::',
+    '::1',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '::ffff:10.0.0.1',
+    '::ffff:169.254.169.254',
+    '::ffff:a9fe:a9fe',
+  ],
+  ...[
+    '0:0:0:0:0:ffff:192.168.1.1',
+    '::127.0.0.1',
+    '::7f00:1',
+    '::ffff:0:127.0.0.1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'febf::1',
+  ],
+  ...[
+    'fc00::1',
+    'fd00:ec2::254',
+    'fdff::1',
+    'fec0::1',
+    'ff02::1',
+    'ff0e::1',
+    '100::1',
+    '2001:db8::1',
+    '3fff::1',
+    '5f00::1',
+  ],
+  ...[
+    '64:ff9b::7f00:1',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b:1::1',
+    '2002:7f00:1::',
+    '2002:a00:1::1',
+    '2001::1',
+    '2001:0:7f00:1::',
+  ],
   ...['2001:10::1', '2001:20::1', '::ffff:8.8.8.8%1'],
 ]
 
@@ -33,12 +68,21 @@ describe('an address', () => {
     expect(isPublic(address)).toBe(true)
   })
 
-  it.each(['', 'localhost', '0x7f.1', '2130706433', '0177.0.0.1', '127.1', '8.8.8', '8.8.8.8 ', '1e9', 'nonsense', ':::'])(
-    'that is none is not public: %j',
-    (text) => {
-      expect(isPublic(text)).toBe(false)
-    },
-  )
+  it.each([
+    '',
+    'localhost',
+    '0x7f.1',
+    '2130706433',
+    '0177.0.0.1',
+    '127.1',
+    '8.8.8',
+    '8.8.8.8 ',
+    '1e9',
+    'nonsense',
+    ':::',
+  ])('that is none is not public: %j', (text) => {
+    expect(isPublic(text)).toBe(false)
+  })
 })
 
 describe('a service that may not post to private addresses', () => {
@@ -57,8 +101,18 @@ describe('a service that may not post to private addresses', () => {
   it.each([
     ...['https://127.0.0.1/', 'https://localhost/', 'https://localhost.:8443/', 'https://[::1]/', 'https://0/'],
     ...['https://127.1/', 'https://2130706433/', 'https://0x7f000001/', 'https://0177.0.0.1/', 'https://0x7f.1/'],
-    ...['https://[::ffff:127.0.0.1]/', 'https://[::ffff:7f00:1]/', 'https://[::127.0.0.1]/', 'https://[fd00:ec2::254]/'],
-    ...['https://169.254.169.254/latest/meta-data', 'https://10.0.0.1/', 'https://192.168.1.1:8080/', 'https://172.16.0.1/'],
+    ...[
+      'https://[::ffff:127.0.0.1]/',
+      'https://[::ffff:7f00:1]/',
+      'https://[::127.0.0.1]/',
+      'https://[fd00:ec2::254]/',
+    ],
+    ...[
+      'https://169.254.169.254/latest/meta-data',
+      'https://10.0.0.1/',
+      'https://192.168.1.1:8080/',
+      'https://172.16.0.1/',
+    ],
     ...['https://100.64.0.1/', 'https://[64:ff9b::7f00:1]/', 'https://[2002:7f00:1::]/', 'https://[fe80::1]/'],
     ...['https://１２７.0.0.1/', 'https://127。0。0。1/', 'https://%31%32%37.0.0.1/', 'https://0.0.0.0:5432/'],
     ...['http://example.com/', 'HTTP://8.8.8.8/', 'ftp://8.8.8.8/', 'gopher://8.8.8.8/', 'file:///etc/passwd'],
@@ -68,7 +122,9 @@ describe('a service that may not post to private addresses', () => {
     const made = await world.post('/webhooks', { id: 'hook', name: 'Hook', webhookURL })
     expect(refusal(made)).toBe('400 ERR_BAD_REQUEST')
     expect(made.body.error.details[0].path).toBe('body/webhookURL')
-    dataOf(await world.post('/webhooks', { id: 'hook', name: 'Hook', webhookURL: 'https://8.8.8.8/hook', enabled: false }))
+    dataOf(
+      await world.post('/webhooks', { id: 'hook', name: 'Hook', webhookURL: 'https://8.8.8.8/hook', enabled: false }),
+    )
     expect(refusal(await world.put('/webhooks/hook', { webhookURL }))).toBe('400 ERR_BAD_REQUEST')
     expect(dataOf(await world.get('/webhooks/hook')).webhookURL).toBe('https://8.8.8.8/hook')
   })

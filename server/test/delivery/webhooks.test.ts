@@ -80,7 +80,7 @@ describe('a delivery', () => {
       const { headers, text } = endpoint.received[count] as Endpoint['received'][0]
       const expected = signatures(
         secrets,
-        ...[headers['webhook-id'] as string, headers['webhook-timestamp'] as string, text] as const,
+        ...([headers['webhook-id'] as string, headers['webhook-timestamp'] as string, text] as const),
       )
       return { got: headers['webhook-signature'], expected }
     }
@@ -125,7 +125,11 @@ describe('a delivery', () => {
   })
 
   it.each([
-    ['a redirect, which is not followed', { status: 302, headers: { location: '/elsewhere' } }, /302; redirects are not/],
+    [
+      'a redirect, which is not followed',
+      { status: 302, headers: { location: '/elsewhere' } },
+      /302; redirects are not/,
+    ],
     ['an answer that does not come in time', { delayMs: 4_000 }, /no answer within 2 s/],
     ['a connection that is cut', { cut: true }, /./],
   ])('has failed with %s', async (_, behaviour, error) => {

@@ -208,7 +208,7 @@ describe('the reference page', () => {
       expect(headers['content-security-policy']).not.toMatch(/https?:|\*|unsafe-eval/)
       expect(body).not.toMatch(/https?:|\/\//)
       const addresses = [...body.matchAll(/(?:src|href|data-openapi)="([^"]+)"/g)].map((match) => match[1])
-      expect(addresses).toHaveLength(4)
+      expect(addresses).toHaveLength(5)
       for (const address of addresses.filter((one) => !one.startsWith('data:'))) {
         const { protocol, host, pathname } = new URL(address, `${service.url}${page}`)
         expect((await ask(`${protocol}//${host}${pathname}`)).status, `${page} ${address}`).toBe(200)

@@ -43,7 +43,13 @@ export async function tell(world: World, message: Pick<Message, 'id'>, count = 1
   const { database, events } = world.context
   const place = { conversation, kind: 1, first: 'alice', second: 'bob' } as const
   const event = { trigger: 'message_sent', place, messageId: Number(message.id) } as const
-  await database.transaction((tx) => events.raise(tx, world.app.appId, Array.from({ length: count }, () => event)))
+  await database.transaction((tx) =>
+    events.raise(
+      tx,
+      world.app.appId,
+      Array.from({ length: count }, () => event),
+    ),
+  )
 }
 
 /** Waits until a check passes. */

@@ -5,6 +5,7 @@ import { requireActor } from '../group-members/index.ts'
 import { forgetReactionEvents, releaseUsesOf } from '../messages/index.ts'
 import type { UserRow } from '../users/index.ts'
 import { lockGroup } from './access.ts'
+import { countOnlineMembers } from './online.ts'
 import { requireScopePermission } from './permissions.ts'
 import { showGroup } from './rows.ts'
 
@@ -50,7 +51,11 @@ const places: readonly Place[] = [
   ofConversation('receipt_steps'),
   ({ appId, conversation }) =>
     releaseUsesOf(appId, sql`(select id from messages where app_id = ${appId} and conversation = ${conversation})`),
-  ({ appId, conversation }) => forgetReactionEvents(appId, sql`conversation = ${conversation}`),
+  ({ appId, conversation }) =>
+    forgetReactionEvents.ofMessages(
+      appId,
+      sql`array(select id from messages where app_id = ${appId} and conversation = ${conversation})`,
+    ),
   ofMessages('reactions', 'message_id'),
   ofMessages('interactions', 'message_id'),
   ofMessages('saved_messages', 'message_id'),
@@ -92,6 +97,7 @@ export async function removeGroup(
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'deleteGroup')
     const { guid: deleted, conversation } = group
     const uids = context.events.bus.isHeard ? await tx.query<{ uid: string }>(selectMembers, [appId, deleted]) : []
+    const onlineMembersCount = await countOnlineMembers(tx, appId, deleted)
     for (const place of places) await tx.run(place({ appId, guid: deleted, conversation }))
     await context.events.raise(tx, appId, [
       {
@@ -99,7 +105,7 @@ export async function removeGroup(
         guid: deleted,
         conversation,
         uids: uids.map(({ uid }) => uid),
-        group: showGroup(group),
+        group: { ...showGroup(group), onlineMembersCount },
       },
     ])
   })

@@ -10,7 +10,7 @@ export {
   unknownGroup,
 } from './access.ts'
 export { readMemberships } from './memberships.ts'
-export { countOnlineMembers } from './online.ts'
+export { countOnlineMembers, countOnlineMembersOf } from './online.ts'
 export { checkGroupPassword, digestGroupPassword } from './password.ts'
 export {
   allowedScopes,

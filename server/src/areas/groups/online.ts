@@ -18,3 +18,30 @@ export async function countOnlineMembers(on: Queryable, appId: number, guid: str
   const [row] = await on.query<{ online: number }>(select, [appId, guid])
   return row?.online ?? 0
 }
+
+const selectMany = statement(`
+  select g.guid, online.count
+  from unnest($2::text[]) as g(guid)
+  cross join lateral (
+    select count(*) as count
+    from (select distinct p.app_id, p.uid from presence p where p.app_id = $1) p
+    where exists (
+      select from group_members m
+      where m.app_id = p.app_id
+      and m.guid = g.guid
+      and m.uid = p.uid
+      offset 0
+    )
+  ) online`)
+
+/** As `countOnlineMembers`, of several groups, by guid. */
+export async function countOnlineMembersOf(
+  on: Queryable,
+  appId: number,
+  guids: Iterable<string>,
+): Promise<Map<string, number>> {
+  const wanted = [...new Set(guids)]
+  if (wanted.length === 0) return new Map()
+  const rows = await on.query<{ guid: string; count: number }>(selectMany, [appId, wanted])
+  return new Map(rows.map(({ guid, count }) => [guid, count]))
+}

@@ -175,7 +175,7 @@ async function purgeThread(tx: Transaction, appId: number, message: StoredMessag
 
 async function purgeMessages(tx: Transaction, appId: number, ids: readonly number[]): Promise<void> {
   await releaseUses(tx, appId, ids)
-  await tx.run(forgetReactionEvents(appId, sql`message = any(${ids}::bigint[])`))
+  await tx.run(forgetReactionEvents.ofMessages(appId, sql`${ids}::bigint[]`))
   for (const remove of belongings) await tx.query(remove, [appId, ids])
   await tx.query(purge, [appId, ids])
 }

@@ -9,10 +9,11 @@ import { requireGroup, requireGroupAccess } from '../groups/index.ts'
 import { requireActiveUser } from '../users/index.ts'
 import { askBeforeSending } from './before.ts'
 import { type Content, checkContent } from './content.ts'
+import { readVisible } from './list/sight.ts'
 import { mediaKeysOf, recordUses } from './media/uses.ts'
 import { readMentions } from './mentions/show.ts'
 import { readByMuid, readMessages, type StoredMessage } from './rows.ts'
-import { showMessages } from './show.ts'
+import { showMessages, showQuoted } from './show.ts'
 import { traitsOf } from './traits.ts'
 import { judgeByRoles } from './write/role-rules.ts'
 import { type MessageRow, partsOf, type Refusal, type ToldOfSend, tellings, type WrittenRow } from './write/row.ts'
@@ -125,10 +126,10 @@ async function sendTo(
     const message =
       written.id === null
         ? await showStored(context, row)
-        : await showSent(context, row, written, content, related.quoted)
+        : await showSent(context, row, written, content, related.showsQuoted ? related.quoted : undefined)
     // Before the answer, so that a file whose message was answered stays; a retry finds it missing and notes it again.
     await recordUses(context.database, app, Number(message.id), mediaKeysOf(app, message.data))
-    if (written.id !== null) publish(context.events, row, written, message)
+    if (written.id !== null) publish(context.events, row, written, message, caller)
     return message
   }
 }
@@ -148,25 +149,33 @@ async function toldOfSend(events: Events, appId: number): Promise<ToldOfSend> {
 }
 
 /** The log has it from the batch; who listens in this process is told with the message as it is answered. */
-function publish(events: Events, row: MessageRow, written: WrittenRow, message: Message): void {
+function publish(events: Events, row: MessageRow, written: WrittenRow, message: Message, caller: Caller): void {
   const [first, second] = partsOf(row)
   const place = { conversation: written.conversation as number, kind: row.kind, first, second }
   const messageId = written.id as number
-  events.publish(row.appId, { trigger: 'message_sent', place, messageId, message })
+  const device = caller.kind === 'user' && caller.device !== undefined ? { device: caller.device } : {}
+  events.publish(row.appId, { trigger: 'message_sent', place, messageId, message, ...device })
   if (row.mentioned !== null) events.publish(row.appId, { trigger: 'user_mentioned', place, messageId })
 }
 
-/** The messages that this one replies to and quotes, which must be of the same conversation. */
+/** The messages that this one replies to and quotes, which must be of the same conversation, as far as they are named. */
+interface Related {
+  readonly parent?: StoredMessage
+  readonly quoted?: StoredMessage
+  /** The answer shows what is quoted, unless it is hidden from the sender in lists too. */
+  readonly showsQuoted: boolean
+}
+
 async function readRelated(
   context: Context,
   app: App,
   sender: string,
   target: Target,
   { parentId, quotedMessageId }: SendBody,
-): Promise<{ parent?: StoredMessage; quoted?: StoredMessage }> {
-  if (parentId === undefined && quotedMessageId === undefined) return {}
+): Promise<Related> {
+  if (parentId === undefined && quotedMessageId === undefined) return { showsQuoted: false }
   // The batch would find out too, but who acts is said before what he names.
-  await requireActiveUser(context.database, app.appId, sender)
+  const { role } = await requireActiveUser(context.database, app.appId, sender)
   const ids = [parentId, quotedMessageId].flatMap((id) => (id === undefined ? [] : Number(id)))
   const found = await readMessages(context.database, app.appId, ids)
   const here = conversationId(target.kind, target.kind === 2 ? target.receiver : sender, target.receiver)
@@ -185,7 +194,13 @@ async function readRelated(
   if (parent !== undefined && parent.parentId !== null) throw new ApiError('ERR_MESSAGE_THREAD_NESTING')
   if (parent?.category === 'action') throw new ApiError('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
   const quoted = quotedMessageId === undefined ? undefined : await read(quotedMessageId, 'ERR_MESSAGE_ID_NOT_FOUND')
-  return { ...(parent && { parent }), ...(quoted && { quoted }) }
+  const showsQuoted = quoted !== undefined && (sender === systemUid || (await isVisible(quoted)))
+  return { ...(parent && { parent }), ...(quoted && { quoted }), showsQuoted }
+
+  async function isVisible(message: StoredMessage): Promise<boolean> {
+    const viewer = { uid: sender, policy: await context.policies.of(app.appId, role) }
+    return (await readVisible(context.database, app.appId, viewer, [message])).has(message.id)
+  }
 }
 
 /** @throws 404 for a receiver who is unknown, or a group that is, to the sender; 403 for a group that is not his */
@@ -257,7 +272,7 @@ async function showSent(
     readMentions(context.database, row.appId, [{ id, mentioned: row.mentioned }], {}),
   ])
   const conversation = conversationId(row.kind, row.kind === 2 ? row.receiver : row.sender, row.receiver)
-  const [quotedMessage] = quoted === undefined ? [] : await showMessages(context.database, row.appId, [quoted])
+  const quotedMessage = quoted && (await showQuoted(context.database, row.appId, quoted))
   return {
     id: String(id),
     ...(row.muid !== null && { muid: row.muid }),

@@ -74,6 +74,12 @@ export async function showMessages(
   })
 }
 
+/** A message as it is shown inside another one that quotes it: without what hangs on it, but for its mentions. */
+export async function showQuoted(on: Queryable, appId: number, row: StoredMessage): Promise<Message> {
+  const [entities, mentions] = await Promise.all([readEntities(on, appId, [row]), readMentions(on, appId, [row], {})])
+  return addTo(showMessage(row, entities), [mentions.get(row.id) ?? {}])
+}
+
 async function readQuoted(
   on: Queryable,
   appId: number,

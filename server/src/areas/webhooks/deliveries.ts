@@ -172,7 +172,9 @@ export async function sendSample(context: Context, appId: number, webhook: Webho
   ])
   const shown = showDelivery(webhook, row as DeliveryRow)
   // What a success answered is told here and not kept.
-  return made.status !== undefined && made.text ? { ...shown, answer: { status: made.status, excerpt: made.text } } : shown
+  return made.status !== undefined && made.text
+    ? { ...shown, answer: { status: made.status, excerpt: made.text } }
+    : shown
 }
 
 function showDelivery(webhook: WebhookRow, row: DeliveryRow): Delivery {

@@ -1,5 +1,5 @@
 import * as contract from '@parley/contract'
-import { ApiError, type AnswerOf, type Operation, triggers } from '@parley/contract'
+import { type AnswerOf, ApiError, type Operation, triggers } from '@parley/contract'
 import { type Call, type Route, serve } from '../../call.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage } from '../../paging.ts'
@@ -62,11 +62,15 @@ export const operations: readonly Route[] = [
     return { data: await subscribe(context, app.appId, params.webhookId, body.triggerIds) }
   }),
 
-  ...serveBoth(contract.listWebhookTriggersHere, contract.listWebhookTriggers, async ({ app, params }, { database }) => {
-    const webhook = await requireWebhook(database, app.appId, params.webhookId)
-    const data = webhook.triggers.map((id) => ({ id, description: describeTrigger(id) }))
-    return { data, meta: pageMeta(readPage({}), data.length, data.length) }
-  }),
+  ...serveBoth(
+    contract.listWebhookTriggersHere,
+    contract.listWebhookTriggers,
+    async ({ app, params }, { database }) => {
+      const webhook = await requireWebhook(database, app.appId, params.webhookId)
+      const data = webhook.triggers.map((id) => ({ id, description: describeTrigger(id) }))
+      return { data, meta: pageMeta(readPage({}), data.length, data.length) }
+    },
+  ),
 
   ...serveBoth(contract.removeWebhookTriggersHere, contract.removeWebhookTriggers, async (call, context) => {
     await unsubscribe(context, call.app.appId, call.params.webhookId, call.body.triggerIds)

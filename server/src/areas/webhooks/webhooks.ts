@@ -1,4 +1,4 @@
-import { ApiError, badRequest, type BodyOf, type createWebhook, limits, type updateWebhook } from '@parley/contract'
+import { ApiError, type BodyOf, badRequest, type createWebhook, limits, type updateWebhook } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { askForDelivery } from '../../delivery/webhooks/enqueue.ts'

@@ -38,34 +38,41 @@ const freeJobs = `
   where workers > 0`
 
 export function createPoolGuard(connection: ConnectionSettings, log: Log): PoolGuard {
-  let client: pg.Client | undefined
+  let connecting: Promise<pg.Client> | undefined
   let poolId: string | undefined
   let timer: NodeJS.Timeout | undefined
   let stopped = false
 
   /** The connection that holds the lock; made anew where it broke. */
-  const connected = async (): Promise<pg.Client> => {
-    if (client !== undefined) return client
-    const made = new pg.Client(clientSettings(connection, 'parley job guard'))
+  const connected = (): Promise<pg.Client> => {
+    if (connecting !== undefined) return connecting
+    const client = new pg.Client(clientSettings(connection, 'parley job guard'))
+    const attempt = client.connect().then(
+      () => client,
+      (error) => {
+        forget()
+        cutConnection(client)
+        throw error
+      },
+    )
     const forget = () => {
-      if (client === made) client = undefined
+      if (connecting === attempt) connecting = undefined
     }
-    made.on('error', forget)
-    made.on('end', forget)
-    try {
-      await made.connect()
-    } catch (error) {
-      cutConnection(made)
-      throw error
-    }
-    client = made
-    return made
+    client.on('error', forget)
+    client.on('end', forget)
+    connecting = attempt
+    return attempt
+  }
+  /** Locks stack up on a connection, so those of before are let go. */
+  const lock = async (client: pg.Client) => {
+    await client.query('select pg_advisory_unlock_all()')
+    await client.query(holdLock, [lockSpace, poolId])
   }
   const round = async () => {
     try {
-      const on = await connected()
-      if (poolId !== undefined) await on.query(holdLock, [lockSpace, poolId])
-      await on.query(freeJobs, [lockSpace, poolId ?? ''])
+      const client = await connected()
+      if (poolId !== undefined) await client.query(holdLock, [lockSpace, poolId])
+      await client.query(freeJobs, [lockSpace, poolId ?? ''])
     } catch (error) {
       if (!isConnectionFailure(error)) log.error({ err: error }, 'jobs of processes that are gone could not be freed')
     }
@@ -76,10 +83,7 @@ export function createPoolGuard(connection: ConnectionSettings, log: Log): PoolG
       poolId = id
       // Failing here is made good by the next round, well before anybody takes the jobs for abandoned.
       void connected()
-        .then(async (on) => {
-          await on.query('select pg_advisory_unlock_all()')
-          await on.query(holdLock, [lockSpace, id])
-        })
+        .then(lock)
         .catch(() => {})
     },
     start: round,
@@ -87,6 +91,7 @@ export function createPoolGuard(connection: ConnectionSettings, log: Log): PoolG
       stopped = true
       clearTimeout(timer)
       // Nothing is under way on it that matters, and a database that hangs would not let go.
+      const client = await connecting?.catch(() => undefined)
       if (client !== undefined) cutConnection(client)
     },
   }

@@ -29,7 +29,8 @@ const restartMs = 1_000
 const closePatienceMs = 2_000
 
 export function createJobRunner({ connection, log, tasks }: JobRunnerOptions): JobRunner {
-  const pool = new pg.Pool({ ...clientSettings(connection, 'parley jobs'), max: 4 })
+  // One listens, the other does the rest.
+  const pool = new pg.Pool({ ...clientSettings(connection, 'parley jobs'), max: 2 })
   // A connection that breaks is noticed by the next query on it; without listeners it would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))

@@ -102,6 +102,11 @@ export function forgetAudience(sockets: AppSockets, guid: string): void {
   sockets.audiences.delete(guid)
 }
 
+/** As `forgetAudience`, of all groups of an app. */
+export function forgetAudiences(sockets: AppSockets): void {
+  for (const guid of [...sockets.audiences.keys()]) forgetAudience(sockets, guid)
+}
+
 /** Forgets groups in which nothing has been said for long. */
 export function forgetIdle(sockets: AppSockets, now: number): void {
   for (const [guid, { usedAt, reading }] of sockets.audiences) {

@@ -6,7 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Context } from '../../context.ts'
 import { namedApp } from '../../http/caller.ts'
 import { toApiError } from '../../http/errors.ts'
-import { forgetIdle } from './audiences.ts'
+import { forgetAudiences, forgetIdle } from './audiences.ts'
 import { createBlockBook } from './blocks.ts'
 import { createCards } from './cards.ts'
 import { Connection } from './connection.ts'
@@ -28,8 +28,11 @@ export interface Sockets {
   /** Tells every socket to connect again, over some seconds, then ends those that are left. */
   drain(): Promise<void>
   stop(): Promise<void>
-  /** What is kept of blocks and members may be out of date (the line to other processes was cut): it is read anew. */
-  doubt(): void
+  /**
+   * What other processes told may have been missed (the line to them was cut): blocks and members are read anew, and
+   * sockets whose tokens stopped working are closed.
+   */
+  doubt(): Promise<void>
 }
 
 const sweepMs = 1_000
@@ -229,9 +232,10 @@ export function createSockets(context: Context): Sockets {
       await delivery.drain()
       await tracker.stop()
     },
-    doubt() {
+    async doubt() {
       blocks.dropAll()
-      for (const sockets of registry.all()) sockets.audiences.clear()
+      for (const sockets of registry.all()) forgetAudiences(sockets)
+      await sessions.verify()
     },
   }
 }

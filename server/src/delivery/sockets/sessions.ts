@@ -1,4 +1,5 @@
 import { ApiError, type AuthFrame, AuthFrame as AuthSchema } from '@parley/contract'
+import { findValidTokens } from '../../areas/auth-tokens/credentials.ts'
 import type { Context } from '../../context.ts'
 import type { SessionsEnded } from '../../events/types.ts'
 import { toApiError } from '../../http/errors.ts'
@@ -17,10 +18,13 @@ export interface Sessions {
   logOut(connection: Connection): void
   /** Tokens stopped working: their sockets close at once. */
   end(appId: number, event: SessionsEnded): void
+  /** Closes the sockets whose tokens stopped working without this process having heard of it. */
+  verify(): Promise<void>
 }
 
 const checkAuth = compileCheck('frame', AuthSchema)
 const maxAttempts = 5
+const verifiedAtOnce = 1_000
 
 export function createSessions(
   context: Context,
@@ -51,6 +55,16 @@ export function createSessions(
     if (user.connections.length > settings.perUser && oldest !== undefined) {
       leave(sockets, oldest)
       oldest.close('replaced')
+    }
+  }
+
+  const verifySome = async (sockets: AppSockets, connections: readonly Connection[]) => {
+    const tokens = connections.flatMap(({ login }) => login?.token ?? [])
+    const valid = await findValidTokens(context.database, sockets.app.appId, tokens)
+    for (const connection of connections) {
+      if (valid.has(connection.login?.token ?? '')) continue
+      leave(sockets, connection)
+      connection.close('sessionEnded')
     }
   }
 
@@ -96,6 +110,14 @@ export function createSessions(
         // Out of every list at once: nothing more is told to it, whenever it closes.
         leave(sockets, connection)
         connection.close('sessionEnded')
+      }
+    },
+    async verify() {
+      for (const sockets of registry.all()) {
+        const connections = [...sockets.users.values()].flatMap((user) => user.connections)
+        for (let i = 0; i < connections.length; i += verifiedAtOnce) {
+          await verifySome(sockets, connections.slice(i, i + verifiedAtOnce))
+        }
       }
     },
   }

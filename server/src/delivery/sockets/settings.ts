@@ -33,6 +33,6 @@ export function readSocketSettings(value: (name: string) => string | undefined, 
     frameBytes: Math.floor(number('SOCKET_FRAME_BYTES', 16 * 1024, 1024, 1024 * 1024)),
     framesPerSecond: number('SOCKET_FRAMES_PER_SECOND', 30, 1, 10_000),
     perUser: Math.floor(number('SOCKETS_PER_USER', 20, 1, 10_000)),
-    drainMs: number('SOCKET_DRAIN_SECONDS', 3, 0, 8) * 1000,
+    drainMs: number('SOCKET_DRAIN_SECONDS', 3, 0, 6) * 1000,
   }
 }

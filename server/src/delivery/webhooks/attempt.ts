@@ -45,12 +45,7 @@ export async function attempt(poster: Poster, target: Target, id: string, body: 
   const startedAt = performance.now()
   const duration = () => ({ durationMs: Math.round(performance.now() - startedAt) })
   try {
-    const { status, text, retryAfter } = await poster.post(
-      target.url,
-      headersFor(target, id, body),
-      body,
-      excerptBytes,
-    )
+    const { status, text, retryAfter } = await poster.post(target.url, headersFor(target, id, body), body, excerptBytes)
     const error = describeStatus(status)
     return {
       succeeded: error === undefined,

@@ -27,9 +27,11 @@ const statements = [
   )`,
   // the relay reads across apps
   'create index if not exists events_by_id on events (id)',
-  // the reactions that are taken out of the log with their messages
+  // the reactions that are taken out of the log with their messages, and with who gave them
   `create index if not exists events_of_reactions
     on events (app_id, message) where trigger in ('message_reaction_added', 'message_reaction_removed')`,
+  `create index if not exists events_of_reacting
+    on events (app_id, (data ->> 'uid')) where trigger in ('message_reaction_added', 'message_reaction_removed')`,
   `create table if not exists event_horizon (
     single boolean primary key default true check (single),
     id bigint not null

@@ -20,7 +20,7 @@ export interface PresenceFanout {
 }
 
 /** Frames in one tick, over all sockets of an app. */
-const framesPerTick = 50_000
+const framesPerTick = 20_000
 /** Changes that one socket is told in one tick. */
 const changesPerTick = 100
 /** Changes that wait in one app; of more, the oldest are not told. Lists show them all the same. */

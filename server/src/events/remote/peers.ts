@@ -1,0 +1,50 @@
+import type { Packet } from './wire.ts'
+
+/** What has been heard of the other processes, so that it is noticed when something was not. */
+export interface Peers {
+  /** Takes note of a packet. @returns whether it is new, and whether something before it was missed */
+  hear(packet: Packet): { readonly isNew: boolean; readonly hasMissed: boolean }
+  /** The line was cut for a while and is open again. */
+  reopened(): void
+  /** One of them has gone silent without a goodbye: cut off, hanging or dead. */
+  isOneSilent(): boolean
+  /** How many give signs of life. */
+  count(): number
+}
+
+const silentAfterMs = 4_000
+/** One that is silent for longer is dead: by then its sockets are nobody's. */
+const deadAfterMs = 120_000
+/** A process that comes back from a long absence must still be known. */
+const forgetAfterMs = 3_600_000
+/** After the line was cut, within which all others have been heard. */
+const introductionMs = 5_000
+
+export function createPeers(now: () => number = Date.now): Peers {
+  const peers = new Map<string, { number: number; heardAt: number }>()
+  let reopenedAt = Number.NEGATIVE_INFINITY
+
+  const silence = ({ heardAt }: { heardAt: number }) => now() - heardAt
+  return {
+    hear({ node, kind, number }) {
+      const known = peers.get(node)
+      /** The last batch that must have been seen before this packet. */
+      const before = kind === 'events' ? number - 1 : number
+      if (kind === 'bye') peers.delete(node)
+      else peers.set(node, { number: Math.max(number, known?.number ?? 0), heardAt: now() })
+      if (known !== undefined) return { isNew: number > known.number, hasMissed: before > known.number }
+      for (const [name, peer] of peers) if (silence(peer) > forgetAfterMs) peers.delete(name)
+      // Whoever is heard for the first time over an open line has said nothing since it was opened.
+      return { isNew: true, hasMissed: before > 0 && now() - reopenedAt < introductionMs }
+    },
+    reopened() {
+      reopenedAt = now()
+    },
+    isOneSilent() {
+      return [...peers.values()].some((peer) => silence(peer) > silentAfterMs && silence(peer) < deadAfterMs)
+    },
+    count() {
+      return [...peers.values()].filter((peer) => silence(peer) <= silentAfterMs).length
+    },
+  }
+}

@@ -1,0 +1,82 @@
+import { Ajv } from 'ajv'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Parley } from '../../src/app.ts'
+import { createGroup, dataOf, say } from '../support/chat.ts'
+import { startService } from '../support/service.ts'
+import { connect, type Frame } from '../support/socket.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
+
+let world: World
+let open: { parley: Parley; url: string }
+
+beforeAll(async () => {
+  world = await createWorld()
+  open = await startService({ NODE_ENV: 'production' })
+})
+afterAll(() => open.parley.close())
+
+describe('/asyncapi.json', () => {
+  it('describes every frame, each told and said in one operation', async () => {
+    const { body } = await world.get('/asyncapi.json')
+    expect(body.asyncapi).toBe('3.0.0')
+    const messages = Object.keys(body.components.messages)
+    expect(Object.keys(body.channels.socket.messages)).toEqual(messages)
+    const used = Object.values<{ messages: { $ref: string }[] }>(body.operations).flatMap((operation) =>
+      operation.messages.map(({ $ref }) => $ref.split('/').at(-1)),
+    )
+    expect(used).toEqual(messages)
+    for (const { $ref } of Object.values<{ $ref: string }>(body.channels.socket.messages)) {
+      const [, ...path] = $ref.split('/')
+      expect(path.reduce((at, part) => at[part], body).payload.type).toBe('object')
+    }
+    expect((await world.get('/docs')).body).toContain('href="asyncapi.json"')
+  })
+
+  it('describes frames as they are', async () => {
+    const { body } = await world.get('/asyncapi.json')
+    const own = await createWorld()
+    await createUsers(own, 'alice', 'bob')
+    await createGroup(own, 'team', 'alice', { participants: ['bob'] })
+    const bob = await connect(own, 'bob', { body: { presenceSubscription: 'ALL_USERS' } })
+    const alice = await connect(own, 'alice')
+    const { id } = await say(own, 'bob', 'alice', 'hi')
+    for (const type of ['typing_indicator', 'transient_message']) {
+      const body = type === 'typing_indicator' ? { action: 'started' } : { data: [1] }
+      alice.send({ type, receiver: 'team', receiverType: 'group', body })
+    }
+    alice.send({ type: 'receipts', receiver: 'bob', receiverType: 'user', body: { action: 'read', messageId: id } })
+    alice.send({ type: 'nonsense' })
+    dataOf(await own.post(`/messages/${id}/reactions/x`, undefined, { as: 'alice' }))
+    const frames: Frame[] = [await alice.takeType('error')]
+    for (const type of ['message', 'typing_indicator', 'transient_message', 'receipts', 'reaction', 'presence']) {
+      frames.push(await bob.takeType(type))
+    }
+    const ajv = new Ajv({ strict: false })
+    const schemas = Object.values<{ payload: object }>(body.components.messages).map(({ payload }) => payload)
+    for (const frame of frames) {
+      const fitting = schemas.filter((schema) => ajv.validate(schema, frame))
+      expect(fitting.length, JSON.stringify(frame)).toBeGreaterThan(0)
+    }
+  })
+})
+
+describe('/demo', () => {
+  it('is served in development, without any key, and loads from this service alone', async () => {
+    const page = await world.get('/demo', { headers: {} })
+    expect(page.status).toBe(200)
+    expect(String(page.headers['content-security-policy'])).toContain("default-src 'none'")
+    const program = await world.get('/demo/demo.js')
+    expect(program.headers['content-type']).toContain('text/javascript')
+    for (const { body } of [page, program, await world.get('/demo/demo.css')]) {
+      expect(body).not.toContain(world.apiKey)
+      expect(body).not.toMatch(/[0-9a-f]{40}/)
+    }
+    expect(program.body.split('\n').length).toBeLessThan(150)
+  })
+
+  it('is not served in production', async () => {
+    const own = await createWorld(open)
+    expect((await own.get('/demo')).status).toBe(404)
+    expect((await own.get('/demo/demo.js')).status).toBe(404)
+  })
+})
