@@ -10,6 +10,7 @@ import type { Context } from './context.ts'
 import { createSockets } from './delivery/sockets/index.ts'
 import { createWebhookDelivery } from './delivery/webhooks/index.ts'
 import { createEvents } from './events/index.ts'
+import { createRemoteBus } from './events/remote-bus.ts'
 import { buildHttpServer, type TlsMaterial } from './http/server.ts'
 import type { Log } from './log.ts'
 import { createMediaStorage } from './media/create.ts'
@@ -21,6 +22,7 @@ import { openDatabase } from './store/database.ts'
 import { createInvalidation } from './store/invalidation.ts'
 import { migrate } from './store/migrate.ts'
 import { monitorDatabase } from './store/monitor.ts'
+import { openRedis } from './store/redis.ts'
 import { checkMasterKey, createSecrets } from './store/secrets.ts'
 
 export interface Parley {
@@ -41,6 +43,8 @@ export interface ParleyOptions {
   readonly tls?: TlsMaterial | undefined
   /** What is served: everything. Tests watch or break handlers by giving others. */
   readonly routes?: readonly Route[]
+  /** The text of the metrics, where that is not of this process alone. */
+  readonly exposeMetrics?: (() => Promise<string>) | undefined
 }
 
 /** Builds the whole service on a database: migrated, its default app made, ready to listen. Tests build the same. */
@@ -53,9 +57,10 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const secrets = createSecrets(options.masterKey)
   await checkMasterKey(database, secrets)
   const invalidation = createInvalidation(database)
-  const metrics = createMetrics()
+  const metrics = createMetrics(options.exposeMetrics)
   watchPool(metrics, database.pool)
   const monitor = monitorDatabase(database, log)
+  const redis = config.redis && openRedis(config.redis, secrets.digest('redis').toString('hex').slice(0, 16), log)
   const keys = createKeyRing(database, secrets, invalidation)
   const policies = createRolePolicies(database, invalidation)
   const apps = createAppRegistry(database)
@@ -84,6 +89,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     media,
     events,
     webhooks,
+    redis,
   }
   await invalidation.start()
   search.start()
@@ -95,6 +101,14 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   // While sockets are told to connect again, requests are still answered; the server would wait for ever on open ones.
   http.addHook('preClose', () => sockets.drain())
   sockets.start()
+  const remote =
+    redis &&
+    createRemoteBus({
+      ...{ bus: events.bus, redis, log, registry: metrics.registry },
+      onDoubt: sockets.doubt,
+      onMissed: sockets.sendAway,
+    })
+  await remote?.start()
 
   return {
     context,
@@ -107,6 +121,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       await search.stop()
       await events.stop()
       await webhooks.stop()
+      await remote?.stop()
+      redis?.close()
       media.stop()
       monitor.stop()
       await invalidation.stop()

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { limits } from '@parley/contract'
 import { readSocketSettings, type SocketSettings } from './delivery/sockets/settings.ts'
 import type { BucketSettings } from './media/bucket.ts'
+import type { RedisSettings } from './store/redis.ts'
 
 /** Settings of one deployment: read from the environment once at start, validated, frozen. */
 export interface Config {
@@ -23,6 +24,10 @@ export interface Config {
   readonly logLevel: LogLevel
   /** Origins that browsers may call from; `*` for any. */
   readonly corsOrigins: readonly string[]
+  /** Processes that serve the port. */
+  readonly workers: number
+  /** What several processes share; absent: there is one. */
+  readonly redis: RedisSettings | undefined
   /** Where files sent with messages are kept; absent: in the data folder. */
   readonly mediaBucket: BucketSettings | undefined
   readonly webhooks: WebhookSettings
@@ -114,6 +119,12 @@ export function readConfig(environment: Environment): Config {
     trustProxy: readTrustProxy(value('TRUST_PROXY'), problems),
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
     corsOrigins: readOrigins(value('CORS_ORIGINS'), problems),
+    workers: readWorkers(value('WORKERS'), value('REDIS_URL'), problems),
+    redis: readRedis(
+      value('REDIS_URL'),
+      matching('REDIS_PREFIX', /^[A-Za-z0-9_.-]{1,100}$/, '1 to 100 of A-Z a-z 0-9 _ . -') ?? 'parley',
+      problems,
+    ),
     mediaBucket: readBucket(value, problems),
     webhooks: {
       allowPrivate: readBoolean('WEBHOOK_ALLOW_PRIVATE', value('WEBHOOK_ALLOW_PRIVATE'), problems),
@@ -144,6 +155,31 @@ function readPort(text: string | undefined, problems: string[]): number {
 function readDatabaseUrl(text: string | undefined, problems: string[]): string | undefined {
   if (text === undefined || /^postgres(ql)?:\/\//.test(text)) return text
   problems.push('DATABASE_URL must start with postgres:// or postgresql://')
+  return undefined
+}
+
+const maxWorkers = 256
+
+/** Processes that do not hear of each other would each serve a chat of their own. */
+function readWorkers(text: string | undefined, redisUrl: string | undefined, problems: string[]): number {
+  if (text === undefined) return 1
+  const workers = Number(text)
+  if (!/^\d{1,3}$/.test(text) || workers < 1 || workers > maxWorkers) {
+    problems.push(`WORKERS must be a number of processes from 1 to ${maxWorkers}; it is "${text}"`)
+    return 1
+  }
+  if (workers > 1 && redisUrl === undefined) {
+    problems.push(
+      `REDIS_URL is missing: with WORKERS=${workers} the processes tell each other what happens through a Redis or Valkey, such as redis://127.0.0.1:6379`,
+    )
+  }
+  return workers
+}
+
+function readRedis(text: string | undefined, prefix: string, problems: string[]): RedisSettings | undefined {
+  if (text === undefined) return undefined
+  if (/^rediss?:\/\/[^/]+/.test(text) && URL.canParse(text)) return { url: text, prefix }
+  problems.push('REDIS_URL must start with redis:// or rediss:// and name a host')
   return undefined
 }
 

@@ -12,6 +12,7 @@ import type { Metrics } from './metrics.ts'
 import type { Database } from './store/database.ts'
 import type { Invalidation } from './store/invalidation.ts'
 import type { DatabaseMonitor } from './store/monitor.ts'
+import type { RedisLink } from './store/redis.ts'
 import type { Secrets } from './store/secrets.ts'
 
 /** What the areas work with; built once in app.ts and passed down. */
@@ -39,4 +40,6 @@ export interface Context {
   readonly events: Events
   /** Tells webhooks of it. */
   readonly webhooks: WebhookDelivery
+  /** What several processes share; absent where there is one. */
+  readonly redis: RedisLink | undefined
 }

@@ -5,13 +5,17 @@ export interface Metrics {
   readonly registry: Registry
   readonly requests: Histogram<'operation' | 'status'>
   readonly batches: Histogram<'writer'>
+  /** What is answered to who asks: this process's, or those of all workers of this machine. */
+  text(): Promise<string>
 }
 
-export function createMetrics(): Metrics {
+/** @param expose makes the text, where that is not of this process alone */
+export function createMetrics(expose?: () => Promise<string>): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   return {
     registry,
+    text: expose ?? (() => registry.metrics()),
     requests: new Histogram({
       name: 'parley_http_request_duration_seconds',
       help: 'Duration of requests by operation id and status; its count is the number of requests',

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
+import dotenv from 'dotenv'
 import { doctorCommand } from './doctor.ts'
 import { importCommand, systemClock } from './import/run.ts'
 
@@ -20,6 +21,7 @@ const [command, ...args] = process.argv.slice(2)
 if (command === 'start' && args.length === 0) {
   await import('../main.ts')
 } else if (command === 'import') {
+  dotenv.config({ quiet: true })
   process.exitCode = await importCommand(args, {
     stdout: process.stdout,
     stderr: process.stderr,

@@ -1,10 +1,13 @@
 import type { BusEvent } from './types.ts'
 
-export type BusListener = (appId: number, event: BusEvent) => void
+/** `isRemote`: it happened in another process. */
+export type BusListener = (appId: number, event: BusEvent, isRemote: boolean) => void
 
-/** Tells what happened within this process, after commit. Listeners must not throw and must not wait. */
+/** Tells what happened, here and in other processes, after commit. Listeners must not throw and must not wait. */
 export interface Bus {
   publish(appId: number, event: BusEvent): void
+  /** Passes on what another process published. */
+  receive(appId: number, event: BusEvent): void
   /**
    * @param cares whether what is only made for listeners is worth making for this one now; whatever is published reaches
    * him all the same
@@ -19,7 +22,10 @@ export function createBus(): Bus {
   const listeners = new Map<BusListener, () => boolean>()
   return {
     publish(appId, event) {
-      for (const listener of listeners.keys()) listener(appId, event)
+      for (const listener of listeners.keys()) listener(appId, event, false)
+    },
+    receive(appId, event) {
+      for (const listener of listeners.keys()) listener(appId, event, true)
     },
     subscribe(listener, cares = () => true) {
       listeners.set(listener, cares)

@@ -23,7 +23,7 @@ interface Asked {
  */
 export function registerOperations(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
   server.decorateRequest('asked')
-  const limiter = createRateLimiter(context.config.rateLimits)
+  const limiter = createRateLimiter(context.config.rateLimits, context.redis)
   for (const route of routes) registerOperation(server, context, limiter, route)
 }
 
@@ -53,7 +53,7 @@ function registerOperation(
       if (!context.monitor.available) throw databaseAway()
       const app = await resolveApp(context, request.host, request.headers)
       const caller = await authenticate(context, app, operation, request.headers)
-      takeFromLimits(limiter, reply, app, caller, operation)
+      await takeFromLimits(limiter, reply, app, caller, operation)
       ;(request as AskedRequest).asked = { app, caller }
     },
     handler: async (request) => {

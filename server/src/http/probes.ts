@@ -24,6 +24,6 @@ export function registerProbes(server: FastifyInstance, context: Context): void 
     method: 'GET',
     url: '/metrics',
     config: { operation: 'metrics', allowPlain: true },
-    handler: async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+    handler: async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.text()),
   })
 }

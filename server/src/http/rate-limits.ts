@@ -2,14 +2,16 @@ import { ApiError, type Operation } from '@parley/contract'
 import type { FastifyReply } from 'fastify'
 import type { App, Caller } from '../call.ts'
 import type { RateLimitName, RateLimits } from '../config.ts'
+import type { RedisLink } from '../store/redis.ts'
+import { type CountInRedis, countInRedis } from './shared-counts.ts'
 
-/** Counts requests by minute, for each app and for each acting user. One process counts for itself. */
+/** Counts requests by minute, for each app and for each acting user. */
 export interface RateLimiter {
   /**
    * Counts one more request.
    * @returns where the limit stands, or undefined where nothing is limited
    */
-  take(name: RateLimitName, key: string): Standing | undefined
+  take(name: RateLimitName, key: string): Promise<Standing | undefined>
 }
 
 export interface Standing {
@@ -22,24 +24,41 @@ export interface Standing {
 
 const windowMs = 60_000
 
-export function createRateLimiter(rateLimits: RateLimits, now: () => number = Date.now): RateLimiter {
-  let window = 0
-  let counts = new Map<string, number>()
+/**
+ * Counts in Redis for all processes together. Without Redis, and while it does not answer, each process counts for itself.
+ */
+export function createRateLimiter(
+  rateLimits: RateLimits,
+  redis?: Pick<RedisLink, 'commands' | 'isUp' | 'name'>,
+  now: () => number = Date.now,
+): RateLimiter {
+  const countHere = createCounts(now)
+  const countTogether: CountInRedis = redis === undefined ? async () => undefined : countInRedis(redis)
   return {
-    take(name, key) {
+    async take(name, key) {
       const limit = rateLimits[name]
       if (limit === undefined) return undefined
-      const current = Math.floor(now() / windowMs)
-      // A new minute: what was counted before is forgotten as a whole, so the map never grows beyond one minute.
-      if (current !== window) {
-        window = current
-        counts = new Map()
-      }
       const counter = `${name} ${key}`
-      const count = (counts.get(counter) ?? 0) + 1
-      counts.set(counter, count)
-      return { limit, remaining: limit - count, resetsAt: ((current + 1) * windowMs) / 1000 }
+      const { count, resetsAt } = (await countTogether(counter)) ?? countHere(counter)
+      return { limit, remaining: limit - count, resetsAt }
     },
+  }
+}
+
+/** Counts in this process. */
+function createCounts(now: () => number): (counter: string) => { count: number; resetsAt: number } {
+  let window = 0
+  let counts = new Map<string, number>()
+  return (counter) => {
+    const current = Math.floor(now() / windowMs)
+    // A new minute: what was counted before is forgotten as a whole, so the map never grows beyond one minute.
+    if (current !== window) {
+      window = current
+      counts = new Map()
+    }
+    const count = (counts.get(counter) ?? 0) + 1
+    counts.set(counter, count)
+    return { count, resetsAt: ((current + 1) * windowMs) / 1000 }
   }
 }
 
@@ -47,16 +66,16 @@ export function createRateLimiter(rateLimits: RateLimits, now: () => number = Da
  * Counts a request against the limits of its app and of its acting user, and tells the client where it stands.
  * @throws 429 `ERR_TOO_MANY_REQUESTS`; the request is not processed
  */
-export function takeFromLimits(
+export async function takeFromLimits(
   limiter: RateLimiter,
   reply: FastifyReply,
   app: App,
   caller: Caller,
   { rateLimit, userRateLimit }: Operation,
-): void {
-  report(reply, limiter.take(rateLimit, String(app.appId)), `the requests of the class ${rateLimit}`)
+): Promise<void> {
+  report(reply, await limiter.take(rateLimit, String(app.appId)), `the requests of the class ${rateLimit}`)
   if (userRateLimit !== undefined && caller.kind === 'user') {
-    report(reply, limiter.take(userRateLimit, `${app.appId} ${caller.uid}`), `what ${caller.uid} may do of this`)
+    report(reply, await limiter.take(userRateLimit, `${app.appId} ${caller.uid}`), `what ${caller.uid} may do of this`)
   }
 }
 

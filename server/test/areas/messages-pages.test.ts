@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, sayInGroup } from '../support/chat.ts'
-import { createUsers, createWorld, type World } from '../support/world.ts'
+import { inTurns } from '../support/in-turns.ts'
+import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
 interface Row {
   readonly id: string
@@ -30,6 +31,11 @@ async function walk(world: World, path: string, affix: Affix, as?: string): Prom
 
 const before = (a: Row, b: Row) => a.sentAt < b.sentAt || (a.sentAt === b.sentAt && Number(a.id) < Number(b.id))
 
+/** The same in an order in which kinds alternate: every third, beginning with each of the first three. */
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  return [0, 1, 2].flatMap((first) => items.filter((_, i) => i % 3 === first))
+}
+
 /** Each row once, each after the one before it, from the first page to the last. */
 function expectOneOrder(pages: readonly Row[][]): void {
   const rows = pages.flat()
@@ -48,7 +54,10 @@ describe('The pages of a list', () => {
       const extra = i % 3 === 0 ? { parentId: parent.id } : {}
       made.push((await sayInGroup(world, i % 2 === 0 ? 'alice' : 'bob', 'team', `${i}`, extra)).id)
     }
-    await Promise.all(Array.from({ length: 60 }, (_, i) => write(i)))
+    await inTurns(
+      8,
+      Array.from({ length: 60 }, (_, i) => () => write(i)),
+    )
     const lists = [
       ['/groups/team/messages?category=message', 'bob'],
       ['/messages?category=message', 'bob'],
@@ -74,12 +83,12 @@ describe('The pages of a list', () => {
         })),
       )
       const changes = [
-        ...Array.from({ length: 12 }, (_, i) => write(1000 * round + i)),
-        ...softly.map((id) => world.delete(`/messages/${id}`)),
-        ...forGood.map((id) => world.delete(`/messages/${id}`, { permanent: true })),
-        ...made.slice(1, 20).map((id) => world.put(`/messages/${id}`, { data: { text: '1 edited' } })),
+        ...Array.from({ length: 12 }, (_, i) => () => write(1000 * round + i)),
+        ...softly.map((id) => () => world.delete(`/messages/${id}`)),
+        ...forGood.map((id) => () => world.delete(`/messages/${id}`, { permanent: true })),
+        ...made.slice(1, 20).map((id) => () => world.put(`/messages/${id}`, { data: { text: '1 edited' } })),
       ]
-      const [walked, changed] = await Promise.all([Promise.all(walks), Promise.all(changes)])
+      const [walked, changed] = await Promise.all([Promise.all(walks), inTurns<Answer | void>(6, shuffled(changes))])
       for (const answer of changed) {
         if (answer !== undefined && answer.status !== 200) {
           expect(['404 ERR_MESSAGE_ID_NOT_FOUND', '403 ERR_MESSAGE_ACTION_NOT_ALLOWED']).toContain(refusal(answer))

@@ -6,6 +6,7 @@ import { statement } from '../../src/store/statement.ts'
 import { type Service, startParley } from '../http/watched.ts'
 import { createGroup, dataOf, say, sayInGroup, texts } from '../support/chat.ts'
 import { importAll, text } from '../support/imports.ts'
+import { inTurns } from '../support/in-turns.ts'
 import { createOwnDatabase, type OwnDatabase } from '../support/own-database.ts'
 import { entriesOf, find, indexed } from '../support/search.ts'
 import { createUsers, createWorld, send, type World } from '../support/world.ts'
@@ -90,8 +91,9 @@ describe('The search index', () => {
   it('holds every message once, whichever service it was sent through, while both are written to', async () => {
     const world = await createTalk()
     const count = 400
-    const sent = await Promise.all(
-      Array.from({ length: count }, (_, i) => {
+    const sent = await inTurns(
+      32,
+      Array.from({ length: count }, (_, i) => () => {
         const body = { receiver: uids[(i + 1) % 4], receiverType: 'user', data: { text: `saying ${i} 说 ${i % 7}` } }
         return through(world, i, 'POST', '/messages', body, uids[i % 4])
       }),
@@ -169,20 +171,21 @@ describe('The search index', () => {
           return say(world, from, pick(uids), saying())
         }),
       )
-      const answers = await Promise.all(
+      const answers = await inTurns(
+        8,
         messages.flatMap(({ id, sender }, i) => {
           const edit = () => through(world, i, 'PUT', `/messages/${id}`, { data: { text: saying() } }, sender)
-          const remove = (permanent: boolean) => through(world, i + 1, 'DELETE', `/messages/${id}`, { permanent })
+          const remove = (permanent: boolean) => () => through(world, i + 1, 'DELETE', `/messages/${id}`, { permanent })
           return [
             [],
-            [edit()],
-            [edit(), edit()],
+            [edit],
+            [edit, edit],
             [remove(false)],
             [remove(true)],
-            [edit(), remove(false)],
-            [edit(), remove(true)],
+            [edit, remove(false)],
+            [edit, remove(true)],
             [remove(false), remove(true)],
-          ][i % 8] as ReturnType<typeof edit>[]
+          ][i % 8] as Array<typeof edit>
         }),
       )
       for (const answer of answers) expect([200, 403, 404]).toContain(answer.status)

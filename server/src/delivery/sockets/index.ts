@@ -33,6 +33,8 @@ export interface Sockets {
    * sockets whose tokens stopped working are closed.
    */
   doubt(): Promise<void>
+  /** Something was missed that clients should have been told: they connect again, spread over some seconds, and list it. */
+  sendAway(): Promise<void>
 }
 
 const sweepMs = 1_000
@@ -237,6 +239,7 @@ export function createSockets(context: Context): Sockets {
       for (const sockets of registry.all()) forgetAudiences(sockets)
       await sessions.verify()
     },
+    sendAway: () => closeOverTime('tryAgain'),
   }
 }
 

@@ -8,7 +8,7 @@ interface FormBody {
 
 /** `data` of a message that came as a form: its fields gathered, its files as attachments. Others stay as they are. */
 export function dataOfForm(body: FormBody, files: readonly UploadedFile[]): Record<string, unknown> | undefined {
-  if (files.length === 0 && body.metadata === undefined && body.caption === undefined) return body.data
+  if (files.length === 0) return body.data
   const attachments = files.map(({ url, name, mimeType, size }) => ({
     url,
     name,
@@ -21,6 +21,6 @@ export function dataOfForm(body: FormBody, files: readonly UploadedFile[]): Reco
     ...body.data,
     ...(body.metadata && { metadata: body.metadata }),
     ...(body.caption !== undefined && { text: body.caption }),
-    ...(files.length > 0 && { attachments: [...attachments, ...sent] }),
+    attachments: [...attachments, ...sent],
   }
 }
