@@ -50,7 +50,7 @@ export function openRedis({ url, prefix }: RedisSettings, deployment: string, lo
   }
 }
 
-function optionsOf(connectionName: string): RedisOptions {
+function optionsOf(connectionName: string) {
   return {
     connectionName,
     connectTimeout: connectTimeoutMs,
@@ -61,8 +61,8 @@ function optionsOf(connectionName: string): RedisOptions {
     autoResubscribe: false,
     autoResendUnfulfilledCommands: false,
     keepAlive: 10_000,
-    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), maxRetryMs) * (0.75 + Math.random() / 4),
-  }
+    retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), maxRetryMs) * (0.75 + Math.random() / 4),
+  } satisfies RedisOptions
 }
 
 /** Says once when it goes and once when it comes; the attempts between say nothing new. */

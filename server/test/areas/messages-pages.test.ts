@@ -50,9 +50,10 @@ describe('The pages of a list', () => {
     await createGroup(world, 'team', 'alice', { participants: ['bob'] })
     const parent = await sayInGroup(world, 'alice', 'team', 'parent')
     const made: string[] = [parent.id]
-    const write = async (i: number) => {
+    const write = async (i: number): Promise<undefined> => {
       const extra = i % 3 === 0 ? { parentId: parent.id } : {}
       made.push((await sayInGroup(world, i % 2 === 0 ? 'alice' : 'bob', 'team', `${i}`, extra)).id)
+      return undefined
     }
     await inTurns(
       8,
@@ -88,7 +89,10 @@ describe('The pages of a list', () => {
         ...forGood.map((id) => () => world.delete(`/messages/${id}`, { permanent: true })),
         ...made.slice(1, 20).map((id) => () => world.put(`/messages/${id}`, { data: { text: '1 edited' } })),
       ]
-      const [walked, changed] = await Promise.all([Promise.all(walks), inTurns<Answer | void>(6, shuffled(changes))])
+      const [walked, changed] = await Promise.all([
+        Promise.all(walks),
+        inTurns<Answer | undefined>(6, shuffled(changes)),
+      ])
       for (const answer of changed) {
         if (answer !== undefined && answer.status !== 200) {
           expect(['404 ERR_MESSAGE_ID_NOT_FOUND', '403 ERR_MESSAGE_ACTION_NOT_ALLOWED']).toContain(refusal(answer))

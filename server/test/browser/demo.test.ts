@@ -38,6 +38,7 @@ describe.skipIf(!isThere)('the demo page, in two tabs of a real browser', () => 
     await page.goto(`${world.url}/demo#key=${world.authKey}&app-id=${world.app.name}&me=${me}&peer=${peer}`)
     await page.click('#log-in')
     await page.getByText('I am online.').waitFor()
+    expect(await page.locator('#login').isVisible()).toBe(false)
     return page
   }
 
