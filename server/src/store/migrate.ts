@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Logger, runMigrations } from 'graphile-worker'
 import { Kysely, Migrator, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { type ConnectionSettings, clientSettings } from './connection.ts'
+import { migrateJobs } from './job-schema.ts'
 import { migrations } from './migrations/index.ts'
 
 /** Any constant will do, as long as every version of the service uses the same. */
@@ -27,8 +27,7 @@ export async function migrate(connection: ConnectionSettings): Promise<string[]>
     })
     const { error, results } = await migrator.migrateToLatest()
     if (error !== undefined) throw error
-    // The tables of the job queue, in a schema of their own.
-    await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) })
+    await migrateJobs(pool)
     return (results ?? []).filter((result) => result.status === 'Success').map((result) => result.migrationName)
   } finally {
     // The lock ends with its connection.

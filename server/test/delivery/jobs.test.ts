@@ -61,3 +61,13 @@ it('jobs of processes that are gone are freed, and of no others', async () => {
   await third.stop()
   await other.stop()
 }, 60_000)
+
+it('jobs can be added for ever: the ids that are thrown away begin anew', async () => {
+  const add = () => client.query("select graphile_worker.add_job('endless')")
+  await add()
+  await client.query(`select setval(pg_get_serial_sequence('graphile_worker._private_tasks', 'id'), 2147483647)`)
+  await add()
+  await add()
+  const { rows } = await client.query("select from graphile_worker.jobs where task_identifier = 'endless'")
+  expect(rows).toHaveLength(3)
+})

@@ -190,3 +190,48 @@ describe('a role that may not write to somebody', () => {
     await expectNothing(bob)
   })
 })
+
+describe('what a role or a scope hides in lists', () => {
+  const poll = { category: 'custom', type: 'poll', data: { customData: { question: '?' } } }
+
+  it('is not told either, to those whom it is hidden from', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    dataOf(await world.post('/roles', { role: 'reader', name: 'Reader' }))
+    const key = 'listMessages.allowedMessageCategories'
+    const set = dataOf(await world.put('/roles/reader/permissions', { permissions: { [key]: ['message'] } }))
+    expect(set[key].success).toBe(true)
+    dataOf(await world.put('/users/bob', { role: 'reader' }))
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const [bob, carol] = [await connect(world, 'bob'), await connect(world, 'carol')]
+    for (const [receiver, receiverType] of [
+      ['team', 'group'],
+      ['bob', 'user'],
+    ]) {
+      const { id } = dataOf(await world.post('/messages', { receiver, receiverType, ...poll }, { as: 'alice' }))
+      dataOf(await world.post(`/messages/${id}/reactions/x`, undefined, { as: 'alice' }))
+      dataOf(await world.post('/messages', { receiver, receiverType, data: { text: 'plain' } }, { as: 'alice' }))
+      await bob.takeText('plain')
+      expect(bob.frames).toEqual([])
+    }
+    await carol.take(({ body }) => body.type === 'poll')
+    await carol.takeType('reaction')
+    dataOf(await world.delete(`/roles/reader/permissions/${key}`))
+    dataOf(await world.post('/messages', { receiver: 'bob', receiverType: 'user', ...poll }, { as: 'alice' }))
+    await bob.take(({ body }) => body.type === 'poll')
+  })
+
+  it('of a group, by its scopes', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'], moderators: ['carol'] })
+    const permissions = { 'listMessages.allowedMessageCategories': 'message', listReactions: 'deny' }
+    dataOf(await world.put('/groups/team/scopes/participant/permissions', { permissions }))
+    const [bob, carol] = [await connect(world, 'bob'), await connect(world, 'carol')]
+    dataOf(await world.post('/messages', { receiver: 'team', receiverType: 'group', ...poll }, { as: 'alice' }))
+    await carol.take(({ body }) => body.type === 'poll')
+    const { id } = await sayInGroup(world, 'alice', 'team', 'plain')
+    dataOf(await world.post(`/messages/${id}/reactions/x`, undefined, { as: 'alice' }))
+    await carol.takeType('reaction')
+    await bob.takeText('plain')
+    await expectNothing(bob)
+  })
+})

@@ -190,3 +190,24 @@ describe('two processes', () => {
     expect(new Set(idsOf(endpoint)).size).toBe(5)
   }, 120_000)
 })
+
+describe('the database', () => {
+  it('may cut every connection: what was due is delivered all the same', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url)
+    endpoint.behave({ delayMs: 50 })
+    await tell(world, message, 60, 1)
+    await soon(() => expect(endpoint.received.length).toBeGreaterThan(5))
+    await own.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+    await delivered(world, 60)
+    expect(new Set(idsOf(endpoint)).size).toBe(60)
+    // The next ones are delivered as quickly as ever: the runner and its listener are there again.
+    await soon(async () => {
+      await tell(world, message)
+    })
+    await delivered(world, 61)
+  }, 120_000)
+})

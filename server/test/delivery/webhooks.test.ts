@@ -242,4 +242,22 @@ describe('a delivery', () => {
       data: expect.objectContaining({ id: message.id, sender: 'alice', receiver: 'bob' }),
     })
   })
+
+  it('is counted', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url, { retryOnFailure: false })
+    const count = async (outcome: string) => {
+      const text = await (await fetch(`${service.url}/metrics`)).text()
+      expect(text).toMatch(/^parley_webhook_deliveries_pending \d+$/m)
+      return Number(
+        new RegExp(`^parley_webhook_attempts_total{outcome="${outcome}"} (\\d+)$`, 'm').exec(text)?.[1] ?? 0,
+      )
+    }
+    const before = { delivered: await count('delivered'), failed: await count('failed') }
+    await tell(world, message)
+    await soon(async () => expect(await count('delivered')).toBe(before.delivered + 1))
+    endpoint.behave({ status: 500 })
+    await tell(world, message)
+    await soon(async () => expect(await count('failed')).toBe(before.failed + 1))
+  })
 })

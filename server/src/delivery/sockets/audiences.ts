@@ -1,3 +1,4 @@
+import type { GroupScope, Permissions } from '@parley/contract'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { AppSockets } from './registry.ts'
@@ -14,6 +15,14 @@ export interface Audience {
   /** uids whose membership changed while others are being looked up: what was told of them counts. */
   changed: Set<string> | undefined
   reading: Promise<void> | undefined
+  /** What is set on the scopes of the group, as of a moment ago. */
+  scopes:
+    | {
+        readonly permissions: Readonly<Partial<Record<GroupScope, Permissions>>>
+        readonly areSet: boolean
+        readonly readAt: number
+      }
+    | undefined
   /** Epoch milliseconds. */
   usedAt: number
   /** Typing told in the second that began at `typingSince`. */
@@ -42,6 +51,7 @@ export function audienceOf(sockets: AppSockets, guid: string): Audience {
       checked: -1,
       changed: undefined,
       reading: undefined,
+      scopes: undefined,
       usedAt: 0,
       typing: 0,
       typingSince: 0,

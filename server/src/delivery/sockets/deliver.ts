@@ -7,6 +7,7 @@ import { Lanes } from './lanes.ts'
 import type { PresenceFanout } from './presence/fanout.ts'
 import type { AppSockets, Registry } from './registry.ts'
 import { messageFrame, reactionFrame, readMessageOf, receiptsFrame, signalFrame } from './show.ts'
+import { shownOf } from './sight.ts'
 import { sendAway, type Telling, type TellingParts, tell, tellAtOnce } from './tell.ts'
 
 /** Turns what the bus tells into frames for those who may hear of it. */
@@ -86,14 +87,16 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const blocksKeep = event.trigger === 'message_sent' ? 'nothing' : 'pair'
     if (message !== undefined) {
       const frame = () => messageFrame(app, event, message)
-      dispatch(sockets, { place, device, actor: message.sender, blocksKeep, isStored: true, frame })
+      const shows = () => shownOf(message)
+      dispatch(sockets, { place, device, actor: message.sender, blocksKeep, isStored: true, shows, frame })
       return
     }
     wait(sockets, place, true, async () => {
       const found = await readMessageOf(context.database, app, event)
       if (found === undefined) return undefined
       const frame = () => messageFrame(app, event, found)
-      return { place, device, actor: found.sender, blocksKeep, isStored: true, frame }
+      const shows = () => shownOf(found)
+      return { place, device, actor: found.sender, blocksKeep, isStored: true, shows, frame }
     })
   }
 
@@ -166,7 +169,12 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       case 'message_reaction_added':
       case 'message_reaction_removed': {
         const frame = () => reactionFrame(cards, app, event)
-        dispatch(sockets, { place: event.place, actor: event.uid, blocksKeep: 'pair', isStored: true, frame })
+        const shows = async () => {
+          const message = (await readMessages(context.database, app.appId, [event.messageId])).get(event.messageId)
+          return message === undefined ? [] : [message]
+        }
+        const about = { actor: event.uid, blocksKeep: 'pair', isStored: true, isReaction: true } as const
+        dispatch(sockets, { ...about, place: event.place, shows, frame })
         return
       }
       case 'message_delivery_receipt':

@@ -3,7 +3,9 @@ import type { Duplex } from 'node:stream'
 import { ApiError, type SocketClose } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { rolesTopic } from '../../areas/roles/policies.ts'
 import type { Context } from '../../context.ts'
+import type { BusListener } from '../../events/bus.ts'
 import { namedApp } from '../../http/caller.ts'
 import { toApiError } from '../../http/errors.ts'
 import { forgetAudiences, forgetIdle } from './audiences.ts'
@@ -70,6 +72,11 @@ export function createSockets(context: Context): Sockets {
     clientTracking: false,
     maxPayload: settings.frameBytes,
     perMessageDeflate: false,
+  })
+  context.invalidation.onChange(rolesTopic, (appId) => {
+    for (const sockets of registry.all()) {
+      if (appId === undefined || Number(appId) === sockets.app.appId) sockets.narrowing = undefined
+    }
   })
   let strangers = 0
   let isDraining = false
@@ -213,10 +220,11 @@ export function createSockets(context: Context): Sockets {
       server.server.on('upgrade', onUpgrade)
     },
     start() {
-      unsubscribe = events.bus.subscribe((appId, event) => {
+      const onEvent: BusListener = (appId, event) => {
         if ('control' in event) sessions.end(appId, event)
         else delivery.onEvent(appId, event)
-      })
+      }
+      unsubscribe = events.bus.subscribe(onEvent, () => open.size > 0)
       sweeping = setInterval(sweep, sweepMs).unref()
       tracker.start()
     },

@@ -1,3 +1,4 @@
+import type { RolePolicy } from '../../areas/roles/index.ts'
 import type { App } from '../../call.ts'
 import type { Audience } from './audiences.ts'
 import type { Connection } from './connection.ts'
@@ -18,6 +19,8 @@ export class AppSockets {
   readonly watchers = { all: new Set<Connection>(), some: new Set<Connection>() }
   /** Who is connected of the groups in which something is going on, by guid. */
   readonly audiences = new Map<string, Audience>()
+  /** What is set on roles, where it is known; forgotten when it changes. */
+  narrowing: ReadonlyMap<string, RolePolicy> | undefined
   /** Sockets that hide groups' messages of users whom theirs has blocked. */
   hiding = 0
   /** uids in the order in which they came, so that what is kept of groups can look at those who came since. */

@@ -5,6 +5,7 @@ import { areApart, type BlockBook } from './blocks.ts'
 import type { Connection } from './connection.ts'
 import { encodeFrame } from './frames.ts'
 import type { AppSockets } from './registry.ts'
+import { isPlain, readSight, type Shown } from './sight.ts'
 
 /** One frame for those who take part in a conversation. */
 export interface Telling {
@@ -19,6 +20,9 @@ export interface Telling {
   readonly blocksKeep: 'nothing' | 'pair' | 'everywhere'
   /** Of a group's members, these only. */
   readonly only?: readonly string[]
+  /** Messages that it shows, or gives a reaction to: roles and scopes may hide them. */
+  readonly shows?: () => readonly Shown[] | Promise<readonly Shown[]>
+  readonly isReaction?: boolean
   /** It is stored, so whoever may have missed it must connect again and list what is new. */
   readonly isStored: boolean
   /** The frame; undefined when what it tells of is gone. */
@@ -42,13 +46,16 @@ export async function tell(parts: TellingParts, sockets: AppSockets, telling: Te
   if (frame === undefined) return
   if (kind === 1) {
     const other = telling.actor === first ? second : first
-    const isKept = blocks !== undefined && areApart(blocks, other)
-    sendTo(sockets, isKept ? [telling.actor] : new Set([first, second]), telling, encodeFrame(frame))
+    const uids = blocks !== undefined && areApart(blocks, other) ? [telling.actor] : new Set([first, second])
+    const sight = await sightOf(parts, sockets, telling, uids)
+    sendTo(sockets, uids, telling, encodeFrame(frame), (uid) => sight?.(uid) === false)
     return
   }
   const audience = await currentAudience(parts.context.database, sockets, first)
+  const sight = await sightOf(parts, sockets, telling, audience.members)
   const uids = telling.only?.filter((uid) => audience.members.has(uid)) ?? audience.members
   sendTo(sockets, uids, telling, encodeFrame(frame), (uid, connection) => {
+    if (sight?.(uid) === false) return true
     if (blocks === undefined || uid === telling.actor) return false
     if (telling.blocksKeep === 'everywhere') return areApart(blocks, uid)
     return connection.login?.hidesBlocked === true && blocks.blockers.has(uid)
@@ -59,7 +66,7 @@ export async function tell(parts: TellingParts, sockets: AppSockets, telling: Te
 /** Can it be told at once? Then nothing waits that could be told in a wrong order. */
 export function tellAtOnce(sockets: AppSockets, telling: Telling): boolean {
   const { kind, first } = telling.place
-  if (telling.blocksKeep !== 'nothing') return false
+  if (telling.blocksKeep !== 'nothing' || !isPlain(sockets, telling.place)) return false
   const frame = telling.frame()
   if (frame === undefined || frame instanceof Promise) return false
   if (kind === 1) {
@@ -83,6 +90,11 @@ export function sendAway(sockets: AppSockets, { kind, first, second }: Telling['
         ? sockets.users.keys()
         : [...audience.members, ...sockets.arrivedSince(audience.checked)]
   for (const uid of [...uids]) for (const connection of [...sockets.connectionsOf(uid)]) connection.close('tryAgain')
+}
+
+async function sightOf({ context }: TellingParts, sockets: AppSockets, telling: Telling, uids: Iterable<string>) {
+  if (telling.shows === undefined || isPlain(sockets, telling.place)) return undefined
+  return readSight(context, sockets, telling, uids, await telling.shows(), telling.isReaction === true)
 }
 
 async function blocksOf({ blocks }: TellingParts, sockets: AppSockets, { place, blocksKeep, actor }: Telling) {

@@ -1,4 +1,5 @@
-import { lookup } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -72,18 +73,49 @@ export async function resolveTarget(host: string): Promise<void> {
   await resolved.finally(() => clearTimeout(timer))
 }
 
+/** Lookups under way. Each takes one of few threads, so a name that does not resolve must not take them all. */
+const underWay = new Map<string, Promise<LookupAddress[]>>()
+
+function lookUp(host: string): Promise<LookupAddress[]> {
+  const known = underWay.get(host)
+  if (known !== undefined) return known
+  const looking = lookup(host, { all: true, verbatim: true }).finally(() => underWay.delete(host))
+  underWay.set(host, looking)
+  return looking
+}
+
+/** `dns.lookup` for connections, to wherever a name leads. */
+export const anyLookup: LookupFunction = (host, options, callback) => {
+  lookUp(host).then(
+    (addresses) => give(host, addresses, options, callback),
+    (error) => callback(error, '', 0),
+  )
+}
+
 /**
  * `dns.lookup` for connections: gives only public addresses, and fails with `TargetRefused` when any is not. What it gives
  * is what the socket connects to, so a name cannot change its meaning in between.
  */
 export const publicLookup: LookupFunction = (host, options, callback) => {
-  lookup(host, { ...options, all: true, verbatim: true }, (error, addresses) => {
-    if (error) return callback(error, '', 0)
-    const refused = addresses.find(({ address }) => !isPublic(address))
-    if (refused !== undefined) return callback(new TargetRefused(host, refused.address), '', 0)
-    const [first] = addresses
-    if (first === undefined) return callback(new Error(`${host} has no address`), '', 0)
-    if (options.all === true) callback(null, addresses as never)
-    else callback(null, first.address, first.family)
-  })
+  lookUp(host).then(
+    (addresses) => {
+      const refused = addresses.find(({ address }) => !isPublic(address))
+      if (refused !== undefined) callback(new TargetRefused(host, refused.address), '', 0)
+      else give(host, addresses, options, callback)
+    },
+    (error) => callback(error, '', 0),
+  )
+}
+
+function give(
+  host: string,
+  found: LookupAddress[],
+  options: Parameters<LookupFunction>[1],
+  callback: Parameters<LookupFunction>[2],
+): void {
+  const addresses = found.filter(({ family }) => !options.family || family === options.family)
+  const [first] = addresses
+  if (first === undefined) callback(new Error(`${host} has no address`), '', 0)
+  else if (options.all === true) callback(null, addresses)
+  else callback(null, first.address, first.family)
 }

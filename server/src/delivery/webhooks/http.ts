@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { limits } from '@parley/contract'
 import { Agent, buildConnector, request } from 'undici'
-import { isPublic, publicLookup, TargetRefused } from './addresses.ts'
+import { anyLookup, isPublic, publicLookup, TargetRefused } from './addresses.ts'
 
 /** What an endpoint answered. */
 export interface EndpointAnswer {
@@ -30,11 +30,14 @@ const userAgent = 'Parley-Webhooks/1 (+https://www.standardwebhooks.com)'
  * @param allowPrivate also post to private addresses and over plain http
  */
 export function createPoster({ allowPrivate }: { readonly allowPrivate: boolean }): Poster {
-  const connect = buildConnector({ timeout: timeoutMs, ...(!allowPrivate && { lookup: publicLookup }) })
+  const connect = buildConnector({ timeout: timeoutMs, lookup: allowPrivate ? anyLookup : publicLookup })
   const agent = new Agent({
     // Of one origin; how many requests there are at a time is bounded by those who post.
     connections: 256,
     pipelining: 1,
+    // Shorter than what servers keep idle connections for, so that none closes one just as it is used again.
+    keepAliveTimeout: 1_000,
+    keepAliveMaxTimeout: 1_000,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     connect(options, callback) {

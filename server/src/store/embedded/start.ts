@@ -36,7 +36,8 @@ const defaultPort = 5432
 
 /** What differs from PostgreSQL's defaults, or is promised to be so. */
 const defaultSettings = {
-  max_connections: '100',
+  // A process takes about 25.
+  max_connections: '300',
   shared_buffers: '128MB',
   max_wal_size: '1GB',
   checkpoint_completion_target: '0.9',

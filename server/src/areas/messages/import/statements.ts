@@ -1,6 +1,6 @@
+import { plainArray } from '../../../store/arrays.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { arrayLiteral, statement } from '../../../store/statement.ts'
-import { plainArray } from './arrays.ts'
 import type { Gap, Mark, MovedConversation, NumberedMessage, Step } from './effects.ts'
 import type { ImportRow } from './row.ts'
 

@@ -1,3 +1,4 @@
+import { plainArray } from '../../../store/arrays.ts'
 import type { Query } from '../../../store/channel.ts'
 import { arrayLiteral } from '../../../store/statement.ts'
 import { type RisenRow, settleAndTell, settleGroupReceipts } from '../../conversations/index.ts'
@@ -9,16 +10,17 @@ import { writeAndTell, writeMessages } from './statement.ts'
 /** The statements of one batch, in the order in which they run in its transaction. */
 export function batchQueries(rows: readonly MessageRow[], options: { create: boolean; now: number }): Query[] {
   const parts = rows.map(partsOf)
-  const appIds = rows.map((row) => row.appId)
-  const kinds = rows.map((row) => row.kind)
+  const appIds = plainArray(rows.map((row) => row.appId))
+  const kinds = plainArray(rows.map((row) => row.kind))
   const firsts = parts.map(([first]) => first)
   const seconds = parts.map(([, second]) => second)
 
   const queries: Query[] = []
   if (options.create) {
     const pairs = rows.flatMap((row, i) => (row.kind === 1 ? [i] : []))
-    const pick = <T>(values: T[]) => pairs.map((i) => values[i])
-    queries.push({ ...createConversations, values: [pick(appIds), pick(firsts), pick(seconds), options.now, false] })
+    const pick = <T>(read: (i: number) => T) => pairs.map(read)
+    const values = [pick((i) => rows[i]?.appId), pick((i) => firsts[i]), pick((i) => seconds[i]), options.now, false]
+    queries.push({ ...createConversations, values })
   }
   queries.push({ ...lockKeys, values: [appIds, kinds, firsts, seconds] })
   const column = <T>(read: (row: MessageRow) => T) => rows.map(read)
@@ -26,7 +28,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
   queries.push({
     ...(isTold ? writeAndTell : writeMessages),
     values: [
-      rows.map((_, n) => n),
+      plainArray(rows.map((_, n) => n)),
       appIds,
       column((row) => row.sender),
       kinds,
@@ -37,19 +39,19 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
       column((row) => row.type),
       column((row) => row.data),
       column((row) => row.muid),
-      column((row) => row.parentId),
-      column((row) => row.quotedId),
+      plainArray(column((row) => row.parentId)),
+      plainArray(column((row) => row.quotedId)),
       column((row) => (row.tags === null ? null : arrayLiteral(row.tags))),
-      column((row) => row.traits),
-      column((row) => row.countable),
-      column((row) => row.asApp),
-      column((row) => row.deniedScopes),
-      column((row) => row.permissionsVersion),
-      whereBothWrite(rows, parts),
+      plainArray(column((row) => row.traits)),
+      plainArray(column((row) => row.countable)),
+      plainArray(column((row) => row.asApp)),
+      plainArray(column((row) => row.deniedScopes)),
+      plainArray(column((row) => row.permissionsVersion)),
+      plainArray(whereBothWrite(rows, parts)),
       options.now,
       column((row) => row.roleRules),
       column((row) => (row.mentioned === null ? null : arrayLiteral(row.mentioned))),
-      column(({ told }) => told.bits),
+      plainArray(column(({ told }) => told.bits)),
     ],
   })
   const groups = rows.filter(({ kind }) => kind === 2)

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { Redis } from 'ioredis'
+
+/** A Redis of one test file: nothing is kept, and it can be stopped and started again. */
+export interface RedisServer {
+  readonly url: string
+  /** SIGKILL: whoever is connected is cut off. */
+  stop(): Promise<void>
+  start(): Promise<void>
+  /** It hangs: connections stay open, nothing is answered. */
+  freeze(): void
+  thaw(): void
+  /** Runs one command, as an operator would. */
+  command(...words: string[]): Promise<unknown>
+  close(): Promise<void>
+}
+
+const program = (process.env.PATH ?? '')
+  .split(delimiter)
+  .flatMap((folder) => ['redis-server', 'valkey-server'].map((name) => join(folder, name)))
+  .find(isProgram)
+
+/** Tests that need one are skipped where there is none, and say so. */
+export const hasRedis = program !== undefined
+
+if (!hasRedis) {
+  console.warn(
+    '\n*** SKIPPED: every test with several processes. There is no redis-server on the PATH; ' +
+      'install it (apt-get install redis-server) to run them. ***\n',
+  )
+}
+
+export async function startRedis(): Promise<RedisServer> {
+  const port = await findFreePort()
+  const folder = mkdtempSync(join(tmpdir(), 'parley-redis-'))
+  let child: ChildProcess | undefined
+  const url = `redis://127.0.0.1:${port}`
+  const endAtExit = () => void child?.kill('SIGKILL')
+  process.on('exit', endAtExit)
+
+  const start = async () => {
+    const options = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
+    child = spawn(program as string, ['--port', String(port), ...options], { stdio: 'ignore' })
+    const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null })
+    client.on('error', () => {})
+    await client.ping()
+    client.disconnect()
+  }
+  const stop = async () => {
+    const running = child
+    child = undefined
+    if (running === undefined) return
+    const exit = once(running, 'exit')
+    running.kill('SIGKILL')
+    await exit
+  }
+  await start()
+  return {
+    url,
+    stop,
+    start,
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    async command(...words) {
+      const client = new Redis(url)
+      try {
+        return await client.call(...(words as [string]))
+      } finally {
+        client.disconnect()
+      }
+    },
+    async close() {
+      await stop()
+      process.off('exit', endAtExit)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
