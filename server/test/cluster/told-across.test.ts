@@ -16,7 +16,7 @@ describe.runIf(hasRedis)('two processes on one database and one Redis', () => {
 
   beforeAll(async () => {
     cluster = await createCluster()
-    const limits = { RATE_LIMITS: 'sendPerUser=5' }
+    const limits = { RATE_LIMITS: 'markUnreadPerUser=5' }
     ;[first, second] = [await cluster.start(limits), await cluster.start(limits)]
   })
   afterAll(() => cluster.close())
@@ -156,10 +156,12 @@ describe.runIf(hasRedis)('two processes on one database and one Redis', () => {
 
   it('a limit counts the requests of both together', async () => {
     const [here, there] = await worlds('alice', 'bob')
-    const body = { receiver: 'bob', receiverType: 'user', data: { text: 'x' } }
+    await say(here, 'alice', 'bob', 'hi')
     const answers = []
     // A minute may end between two of them, but not twice.
-    for (let i = 0; i < 12; i++) answers.push(await (i % 2 ? here : there).post('/messages', body, { as: 'alice' }))
+    for (let i = 0; i < 12; i++) {
+      answers.push(await (i % 2 ? here : there).delete('/users/alice/conversation/read', {}, { as: 'bob' }))
+    }
     const taken = answers.filter(({ status }) => status === 200)
     expect(taken.length).toBeLessThan(12)
     expect(answers.filter((answer) => refusal(answer) === '429 ERR_TOO_MANY_REQUESTS').length).toBeGreaterThan(0)

@@ -31,7 +31,10 @@ export async function requireMessage(
   const message = (await readMessages(on, app.appId, [id])).get(id)
   if (message === undefined) throw unknownMessage(id)
   if (viewer === undefined || (await mayRead(on, app, message, viewer))) return message
-  throw new ApiError('ERR_MESSAGE_NO_ACCESS', `${viewer} takes no part in the conversation of the message ${id}.`)
+  throw new ApiError(
+    'ERR_MESSAGE_NO_ACCESS',
+    `The message ${id} is not open to ${viewer}: he takes no part in its conversation, or his scope does not show it.`,
+  )
 }
 
 async function mayRead(on: Queryable, app: App, message: StoredMessage, viewer: string): Promise<boolean> {
@@ -43,7 +46,7 @@ async function mayRead(on: Queryable, app: App, message: StoredMessage, viewer: 
   // To others a private group does not exist, nor what is said in it.
   if (membership === undefined && group?.type === 'private') throw unknownMessage(message.id)
   if (membership === undefined) return false
-  if (message.sender === viewer) return true
+  if (message.sender === viewer || group?.permissionsVersion === 0) return true
   return (await readVisible(on, app.appId, { uid: viewer, policy: undefined }, [message])).has(message.id)
 }
 
