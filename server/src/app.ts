@@ -7,7 +7,7 @@ import { createRolePolicies } from './areas/roles/index.ts'
 import type { Route } from './call.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
-import { createSockets } from './delivery/sockets/index.ts'
+import { createSockets, type Sockets } from './delivery/sockets/index.ts'
 import { createWebhookDelivery } from './delivery/webhooks/index.ts'
 import { createEvents } from './events/index.ts'
 import { createRemoteBus } from './events/remote-bus.ts'
@@ -28,6 +28,7 @@ import { checkMasterKey, createSecrets } from './store/secrets.ts'
 export interface Parley {
   readonly context: Context
   readonly http: FastifyInstance
+  readonly sockets: Sockets
   /** Stops accepting, finishes what runs, flushes batches, closes the database connections. */
   close(): Promise<void>
 }
@@ -113,6 +114,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   return {
     context,
     http,
+    sockets,
     async close() {
       await http.close()
       await messages.drain()

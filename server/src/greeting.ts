@@ -1,11 +1,10 @@
 import type { AddressInfo } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import type { DeploymentKeys } from './keys-file.ts'
 
 /** What the operator sees when the service listens: at the first start the keys, later only where they are kept. */
-export function greet(http: FastifyInstance, config: Config, keys: DeploymentKeys): void {
-  const base = `${config.tls === undefined ? 'http' : 'https'}://${hostOf(http)}/v3`
+export function greet(address: AddressInfo, config: Config, keys: DeploymentKeys): void {
+  const base = `${config.tls === undefined ? 'http' : 'https'}://${hostOf(address)}/v3`
   const lines = keys.isNew
     ? [
         'Parley is running.',
@@ -28,8 +27,7 @@ export function greet(http: FastifyInstance, config: Config, keys: DeploymentKey
   console.log(['', ...lines, ''].join('\n'))
 }
 
-function hostOf(http: FastifyInstance): string {
-  const { address, port, family } = http.server.address() as AddressInfo
+function hostOf({ address, port, family }: AddressInfo): string {
   const isEverywhere = address === '0.0.0.0' || address === '::'
   const host = isEverywhere ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address
   return `${host}:${port}`

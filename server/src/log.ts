@@ -11,11 +11,11 @@ const secrets = /[0-9a-f]{30,}/gi
  * paths (a path may hold an API key). What looks like a key or token all the same, say in the message of an error, is
  * blotted out.
  */
-export function createLog(level: LogLevel, destination: pino.DestinationStream = standardOutput()): Log {
+export function createLog(level: LogLevel, destination = standardOutput(bufferBytes), base: object | null = null): Log {
   return pino(
     {
       level,
-      base: null,
+      base,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError },
       hooks: { streamWrite: (line) => line.replace(secrets, '[redacted]') },
@@ -28,8 +28,20 @@ export function createLog(level: LogLevel, destination: pino.DestinationStream =
 const bufferBytes = 32_768
 const bufferMs = 100
 
-function standardOutput(): pino.DestinationStream {
-  const destination = pino.destination({ dest: 1, sync: false, minLength: bufferBytes, maxWrite: 2 * bufferBytes })
+/**
+ * What several processes write into one pipe at the same time stays whole up to this many bytes (PIPE_BUF); lines are not
+ * cut by the buffer.
+ */
+const wholeBytes = 4_096
+
+/** The log of one of several processes, whose number is on every line. */
+export function createWorkerLog(level: LogLevel, worker: number): Log {
+  return createLog(level, standardOutput(wholeBytes / 2), { worker })
+}
+
+/** @param minLength bytes that gather; at most twice as many are written at once */
+function standardOutput(minLength: number): pino.DestinationStream {
+  const destination = pino.destination({ dest: 1, sync: false, minLength, maxWrite: 2 * minLength })
   setInterval(() => destination.flush(), bufferMs).unref()
   process.on('exit', () => destination.flushSync())
   return destination

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { type Channel, createChannel } from './channel.ts'
-import { type ConnectionSettings, clientSettings, cutConnection, isRetryable } from './connection.ts'
+import { type ConnectionSettings, clientSettings, createPool, cutConnection, isRetryable } from './connection.ts'
 import { compileFragment, type Fragment, type Statement, statement } from './statement.ts'
 import { createSuspension, type Suspension } from './suspension.ts'
 import { runTransaction } from './transaction.ts'
@@ -62,7 +62,7 @@ export function openDatabase(connection: ConnectionSettings): Database {
   )
   const lists = Array.from({ length: readers }, (_, i) => createChannel(connection, `parley lists ${i}`))
   const channels: Channel[] = [...lookups, ...lists]
-  const pool = new pg.Pool({ ...clientSettings(connection, 'parley'), max: transactionConnections })
+  const pool = createPool(connection, 'parley', transactionConnections)
   /** Open connections that are no channels: those of the pool, busy and idle, and those that listen. */
   const clients = new Set<pg.ClientBase>()
   const track = (client: pg.ClientBase) => {

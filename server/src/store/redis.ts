@@ -45,7 +45,11 @@ export function openRedis({ url, prefix }: RedisSettings, deployment: string, lo
       return commands.status === 'ready'
     },
     close() {
-      for (const client of [commands, listener]) client.disconnect()
+      for (const client of [commands, listener]) {
+        // That it ends is no news now.
+        client.removeAllListeners('close')
+        client.disconnect()
+      }
     },
   }
 }

@@ -53,7 +53,7 @@ describe('an endpoint that was down', () => {
         [world.app.appId],
       )
       expect(row?.failures).toBeGreaterThan(10)
-    })
+    }, 60_000)
     await service.parley.close()
     await own.start(settings)
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { dataOf, refusal } from '../support/chat.ts'
+import { dataOf, refusal, say } from '../support/chat.ts'
 import type { Endpoint } from '../support/endpoint.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
 import { chatWorld, closeEndpoints, deliveriesOf, idsOf, open, register, soon, tell } from '../support/webhooks.ts'
@@ -229,6 +229,17 @@ describe('a delivery', () => {
       ['blocks', 'user_blocked'],
     ])
     expect(groups.received[0]?.body).toMatchObject({ trigger: 'group_created', webhook: 'groups' })
+  })
+
+  it('tells of each message that is sent, in the order of the conversation', async () => {
+    const [{ world }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url)
+    const sent = []
+    for (let i = 0; i < 20; i++) sent.push(await say(world, 'alice', 'bob', `text ${i}`))
+    await soon(() => expect(endpoint.received).toHaveLength(20))
+    const told = endpoint.received.map(({ body }) => body.data.message)
+    expect(told.map(({ id }: { id: string }) => id)).toEqual(sent.map(({ id }) => id))
+    expect(told[7]).toMatchObject({ sender: 'alice', receiver: 'bob', data: { text: 'text 7' } })
   })
 
   it('comes in the legacy envelope to webhooks of version 1', async () => {

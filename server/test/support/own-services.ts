@@ -22,6 +22,7 @@ export async function createOwnServices(): Promise<OwnServices> {
   const { connection, drop } = await createOwnDatabase()
   const pool = new pg.Pool({ ...connection, max: 1 })
   // It is dropped under connections that are about to end.
+  pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const services = new Set<Service>()
   const stop = async () => {

@@ -53,7 +53,7 @@ export async function tell(world: World, message: Pick<Message, 'id'>, count = 1
 }
 
 /** Waits until a check passes. */
-export function soon<Result>(check: () => Result | Promise<Result>, timeout = 20_000): Promise<Result> {
+export function soon<Result>(check: () => Result | Promise<Result>, timeout = 30_000): Promise<Result> {
   return vi.waitFor(check, { timeout, interval: 20 })
 }
 

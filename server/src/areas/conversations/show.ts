@@ -1,7 +1,7 @@
 import type { Conversation, Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { systemUid } from '../apps/index.ts'
-import { readGroups, readMemberships, showGroup } from '../groups/index.ts'
+import { type GroupRow, readGroups, readMemberships, showGroup } from '../groups/index.ts'
 import { readLimits, readWithin, type Viewer } from '../messages/list/sight.ts'
 import { readMessages } from '../messages/rows.ts'
 import { showMessages } from '../messages/show.ts'
@@ -29,10 +29,11 @@ export async function showConversations(
 ): Promise<Conversation[]> {
   const uids = sides.filter((side) => side.kind === 1).map(otherSide)
   const groupSides = sides.filter((side) => side.kind === 2)
+  const readingGroups = readGroups(on, appId, groupSides.map(otherSide))
   const [lastMessages, users, groups, memberships] = await Promise.all([
-    readLastMessages(on, appId, sides, options.viewer),
+    readLastMessages(on, appId, sides, readingGroups, options.viewer),
     readUsers(on, appId, uids),
-    readGroups(on, appId, groupSides.map(otherSide)),
+    readingGroups,
     readMemberships(
       on,
       appId,
@@ -85,15 +86,23 @@ async function readLastMessages(
   on: Queryable,
   appId: number,
   sides: readonly Side[],
+  readingGroups: Promise<Map<string, GroupRow>>,
   viewer: Viewer | undefined,
 ): Promise<Map<number, Message>> {
-  const rows = await readMessages(
-    on,
-    appId,
-    sides.flatMap((side) => side.listedId ?? []),
-  )
+  const [rows, groups] = await Promise.all([
+    readMessages(
+      on,
+      appId,
+      sides.flatMap((side) => side.listedId ?? []),
+    ),
+    readingGroups,
+  ])
   const present = [...rows.values()].filter((row) => row.deletedAt === null)
-  const limits = viewer === undefined ? [] : await readLimits(on, appId, viewer, present)
+  // Few groups restrict anything; of the others there is nothing to ask.
+  const restricted = present.filter(
+    ({ kind, receiver }) => kind === 1 || groups.get(receiver)?.permissionsVersion !== 0,
+  )
+  const limits = viewer === undefined ? [] : await readLimits(on, appId, viewer, restricted)
   const within = await readWithin(
     on,
     appId,

@@ -59,9 +59,10 @@ export interface DeliveryFilter {
 
 function conditionsOf(appId: number, webhook: WebhookRow, { status, trigger, from, to }: DeliveryFilter): Fragment[] {
   const conditions: Fragment[] = [sql`app_id = ${appId}`, sql`webhook = ${webhook.key}`]
-  // Said in the words of the index of failures.
+  // Said in the words of the partial indexes.
   if (status === 'failed') conditions.push(sql`status = 'failed'`)
   else if (status !== undefined) conditions.push(sql`status = ${status}`)
+  if (status === 'pending') conditions.push(sql`due_at is not null and (attempts = 0 or attempts > 0)`)
   if (trigger !== undefined) conditions.push(sql`trigger = ${trigger}`)
   if (from !== undefined) conditions.push(sql`created_at >= ${Number(from)}`)
   if (to !== undefined) conditions.push(sql`created_at <= ${Number(to)}`)

@@ -59,10 +59,21 @@ export async function drain(options: DrainOptions, key: WebhookKey, signal: Abor
     await deliver(options, key, lease, signal)
   } catch (error) {
     if (!isConnectionFailure(error)) options.log.error({ err: error }, 'delivering to a webhook was interrupted')
-    // Where this fails too, the job does, and the lease runs out.
-    await lease.interrupt(afterFaultMs)
+    await letGo(lease, signal)
   } finally {
     lease.close()
+  }
+}
+
+/** While the database is away this cannot be written; otherwise nobody could go on before the lease runs out. */
+async function letGo(lease: Lease, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      return await lease.interrupt(afterFaultMs)
+    } catch (error) {
+      if (signal.aborted || !lease.isHeld) throw error
+      await delay(afterFaultMs)
+    }
   }
 }
 
@@ -103,41 +114,54 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
   const mustStop = () =>
     signal.aborted || gone !== undefined || putOffMs > 0 || breaker.pauseMs > 0 || performance.now() > turnEnds
 
-  let after = 0
   let target: Target | undefined
-  for (;;) {
-    const now = await lease.look()
-    target = now && toTarget(options.secrets, now.row)
-    if (now === undefined || target === undefined || !target.enabled || mustStop()) break
-    lanes.width = breaker.isProbing ? 1 : width
-
-    const limit = (breaker.isProbing ? 1 : room) - lanes.size
-    const due = limit <= 0 ? [] : await selectDue(database, key, { after, except: [...underWay], limit })
-    const bodies = await options.bodies.render(target, due)
-    for (const delivery of due) {
-      if (delivery.attempts === 0) after = Math.max(after, delivery.id)
-      else underWay.add(delivery.id)
-      const body = bodies.get(delivery.id) ?? new Error('what happened can no longer be told')
-      lanes.add({ delivery, target, body }, delivery.attempts === 0 ? (delivery.conversation ?? undefined) : undefined)
-    }
-    if (due.length === 0 && lanes.size === 0) {
-      await results.flush()
-      underWay.clear()
-      if (await lease.release(now.asked)) return
-      continue
-    }
-    const isFull = due.length >= limit
-    const waiting = new AbortController()
-    await Promise.race([
-      lanes.until(isFull && !breaker.isProbing ? room / 2 : 0),
-      delay(isFull ? turnMs : lookMs, undefined, { signal: waiting.signal }).catch(() => {}),
-    ])
-    waiting.abort()
+  let failure: unknown
+  try {
+    if (await work()) return
+  } catch (error) {
+    failure = error
   }
+  // Nothing may be under way when somebody else goes on.
   lanes.clear()
   await lanes.until(0)
+  if (failure !== undefined) throw failure
   await results.flush()
   await end()
+
+  /** @returns whether nothing was left to do, and the lease is given back */
+  async function work(): Promise<boolean> {
+    let after = 0
+    for (;;) {
+      const now = await lease.look()
+      target = now && toTarget(options.secrets, now.row)
+      if (now === undefined || target === undefined || !target.enabled || mustStop()) return false
+      lanes.width = breaker.isProbing ? 1 : width
+
+      const limit = (breaker.isProbing ? 1 : room) - lanes.size
+      const due = limit <= 0 ? [] : await selectDue(database, key, { after, except: [...underWay], limit })
+      const bodies = await options.bodies.render(target, due)
+      for (const delivery of due) {
+        if (delivery.attempts === 0) after = Math.max(after, delivery.id)
+        else underWay.add(delivery.id)
+        const body = bodies.get(delivery.id) ?? new Error('what happened can no longer be told')
+        const chain = delivery.attempts === 0 ? (delivery.conversation ?? undefined) : undefined
+        lanes.add({ delivery, target, body }, chain)
+      }
+      if (due.length === 0 && lanes.size === 0) {
+        await results.flush()
+        underWay.clear()
+        if (await lease.release(now.asked)) return true
+        continue
+      }
+      const isFull = due.length >= limit
+      const waiting = new AbortController()
+      await Promise.race([
+        lanes.until(isFull && !breaker.isProbing ? room / 2 : 0),
+        delay(isFull ? turnMs : lookMs, undefined, { signal: waiting.signal }).catch(() => {}),
+      ])
+      waiting.abort()
+    }
+  }
 
   async function end(): Promise<void> {
     const { failures, failingSince } = breaker.health

@@ -1,3 +1,4 @@
+import { limits } from '@parley/contract'
 import type { Database, Queryable } from '../../store/database.ts'
 import { type Statement, statement } from '../../store/statement.ts'
 import { nowMs } from './due.ts'
@@ -20,6 +21,8 @@ export interface Health {
 
 /** Who delivers to a webhook holds it for this long, and renews it in time; a killed process's are free thereafter. */
 export const leaseMs = 30_000
+/** An attempt that begins must be over before somebody else may begin one. */
+const attemptMs = 1000 * limits.webhooks.timeoutSeconds + 1000
 
 const take = statement(`
   update webhook_states
@@ -141,7 +144,7 @@ export async function takeLease(database: Database, key: WebhookKey, holder: str
   return {
     health,
     get isHeld() {
-      return performance.now() < validUntil
+      return performance.now() < validUntil - attemptMs
     },
     async look() {
       const [row] = await database.query<TargetRow & { asked: number }>(look, [...names, holder])

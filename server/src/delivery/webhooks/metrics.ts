@@ -10,13 +10,15 @@ export interface DeliveryMetrics {
   hooked(outcome: 'passed' | 'blocked' | 'failed' | 'skipped'): void
 }
 
-/** By the two partial indexes. */
+/** By the two partial indexes; what was left of removed webhooks waits for nothing. */
 const countPending = statement(`
-  select (
-    select count(*) from webhook_deliveries where due_at is not null and attempts = 0
-  ) + (
-    select count(*) from webhook_deliveries where due_at is not null and attempts > 0
-  ) as pending`)
+  select count(*) as pending
+  from (
+    select app_id, webhook from webhook_deliveries where due_at is not null and attempts = 0
+    union all
+    select app_id, webhook from webhook_deliveries where due_at is not null and attempts > 0
+  ) d
+  join webhooks w on w.app_id = d.app_id and w.key = d.webhook`)
 
 export function createDeliveryMetrics(registry: Registry, database: Database): DeliveryMetrics {
   const attempts = new Counter({
@@ -34,6 +36,7 @@ export function createDeliveryMetrics(registry: Registry, database: Database): D
   new Gauge({
     name: 'parley_webhook_deliveries_pending',
     help: 'Deliveries that wait for an attempt, of all processes together',
+    aggregator: 'max',
     registers: [registry],
     async collect() {
       // Metrics are answered while the database is away, without what only it knows.

@@ -36,6 +36,7 @@ export function judge(
   return { id, status: 'pending', dueIn: Math.max(delay, asked) * 1000, step: step + 1, attempt }
 }
 
+/** The ids are said twice, so that no plan reads all deliveries of a webhook to find some. */
 const write = statement(`
   update webhook_deliveries d
   set status = r.status,
@@ -51,6 +52,7 @@ const write = statement(`
     $10::integer[]) as r(id, status, due_in, step, answer_status, answer, error, duration_ms)
   where d.app_id = $1
   and d.webhook = $2
+  and d.id = any($3::bigint[])
   and d.id = r.id`)
 
 const writeHealth = statement(`

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { buildParley, type Parley, type ParleyOptions } from '../app.ts'
+import type { Config } from '../config.ts'
+import { greet } from '../greeting.ts'
+import type { DeploymentKeys } from '../keys-file.ts'
+import { createLog, type Log } from '../log.ts'
+import { warnAboutDurability } from '../store/durability.ts'
+import {
+  ensureDefaultApp,
+  layFoundation,
+  type OwnDatabase,
+  openDataFolder,
+  startOwnDatabase,
+  whenDatabaseAnswers,
+} from './foundation.ts'
+import { closeGently, listen } from './listen.ts'
+import { addressOf } from './messages.ts'
+
+/** Of the ten seconds that a stop may take, the last are for the database. */
+const stopTimeoutMs = 9_000
+
+/** What runs, as far as the start has come. */
+interface Running {
+  postgres?: Promise<OwnDatabase>
+  parley?: Parley
+  stopping: boolean
+}
+
+/** The service in one process: this one. */
+export async function runAlone(config: Config): Promise<void> {
+  const log = createLog(config.logLevel)
+  const running: Running = { stopping: false }
+  stopOnSignal(log, running)
+  try {
+    await start(config, log, running)
+  } catch (error) {
+    // A start that was told to stop fails for want of what was stopped; the stop ends the process.
+    if (!running.stopping) throw error
+  }
+}
+
+async function start(config: Config, log: Log, running: Running): Promise<void> {
+  const dataDir = await openDataFolder(config)
+  if (config.databaseUrl === undefined) running.postgres = startOwnDatabase(dataDir, log)
+  const postgres = await running.postgres
+  try {
+    const { keys, materials } = await layFoundation(config, dataDir, postgres)
+    const parley = await whenDatabaseAnswers(log, () => build({ config, log, ...materials }, keys))
+    running.parley = parley
+    await listen(parley, config)
+    greet(addressOf(parley.http), config, keys)
+  } catch (error) {
+    await postgres?.stop()
+    throw error
+  }
+}
+
+/** The service with its default app. When the database goes away meanwhile, nothing of it stays open. */
+async function build(options: ParleyOptions, keys: DeploymentKeys): Promise<Parley> {
+  const parley = await buildParley(options)
+  try {
+    await ensureDefaultApp(parley.context, options.config, keys)
+    await warnAboutDurability(parley.context.database, options.log)
+    return parley
+  } catch (error) {
+    await parley.close()
+    throw error
+  }
+}
+
+/** Stop accepting, finish what runs, flush, stop the database; a second signal does not wait. */
+function stopOnSignal(log: Log, running: Running): void {
+  const stop = async (signal: NodeJS.Signals) => {
+    if (running.stopping) process.exit(1)
+    running.stopping = true
+    log.info({ signal }, 'stopping')
+    const closing = running.parley === undefined ? Promise.resolve() : closeGently(running.parley)
+    const finished = await Promise.race([closing.then(() => true), delay(stopTimeoutMs, false)])
+    if (!finished) log.warn('not everything finished in time; stopping all the same')
+    const postgres = await running.postgres?.catch(() => undefined)
+    await postgres?.stop()
+    log.info('stopped')
+    log.flush(() => process.exit(0))
+  }
+  process.on('SIGTERM', (signal) => void stop(signal))
+  process.on('SIGINT', (signal) => void stop(signal))
+}

@@ -1,0 +1,104 @@
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ParleyOptions } from '../app.ts'
+import { ensureKey } from '../areas/api-keys/keys.ts'
+import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
+import { loadTls } from '../http/tls.ts'
+import { type DeploymentKeys, loadKeys } from '../keys-file.ts'
+import type { Log } from '../log.ts'
+import { type ConnectionSettings, isConnectionFailure } from '../store/connection.ts'
+import { publishDatabaseUrl, resolveDataDir, withdrawDatabaseUrl } from '../store/data-folder.ts'
+import { startEmbeddedPostgres } from '../store/embedded/index.ts'
+
+/** What the service stands on: its data folder, its keys, and the database, which is its own unless one is named. */
+export interface Foundation {
+  readonly keys: DeploymentKeys
+  /** What every process of the service is built with, beside its configuration and log. */
+  readonly materials: Materials
+}
+
+export type Materials = Pick<ParleyOptions, 'connection' | 'masterKey' | 'mediaDir' | 'tls'>
+
+/** The embedded database, as long as it runs. */
+export interface OwnDatabase {
+  readonly connection: ConnectionSettings
+  stop(): Promise<void>
+}
+
+const databasePatienceMs = 60_000
+
+/** The data folder, made where it is not there. */
+export async function openDataFolder(config: Config): Promise<string> {
+  const { dataDir } = resolveDataDir(config.dataDir, process.cwd())
+  await mkdir(dataDir, { recursive: true })
+  return dataDir
+}
+
+/** What the embedded database allows anyway is enough for one dozen processes. */
+const leastConnections = 300
+const connectionsPerProcess = 25
+
+/** The embedded database, with its address written down for as long as it runs. */
+export async function startOwnDatabase(dataDir: string, log: Log, processes = 1): Promise<OwnDatabase> {
+  const connections = Math.max(leastConnections, connectionsPerProcess * (processes + 2))
+  const settings = { max_connections: String(connections) }
+  const postgres = await startEmbeddedPostgres({ dataDir, log, settings })
+  await publishDatabaseUrl(dataDir, postgres)
+  return {
+    // Said here, since an operator's PGSSLMODE would reach the socket otherwise.
+    connection: { ...postgres.connection, ssl: false },
+    async stop() {
+      await withdrawDatabaseUrl(dataDir)
+      await postgres.stop()
+    },
+  }
+}
+
+export async function layFoundation(
+  config: Config,
+  dataDir: string,
+  postgres: OwnDatabase | undefined,
+): Promise<Foundation> {
+  const keys = await loadKeys(config, dataDir)
+  return {
+    keys,
+    materials: {
+      connection: postgres?.connection ?? { connectionString: config.databaseUrl as string },
+      masterKey: keys.masterKey,
+      mediaDir: path.join(dataDir, 'media'),
+      tls: await loadTls(config, dataDir),
+    },
+  }
+}
+
+/** The database may come up later than the service, as in a cluster that starts as a whole. */
+export async function whenDatabaseAnswers<T>(log: Log, work: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + databasePatienceMs
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isConnectionFailure(error) || Date.now() > deadline) throw error
+      log.warn({ cause: (error as Error).message }, 'the database does not answer yet; trying again')
+      await delay(1000)
+    }
+  }
+}
+
+/**
+ * The deployment's app, with the keys of the configuration. Those of the file are made with the app or with the file, not
+ * at every start, so that a key deleted later stays deleted.
+ */
+export async function ensureDefaultApp(
+  { database, secrets, apps }: Pick<Context, 'database' | 'secrets' | 'apps'>,
+  config: Config,
+  keys: DeploymentKeys,
+): Promise<void> {
+  const app = await apps.ensure(config.appId, config.region)
+  const ensure = (apiKey: string, name: string, scope: 'fullAccess' | 'authOnly') =>
+    ensureKey(database, secrets, app.appId, { apiKey, name, scope })
+  if (app.created || keys.isNew || config.apiKey !== undefined) await ensure(keys.apiKey, 'REST API Key', 'fullAccess')
+  if (app.created || keys.isNew || config.authKey !== undefined) await ensure(keys.authKey, 'Auth Key', 'authOnly')
+}

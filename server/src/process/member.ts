@@ -1,0 +1,128 @@
+import cluster, { type Worker } from 'node:cluster'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Materials } from './foundation.ts'
+import type { FromPrimary, FromWorker, MetricJson } from './messages.ts'
+
+/** One worker, seen from the primary. */
+export interface Member {
+  readonly number: number
+  readonly pid: number
+  state: 'starting' | 'ready' | 'stopping' | 'ended'
+  /** Since it served, in milliseconds; undefined when it never did. */
+  readonly age: number | undefined
+  /** Resolves when it serves, rejects when it ends before. */
+  readonly ready: Promise<AddressInfo>
+  /** How it ended, in words. */
+  readonly ended: Promise<string>
+  /** Asks it to end, waits, and ends it. */
+  stop(): Promise<void>
+  kill(): void
+  askMetrics(): Promise<readonly MetricJson[]>
+}
+
+/** A worker has this long for what it is doing. */
+const stopTimeoutMs = 9_000
+const startTimeoutMs = 120_000
+
+/** @param onWanted a worker is asked for the metrics of all */
+export function startMember(
+  number: number,
+  materials: () => Promise<Materials>,
+  onWanted: () => Promise<string>,
+): Member {
+  const worker = cluster.fork()
+  const asked = new Map<number, (metrics: readonly MetricJson[]) => void>()
+  const { promise: ready, resolve: onReady, reject: onFailed } = withResolvers<AddressInfo>()
+  let reason: string | undefined
+  let readyAt: number | undefined
+  let lastId = 0
+  ready.catch(() => {})
+
+  const ended = new Promise<string>((resolve) => {
+    worker.once('exit', (code, signal) => {
+      member.state = 'ended'
+      clearTimeout(starting)
+      for (const answer of asked.values()) answer([])
+      const how = reason ?? (signal === null ? `exit code ${code}` : signal)
+      onFailed(new Error(how))
+      resolve(how)
+    })
+  })
+  const starting = setTimeout(() => {
+    reason = `it did not serve within ${startTimeoutMs / 1000} s`
+    worker.process.kill('SIGKILL')
+  }, startTimeoutMs).unref()
+  worker.on('error', () => {})
+  worker.on('message', async (message: FromWorker) => {
+    switch (message.type) {
+      case 'hello':
+        try {
+          tell(worker, { type: 'begin', number, materials: await materials() })
+        } catch (error) {
+          reason = (error as Error).message
+          worker.process.kill('SIGKILL')
+        }
+        break
+      case 'ready':
+        clearTimeout(starting)
+        readyAt = performance.now()
+        if (member.state === 'starting') member.state = 'ready'
+        onReady(message.address)
+        break
+      case 'failed':
+        reason = message.reason
+        break
+      case 'metrics wanted':
+        tell(worker, { type: 'metrics text', id: message.id, text: await onWanted() })
+        break
+      case 'metrics':
+        asked.get(message.id)?.(message.metrics)
+        asked.delete(message.id)
+    }
+  })
+
+  const member: Member = {
+    number,
+    pid: worker.process.pid as number,
+    state: 'starting',
+    get age() {
+      return readyAt === undefined ? undefined : performance.now() - readyAt
+    },
+    ready,
+    ended,
+    async stop() {
+      if (member.state === 'ended') return
+      member.state = 'stopping'
+      tell(worker, { type: 'stop' })
+      const hasEnded = await Promise.race([ended.then(() => true), delay(stopTimeoutMs, false, { ref: false })])
+      if (!hasEnded) worker.process.kill('SIGKILL')
+      await ended
+    },
+    kill: () => void worker.process.kill('SIGKILL'),
+    askMetrics() {
+      if (member.state === 'ended') return Promise.resolve([])
+      const id = ++lastId
+      return new Promise((resolve) => {
+        asked.set(id, resolve)
+        tell(worker, { type: 'metrics asked', id })
+      })
+    },
+  }
+  return member
+}
+
+/** One that has just ended hears nothing; that it ended is told by itself. */
+function tell(worker: Worker, message: FromPrimary): void {
+  if (worker.isConnected()) worker.send(message, () => {})
+}
+
+function withResolvers<T>() {
+  let resolve: (value: T) => void = () => {}
+  let reject: (error: Error) => void = () => {}
+  const promise = new Promise<T>((onValue, onError) => {
+    resolve = onValue
+    reject = onError
+  })
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,30 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+import type { Materials } from './foundation.ts'
+
+/** What a worker tells the primary. */
+export type FromWorker =
+  /** It runs, and waits for what it is built with. */
+  | { readonly type: 'hello' }
+  /** It serves. */
+  | { readonly type: 'ready'; readonly address: AddressInfo }
+  /** It cannot start, and ends. */
+  | { readonly type: 'failed'; readonly reason: string }
+  /** Somebody asks it for the metrics of all workers. */
+  | { readonly type: 'metrics wanted'; readonly id: number }
+  | { readonly type: 'metrics'; readonly id: number; readonly metrics: readonly MetricJson[] }
+
+/** What the primary tells a worker. */
+export type FromPrimary =
+  | { readonly type: 'begin'; readonly number: number; readonly materials: Materials }
+  /** It takes no more connections, finishes what runs, and ends. */
+  | { readonly type: 'stop' }
+  | { readonly type: 'metrics asked'; readonly id: number }
+  | { readonly type: 'metrics text'; readonly id: number; readonly text: string }
+
+export type MetricJson = MetricObjectWithValues<MetricValue<string>>
+
+export function addressOf(http: FastifyInstance): AddressInfo {
+  return http.server.address() as AddressInfo
+}

@@ -1,0 +1,119 @@
+import { createAppRegistry } from '../areas/apps/index.ts'
+import type { Config } from '../config.ts'
+import { greet } from '../greeting.ts'
+import { loadTls } from '../http/tls.ts'
+import { createLog, type Log } from '../log.ts'
+import { openDatabase } from '../store/database.ts'
+import { warnAboutDurability } from '../store/durability.ts'
+import { migrate } from '../store/migrate.ts'
+import { checkMasterKey, createSecrets } from '../store/secrets.ts'
+import { createFleet, type Fleet } from './fleet.ts'
+import {
+  ensureDefaultApp,
+  type Foundation,
+  layFoundation,
+  type OwnDatabase,
+  openDataFolder,
+  startOwnDatabase,
+  whenDatabaseAnswers,
+} from './foundation.ts'
+
+/** What runs, as far as the start has come. */
+interface Running {
+  postgres?: Promise<OwnDatabase>
+  fleet?: Fleet
+  stopping: boolean
+}
+
+/** Serves nothing itself: it has the database and the workers, and sees to it that they are there. */
+export async function runPrimary(config: Config): Promise<void> {
+  const log = createLog(config.logLevel)
+  const running: Running = { stopping: false }
+  obeySignals(log, running)
+  try {
+    await start(config, log, running)
+  } catch (error) {
+    // A start that was told to stop fails for want of what was stopped; the stop ends the process.
+    if (!running.stopping) throw error
+  }
+}
+
+async function start(config: Config, log: Log, running: Running): Promise<void> {
+  const dataDir = await openDataFolder(config)
+  if (config.databaseUrl === undefined) running.postgres = startOwnDatabase(dataDir, log, config.workers)
+  const postgres = await running.postgres
+  try {
+    const foundation = await layFoundation(config, dataDir, postgres)
+    await whenDatabaseAnswers(log, () => prepareDatabase(config, log, foundation))
+    const { keys, materials } = foundation
+    if (running.stopping) return
+    const fleet = createFleet({
+      size: config.workers,
+      log,
+      // A certificate that was renewed is served by the workers that are started from then on.
+      materials: async () => ({ ...materials, tls: await loadTls(config, dataDir) }),
+      onHopeless: (reason) => void giveUp(log, running, reason),
+    })
+    running.fleet = fleet
+    const address = await fleet.start()
+    greet(address, config, keys)
+    log.info({ workers: config.workers }, 'all workers serve')
+  } catch (error) {
+    if (!running.stopping) {
+      await running.fleet?.stop()
+      await postgres?.stop()
+    }
+    throw error
+  }
+}
+
+/** Migrated once, before there are several who would wait for each other. */
+async function prepareDatabase(config: Config, log: Log, { keys, materials }: Foundation): Promise<void> {
+  const applied = await migrate(materials.connection)
+  if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
+  const database = openDatabase(materials.connection)
+  try {
+    const secrets = createSecrets(materials.masterKey)
+    await checkMasterKey(database, secrets)
+    await ensureDefaultApp({ database, secrets, apps: createAppRegistry(database) }, config, keys)
+    await warnAboutDurability(database, log)
+  } finally {
+    await database.close()
+  }
+}
+
+/** SIGTERM and SIGINT end everything, SIGHUP restarts the workers one after the other; a second end does not wait. */
+function obeySignals(log: Log, running: Running): void {
+  const stop = async (signal: NodeJS.Signals) => {
+    if (running.stopping) {
+      running.fleet?.kill()
+      process.exit(1)
+    }
+    running.stopping = true
+    log.info({ signal }, 'stopping')
+    await end(running)
+    log.info('stopped')
+    log.flush(() => process.exit(0))
+  }
+  process.on('SIGTERM', (signal) => void stop(signal))
+  process.on('SIGINT', (signal) => void stop(signal))
+  process.on('SIGHUP', () => {
+    if (!running.stopping) void running.fleet?.restart()
+  })
+}
+
+async function giveUp(log: Log, running: Running, reason: string): Promise<void> {
+  if (running.stopping) return
+  running.stopping = true
+  log.fatal({ cause: reason }, 'the service ends')
+  console.error(`Parley ends: ${reason}`)
+  await end(running)
+  log.flush(() => process.exit(1))
+}
+
+/** The workers first: what they are writing needs the database. */
+async function end({ fleet, postgres }: Running): Promise<void> {
+  await fleet?.stop()
+  const own = await postgres?.catch(() => undefined)
+  await own?.stop()
+}

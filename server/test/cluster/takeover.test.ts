@@ -1,0 +1,110 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type ExternalServer, startExternalServer } from '../faults/support/external.ts'
+import { expectSuccess, type Line, openLine } from '../faults/support/line.ts'
+import type { ServiceProcess } from '../faults/support/service-process.ts'
+import { createStage } from '../faults/support/stage.ts'
+import { type Endpoint, openEndpoint } from '../support/endpoint.ts'
+import { hasRedis, type RedisServer, startRedis } from './redis.ts'
+import { openFlapping } from './workers.ts'
+
+const stage = createStage()
+/** What the issue promises of jobs that a killed process held, and what holds for all such work. */
+const withinMs = 60_000
+
+describe.runIf(hasRedis)('the process that leads is killed', () => {
+  let redis: RedisServer
+  let server: ExternalServer
+  let endpoint: Endpoint
+  let database: pg.Client
+  let leader: ServiceProcess
+  let line: Line
+  let settings: Record<string, string>
+
+  const select = async <T>(text: string): Promise<T> => (await database.query(text)).rows[0]
+  const sending = { receiver: 'bob', receiverType: 'user' }
+  const say = async (text: string) =>
+    Number((await expectSuccess(line.call('POST', '/messages', { ...sending, data: { text } }, { as: 'alice' }))).data.id)
+  const horizon = async () => Number((await select<{ id: string }>('select id from event_horizon')).id)
+  const indexed = async () => Number((await select<{ id: string }>('select indexed_id as id from search_progress')).id)
+
+  beforeAll(async () => {
+    redis = await startRedis()
+    server = await startExternalServer(stage)
+    endpoint = await openEndpoint()
+    const connectionString = await server.database('led')
+    database = new pg.Client({ connectionString })
+    await database.connect()
+    settings = { DATABASE_URL: connectionString, REDIS_URL: redis.url, WEBHOOK_ALLOW_PRIVATE: 'true' }
+    // The only one there is does everything.
+    leader = await stage.start({ ...settings, DATA_DIR: stage.makeFolder() })
+    const leading = await leader.ready
+    line = openLine(() => leading)
+    for (const uid of ['alice', 'bob', 'watcher']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
+    const hook = { id: 'hook', name: 'Hook', webhookURL: endpoint.url, retryOnFailure: true }
+    const triggers = ['message_sent', 'user_connection_status_changed']
+    await expectSuccess(line.call('POST', '/webhooks', { ...hook, triggers }))
+    const first = await say('before')
+    await vi.waitUntil(async () => (await indexed()) >= first && (await horizon()) > 0, { timeout: 20_000 })
+    await vi.waitUntil(() => endpoint.received.length === 1, { timeout: 20_000 })
+  }, 120_000)
+  afterAll(async () => {
+    await line?.close()
+    await database?.end()
+    await stage.clean()
+    await endpoint?.close()
+    await redis?.close()
+  })
+
+  it('another moves the event log on, delivers to webhooks, fills the search, and lets its users go', async () => {
+    const follower = await stage.start({ ...settings, DATA_DIR: stage.makeFolder() })
+    const following = await follower.ready
+    const token = async (uid: string) =>
+      (await expectSuccess(line.call('POST', `/users/${uid}/auth_tokens`, {}))).data.authToken
+    const loginOf = async (uid: string) => ({
+      ...{ type: 'auth', appId: 'parley', deviceId: `d-${uid}` },
+      body: { auth: await token(uid), presenceSubscription: 'NONE' },
+    })
+    const leading = await leader.ready
+    const bob = openFlapping(leading, await loginOf('bob'))
+    stage.onClean(() => bob.stop())
+    const isOnline = async () => (await select<{ online: boolean }>(`select online from users where uid = 'bob'`)).online
+    await vi.waitUntil(isOnline, { timeout: 10_000 })
+
+    // It is killed in the middle of delivering.
+    endpoint.behave({ delayMs: 100 })
+    let last = 0
+    for (let i = 0; i < 30; i++) last = await say(`event ${i}`)
+    await vi.waitUntil(() => endpoint.received.length > 5, { timeout: 20_000, interval: 10 })
+    await leader.kill()
+    const killedAt = performance.now()
+    await line.close()
+    line = openLine(() => following)
+    const newest = await say('after')
+    expect(newest).toBeGreaterThan(last)
+
+    const ids = () => new Set(endpoint.received.map(({ headers }) => headers['webhook-id']))
+    const delivered = async () =>
+      Number(
+        (await select<{ n: string }>(`select count(*) as n from webhook_deliveries where due_at is not null`)).n,
+      ) === 0
+    const checks: Record<string, () => Promise<boolean>> = {
+      'the event log moves on': async () => {
+        const { data } = await expectSuccess(line.call('GET', '/events?limit=1000'))
+        return JSON.stringify(data).includes('"after"')
+      },
+      'every message is searched by index': async () => (await indexed()) >= newest,
+      // 32 messages, bob who came, bob who went.
+      'every event is delivered': async () => ids().size === 34 && (await delivered()),
+      'users of the dead are offline': async () => !(await isOnline()),
+    }
+    for (const [what, isSo] of Object.entries(checks)) {
+      await vi.waitUntil(isSo, { timeout: withinMs, interval: 200 }).catch(() => {
+        throw new Error(`${what}: not within a minute; ${follower.output()}`)
+      })
+    }
+    expect(performance.now() - killedAt).toBeLessThan(withinMs)
+    const wentOffline = endpoint.received.filter(({ body }) => JSON.stringify(body).includes('"offline"'))
+    expect(new Set(wentOffline.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  }, 150_000)
+})

@@ -1,0 +1,202 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { findServersOf } from '../../src/store/embedded/processes.ts'
+import { makeCast } from '../faults/support/cast.ts'
+import { startCrowd } from '../faults/support/crowd.ts'
+import { clusterOf, connectToDatabase, stateOfCluster } from '../faults/support/database.ts'
+import { createLedger } from '../faults/support/ledger.ts'
+import { expectSuccess, type Line, openLine } from '../faults/support/line.ts'
+import { findFlaws } from '../faults/support/proof.ts'
+import { createRandom } from '../faults/support/random.ts'
+import type { ServiceProcess } from '../faults/support/service-process.ts'
+import { createStage } from '../faults/support/stage.ts'
+import { openEndpoint } from '../support/endpoint.ts'
+import { hasRedis, type RedisServer, startRedis } from './redis.ts'
+import { isAlive, openFlapping, serving, workersOf } from './workers.ts'
+
+const stage = createStage()
+let redis: RedisServer | undefined
+
+beforeAll(async () => {
+  if (hasRedis) redis = await startRedis()
+})
+afterEach(stage.killServices)
+afterAll(async () => {
+  await stage.clean()
+  await redis?.close()
+})
+
+it('WORKERS without REDIS_URL does not start, and says what is missing', async () => {
+  const dataDir = join(stage.makeFolder(), 'new')
+  const service = stage.launch({ WORKERS: '2', DATA_DIR: dataDir })
+  expect(await service.exited).toEqual({ code: 1, signal: null })
+  expect(service.output()).toContain('REDIS_URL is missing: with WORKERS=2')
+})
+
+describe.runIf(hasRedis)('WORKERS=2', () => {
+  const start = async (environment: Record<string, string> = {}) => {
+    const dataDir = stage.makeFolder()
+    const settings = { WORKERS: '2', REDIS_URL: redis?.url ?? '', DATA_DIR: dataDir, ...environment }
+    const service = stage.launch(settings)
+    const url = await service.ready
+    return { service, url, dataDir, line: openLine(() => url) }
+  }
+  const load = async (service: ServiceProcess, line: Line, url: string, size = 24) => {
+    const ledger = createLedger()
+    const cast = await makeCast(line, { users: 12, groups: 2, members: 8 })
+    const crowd = startCrowd({ ledger, cast, random: createRandom(7), size, address: () => url })
+    stage.onClean(crowd.stop)
+    const grown = (by: number) => {
+      const from = ledger.acknowledged.size
+      return vi.waitUntil(() => ledger.acknowledged.size > from + by || !service.isRunning, { timeout: 30_000 })
+    }
+    await grown(100)
+    return { ledger, cast, crowd, grown }
+  }
+
+  it('both serve one port, greet once, and give their metrics together', async () => {
+    const { service, url, line } = await start({ LOG_LEVEL: 'info' })
+    const before = workersOf(service)
+    expect(before).toHaveLength(2)
+    for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
+    for (let i = 0; i < 20; i++) {
+      const other = openLine(() => url)
+      await expectSuccess(other.call('GET', '/users/alice'))
+      await other.close()
+    }
+    const servedBy = () =>
+      new Set([...service.output().matchAll(/"worker":(\d),"operation":"get-user"/g)].map(([, worker]) => worker))
+    await vi.waitUntil(() => servedBy().size === 2, { timeout: 5_000 })
+
+    await serving(url, 2)
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    const count = /parley_http_request_duration_seconds_count\{operation="get-user",status="200"\} (\d+)/.exec(metrics)
+    expect(Number(count?.[1])).toBe(20)
+    for (const worker of [1, 2]) expect(metrics).toContain(`process_resident_memory_bytes{worker="${worker}"}`)
+    expect(metrics).toContain('parley_workers_reporting 2')
+    expect(service.output().match(/Base address/g) ?? []).toHaveLength(service.output().includes('Base address') ? 1 : 0)
+    expect(service.output().match(/Parley is running/g)).toHaveLength(1)
+    await line.close()
+  })
+
+  it('one that is killed under load is replaced, and nothing that was answered is lost', async () => {
+    const { service, url, dataDir, line } = await start()
+    const { ledger, cast, crowd, grown } = await load(service, line, url)
+    const before = workersOf(service)
+    process.kill(before[0] as number, 'SIGKILL')
+    await grown(300)
+    await serving(url, 2)
+    const after = workersOf(service)
+    expect(after).toHaveLength(2)
+    expect(after).toContain(before[1])
+    expect(after).not.toContain(before[0])
+    expect(service.output()).toContain('a worker died; another takes its place')
+    await crowd.stop()
+    expect(ledger.counts.cut).toBeGreaterThan(0)
+    expect(ledger.faults).toEqual([])
+    const database = await connectToDatabase(dataDir)
+    expect(await findFlaws(line, database, cast, ledger)).toEqual([])
+    await database.end()
+    await line.close()
+  })
+
+  it('SIGHUP replaces one after the other under load: what was answered is there and delivered, sockets come back', async () => {
+    const { service, url, dataDir, line } = await start({
+      ...{ SOCKET_DRAIN_SECONDS: '0.5', WEBHOOK_ALLOW_PRIVATE: 'true' },
+    })
+    const endpoint = await openEndpoint()
+    stage.onClean(() => endpoint.close())
+    const hook = { id: 'hook', name: 'Hook', webhookURL: endpoint.url, retryOnFailure: true, triggers: ['message_sent'] }
+    await expectSuccess(line.call('POST', '/webhooks', hook))
+    const { ledger, cast, crowd, grown } = await load(service, line, url, 8)
+    const [uid, other] = cast.uids as [string, string]
+    const { data } = await expectSuccess(line.call('POST', `/users/${uid}/auth_tokens`, {}))
+    const login = { type: 'auth', appId: 'parley', body: { auth: data.authToken, presenceSubscription: 'NONE' } }
+    const sockets = Array.from({ length: 10 }, (_, i) => openFlapping(url, { ...login, deviceId: `d${i}` }))
+    stage.onClean(() => sockets.forEach((socket) => socket.stop()))
+    await vi.waitUntil(() => sockets.every((socket) => socket.isIn()), { timeout: 10_000 })
+
+    const before = workersOf(service)
+    service.signal('SIGHUP')
+    const isReplaced = () => workersOf(service).length === 2 && workersOf(service).every((pid) => !before.includes(pid))
+    await vi.waitUntil(isReplaced, { timeout: 40_000, interval: 50 })
+    await grown(100)
+    await vi.waitUntil(() => sockets.every((socket) => socket.isIn()), { timeout: 10_000 })
+    await crowd.stop()
+    expect(ledger.faults).toEqual([])
+    expect(ledger.counts.refused).toBe(0)
+    const database = await connectToDatabase(dataDir)
+    expect(await findFlaws(line, database, cast, ledger)).toEqual([])
+    const delivered = () => new Set(endpoint.received.map(({ text }) => /"muid":"([^"]+)"/.exec(text)?.[1]))
+    const undelivered = () => [...ledger.acknowledged.keys()].filter((muid) => !delivered().has(muid))
+    await vi.waitUntil(() => undelivered().length === 0, { timeout: 30_000, interval: 200 })
+    await database.end()
+
+    // Each was told to connect again, and was never turned away.
+    for (const { codes } of sockets) expect(new Set(codes)).toEqual(new Set([1012]))
+    const body = { receiver: uid, receiverType: 'user', data: { text: 'after it all' } }
+    await expectSuccess(line.call('POST', '/messages', body, { as: other }))
+    await vi.waitUntil(() => sockets.every(({ texts }) => texts.has('after it all')), { timeout: 10_000 })
+    for (const socket of sockets) socket.stop()
+    await line.close()
+  })
+
+  it('workers that die over and over end the whole, with the reason', async () => {
+    const { service, line } = await start()
+    await line.close()
+    const kept = workersOf(service)[1]
+    const killing = (async () => {
+      while (service.isRunning) {
+        for (const pid of workersOf(service)) if (pid !== kept) process.kill(pid, 'SIGKILL')
+        await delay(50)
+      }
+    })()
+    expect(await service.exited).toEqual({ code: 1, signal: null })
+    await killing
+    expect(service.output()).toMatch(/Parley ends: worker \d died 5 times in a row soon after its start: SIGKILL/)
+    expect(isAlive(kept as number)).toBe(false)
+  })
+
+  it('SIGTERM ends the workers in an orderly way, and then the database', async () => {
+    const { service, url, dataDir, line } = await start()
+    const { ledger, crowd } = await load(service, line, url)
+    const workers = workersOf(service)
+    service.signal('SIGTERM')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+    await crowd.stop()
+    expect(ledger.faults).toEqual([])
+    expect(workers.filter(isAlive)).toEqual([])
+    expect(findServersOf(clusterOf(dataDir))).toEqual([])
+    expect(stateOfCluster(dataDir)).toBe('shut down')
+    await line.close()
+  })
+
+  it('when the first process is killed its workers end too, and the next start finds everything', async () => {
+    const { service, dataDir, line } = await start()
+    await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
+    await line.close()
+    const workers = workersOf(service)
+    await service.kill()
+    await vi.waitUntil(() => !workers.some(isAlive), { timeout: 5_000 })
+    const next = await stage.start({ WORKERS: '2', REDIS_URL: redis?.url ?? '', DATA_DIR: dataDir })
+    const again = await next.ready
+    const other = openLine(() => again)
+    await expectSuccess(other.call('GET', '/users/alice'))
+    await other.close()
+    expect(await readFile(join(dataDir, 'parley.lock'), 'utf8')).toContain(String(next.pid))
+  })
+
+  it('a worker that cannot start keeps the service from starting, and says why once', async () => {
+    const { service, url, line } = await start()
+    const port = new URL(url).port
+    const second = stage.launch({
+      ...{ WORKERS: '2', REDIS_URL: redis?.url ?? '', DATA_DIR: stage.makeFolder(), PORT: port },
+    })
+    expect(await second.exited).toEqual({ code: 1, signal: null })
+    expect(second.output().match(/could not start: .*EADDRINUSE/g)).toHaveLength(1)
+    expect(service.isRunning).toBe(true)
+    await line.close()
+  })
+})

@@ -1,0 +1,94 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ExternalServer, startExternalServer } from '../faults/support/external.ts'
+import { openNetwork } from '../faults/support/proxy.ts'
+import { createStage } from '../faults/support/stage.ts'
+import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import { sharedService, startService } from '../support/service.ts'
+import { authFrame, Client, connect, eventually, tokenOf } from '../support/socket.ts'
+import { createUsers, createWorld } from '../support/world.ts'
+
+const stage = createStage()
+let server: ExternalServer
+
+beforeAll(async () => {
+  server = await startExternalServer(stage)
+})
+afterAll(stage.clean)
+
+describe('while the database is away', () => {
+  it('sockets stay, logins are refused for the moment, and all goes on afterwards', async () => {
+    const connectionString = await server.database('sockets')
+    const network = await openNetwork(stage, server.port)
+    const service = await startService(
+      {},
+      { connectionString: connectionString.replace(`:${server.port}/`, `:${network.port}/`) },
+    )
+    const world = await createWorld(service)
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const [aliceToken, bobToken] = [await tokenOf(world, 'alice'), await tokenOf(world, 'bob')]
+    const bob = await connect(world, 'bob', { token: bobToken })
+    const { id } = await say(world, 'alice', 'bob', 'before')
+    await bob.takeText('before')
+
+    network.swallow()
+    const ready = async () => (await world.get('/ready')).status
+    await eventually(ready, (status) => status === 503)
+    await bob.pong()
+    bob.send({ type: 'receipts', receiver: 'alice', receiverType: 'user', body: { action: 'read', messageId: id } })
+    expect((await bob.takeType('error')).body).toMatchObject({ code: 'ERR_MISSION_FAILED', frame: 'receipts' })
+    const alice = await new Client(world.url).opened()
+    alice.send(authFrame(world, 'alice', aliceToken))
+    expect((await alice.takeType('auth')).body).toEqual({ code: '503', status: 'ERR_MISSION_FAILED' })
+    expect(await alice.closed()).toBe(1013)
+
+    network.heal()
+    await eventually(ready, (status) => status === 200)
+    await connect(world, 'alice', { token: aliceToken })
+    await say(world, 'alice', 'bob', 'after')
+    await sayInGroup(world, 'alice', 'team', 'after in the group')
+    await bob.takeText('after')
+    await bob.takeText('after in the group')
+    await service.parley.close()
+    expect(await bob.closed()).toBe(1012)
+  })
+})
+
+describe('when what other processes told may have been missed', () => {
+  it('nothing that is kept is believed: tokens, members, blocks', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const tokens = [await tokenOf(world, 'bob'), await tokenOf(world, 'bob')] as const
+    const gone = await connect(world, 'bob', { token: tokens[0], deviceId: 'gone' })
+    const bob = await connect(world, 'bob', { token: tokens[1] })
+    const [alice, carol] = [await connect(world, 'alice'), await connect(world, 'carol')]
+    const typing = { type: 'typing_indicator', receiver: 'carol', receiverType: 'user', body: { action: 'started' } }
+    alice.send(typing)
+    await carol.takeType('typing_indicator')
+    await sayInGroup(world, 'alice', 'team', 'one')
+    for (const client of [gone, bob, carol]) await client.takeText('one')
+
+    // As if another process had done it, and the line to it were cut.
+    const { database, secrets } = world.context
+    const { appId } = world.app
+    await database.run(sql`delete from auth_tokens where app_id = ${appId} and digest = ${secrets.digest(tokens[0])}`)
+    await database.run(sql`delete from group_members where app_id = ${appId} and guid = 'team' and uid = 'bob'`)
+    await database.run(sql`
+      insert into blocks (app_id, blocker, blocked, blocked_at)
+      values (${appId}, 'carol', 'alice', 1)`)
+    await (await sharedService()).parley.sockets.doubt()
+
+    expect(await gone.closed()).toBe(4403)
+    dataOf(await world.post('/messages', { receiver: 'team', receiverType: 'group', data: { text: 'two' } }))
+    await carol.takeText('two')
+    await bob.pong()
+    expect(bob.frames).toEqual([])
+    const tab = await connect(world, 'alice', { deviceId: 'tab' })
+    alice.send(typing)
+    await tab.takeType('typing_indicator')
+    await carol.pong()
+    expect(carol.frames).toEqual([])
+  })
+})
