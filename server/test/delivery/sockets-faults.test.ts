@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Parley } from '../../src/app.ts'
 import { type ExternalServer, startExternalServer } from '../faults/support/external.ts'
 import { openNetwork } from '../faults/support/proxy.ts'
 import { createStage } from '../faults/support/stage.ts'
@@ -10,17 +11,21 @@ import { createUsers, createWorld } from '../support/world.ts'
 
 const stage = createStage()
 let server: ExternalServer
+let service: { parley: Parley; url: string }
 
 beforeAll(async () => {
   server = await startExternalServer(stage)
 })
-afterAll(stage.clean)
+afterAll(async () => {
+  // Connections that died without a word are let go of when their other ends are.
+  await Promise.all([service.parley.close(), stage.clean()])
+})
 
 describe('while the database is away', () => {
   it('sockets stay, logins are refused for the moment, and all goes on afterwards', async () => {
     const connectionString = await server.database('sockets')
     const network = await openNetwork(stage, server.port)
-    const service = await startService(
+    service = await startService(
       {},
       { connectionString: connectionString.replace(`:${server.port}/`, `:${network.port}/`) },
     )
@@ -50,7 +55,7 @@ describe('while the database is away', () => {
     await sayInGroup(world, 'alice', 'team', 'after in the group')
     await bob.takeText('after')
     await bob.takeText('after in the group')
-    await service.parley.close()
+    await service.parley.http.close()
     expect(await bob.closed()).toBe(1012)
   })
 })

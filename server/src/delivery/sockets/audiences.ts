@@ -4,14 +4,17 @@ import { statement } from '../../store/statement.ts'
 import type { AppSockets } from './registry.ts'
 
 /**
- * The members of one group that are connected to this process. Read once, when something is said there, then kept current
- * by what is told of joining and leaving; who connects later is looked up with the next thing said.
+ * The members of one group that are connected to this process. Read when something is said there, then kept current by what
+ * is told of joining and leaving; who connects later is looked up with the next thing said. Read anew after a while, since
+ * imports tell nothing.
  */
 export interface Audience {
   readonly guid: string
   readonly members: Set<string>
   /** How many arrivals of the app have been looked up. */
   checked: number
+  /** Epoch milliseconds: when all were looked up. */
+  readAt: number
   /** uids whose membership changed while others are being looked up: what was told of them counts. */
   changed: Set<string> | undefined
   reading: Promise<void> | undefined
@@ -39,6 +42,7 @@ const selectMembers = statement(`
 
 const maxAudiences = 20_000
 const forgetAfterMs = 300_000
+const readAnewAfterMs = 60_000
 
 /** What is known of a group, current or not. */
 export function audienceOf(sockets: AppSockets, guid: string): Audience {
@@ -49,6 +53,7 @@ export function audienceOf(sockets: AppSockets, guid: string): Audience {
       guid,
       members: new Set(),
       checked: -1,
+      readAt: 0,
       changed: undefined,
       reading: undefined,
       scopes: undefined,
@@ -62,9 +67,9 @@ export function audienceOf(sockets: AppSockets, guid: string): Audience {
   return audience
 }
 
-/** Everybody who is connected has been looked up. */
+/** Everybody who is connected has been looked up, and not too long ago. */
 export function isCurrent(sockets: AppSockets, audience: Audience): boolean {
-  return audience.checked === sockets.arrived
+  return audience.checked === sockets.arrived && Date.now() - audience.readAt < readAnewAfterMs
 }
 
 /** The audience of a group, once everybody who is connected has been looked up. */
@@ -81,13 +86,24 @@ export async function currentAudience(database: Database, sockets: AppSockets, g
 
 async function lookUp(database: Database, sockets: AppSockets, audience: Audience): Promise<void> {
   const upTo = sockets.arrived
-  const uids = audience.checked < 0 ? [...sockets.users.keys()] : sockets.arrivedSince(audience.checked)
+  const startedAt = Date.now()
+  const isWhole = audience.checked < 0 || startedAt - audience.readAt >= readAnewAfterMs
+  const uids = isWhole ? [...sockets.users.keys()] : sockets.arrivedSince(audience.checked)
   const changed = new Set<string>()
   audience.changed = changed
-  const rows = await database.query<{ uid: string }>(selectMembers, [sockets.app.appId, audience.guid, uids])
-  for (const { uid } of rows) if (!changed.has(uid)) audience.members.add(uid)
-  audience.changed = undefined
-  audience.checked = upTo
+  try {
+    const rows = await database.query<{ uid: string }>(selectMembers, [sockets.app.appId, audience.guid, uids])
+    const found = new Set(rows.map(({ uid }) => uid))
+    for (const uid of uids) {
+      if (changed.has(uid)) continue
+      if (found.has(uid)) audience.members.add(uid)
+      else audience.members.delete(uid)
+    }
+    audience.checked = upTo
+    if (isWhole) audience.readAt = startedAt
+  } finally {
+    audience.changed = undefined
+  }
 }
 
 /** Members came or went. */

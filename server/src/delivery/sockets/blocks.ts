@@ -29,6 +29,9 @@ const select = statement(`
   where b.app_id = $1
   and b.blocked = any($2::text[])`)
 
+/** What is told of blocks drops them at once; this is for what nobody tells. */
+const keptMs = 60_000
+
 const none: ReadonlySet<string> = new Set()
 const noBlocks: BlocksOf = { blocked: none, blockers: none }
 
@@ -55,7 +58,7 @@ export async function readBlocks(
 }
 
 export function createBlockBook(database: Database): BlockBook {
-  const known = new LRUCache<string, Promise<BlocksOf>>({ max: 20_000 })
+  const known = new LRUCache<string, Promise<BlocksOf>>({ max: 20_000, ttl: keptMs })
 
   return {
     async of(appId, uid) {

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Place } from '../../events/types.ts'
-import { currentAudience } from './audiences.ts'
+import { currentAudience, isCurrent } from './audiences.ts'
 import { areApart, type BlockBook } from './blocks.ts'
 import type { Connection } from './connection.ts'
 import { encodeFrame } from './frames.ts'
@@ -74,7 +74,7 @@ export function tellAtOnce(sockets: AppSockets, telling: Telling): boolean {
     return true
   }
   const audience = sockets.audiences.get(first)
-  if (audience === undefined || audience.checked !== sockets.arrived || sockets.hiding > 0) return false
+  if (audience === undefined || !isCurrent(sockets, audience) || sockets.hiding > 0) return false
   audience.usedAt = Date.now()
   sendTo(sockets, audience.members, telling, encodeFrame(frame))
   return true

@@ -39,12 +39,12 @@ const room = 100
 const turnMs = 10_000
 /** How long to wait after a fault of our own. */
 const afterFaultMs = 1_000
-/** While attempts are under way, how often to look for more. */
+/** While attempts are under way, how often to look for more; with enough at hand, only for changes of the webhook. */
 const lookMs = 100
+const lookWhenFullMs = 1_000
 
 interface Ready {
   readonly delivery: DueDelivery
-  readonly target: Target
   readonly body: string | Error
 }
 
@@ -83,12 +83,14 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
   const results = createResultWriter(database, key, () => breaker.health)
   const turnEnds = performance.now() + turnMs
   const underWay = new Set<number>()
+  /** As it was when last looked at. */
+  let target: Target | undefined
   let putOffMs = 0
   let gone: Target | undefined
 
-  const lanes = createLanes<Ready>(width, async ({ delivery, target, body }) => {
+  const lanes = createLanes<Ready>(width, async ({ delivery, body }) => {
     // What is left is read again by whoever goes on.
-    if (mustStop() || !lease.isHeld) return
+    if (mustStop() || !lease.isHeld || target === undefined) return
     if (body instanceof Error) {
       const { id, step } = delivery
       const untold = { succeeded: false, error: body.message, durationMs: 0 }
@@ -114,7 +116,6 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
   const mustStop = () =>
     signal.aborted || gone !== undefined || putOffMs > 0 || breaker.pauseMs > 0 || performance.now() > turnEnds
 
-  let target: Target | undefined
   let failure: unknown
   try {
     if (await work()) return
@@ -145,7 +146,7 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
         else underWay.add(delivery.id)
         const body = bodies.get(delivery.id) ?? new Error('what happened can no longer be told')
         const chain = delivery.attempts === 0 ? (delivery.conversation ?? undefined) : undefined
-        lanes.add({ delivery, target, body }, chain)
+        lanes.add({ delivery, body }, chain)
       }
       if (due.length === 0 && lanes.size === 0) {
         await results.flush()
@@ -157,7 +158,7 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
       const waiting = new AbortController()
       await Promise.race([
         lanes.until(isFull && !breaker.isProbing ? room / 2 : 0),
-        delay(isFull ? turnMs : lookMs, undefined, { signal: waiting.signal }).catch(() => {}),
+        delay(isFull ? lookWhenFullMs : lookMs, undefined, { signal: waiting.signal }).catch(() => {}),
       ])
       waiting.abort()
     }
