@@ -10,7 +10,7 @@ import { runWorker } from './process/worker.ts'
  * How far the heap may grow beyond what is in use before it is cleaned up, in percent. By itself the engine lets it double
  * or more, so that an import of large requests would hold memory that it does not need.
  */
-const heapGrowth = 40
+const heapGrowth = 80
 
 v8.setFlagsFromString(`--heap-growing-percent=${heapGrowth}`)
 dotenv.config({ quiet: true })

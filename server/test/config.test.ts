@@ -46,7 +46,31 @@ describe('the configuration', () => {
         drainMs: 3_000,
       },
       demo: true,
+      workers: 1,
+      redis: undefined,
     })
+  })
+
+  it('of several processes needs a Redis, and names what is wrong with it', () => {
+    const url = 'redis://:secret@cache.example.com:6379/2'
+    expect(readConfig({ WORKERS: '4', REDIS_URL: url })).toMatchObject({
+      workers: 4,
+      redis: { url, prefix: 'parley' },
+    })
+    expect(readConfig({ REDIS_URL: 'rediss://cache', REDIS_PREFIX: 'chat-2' })).toMatchObject({
+      workers: 1,
+      redis: { url: 'rediss://cache', prefix: 'chat-2' },
+    })
+    expect(problemsOf({ WORKERS: '2' })).toEqual([expect.stringMatching(/^REDIS_URL is missing: with WORKERS=2 /)])
+    for (const workers of ['0', '-1', '1.5', 'all', '1000']) {
+      expect(problemsOf({ WORKERS: workers, REDIS_URL: url })).toEqual([expect.stringContaining('WORKERS must be')])
+    }
+    for (const wrong of ['localhost:6379', 'http://cache', 'redis://', '/run/redis.sock']) {
+      expect(problemsOf({ REDIS_URL: wrong })).toEqual([expect.stringContaining('REDIS_URL must start with')])
+    }
+    // Such a URL holds a password.
+    expect(problemsOf({ REDIS_URL: 'http://:secret@cache' }).join()).not.toContain('secret')
+    expect(problemsOf({ REDIS_URL: url, REDIS_PREFIX: 'a b' })).toEqual([expect.stringContaining('REDIS_PREFIX')])
   })
 
   it('reads every variable', () => {
@@ -79,8 +103,13 @@ describe('the configuration', () => {
       SOCKET_FRAMES_PER_SECOND: '10',
       SOCKETS_PER_USER: '3',
       SOCKET_DRAIN_SECONDS: '0.5',
+      WORKERS: '3',
+      REDIS_URL: 'redis://cache',
+      REDIS_PREFIX: 'shop',
     })
     expect(config).toEqual({
+      workers: 3,
+      redis: { url: 'redis://cache', prefix: 'shop' },
       host: '0.0.0.0',
       port: 9000,
       databaseUrl: 'postgresql://u:p@db/chat',

@@ -37,6 +37,8 @@ export interface MessageSent {
   readonly message?: Message
   /** Device of the sender (header `resource`), which knows already; only on its way to sockets. */
   readonly device?: string
+  /** Revision of the group when the message was written, which changes with its members; only on its way to sockets. */
+  readonly groupRevision?: number
 }
 
 export interface UserMentioned {

@@ -15,6 +15,7 @@ import {
 } from './foundation.ts'
 import { closeGently, listen } from './listen.ts'
 import { addressOf } from './messages.ts'
+import { watchForOthers } from './others.ts'
 
 /** Of the ten seconds that a stop may take, the last are for the database. */
 const stopTimeoutMs = 9_000
@@ -23,6 +24,7 @@ const stopTimeoutMs = 9_000
 interface Running {
   postgres?: Promise<OwnDatabase>
   parley?: Parley
+  stopWatching?: () => void
   stopping: boolean
 }
 
@@ -49,6 +51,7 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
     running.parley = parley
     await listen(parley, config)
     greet(addressOf(parley.http), config, keys)
+    if (config.redis === undefined) running.stopWatching = watchForOthers(parley.context.database, log)
   } catch (error) {
     await postgres?.stop()
     throw error
@@ -74,6 +77,7 @@ function stopOnSignal(log: Log, running: Running): void {
     if (running.stopping) process.exit(1)
     running.stopping = true
     log.info({ signal }, 'stopping')
+    running.stopWatching?.()
     const closing = running.parley === undefined ? Promise.resolve() : closeGently(running.parley)
     const finished = await Promise.race([closing.then(() => true), delay(stopTimeoutMs, false)])
     if (!finished) log.warn('not everything finished in time; stopping all the same')

@@ -76,7 +76,9 @@ describe.runIf(hasRedis)('WORKERS=2', () => {
     expect(Number(count?.[1])).toBe(20)
     for (const worker of [1, 2]) expect(metrics).toContain(`process_resident_memory_bytes{worker="${worker}"}`)
     expect(metrics).toContain('parley_workers_reporting 2')
-    expect(service.output().match(/Base address/g) ?? []).toHaveLength(service.output().includes('Base address') ? 1 : 0)
+    expect(service.output().match(/Base address/g) ?? []).toHaveLength(
+      service.output().includes('Base address') ? 1 : 0,
+    )
     expect(service.output().match(/Parley is running/g)).toHaveLength(1)
     await line.close()
   })
@@ -108,14 +110,22 @@ describe.runIf(hasRedis)('WORKERS=2', () => {
     })
     const endpoint = await openEndpoint()
     stage.onClean(() => endpoint.close())
-    const hook = { id: 'hook', name: 'Hook', webhookURL: endpoint.url, retryOnFailure: true, triggers: ['message_sent'] }
+    const hook = {
+      id: 'hook',
+      name: 'Hook',
+      webhookURL: endpoint.url,
+      retryOnFailure: true,
+      triggers: ['message_sent'],
+    }
     await expectSuccess(line.call('POST', '/webhooks', hook))
     const { ledger, cast, crowd, grown } = await load(service, line, url, 8)
     const [uid, other] = cast.uids as [string, string]
     const { data } = await expectSuccess(line.call('POST', `/users/${uid}/auth_tokens`, {}))
     const login = { type: 'auth', appId: 'parley', body: { auth: data.authToken, presenceSubscription: 'NONE' } }
     const sockets = Array.from({ length: 10 }, (_, i) => openFlapping(url, { ...login, deviceId: `d${i}` }))
-    stage.onClean(() => sockets.forEach((socket) => socket.stop()))
+    stage.onClean(() => {
+      for (const socket of sockets) socket.stop()
+    })
     await vi.waitUntil(() => sockets.every((socket) => socket.isIn()), { timeout: 10_000 })
 
     const before = workersOf(service)

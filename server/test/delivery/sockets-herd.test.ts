@@ -179,3 +179,31 @@ describe('many who send at once', () => {
     expect(heard.toSorted()).toEqual(stored.map(({ id }: { id: string }) => id).toSorted())
   })
 })
+
+describe('somebody who is kicked while all talk', () => {
+  it('hears nothing that was said after it, however close it came', async () => {
+    const world = await createWorld()
+    const writers = Array.from({ length: 6 }, (_, i) => `w${i}`)
+    await createUsers(world, 'alice', 'bob', ...writers)
+    await createGroup(world, 'team', 'alice', { participants: ['bob', ...writers] })
+    const bob = await connect(world, 'bob')
+    for (let round = 0; round < 5; round++) {
+      let talking = true
+      const talk = writers.map(async (uid) => {
+        while (talking) await sayInGroup(world, uid, 'team', 'x')
+      })
+      await bob.take(({ body }) => body?.data?.text === 'x')
+      dataOf(await world.delete('/groups/team/members/bob', undefined, { as: 'alice' }))
+      talking = false
+      await Promise.all(talk)
+      await bob.pong()
+      const page = dataOf(await world.get('/groups/team/messages?limit=200&affix=prepend', { as: 'alice' }))
+      const kicked = page.findLast((message: Frame) => message.data.action === 'kicked')
+      const heard = bob.frames.filter(({ type }) => type === 'message').map(({ body }) => Number(body.id))
+      expect(heard.filter((id) => id >= Number(kicked.id))).toEqual([])
+      dataOf(await world.post('/groups/team/members', { participants: ['bob'] }, { as: 'alice' }))
+      await bob.take(({ body }) => body?.data?.action === 'added')
+      bob.frames.length = 0
+    }
+  })
+})

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, say } from '../support/chat.ts'
 import { startService } from '../support/service.ts'
@@ -233,5 +234,24 @@ describe('a process that is gone', () => {
       40_000,
     )
     expect(left).toEqual(['alice'])
+  })
+})
+
+describe('a process that was taken for dead', () => {
+  it('says anew who is connected to it', async () => {
+    const world = await chatWorld('alice', 'bob')
+    await connect(world, 'alice')
+    const online = async () => uidsOf(dataOf(await world.get('/users?status=available')))
+    await eventually(online, (uids) => uids.length === 1)
+    const { database } = world.context
+    // As after a pause of half a minute, in which another process has swept what was left.
+    await database.run(sql`delete from presence_nodes
+      where id in (select node from presence where app_id = ${world.app.appId})`)
+    await database.run(sql`delete from presence where app_id = ${world.app.appId}`)
+    await database.run(sql`update users set online = false where app_id = ${world.app.appId}`)
+    expect(await online()).toEqual([])
+    await connect(world, 'bob')
+    expect(await eventually(online, (uids) => uids.length === 2)).toEqual(['alice', 'bob'])
+    expect(await statusOf(world, 'alice')).toBe('available')
   })
 })

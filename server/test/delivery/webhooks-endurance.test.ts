@@ -211,3 +211,43 @@ describe('the database', () => {
     await delivered(world, 61)
   }, 120_000)
 })
+
+describe('a webhook that is changed while it is delivered to', () => {
+  /** Sixty events of one conversation are on their way, slowly. */
+  async function underWay() {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    endpoint.behave({ delayMs: 100 })
+    await register(world, endpoint.url)
+    await tell(world, message, 60, 1)
+    await soon(() => expect(endpoint.received.length).toBeGreaterThan(3))
+    return { world, endpoint }
+  }
+
+  it('gets the rest at its new address', async () => {
+    const [{ world, endpoint }, other] = [await underWay(), await open()]
+    dataOf(await world.put('/webhooks/hook', { webhookURL: other.url }))
+    await delivered(world, 60)
+    expect(other.received.length).toBeGreaterThan(20)
+    expect(new Set([...idsOf(endpoint), ...idsOf(other)]).size).toBe(60)
+  }, 60_000)
+
+  it('gets no more once it is disabled or removed', async () => {
+    for (const stop of [
+      (world: World) => world.put('/webhooks/hook', { enabled: false }),
+      (world: World) => world.delete('/webhooks/hook'),
+    ]) {
+      const { world, endpoint } = await underWay()
+      dataOf(await stop(world))
+      await soon(async () => {
+        const holders = await own.query(
+          `select from webhook_states s join webhooks w on w.key = s.webhook
+           where w.app_id = $1 and s.leased_by is not null`,
+          [world.app.appId],
+        )
+        const jobs = await own.query('select from graphile_worker.jobs')
+        expect([holders, jobs]).toEqual([[], []])
+      })
+      expect(endpoint.received.length).toBeLessThan(50)
+    }
+  }, 60_000)
+})

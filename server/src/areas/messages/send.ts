@@ -154,7 +154,8 @@ function publish(events: Events, row: MessageRow, written: WrittenRow, message: 
   const place = { conversation: written.conversation as number, kind: row.kind, first, second }
   const messageId = written.id as number
   const device = caller.kind === 'user' && caller.device !== undefined ? { device: caller.device } : {}
-  events.publish(row.appId, { trigger: 'message_sent', place, messageId, message, ...device })
+  const groupRevision = row.kind === 2 ? { groupRevision: written.receiverRevision } : {}
+  events.publish(row.appId, { trigger: 'message_sent', place, messageId, message, ...device, ...groupRevision })
   if (row.mentioned !== null) events.publish(row.appId, { trigger: 'user_mentioned', place, messageId })
 }
 

@@ -13,6 +13,8 @@ export interface Audience {
   readonly members: Set<string>
   /** How many arrivals of the app have been looked up. */
   checked: number
+  /** Of the group when all were looked up: it changes with the members. */
+  revision: number
   /** Epoch milliseconds: when all were looked up. */
   readAt: number
   /** uids whose membership changed while others are being looked up: what was told of them counts. */
@@ -34,11 +36,14 @@ export interface Audience {
 }
 
 const selectMembers = statement(`
-  select m.uid
-  from group_members m
-  where m.app_id = $1
-  and m.guid = $2
-  and m.uid = any($3::text[])`)
+  select m.uid, g.revision
+  from groups g
+  left join group_members m on m.app_id = g.app_id and m.guid = g.guid and m.uid = any($3::text[])
+  where g.app_id = $1
+  and g.guid = $2`)
+
+/** In place of a revision: as the members are now, not as far as they are known. */
+export const asOfNow = Number.POSITIVE_INFINITY
 
 const maxAudiences = 20_000
 const forgetAfterMs = 300_000
@@ -53,6 +58,7 @@ export function audienceOf(sockets: AppSockets, guid: string): Audience {
       guid,
       members: new Set(),
       checked: -1,
+      revision: 0,
       readAt: 0,
       changed: undefined,
       reading: undefined,
@@ -72,27 +78,46 @@ export function isCurrent(sockets: AppSockets, audience: Audience): boolean {
   return audience.checked === sockets.arrived && Date.now() - audience.readAt < readAnewAfterMs
 }
 
-/** The audience of a group, once everybody who is connected has been looked up. */
-export async function currentAudience(database: Database, sockets: AppSockets, guid: string): Promise<Audience> {
-  for (;;) {
+/**
+ * The audience of a group, once everybody who is connected has been looked up.
+ * @param revision of the group as of which it must be known, at least: what happened there may be heard of before the change
+ *   of members that came first
+ */
+export async function currentAudience(
+  database: Database,
+  sockets: AppSockets,
+  guid: string,
+  revision = 0,
+): Promise<Audience> {
+  for (let isReadNow = false; ; ) {
     const audience = audienceOf(sockets, guid)
-    if (isCurrent(sockets, audience)) return audience
-    audience.reading ??= lookUp(database, sockets, audience).finally(() => {
-      audience.reading = undefined
-    })
+    const isKnown = revision === asOfNow ? isReadNow : audience.revision >= revision
+    if (isKnown && isCurrent(sockets, audience)) return audience
+    if (audience.reading === undefined) {
+      isReadNow = true
+      audience.reading = lookUp(database, sockets, audience, !isKnown).finally(() => {
+        audience.reading = undefined
+      })
+    }
     await audience.reading
   }
 }
 
-async function lookUp(database: Database, sockets: AppSockets, audience: Audience): Promise<void> {
+async function lookUp(
+  database: Database,
+  sockets: AppSockets,
+  audience: Audience,
+  isWholeAsked: boolean,
+): Promise<void> {
   const upTo = sockets.arrived
   const startedAt = Date.now()
-  const isWhole = audience.checked < 0 || startedAt - audience.readAt >= readAnewAfterMs
+  const isWhole = isWholeAsked || audience.checked < 0 || startedAt - audience.readAt >= readAnewAfterMs
   const uids = isWhole ? [...sockets.users.keys()] : sockets.arrivedSince(audience.checked)
   const changed = new Set<string>()
   audience.changed = changed
   try {
-    const rows = await database.query<{ uid: string }>(selectMembers, [sockets.app.appId, audience.guid, uids])
+    const values = [sockets.app.appId, audience.guid, uids]
+    const rows = await database.query<{ uid: string | null; revision: number }>(selectMembers, values)
     const found = new Set(rows.map(({ uid }) => uid))
     for (const uid of uids) {
       if (changed.has(uid)) continue
@@ -100,7 +125,11 @@ async function lookUp(database: Database, sockets: AppSockets, audience: Audienc
       else audience.members.delete(uid)
     }
     audience.checked = upTo
-    if (isWhole) audience.readAt = startedAt
+    if (isWhole) {
+      audience.readAt = startedAt
+      // Of a group that is gone, nothing newer will be known.
+      audience.revision = rows[0]?.revision ?? Number.MAX_SAFE_INTEGER
+    }
   } finally {
     audience.changed = undefined
   }

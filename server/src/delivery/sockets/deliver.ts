@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { readMessages } from '../../areas/messages/rows.ts'
 import type { BusEvent, MessageChanged, MessageSent, Receipt, ReceiptOfAll } from '../../events/types.ts'
-import { changeMembers, forgetAudience } from './audiences.ts'
+import { asOfNow, changeMembers, forgetAudience } from './audiences.ts'
 import type { Cards } from './cards.ts'
 import { Lanes } from './lanes.ts'
 import type { PresenceFanout } from './presence/fanout.ts'
@@ -36,10 +36,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   const authors = new LRUCache<string, string>({ max: 20_000 })
   let queue: Array<() => void> = []
 
-  /**
-   * At the end of this turn of the event loop. Whatever was committed before a message has been read by then, so a member
-   * whose removal came first is out of the audience, whichever connection the news came by.
-   */
+  /** At the end of this turn of the event loop, so that what was committed just before has mostly been heard of. */
   const later = (work: () => void) => {
     if (queue.length === 0) setImmediate(flush)
     queue.push(work)
@@ -85,10 +82,12 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const { app } = sockets
     // A send to somebody who stands in a block was refused.
     const blocksKeep = event.trigger === 'message_sent' ? 'nothing' : 'pair'
+    // Messages come often and say as of when; the others come rarely, and it is looked.
+    const revision = event.trigger === 'message_sent' ? (event.groupRevision ?? 0) : asOfNow
     if (message !== undefined) {
       const frame = () => messageFrame(app, event, message)
       const shows = () => shownOf(message)
-      dispatch(sockets, { place, device, actor: message.sender, blocksKeep, isStored: true, shows, frame })
+      dispatch(sockets, { place, device, actor: message.sender, blocksKeep, revision, isStored: true, shows, frame })
       return
     }
     wait(sockets, place, true, async () => {
@@ -96,7 +95,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       if (found === undefined) return undefined
       const frame = () => messageFrame(app, event, found)
       const shows = () => shownOf(found)
-      return { place, device, actor: found.sender, blocksKeep, isStored: true, shows, frame }
+      return { place, device, actor: found.sender, blocksKeep, revision, isStored: true, shows, frame }
     })
   }
 
@@ -173,7 +172,13 @@ export function createDelivery(parts: DeliveryParts): Delivery {
           const message = (await readMessages(context.database, app.appId, [event.messageId])).get(event.messageId)
           return message === undefined ? [] : [message]
         }
-        const about = { actor: event.uid, blocksKeep: 'pair', isStored: true, isReaction: true } as const
+        const about = {
+          actor: event.uid,
+          blocksKeep: 'pair',
+          revision: asOfNow,
+          isStored: true,
+          isReaction: true,
+        } as const
         dispatch(sockets, { ...about, place: event.place, shows, frame })
         return
       }

@@ -27,3 +27,23 @@ export function textOf(data: WebSocket.RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString()
   return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString()
 }
+
+/** A frame of a client; undefined for what is not one JSON object. */
+export function readFrame(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const knownTypes = ['auth', 'typing_indicator', 'receipts', 'transient_message']
+
+/** Of bounded variety, for the metrics. */
+export function typeOf({ type, action }: Record<string, unknown>): string {
+  if (action === 'ping') return 'ping'
+  return typeof type === 'string' && knownTypes.includes(type) ? type : 'unknown'
+}

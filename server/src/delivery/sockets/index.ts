@@ -13,7 +13,7 @@ import { createBlockBook } from './blocks.ts'
 import { createCards } from './cards.ts'
 import { Connection } from './connection.ts'
 import { createDelivery } from './deliver.ts'
-import { textOf } from './frames.ts'
+import { readFrame, textOf, typeOf } from './frames.ts'
 import { createSocketMetrics } from './metrics.ts'
 import { createPresenceFanout } from './presence/fanout.ts'
 import { createPresenceTracker } from './presence/tracker.ts'
@@ -121,7 +121,7 @@ export function createSockets(context: Context): Sockets {
       if (connection.early.push(text) > maxEarlyFrames) connection.close('tooFast')
       return
     }
-    const frame = readObject(text)
+    const frame = readFrame(text)
     if (frame === undefined) {
       connection.close('notJson')
       return
@@ -253,25 +253,6 @@ export function createSockets(context: Context): Sockets {
 
 function isClosing({ state }: Connection): boolean {
   return state === 'closing'
-}
-
-function readObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const knownTypes = ['auth', 'typing_indicator', 'receipts', 'transient_message']
-
-/** Of bounded variety, for the metrics. */
-function typeOf({ type, action }: Record<string, unknown>): string {
-  if (action === 'ping') return 'ping'
-  return typeof type === 'string' && knownTypes.includes(type) ? type : 'unknown'
 }
 
 function pause(ms: number): Promise<void> {

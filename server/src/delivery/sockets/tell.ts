@@ -18,6 +18,8 @@ export interface Telling {
    * with the actor. `nothing`: a rule has looked already. In groups, sockets that hide blocked users are spared either way.
    */
   readonly blocksKeep: 'nothing' | 'pair' | 'everywhere'
+  /** Revision of the group as of which its members must be known, or `asOfNow`. */
+  readonly revision?: number
   /** Of a group's members, these only. */
   readonly only?: readonly string[]
   /** Messages that it shows, or gives a reaction to: roles and scopes may hide them. */
@@ -51,7 +53,7 @@ export async function tell(parts: TellingParts, sockets: AppSockets, telling: Te
     sendTo(sockets, uids, telling, encodeFrame(frame), (uid) => sight?.(uid) === false)
     return
   }
-  const audience = await currentAudience(parts.context.database, sockets, first)
+  const audience = await currentAudience(parts.context.database, sockets, first, telling.revision)
   const sight = await sightOf(parts, sockets, telling, audience.members)
   const uids = telling.only?.filter((uid) => audience.members.has(uid)) ?? audience.members
   sendTo(sockets, uids, telling, encodeFrame(frame), (uid, connection) => {
@@ -75,6 +77,7 @@ export function tellAtOnce(sockets: AppSockets, telling: Telling): boolean {
   }
   const audience = sockets.audiences.get(first)
   if (audience === undefined || !isCurrent(sockets, audience) || sockets.hiding > 0) return false
+  if (audience.revision < (telling.revision ?? 0)) return false
   audience.usedAt = Date.now()
   sendTo(sockets, audience.members, telling, encodeFrame(frame))
   return true

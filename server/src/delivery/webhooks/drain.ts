@@ -13,6 +13,7 @@ import type { Poster } from './http.ts'
 import { createLanes } from './lanes.ts'
 import { type Lease, takeLease, type WebhookKey } from './lease.ts'
 import type { DeliveryMetrics } from './metrics.ts'
+import type { Pace } from './pace.ts'
 import type { Bodies } from './render.ts'
 import { createResultWriter, judge, maxRetryAfterSeconds } from './results.ts'
 import { type Target, toTarget } from './target.ts'
@@ -25,6 +26,7 @@ export interface DrainOptions {
   readonly poster: Poster
   readonly bodies: Bodies
   readonly metrics: DeliveryMetrics
+  readonly pace: Pace
   /** Seconds between attempts. */
   readonly delays: readonly number[]
   /** After how many seconds of failures only a webhook is disabled. */
@@ -78,7 +80,7 @@ async function letGo(lease: Lease, signal: AbortSignal): Promise<void> {
 }
 
 async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, signal: AbortSignal): Promise<void> {
-  const { database, poster, metrics, delays } = options
+  const { database, poster, metrics, pace, delays } = options
   const breaker = createBreaker(lease.health, (delays[0] ?? 0) * 1000 || 1000)
   const results = createResultWriter(database, key, () => breaker.health)
   const turnEnds = performance.now() + turnMs
@@ -89,8 +91,10 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
   let gone: Target | undefined
 
   const lanes = createLanes<Ready>(width, async ({ delivery, body }) => {
+    const to = target
+    if (!mustStop()) await pace.turn()
     // What is left is read again by whoever goes on.
-    if (mustStop() || !lease.isHeld || target === undefined) return
+    if (mustStop() || !lease.isHeld || !to?.enabled) return
     if (body instanceof Error) {
       const { id, step } = delivery
       const untold = { succeeded: false, error: body.message, durationMs: 0 }
@@ -98,8 +102,8 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
       metrics.attempted('failed')
       return
     }
-    const made = await attempt(poster, target, deliveryId(target.key, delivery.id), body)
-    const result = judge(delivery, made, { retryOnFailure: target.retryOnFailure, delays })
+    const made = await attempt(poster, to, deliveryId(to.key, delivery.id), body)
+    const result = judge(delivery, made, { retryOnFailure: to.retryOnFailure, delays })
     results.add(result)
     metrics.attempted(result.status)
     if (made.succeeded) {
@@ -108,7 +112,7 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
       return
     }
     breaker.failed()
-    if (made.status === 410) gone = target
+    if (made.status === 410) gone = to
     if ((made.status === 429 || made.status === 503) && made.retryAfter !== undefined) {
       putOffMs = Math.max(putOffMs, Math.min(made.retryAfter, maxRetryAfterSeconds) * 1000)
     }

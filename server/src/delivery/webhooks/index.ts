@@ -13,6 +13,7 @@ import { drain } from './drain.ts'
 import { deliverTask, enqueueDeliveries } from './enqueue.ts'
 import { createPoster } from './http.ts'
 import { createDeliveryMetrics } from './metrics.ts'
+import { createPace } from './pace.ts'
 import { createBodies } from './render.ts'
 import { listenedEvents } from './subscriptions.ts'
 import type { Target } from './target.ts'
@@ -47,7 +48,7 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
   const bodies = createBodies(database)
   const stopping = new AbortController()
   const drainOptions = {
-    ...{ database, invalidation, secrets, log, poster, bodies, metrics },
+    ...{ database, invalidation, secrets, log, poster, bodies, metrics, pace: createPace() },
     delays: config.webhooks.retrySchedule,
     disableAfter: config.webhooks.disableAfterHours * 3600,
   }

@@ -56,13 +56,27 @@ interface Turned {
   readonly online: boolean
 }
 
-/** Writes who came to a node and who left it, and raises an event for each user whose status turned by that. */
+/** Nobody takes the node for dead until the transaction ends, so that nothing is written that nobody would sweep. */
+const holdNode = statement(`
+  select id
+  from presence_nodes
+  where id = $1
+  for key share`)
+
+/**
+ * Writes who came to a node and who left it, and raises an event for each user whose status turned by that.
+ * @throws Error when the node was taken for dead; with its next sign of life everybody is written anew
+ */
 export async function writePresence(
   { database, events }: Pick<Context, 'database' | 'events'>,
   node: string,
   changes: readonly PresenceChange[],
 ): Promise<void> {
-  await database.transaction((tx) => writeChanges(tx, events, node, changes))
+  await database.transaction(async (tx) => {
+    const held = await tx.query(holdNode, [node])
+    if (held.length === 0) throw new Error('this process was taken for dead')
+    await writeChanges(tx, events, node, changes)
+  })
 }
 
 async function writeChanges(

@@ -1,0 +1,46 @@
+import { performance } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/**
+ * Holds attempts back while this process has its hands full: what is to be delivered is kept and can wait, who sends a
+ * message cannot. Where there is room, nothing is held back.
+ */
+export interface Pace {
+  /** Resolves when another attempt may begin. */
+  turn(): Promise<void>
+}
+
+/** How much of its time a process may be at work before attempts give way. */
+const busyShare = 0.75
+/** Attempts a second that go through all the same, so that nobody waits for ever. */
+const leastPerSecond = 250
+const windowMs = 50
+
+export function createPace(): Pace {
+  let windowEnds = 0
+  let left = Number.POSITIVE_INFINITY
+  let last = performance.eventLoopUtilization()
+
+  const open = (now: number) => {
+    const current = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(current, last)
+    last = current
+    // Counted from the end of the window before, so that a late look gives no less.
+    const elapsed = Math.min(now - windowEnds + windowMs, 1000)
+    left = utilization < busyShare ? Number.POSITIVE_INFINITY : Math.ceil((leastPerSecond * elapsed) / 1000)
+    windowEnds = now + windowMs
+  }
+  return {
+    async turn() {
+      for (;;) {
+        const now = performance.now()
+        if (now >= windowEnds) open(now)
+        if (left > 0) {
+          left--
+          return
+        }
+        await delay(windowEnds - now)
+      }
+    },
+  }
+}
