@@ -22,7 +22,7 @@ export const socketCloses = {
   replaced: { code: 4409, meaning: 'The user has as many newer sockets as one may have.' },
   idle: { code: 4410, meaning: 'Nothing was heard from the client for too long, not even an answer to a ping.' },
   tooSlow: { code: 4413, meaning: 'The client reads more slowly than frames are sent to it.' },
-  tooFast: { code: 4429, meaning: 'The client sends more frames than one may.' },
+  tooFast: { code: 4429, meaning: 'The client sends more frames than one may, or its app makes too many requests.' },
 } as const
 
 export type SocketClose = keyof typeof socketCloses

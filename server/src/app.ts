@@ -11,6 +11,7 @@ import { createSockets, type Sockets } from './delivery/sockets/index.ts'
 import { createWebhookDelivery } from './delivery/webhooks/index.ts'
 import { createEvents } from './events/index.ts'
 import { createRemoteBus } from './events/remote-bus.ts'
+import { createRateLimiter } from './http/rate-limits.ts'
 import { buildHttpServer, type TlsMaterial } from './http/server.ts'
 import type { Log } from './log.ts'
 import { createMediaStorage } from './media/create.ts'
@@ -90,6 +91,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     media,
     events,
     webhooks,
+    rateLimiter: createRateLimiter(config.rateLimits, redis),
     redis,
   }
   await invalidation.start()

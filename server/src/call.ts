@@ -27,6 +27,11 @@ interface Device {
   readonly device?: string
 }
 
+/** The device that acts, where it is a user's and the request names it. */
+export function actingDevice(caller: Caller): string | undefined {
+  return caller.kind === 'user' ? caller.device : undefined
+}
+
 /** One request to one operation, validated, with everything a handler may look at. */
 export interface Call<O extends Operation> {
   readonly app: App

@@ -6,6 +6,7 @@ import type { RolePolicies } from './areas/roles/index.ts'
 import type { Config } from './config.ts'
 import type { WebhookDelivery } from './delivery/webhooks/index.ts'
 import type { Events } from './events/index.ts'
+import type { RateLimiter } from './http/rate-limits.ts'
 import type { Log } from './log.ts'
 import type { MediaLibrary } from './media/library.ts'
 import type { Metrics } from './metrics.ts'
@@ -40,6 +41,8 @@ export interface Context {
   readonly events: Events
   /** Tells webhooks of it. */
   readonly webhooks: WebhookDelivery
+  /** Counts requests, and sockets that log in. */
+  readonly rateLimiter: RateLimiter
   /** What several processes share; absent where there is one. */
   readonly redis: RedisLink | undefined
 }

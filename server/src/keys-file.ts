@@ -44,6 +44,11 @@ export async function loadKeys(config: Config, dataDir: string): Promise<Deploym
   }
 }
 
+/** Takes back keys that were made now and turned out to open nothing, so that they are not taken for those of the database. */
+export async function discardNewKeys({ file, isNew }: DeploymentKeys): Promise<void> {
+  if (isNew) await rm(file, { force: true })
+}
+
 async function readKept(file: string): Promise<Record<string, string> | undefined> {
   try {
     return parse(await readFile(file, 'utf8'))

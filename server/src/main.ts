@@ -2,9 +2,6 @@ import cluster from 'node:cluster'
 import v8 from 'node:v8'
 import dotenv from 'dotenv'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { runAlone } from './process/alone.ts'
-import { runPrimary } from './process/primary.ts'
-import { runWorker } from './process/worker.ts'
 
 /**
  * How far the heap may grow beyond what is in use before it is cleaned up, in percent. By itself the engine lets it double
@@ -22,10 +19,13 @@ main().catch((error: unknown) => {
 
 async function main(): Promise<void> {
   const config = readConfig(process.env)
-  await roleOf(config)(config)
+  const run = await roleOf(config)
+  await run(config)
 }
 
-function roleOf({ workers }: Config): (config: Config) => Promise<void> {
-  if (cluster.isWorker) return runWorker
-  return workers > 1 ? runPrimary : runAlone
+/** Only what the role needs is loaded: the first of several processes serves nothing. */
+async function roleOf({ workers }: Config): Promise<(config: Config) => Promise<void>> {
+  if (cluster.isWorker) return (await import('./process/worker.ts')).runWorker
+  if (workers > 1) return (await import('./process/primary.ts')).runPrimary
+  return (await import('./process/alone.ts')).runAlone
 }

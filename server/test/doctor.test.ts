@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { findDrift } from '../src/doctor/drift.ts'
 import type { Fragment } from '../src/store/statement.ts'
 import { createGroup, dataOf, say, sayInGroup } from './support/chat.ts'
+import { connect, eventually } from './support/socket.ts'
 import { createUsers, createWorld, type World } from './support/world.ts'
 
 /** A small world in which everything that is derived has been derived. */
@@ -44,6 +45,7 @@ describe('the doctor', () => {
     ['threads', sql`delete from threads where app_id = `],
     ['starters of threads', sql`update threads set starter = 'carol' where app_id = `],
     ['reaction counts', sql`update reaction_counts set count = 9 where app_id = `],
+    ['presence', sql`update users set online = true where uid = 'alice' and app_id = `],
     ['sides of one-to-one conversations', sql`delete from conversation_states where uid = 'alice' and app_id = `],
   ])('finds drift in: %s', async (check, damage) => {
     const world = await liveALittle()
@@ -63,5 +65,34 @@ describe('the doctor', () => {
     const found = drift.find((drifted) => drifted.check === check)
     expect(found?.count).toBeGreaterThan(0)
     expect(found?.examples[0]?.subject).toContain(String(world.app.appId))
+  })
+  it('takes for online who has a socket in a process that lives, and nobody else', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const { database } = world.context
+    const { appId } = world.app
+    await connect(world, 'alice')
+    const statusOf = async (uid: string) => dataOf(await world.get(`/users/${uid}`)).status
+    await eventually(
+      () => statusOf('alice'),
+      (status) => status === 'available',
+    )
+    expect(await findDrift(database, appId)).toEqual([])
+
+    await database.run(sql`update users set online = not online where app_id = ${appId}`)
+    // Of a process that is not known any more.
+    await database.run(sql`
+      insert into presence (app_id, uid, node, connection)
+      values (${appId}, 'bob', 'gone', '{}')`)
+    expect(await findDrift(database, appId)).toMatchObject([
+      {
+        check: 'presence',
+        count: 2,
+        examples: expect.arrayContaining([
+          { subject: `${appId}/alice`, stored: 'false', expected: 'true' },
+          { subject: `${appId}/bob`, stored: 'true', expected: 'false' },
+        ]),
+      },
+    ])
   })
 })

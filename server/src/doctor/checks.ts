@@ -205,4 +205,32 @@ export const checks: readonly Check[] = [
       ) n on n.app_id = c.app_id and n.message_id = c.message_id and n.reaction = c.reaction
       where c.count is distinct from n.count`,
   },
+  {
+    name: 'presence',
+    meaning: 'a user counts as online without a socket in a process that lives, or as offline with one',
+    // Users of a process that died go offline within half a minute, once there is another: a database at rest is not ill.
+    find: (appId) => sql`
+      with clock as materialized (
+        select (extract(epoch from clock_timestamp()) * 1000)::bigint as now
+      ),
+      living as materialized (
+        select d.id
+        from presence_nodes d, clock
+        where d.expires_at >= clock.now - 60000
+        or not exists (select from presence_nodes l where l.expires_at >= clock.now)
+      )
+      select u.app_id || '/' || u.uid as subject, u.online::text as stored, n.online::text as expected
+      from users u
+      cross join lateral (
+        select exists (
+          select
+          from presence p
+          join living on living.id = p.node
+          where p.app_id = u.app_id
+          and p.uid = u.uid
+        ) as online
+      ) n
+      where ${ofApp('u', appId)}
+      and u.online <> n.online`,
+  },
 ]

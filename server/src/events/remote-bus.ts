@@ -82,7 +82,7 @@ export function createRemoteBus({ bus, redis, log, registry, onDoubt, onMissed }
   const subscribe = async () => {
     try {
       await listener.subscribe(channel)
-      if (hasSubscribed) peers.reopened()
+      if (hasSubscribed) peers.reopened(heardAt)
       hasSubscribed = true
       outbox.beat()
     } catch {
@@ -129,6 +129,10 @@ export function createRemoteBus({ bus, redis, log, registry, onDoubt, onMissed }
     if (isOpen && now - heardAt > deafAfterMs) {
       isOpen = false
       log.warn('other processes are not heard: what they do reaches clients here late, or when they connect again')
+    }
+    if (peers.hasLost()) {
+      log.warn('a process that was there before Redis was away is there no more: it may have told what was missed')
+      doubt(true)
     }
     const isUnsure = !isOpen || peers.isOneSilent() || hasMissed
     if (isUnsure && now - doubtedAt > doubtEveryMs) doubt(false)

@@ -65,10 +65,13 @@ function rowOf(event: ChatEvent): Stored {
     }
     case 'message_delivery_receipt':
     case 'message_read_receipt':
-    case 'message_delivered_to_all':
-    case 'message_read_by_all':
     case 'message_reaction_added':
     case 'message_reaction_removed': {
+      const { trigger, place, messageId, device, ...data } = event
+      return { conversation: place.conversation, message: messageId, data: { ...parts(place), ...data } }
+    }
+    case 'message_delivered_to_all':
+    case 'message_read_by_all': {
       const { trigger, place, messageId, ...data } = event
       return { conversation: place.conversation, message: messageId, data: { ...parts(place), ...data } }
     }

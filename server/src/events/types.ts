@@ -35,8 +35,8 @@ export interface MessageSent {
   readonly messageId: number
   /** As answered; only in the process where it happened and on its way to sockets, never stored. */
   readonly message?: Message
-  /** Device of the sender (header `resource`), which knows already; only on its way to sockets. */
-  readonly device?: string
+  /** Device of who did it (header `resource`), which knows already; only on its way to sockets, never stored. */
+  readonly device?: string | undefined
   /** Revision of the group when the message was written, which changes with its members; only on its way to sockets. */
   readonly groupRevision?: number
 }
@@ -56,8 +56,8 @@ export interface MessageChanged {
   readonly actionId: number
   /** The action message as answered; never stored. */
   readonly message?: Message
-  /** Device of who did it, as in `MessageSent`. */
-  readonly device?: string
+  /** As in `MessageSent`. */
+  readonly device?: string | undefined
 }
 
 /** A mark of one user moved on. */
@@ -70,6 +70,8 @@ export interface Receipt {
   readonly uid: string
   /** Epoch seconds. */
   readonly at: number
+  /** As in `MessageSent`. */
+  readonly device?: string | undefined
 }
 
 /** Everybody else in a group has got or read everything up to a message. */
@@ -90,6 +92,8 @@ export interface Reacted {
   readonly uid: string
   /** Epoch seconds. */
   readonly reactedAt: number
+  /** As in `MessageSent`. */
+  readonly device?: string | undefined
 }
 
 export interface Blocked {

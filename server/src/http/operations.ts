@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { authenticate, checkActorNamed, resolveApp } from './caller.ts'
 import { apiNotFound, databaseAway } from './errors.ts'
 import { compileQueryReader } from './query.ts'
-import { createRateLimiter, type RateLimiter, takeFromLimits } from './rate-limits.ts'
+import { takeFromLimits } from './rate-limits.ts'
 import { isForm, readForm } from './uploads.ts'
 import { compileCheck, sanitize, sanitizeRecords } from './validation.ts'
 
@@ -23,14 +23,12 @@ interface Asked {
  */
 export function registerOperations(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
   server.decorateRequest('asked')
-  const limiter = createRateLimiter(context.config.rateLimits, context.redis)
-  for (const route of routes) registerOperation(server, context, limiter, route)
+  for (const route of routes) registerOperation(server, context, route)
 }
 
 function registerOperation(
   server: FastifyInstance,
   context: Context,
-  limiter: RateLimiter,
   { operation, handle, options }: Route,
 ): void {
   const readQuery = compileQueryReader(operation.query)
@@ -53,7 +51,7 @@ function registerOperation(
       if (!context.monitor.available) throw databaseAway()
       const app = await resolveApp(context, request.host, request.headers)
       const caller = await authenticate(context, app, operation, request.headers)
-      await takeFromLimits(limiter, reply, app, caller, operation)
+      await takeFromLimits(context.rateLimiter, reply, app, caller, operation)
       ;(request as AskedRequest).asked = { app, caller }
     },
     handler: async (request) => {

@@ -47,7 +47,7 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
   const postgres = await running.postgres
   try {
     const { keys, materials } = await layFoundation(config, dataDir, postgres)
-    const parley = await whenDatabaseAnswers(log, () => build({ config, log, ...materials }, keys))
+    const parley = await whenDatabaseAnswers(log, () => build({ config, log, ...materials }, keys), keys)
     running.parley = parley
     await listen(parley, config)
     greet(addressOf(parley.http), config, keys)
@@ -86,6 +86,6 @@ function stopOnSignal(log: Log, running: Running): void {
     log.info('stopped')
     log.flush(() => process.exit(0))
   }
-  process.on('SIGTERM', (signal) => void stop(signal))
-  process.on('SIGINT', (signal) => void stop(signal))
+  // A terminal that is closed sends the last; there are no workers that it could mean.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(signal))
 }

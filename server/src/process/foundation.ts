@@ -6,11 +6,12 @@ import { ensureKey } from '../areas/api-keys/keys.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { loadTls } from '../http/tls.ts'
-import { type DeploymentKeys, loadKeys } from '../keys-file.ts'
+import { type DeploymentKeys, discardNewKeys, loadKeys } from '../keys-file.ts'
 import type { Log } from '../log.ts'
 import { type ConnectionSettings, isConnectionFailure } from '../store/connection.ts'
 import { publishDatabaseUrl, resolveDataDir, withdrawDatabaseUrl } from '../store/data-folder.ts'
 import { startEmbeddedPostgres } from '../store/embedded/index.ts'
+import { MasterKeyError } from '../store/secrets.ts'
 
 /** What the service stands on: its data folder, its keys, and the database, which is its own unless one is named. */
 export interface Foundation {
@@ -73,13 +74,17 @@ export async function layFoundation(
   }
 }
 
-/** The database may come up later than the service, as in a cluster that starts as a whole. */
-export async function whenDatabaseAnswers<T>(log: Log, work: () => Promise<T>): Promise<T> {
+/**
+ * The database may come up later than the service, as in a cluster that starts as a whole.
+ * @param keys those that were made for this start go again where the database knows others
+ */
+export async function whenDatabaseAnswers<T>(log: Log, work: () => Promise<T>, keys?: DeploymentKeys): Promise<T> {
   const deadline = Date.now() + databasePatienceMs
   for (;;) {
     try {
       return await work()
     } catch (error) {
+      if (error instanceof MasterKeyError && keys !== undefined) await discardNewKeys(keys)
       if (!isConnectionFailure(error) || Date.now() > deadline) throw error
       log.warn({ cause: (error as Error).message }, 'the database does not answer yet; trying again')
       await delay(1000)

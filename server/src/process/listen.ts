@@ -1,11 +1,14 @@
+import { lookup } from 'node:dns/promises'
 import type { Parley } from '../app.ts'
 import type { Config } from '../config.ts'
 
 /** Connections that wait to be taken in, as when every client reconnects at once; the system may allow fewer. */
 const backlog = 4_096
 
+/** A name that stands for several addresses, as localhost does, is listened on at the first of them. */
 export async function listen({ http }: Parley, { host, port }: Config): Promise<void> {
-  await http.listen({ host, port, backlog })
+  const { address } = await lookup(host)
+  await http.listen({ host: address, port, backlog })
 }
 
 /** A client whose request was under way keeps its connection once it is answered: it is closed as soon as it idles. */

@@ -44,7 +44,7 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
   const postgres = await running.postgres
   try {
     const foundation = await layFoundation(config, dataDir, postgres)
-    await whenDatabaseAnswers(log, () => prepareDatabase(config, log, foundation))
+    await whenDatabaseAnswers(log, () => prepareDatabase(config, log, foundation), foundation.keys)
     const { keys, materials } = foundation
     if (running.stopping) return
     const fleet = createFleet({

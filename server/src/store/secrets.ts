@@ -46,18 +46,26 @@ const writeCheck = statement(`
   values ('master_key_check', $1)
   on conflict (name) do nothing`)
 
+/** The master key is not that of the database. */
+export class MasterKeyError extends Error {
+  constructor() {
+    super(
+      'The master key is not the one that this database was written with. Set PARLEY_MASTER_KEY to that key, ' +
+        'or restore keys.env of the data folder from its backup.',
+    )
+    this.name = 'MasterKeyError'
+  }
+}
+
 /**
  * Makes sure that this database was written under the same master key; the first start leaves the check value.
- * @throws Error saying what to do, since with another key every API key and token would be unknown
+ * @throws MasterKeyError saying what to do, since with another key every API key and token would be unknown
  */
 export async function checkMasterKey(database: Database, secrets: Secrets): Promise<void> {
   const expected = secrets.digest('master key check').toString('hex')
   await database.query(writeCheck, [expected])
   const [row] = await database.query<{ value: string }>(readCheck)
   if (row?.value !== expected) {
-    throw new Error(
-      'The master key is not the one that this database was written with. Set PARLEY_MASTER_KEY to that key, ' +
-        'or restore keys.env of the data folder from its backup.',
-    )
+    throw new MasterKeyError()
   }
 }

@@ -58,12 +58,30 @@ describe('what is heard of others', () => {
   it('the first time over an open line has nothing before it; right after a cut it may have', () => {
     const { peers, pass } = setUp()
     expect(peers.hear(packet('events', 100, 'old')).hasMissed).toBe(false)
-    peers.reopened()
+    peers.reopened(1_000_000)
     expect(peers.hear(packet('events', 101, 'old')).hasMissed).toBe(false)
     expect(peers.hear(packet('beat', 0, 'silent')).hasMissed).toBe(false)
     expect(peers.hear(packet('events', 5, 'talked')).hasMissed).toBe(true)
     pass(6_000)
     expect(peers.hear(packet('beat', 9, 'later')).hasMissed).toBe(false)
+  })
+
+  it('misses who was there before a cut and is not heard after it', () => {
+    const { peers, pass } = setUp()
+    peers.hear(packet('beat', 3, 'long gone'))
+    pass(30_000)
+    for (const node of ['back', 'gone']) peers.hear(packet('beat', 3, node))
+    pass(10_000)
+    peers.reopened(1_030_500)
+    expect(peers.hear(packet('beat', 3, 'back')).hasMissed).toBe(false)
+    expect(peers.hasLost()).toBe(false)
+    pass(6_000)
+    expect(peers.hasLost()).toBe(true)
+    expect(peers.hasLost()).toBe(false)
+    peers.reopened(1_046_000)
+    pass(6_000)
+    peers.hear(packet('beat', 3, 'back'))
+    expect(peers.hasLost()).toBe(false)
   })
 
   it('tells who is there, who is silent, and who is dead', () => {

@@ -110,14 +110,9 @@ describe.runIf(hasRedis)('WORKERS=2', () => {
     })
     const endpoint = await openEndpoint()
     stage.onClean(() => endpoint.close())
-    const hook = {
-      id: 'hook',
-      name: 'Hook',
-      webhookURL: endpoint.url,
-      retryOnFailure: true,
-      triggers: ['message_sent'],
-    }
-    await expectSuccess(line.call('POST', '/webhooks', hook))
+    const hook = { id: 'hook', name: 'Hook', webhookURL: endpoint.url, retryOnFailure: true }
+    const triggers = ['message_sent', 'user_connection_status_changed']
+    await expectSuccess(line.call('POST', '/webhooks', { ...hook, triggers }))
     const { ledger, cast, crowd, grown } = await load(service, line, url, 8)
     const [uid, other] = cast.uids as [string, string]
     const { data } = await expectSuccess(line.call('POST', `/users/${uid}/auth_tokens`, {}))
@@ -143,6 +138,10 @@ describe.runIf(hasRedis)('WORKERS=2', () => {
     const undelivered = () => [...ledger.acknowledged.keys()].filter((muid) => !delivered().has(muid))
     await vi.waitUntil(() => undelivered().length === 0, { timeout: 30_000, interval: 200 })
     await database.end()
+
+    // He was there all the time.
+    const comings = endpoint.received.filter(({ body }) => body.trigger === 'user_connection_status_changed')
+    expect(new Set(comings.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
 
     // Each was told to connect again, and was never turned away.
     for (const { codes } of sockets) expect(new Set(codes)).toEqual(new Set([1012]))

@@ -6,10 +6,10 @@ import type { Parley } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { loadTls } from '../../src/http/tls.ts'
 import { startParley } from '../http/watched.ts'
-import { createGroup, sayInGroup } from '../support/chat.ts'
+import { createGroup, refusal, sayInGroup } from '../support/chat.ts'
 import { startService } from '../support/service.ts'
 import { authFrame, Client, connect, tokenOf } from '../support/socket.ts'
-import { createUsers, createWorld, type World } from '../support/world.ts'
+import { createUsers, createWorld, send, type World } from '../support/world.ts'
 
 let world: World
 let strict: { parley: Parley; url: string }
@@ -117,6 +117,47 @@ async function isSlow(at: World): Promise<boolean> {
   const { body } = await at.get('/metrics')
   return /parley_socket_closes_total\{reason="tooSlow"\} [1-9]/.test(body)
 }
+
+describe('where requests are limited', () => {
+  it('logging in counts with those of its app, of the class core, and is refused with them', async () => {
+    const limited = await startService({ RATE_LIMITS: 'core=3' })
+    const [own, other] = [await createWorld(), await createWorld()]
+    for (const each of [own, other]) await createUsers(each, 'alice')
+    const tokens = [await tokenOf(own, 'alice'), await tokenOf(other, 'alice')] as const
+    const logIn = async (at: World, token: string) => {
+      const client = await new Client(limited.url).opened()
+      client.send(authFrame(at, 'alice', token))
+      const { body } = await client.takeType('auth')
+      return { client, answer: `${body.code} ${body.status}` }
+    }
+    const make = (uid: string) =>
+      send(limited.url, 'POST', '/users', { uid, name: uid }, { appid: own.app.name, apikey: own.apiKey })
+
+    // A minute may end between them: then they begin anew, once.
+    for (let lasts = 2; ; lasts--) {
+      const minute = Math.floor(Date.now() / 60_000)
+      const wrong = await logIn(own, 'wrong')
+      const uid = `u${lasts}`
+      const answers = [
+        wrong.answer,
+        (await logIn(own, tokens[0])).answer,
+        refusal(await make(uid)),
+        (await logIn(own, tokens[0])).answer,
+      ]
+      const refused = await logIn(own, tokens[0])
+      const request = refusal(await make(`${uid}-more`))
+      const free = (await logIn(other, tokens[1])).answer
+      if (minute !== Math.floor(Date.now() / 60_000) && lasts > 1) continue
+      expect(answers).toEqual(['401 AUTH_ERR_AUTH_TOKEN_NOT_FOUND', '200 OK', '200 undefined', '200 OK'])
+      expect(refused.answer).toBe('429 ERR_TOO_MANY_REQUESTS')
+      expect(await refused.client.closed()).toBe(4429)
+      expect(request).toBe('429 ERR_TOO_MANY_REQUESTS')
+      expect(free).toBe('200 OK')
+      break
+    }
+    await limited.parley.close()
+  })
+})
 
 describe('over TLS', () => {
   it('everything is the same', async () => {

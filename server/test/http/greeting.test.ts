@@ -1,6 +1,7 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -85,6 +86,36 @@ describe('the service', () => {
       expect(body.data).toHaveLength(hasCurl ? 1 : 0)
     } finally {
       expect(await second.stop()).toBe(0)
+    }
+  })
+
+  it('does not start without the keys of its database, and makes none that would be taken for them', async () => {
+    const keysFile = path.join(dataDir, 'keys.env')
+    const kept = await readFile(keysFile)
+    await rm(keysFile)
+    const failed = await start()
+    expect(await failed.stop()).toBe(1)
+    expect(failed.printed()).toContain('restore keys.env of the data folder from its backup')
+    await expect(stat(keysFile)).rejects.toThrow('ENOENT')
+
+    await writeFile(keysFile, kept, { mode: 0o600 })
+    const restored = await start()
+    expect(restored.printed()).toContain('Parley is running')
+    expect(await restored.stop()).toBe(0)
+  })
+
+  it('answers malformed requests in the shape of the contract where localhost is, too', async () => {
+    const service = await start({ HOST: 'localhost' })
+    try {
+      const { port } = new URL(/http:\/\/\S+/.exec(service.printed())?.[0] ?? '')
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.end('GARBAGE\r\n\r\n')
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      expect(answer.toString()).toContain('"code":"ERR_BAD_REQUEST"')
+      const other = connect(Number(port), '::1')
+      await expect(once(other, 'connect')).rejects.toThrow(/ECONNREFUSED|EADDRNOTAVAIL|ENETUNREACH/)
+    } finally {
+      expect(await service.stop()).toBe(0)
     }
   })
 

@@ -154,6 +154,7 @@ const selectNewestOfOthers = statement(`
 /**
  * Marks what others sent as delivered to, or read by, a user. Reading implies delivery, which is not told by itself then.
  * @param messageId up to this message; everything where it is absent
+ * @param device that marks, and so need not be told
  * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for a message of another conversation
  */
 export async function markReceived(
@@ -161,6 +162,7 @@ export async function markReceived(
   receipt: 'delivered' | 'read',
   side: SideOf,
   messageId: number | undefined,
+  device: string | undefined,
 ): Promise<void> {
   const { appId, uid, conversation } = side
   const [position, kept] = await Promise.all([positionOf(database, side, messageId), events.listens(appId)])
@@ -192,7 +194,8 @@ export async function markReceived(
           told: await toldOfAll(events, appId),
         })
   if (told === undefined) return
-  events.publish(appId, { trigger, place: { conversation: key, kind, first, second }, messageId: told, uid, at })
+  const place = { conversation: key, kind, first, second }
+  events.publish(appId, { trigger, place, messageId: told, uid, at, device })
 }
 
 /**

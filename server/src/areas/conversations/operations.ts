@@ -24,7 +24,7 @@ import {
   updateGroupConversation,
   updateUserConversation,
 } from '@parley/contract'
-import { type App, type Caller, serve } from '../../call.ts'
+import { type App, actingDevice, type Caller, serve } from '../../call.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -75,15 +75,15 @@ export const operations = [
     }
   }),
 
-  serve(markUserDelivered, async ({ app, actor, params, body }, context) => {
+  serve(markUserDelivered, async ({ app, caller, actor, params, body }, context) => {
     const side = await requireUserSide(context.database, app, actor?.uid ?? '', params.uid)
-    await markReceived(context, 'delivered', side, idOf(body))
+    await markReceived(context, 'delivered', side, idOf(body), actingDevice(caller))
     return { data: { success: true, Message: `Messages from ${params.uid} are marked as delivered for ${side.uid}.` } }
   }),
 
-  serve(markUserRead, async ({ app, actor, params, body }, context) => {
+  serve(markUserRead, async ({ app, caller, actor, params, body }, context) => {
     const side = await requireUserSide(context.database, app, actor?.uid ?? '', params.uid)
-    await markReceived(context, 'read', side, idOf(body))
+    await markReceived(context, 'read', side, idOf(body), actingDevice(caller))
     return { data: { success: true, Message: `Messages from ${params.uid} are marked as read for ${side.uid}.` } }
   }),
 
@@ -92,15 +92,15 @@ export const operations = [
     return { data: await markUnread(context, app, caller, policy, side, idOf(body)) }
   }),
 
-  serve(markGroupDelivered, async ({ app, actor, params, body }, context) => {
+  serve(markGroupDelivered, async ({ app, caller, actor, params, body }, context) => {
     const side = await requireGroupSide(context.database, app, actor?.uid ?? '', params.guid)
-    await markReceived(context, 'delivered', side, idOf(body))
+    await markReceived(context, 'delivered', side, idOf(body), actingDevice(caller))
     return { data: { success: true, message: `Messages of ${params.guid} are marked as delivered for ${side.uid}.` } }
   }),
 
-  serve(markGroupRead, async ({ app, actor, params, body }, context) => {
+  serve(markGroupRead, async ({ app, caller, actor, params, body }, context) => {
     const side = await requireGroupSide(context.database, app, actor?.uid ?? '', params.guid)
-    await markReceived(context, 'read', side, idOf(body))
+    await markReceived(context, 'read', side, idOf(body), actingDevice(caller))
     return { data: { success: true, message: `Messages of ${params.guid} are marked as read for ${side.uid}.` } }
   }),
 

@@ -13,6 +13,13 @@ import { showMessages } from './show.ts'
 /** Who changes a message: a user, or the app itself, to whom no rule applies. */
 export type Editor = string | undefined
 
+/** An editor with the rules of his role, and the device that he acts with. */
+export interface ActingEditor {
+  readonly editor: Editor
+  readonly policy: RolePolicy | undefined
+  readonly device: string | undefined
+}
+
 /**
  * Changes a message in a transaction of its own, under its conversation's lock: what is sent, marked or changed at the
  * same time comes before or after. The message given to `change` is read under the lock.

@@ -9,8 +9,8 @@ import { systemUid } from '../apps/index.ts'
 import type { RolePolicy } from '../roles/index.ts'
 import { writeMessageAction } from './actions.ts'
 import {
+  type ActingEditor,
   changeMessage,
-  type Editor,
   refuseActions,
   requireMessagePermission,
   showAction,
@@ -65,8 +65,7 @@ const selectAction = statement(`
 export async function deleteMessage(
   context: Context,
   app: App,
-  editor: Editor,
-  policy: RolePolicy | undefined,
+  { editor, policy, device }: ActingEditor,
   id: number,
   permanent: boolean,
 ): Promise<Message> {
@@ -86,7 +85,7 @@ export async function deleteMessage(
     await tx.query(raiseVersion, [app.appId, message.conversation])
     const actionId = await writeMessageAction(tx, app.appId, 'deleted', message, editor ?? message.sender, now)
     const place = placeOf(message)
-    const deleted = (messageId: number) => ({ trigger: 'message_deleted', place, messageId, actionId }) as const
+    const deleted = (messageId: number) => ({ trigger: 'message_deleted', place, messageId, actionId, device }) as const
     const event = deleted(id)
     // Replies that went with it are told one by one to whoever keeps copies; those who are connected see its thread go.
     await context.events.record(tx, app.appId, [event, ...replies.map(deleted)])

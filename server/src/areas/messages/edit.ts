@@ -4,10 +4,9 @@ import type { Context } from '../../context.ts'
 import { placeOf } from '../../events/place.ts'
 import { statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
-import type { RolePolicy } from '../roles/index.ts'
 import { readUsers } from '../users/index.ts'
 import { writeMessageAction } from './actions.ts'
-import { changeMessage, type Editor, refuseActions, requireMessagePermission, tellAction } from './change.ts'
+import { type ActingEditor, changeMessage, refuseActions, requireMessagePermission, tellAction } from './change.ts'
 import { checkContent } from './content.ts'
 import { mediaKeysOf, recordUses, releaseUses } from './media/uses.ts'
 import { replaceEntry } from './search/entries.ts'
@@ -33,8 +32,7 @@ const update = statement(`
 export async function editMessage(
   context: Context,
   app: App,
-  editor: Editor,
-  policy: RolePolicy | undefined,
+  { editor, policy, device }: ActingEditor,
   id: number,
   { data, tags }: BodyOf<typeof updateMessage>,
 ): Promise<Message> {
@@ -66,7 +64,7 @@ export async function editMessage(
     await releaseUses(tx, app.appId, [id], keys)
     const actionId = await writeMessageAction(tx, app.appId, 'edited', message, editor ?? message.sender, now)
     const place = placeOf(message)
-    const edited = { trigger: 'message_edited', place, messageId: id, actionId } as const
+    const edited = { trigger: 'message_edited', place, messageId: id, actionId, device } as const
     await context.events.record(tx, app.appId, [edited])
     const added = content.mentioned.filter((uid) => message.mentioned?.includes(uid) !== true)
     if ((await readUsers(tx, app.appId, added)).size > 0) {

@@ -8,7 +8,7 @@ import {
   sendMessage,
   updateMessage,
 } from '@parley/contract'
-import { serve } from '../../call.ts'
+import { actingDevice, serve } from '../../call.ts'
 import { findNamedConversations, findUserConversation } from '../conversations/index.ts'
 import { requireGroup, requireGroupAccess } from '../groups/index.ts'
 import { requireUser } from '../users/index.ts'
@@ -102,12 +102,13 @@ export const operations = [
     return { data: await showOne(database, app, message, actor && { uid: actor.uid, policy }) }
   }),
 
-  serve(updateMessage, async ({ app, actor, policy, params, body }, context) => {
-    return { data: await editMessage(context, app, viewerOf(actor), policy, readMessageId(params.id), body) }
+  serve(updateMessage, async ({ app, caller, actor, policy, params, body }, context) => {
+    const by = { editor: viewerOf(actor), policy, device: actingDevice(caller) }
+    return { data: await editMessage(context, app, by, readMessageId(params.id), body) }
   }),
 
-  serve(deleteMessageOperation, async ({ app, actor, policy, params, body }, context) => {
-    const id = readMessageId(params.id)
-    return { data: await deleteMessage(context, app, viewerOf(actor), policy, id, body.permanent === true) }
+  serve(deleteMessageOperation, async ({ app, caller, actor, policy, params, body }, context) => {
+    const by = { editor: viewerOf(actor), policy, device: actingDevice(caller) }
+    return { data: await deleteMessage(context, app, by, readMessageId(params.id), body.permanent === true) }
   }),
 ]

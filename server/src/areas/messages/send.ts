@@ -1,5 +1,5 @@
 import { ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage } from '@parley/contract'
-import type { App, Caller } from '../../call.ts'
+import { type App, actingDevice, type Caller } from '../../call.ts'
 import type { Context } from '../../context.ts'
 import type { Events } from '../../events/index.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -106,6 +106,7 @@ async function sendTo(
     countable: true,
     asApp: caller.kind === 'app',
     told: await toldOfSend(context.events, app.appId),
+    device: actingDevice(caller),
   }
   const prefix = related.parent === undefined ? 'sendMessage' : 'sendThreadedMessage'
   const roleRules = unjudged.asApp
@@ -123,14 +124,38 @@ async function sendTo(
       continue
     }
     if (written.refusal !== null) throw refusalError(written.refusal, row)
-    const message =
-      written.id === null
-        ? await showStored(context, row)
-        : await showSent(context, row, written, content, related.showsQuoted ? related.quoted : undefined)
-    // Before the answer, so that a file whose message was answered stays; a retry finds it missing and notes it again.
-    await recordUses(context.database, app, Number(message.id), mediaKeysOf(app, message.data))
-    if (written.id !== null) publish(context.events, row, written, message, caller)
+    const quoted = related.showsQuoted ? related.quoted : undefined
+    return written.id === null
+      ? answer(context, app, await showStored(context, row))
+      : tellSent(context, row, written, async () =>
+          answer(context, app, await showSent(context, row, written, content, quoted)),
+        )
+  }
+}
+
+/** A file whose message was answered stays: it is noted before; a retry finds it missing and notes it again. */
+async function answer({ database }: Context, app: App, message: Message): Promise<Message> {
+  await recordUses(database, app, Number(message.id), mediaKeysOf(app, message.data))
+  return message
+}
+
+/**
+ * Tells of a message once it is ready to be answered, in the order of what is written to its conversation. One that could
+ * not be made ready is stored all the same: whoever listens reads it.
+ */
+async function tellSent(
+  { events, messages }: Context,
+  row: MessageRow,
+  written: WrittenRow,
+  makeReady: () => Promise<Message>,
+): Promise<Message> {
+  const tell = messages.order.enter(`${row.appId} ${written.conversation}`, written.id as number)
+  let message: Message | undefined
+  try {
+    message = await makeReady()
     return message
+  } finally {
+    tell(() => publish(events, row, written, message))
   }
 }
 
@@ -149,13 +174,14 @@ async function toldOfSend(events: Events, appId: number): Promise<ToldOfSend> {
 }
 
 /** The log has it from the batch; who listens in this process is told with the message as it is answered. */
-function publish(events: Events, row: MessageRow, written: WrittenRow, message: Message, caller: Caller): void {
+function publish(events: Events, row: MessageRow, written: WrittenRow, message: Message | undefined): void {
   const [first, second] = partsOf(row)
   const place = { conversation: written.conversation as number, kind: row.kind, first, second }
   const messageId = written.id as number
-  const device = caller.kind === 'user' && caller.device !== undefined ? { device: caller.device } : {}
+  const { device } = row
   const groupRevision = row.kind === 2 ? { groupRevision: written.receiverRevision } : {}
-  events.publish(row.appId, { trigger: 'message_sent', place, messageId, message, ...device, ...groupRevision })
+  const shown = message && { message }
+  events.publish(row.appId, { trigger: 'message_sent', place, messageId, device, ...shown, ...groupRevision })
   if (row.mentioned !== null) events.publish(row.appId, { trigger: 'user_mentioned', place, messageId })
 }
 

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Logger, type Runner, run, type TaskList, type WorkerPool } from 'graphile-worker'
+import { Logger, type Runner, run, type Task, type TaskList, type WorkerPool } from 'graphile-worker'
 import pg from 'pg'
 import type { Log } from '../../log.ts'
-import { type ConnectionSettings, clientSettings, isConnectionFailure } from '../../store/connection.ts'
+import { type ConnectionSettings, clientSettings, cutConnection, isConnectionFailure } from '../../store/connection.ts'
 import { createPoolGuard, type PoolGuard } from './pool-guard.ts'
 
 /**
@@ -12,7 +12,7 @@ import { createPoolGuard, type PoolGuard } from './pool-guard.ts'
  */
 export interface JobRunner {
   start(): Promise<void>
-  /** Lets running jobs end. */
+  /** Lets running jobs end; then the database has three seconds for what is to be written of them. */
   stop(): Promise<void>
 }
 
@@ -26,14 +26,24 @@ export interface JobRunnerOptions {
 const concurrency = 50
 const pollMs = 500
 const restartMs = 1_000
-const closePatienceMs = 2_000
+const stopPatienceMs = 3_000
+const closePatienceMs = 1_000
 
 export function createJobRunner({ connection, log, tasks }: JobRunnerOptions): JobRunner {
   // One listens, the other does the rest.
   const pool = new pg.Pool({ ...clientSettings(connection, 'parley jobs'), max: 2 })
   // A connection that breaks is noticed by the next query on it; without listeners it would end the process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  const clients = new Set<pg.PoolClient>()
+  pool.on('connect', (client) => {
+    clients.add(client)
+    client.on('error', () => {})
+  })
+  pool.on('remove', (client) => clients.delete(client))
+  const running = new Set<Promise<unknown>>()
+  const taskList = Object.fromEntries(
+    Object.entries(tasks).map(([name, task]) => [name, task && watchTask(task, running)]),
+  )
   const logger = quietLogger(log)
   const guard = createPoolGuard(connection, log)
   let runner: Runner | undefined
@@ -45,7 +55,7 @@ export function createJobRunner({ connection, log, tasks }: JobRunnerOptions): J
     try {
       const made = await run({
         pgPool: pool,
-        taskList: tasks,
+        taskList,
         concurrency,
         noHandleSignals: true,
         pollInterval: pollMs,
@@ -76,12 +86,37 @@ export function createJobRunner({ connection, log, tasks }: JobRunnerOptions): J
       stopped = true
       clearTimeout(restart)
       // Whatever it could not write in the end is found again by the others.
-      await runner?.stop().catch(() => {})
+      const stopping = runner?.stop().catch(() => {})
+      await Promise.allSettled(running)
+      const hasStopped = await isDoneWithin(stopPatienceMs, stopping)
       await guard.stop()
-      // A connection ends once the database has let go of it, which one that hangs does not.
-      await Promise.race([pool.end(), delay(closePatienceMs, undefined, { ref: false })])
+      const ending = pool.end()
+      // A connection ends once the database has let go of it; one that died without a word never hears of that.
+      if (hasStopped && (await isDoneWithin(closePatienceMs, ending))) return
+      for (const client of clients) cutConnection(client)
+      await isDoneWithin(closePatienceMs, Promise.all([stopping, ending]))
     },
   }
+}
+
+function watchTask(task: Task, running: Set<Promise<unknown>>): Task {
+  return async (payload, helpers) => {
+    const run = Promise.resolve(task(payload, helpers))
+    running.add(run)
+    try {
+      return await run
+    } finally {
+      running.delete(run)
+    }
+  }
+}
+
+async function isDoneWithin(ms: number, work: Promise<unknown> | undefined): Promise<boolean> {
+  const giveUp = new AbortController()
+  const late = delay(ms, false, { signal: giveUp.signal }).catch(() => false)
+  const done = await Promise.race([Promise.resolve(work).then(() => true), late])
+  giveUp.abort()
+  return done
 }
 
 type EventEmitterOf = NonNullable<Parameters<typeof run>[0]['events']>

@@ -13,8 +13,6 @@ import { sendAway, type Telling, type TellingParts, tell, tellAtOnce } from './t
 /** Turns what the bus tells into frames for those who may hear of it. */
 export interface Delivery {
   readonly onEvent: (appId: number, event: BusEvent) => void
-  /** The mark that is being set came from this device of its user, which need not be told. */
-  markedFrom(appId: number, uid: string, conversation: number, device: string): () => void
   /** Resolves when what was told is on its way. */
   drain(): Promise<void>
 }
@@ -31,7 +29,6 @@ const maxWaiting = 20_000
 export function createDelivery(parts: DeliveryParts): Delivery {
   const { registry, cards, blocks, presence, context } = parts
   const lanes = new Lanes()
-  const marking = new Map<string, string>()
   /** Senders of messages in groups, to whom receipts go; most receipts are for what was sent a moment ago. */
   const authors = new LRUCache<string, string>({ max: 20_000 })
   let queue: Array<() => void> = []
@@ -109,21 +106,21 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   }
 
   /** One-to-one, the other side hears of a mark. In a group only the author does: all members would be a storm. */
-  const dispatchReceipt = (sockets: AppSockets, event: Receipt | ReceiptOfAll, device: string | undefined) => {
+  const dispatchReceipt = (sockets: AppSockets, event: Receipt | ReceiptOfAll) => {
     const { place, messageId } = event
     const { app } = sockets
-    const uid = 'uid' in event ? event.uid : undefined
+    const { uid, device } = 'uid' in event ? event : {}
     const about = { place, device, blocksKeep: 'everywhere', isStored: false } as const
     if (place.kind === 1) {
       const author = uid === place.first ? place.second : place.first
-      const frame = () => receiptsFrame(cards, app, event, author, device)
+      const frame = () => receiptsFrame(cards, app, event, author)
       dispatch(sockets, { ...about, actor: uid ?? author, frame })
       return
     }
     void authorOf(app.appId, messageId).then(
       (author) => {
         if (author === undefined) return
-        const frame = () => receiptsFrame(cards, app, event, author, device)
+        const frame = () => receiptsFrame(cards, app, event, author)
         const only = uid === undefined ? [author] : [author, uid]
         dispatch(sockets, { ...about, actor: uid ?? author, only, frame })
       },
@@ -131,16 +128,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     )
   }
 
-  const deviceOfMark = (appId: number, event: BusEvent): string | undefined =>
-    'trigger' in event && 'at' in event && 'uid' in event
-      ? marking.get(`${appId} ${event.uid} ${event.place.conversation}`)
-      : undefined
-
-  const onChatEvent = (
-    sockets: AppSockets,
-    event: Exclude<BusEvent, { control: unknown }>,
-    device: string | undefined,
-  ) => {
+  const onChatEvent = (sockets: AppSockets, event: Exclude<BusEvent, { control: unknown }>) => {
     const { app } = sockets
     if ('signal' in event) {
       const frame = () => signalFrame(cards, app, event)
@@ -174,6 +162,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         }
         const about = {
           actor: event.uid,
+          device: event.device,
           blocksKeep: 'pair',
           revision: asOfNow,
           isStored: true,
@@ -186,7 +175,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       case 'message_read_receipt':
       case 'message_delivered_to_all':
       case 'message_read_by_all':
-        dispatchReceipt(sockets, event, device)
+        dispatchReceipt(sockets, event)
     }
   }
 
@@ -220,13 +209,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
             return
         }
       }
-      const device = deviceOfMark(appId, event)
-      later(() => onChatEvent(sockets, event, device))
-    },
-    markedFrom(appId, uid, conversation, device) {
-      const key = `${appId} ${uid} ${conversation}`
-      marking.set(key, device)
-      return () => void marking.delete(key)
+      later(() => onChatEvent(sockets, event))
     },
     async drain() {
       while (queue.length > 0) await new Promise((resolve) => setImmediate(resolve))

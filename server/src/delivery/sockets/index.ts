@@ -146,7 +146,7 @@ export function createSockets(context: Context): Sockets {
     if (connection.login === undefined) return
     if (++connection.inFlight > maxInFlight) connection.close('tooFast')
     try {
-      await receive({ context, registry, delivery }, connection.login, frame)
+      await receive({ context, registry }, connection.login, frame)
     } catch (error) {
       const { code, message, devMessage } = toApiError(error, log, 'socket')
       const type = typeof frame.type === 'string' ? { frame: frame.type.slice(0, 50) } : {}
@@ -230,6 +230,8 @@ export function createSockets(context: Context): Sockets {
     },
     async drain() {
       isDraining = true
+      // First: whoever is sent away now is not gone, he connects elsewhere.
+      await tracker.stop()
       await closeOverTime('restart')
       const deadline = Date.now() + 1_000
       while (open.size > 0 && Date.now() < deadline) await pause(20)

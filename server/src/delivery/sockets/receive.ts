@@ -29,13 +29,11 @@ import type { Signal } from '../../events/types.ts'
 import { compileCheck, sanitize } from '../../http/validation.ts'
 import { audienceOf, currentAudience } from './audiences.ts'
 import type { Login } from './connection.ts'
-import type { Delivery } from './deliver.ts'
 import type { Registry } from './registry.ts'
 
 export interface ReceiveParts {
   readonly context: Context
   readonly registry: Registry
-  readonly delivery: Delivery
 }
 
 /** Typing told a second in one group; more of it tells nobody anything. */
@@ -136,17 +134,12 @@ const markOperations = {
 }
 
 /** Marks as the REST operations do. @throws as they do */
-async function mark({ context, delivery }: ReceiveParts, login: Login, frame: ReceiptsFrameIn): Promise<void> {
+async function mark({ context }: ReceiveParts, login: Login, frame: ReceiptsFrameIn): Promise<void> {
   const { app, uid, info } = login
   const { action, messageId } = frame.body
   const governance = governanceOf(markOperations[frame.receiverType][action].id)
   if (governance !== undefined) requireGoverned(await policyOf(context, app.appId, uid), governance)
   const requireSide = frame.receiverType === 'group' ? requireGroupSide : requireUserSide
   const side = await requireSide(context.database, app, uid, frame.receiver)
-  const done = delivery.markedFrom(app.appId, uid, side.conversation.key, info.deviceId)
-  try {
-    await markReceived(context, action, side, Number(messageId))
-  } finally {
-    done()
-  }
+  await markReceived(context, action, side, Number(messageId), info.deviceId)
 }

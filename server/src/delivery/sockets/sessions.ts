@@ -22,6 +22,12 @@ export interface Sessions {
   verify(): Promise<void>
 }
 
+/** Logging in counts like a request of its class. @throws 429 `ERR_TOO_MANY_REQUESTS` */
+async function takeFromLimit({ rateLimiter }: Context, { app }: Login): Promise<void> {
+  const standing = await rateLimiter.take('core', String(app.appId))
+  if (standing !== undefined && standing.remaining < 0) throw new ApiError('ERR_TOO_MANY_REQUESTS')
+}
+
 const checkAuth = compileCheck('frame', AuthSchema)
 const maxAttempts = 5
 const verifiedAtOnce = 1_000
@@ -40,6 +46,7 @@ export function createSessions(
     for (let attempt = 1; ; attempt++) {
       const before = ended
       const login = await authenticate(context, connection.appName, frame, () => `socket-${++devices}`)
+      if (attempt === 1) await takeFromLimit(context, login)
       if (ended === before || attempt === maxAttempts) return login
     }
   }
@@ -89,11 +96,11 @@ export function createSessions(
         const { status, code } = toApiError(error, context.log, 'socket')
         // A user who is not there is a token that is not valid.
         const isAway = status >= 500
-        const shown = isAway ? 503 : status === 400 ? 400 : 401
+        const shown = isAway ? 503 : status === 400 || status === 429 ? status : 401
         const named = error instanceof ApiError || isAway ? code : 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND'
         if (connection.state !== 'authenticating') return false
         connection.sendFrame({ type: 'auth', body: { code: String(shown), status: named } })
-        connection.close(isAway ? 'tryAgain' : 'notAuthenticated')
+        connection.close(isAway ? 'tryAgain' : status === 429 ? 'tooFast' : 'notAuthenticated')
         return false
       }
     },

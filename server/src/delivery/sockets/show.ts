@@ -58,9 +58,8 @@ export async function receiptsFrame(
   app: App,
   event: Receipt | ReceiptOfAll,
   author: string | undefined,
-  device: string | undefined,
 ): Promise<object> {
-  const uid = 'uid' in event ? event.uid : systemUid
+  const { uid, device } = 'uid' in event ? event : { uid: systemUid }
   return {
     ...envelope(app, 'receipts', event.place, uid, device),
     ...(author !== undefined && { messageSender: author }),
@@ -74,7 +73,7 @@ export async function receiptsFrame(
 }
 
 export async function reactionFrame(cards: Cards, app: App, event: Reacted): Promise<object> {
-  const head = envelope(app, 'reaction', event.place, event.uid)
+  const head = envelope(app, 'reaction', event.place, event.uid, event.device)
   return {
     ...head,
     body: {

@@ -117,6 +117,7 @@ export function createOutbox({ redis, channel, node, onSent, onDropped }: Outbox
       redis.off('ready', onReady)
       redis.off('close', pause)
       if (redis.status !== 'ready') return
+      if (!isFlowing) resume()
       // In order on one connection: when this one has arrived, all have.
       await redis.publish(channel, encodePacket({ node, kind: 'bye', number: lastNumber, body: '' })).catch(() => 0)
     },

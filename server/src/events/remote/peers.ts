@@ -4,8 +4,13 @@ import type { Packet } from './wire.ts'
 export interface Peers {
   /** Takes note of a packet. @returns whether it is new, and whether something before it was missed */
   hear(packet: Packet): { readonly isNew: boolean; readonly hasMissed: boolean }
-  /** The line was cut for a while and is open again. */
-  reopened(): void
+  /** The line was cut for a while and is open again. @param lastHeardAt when it was last known to be open */
+  reopened(lastHeardAt: number): void
+  /**
+   * Has one of those who were there before the line was cut not been heard since? He may have told something and ended. Said
+   * once for each cut.
+   */
+  hasLost(): boolean
   /** One of them has gone silent without a goodbye: cut off, hanging or dead. */
   isOneSilent(): boolean
   /** How many give signs of life. */
@@ -23,11 +28,13 @@ const introductionMs = 5_000
 export function createPeers(now: () => number = Date.now): Peers {
   const peers = new Map<string, { number: number; heardAt: number }>()
   let reopenedAt = Number.NEGATIVE_INFINITY
+  let unheard = new Set<string>()
 
   const silence = ({ heardAt }: { heardAt: number }) => now() - heardAt
   return {
     hear({ node, kind, number }) {
       const known = peers.get(node)
+      unheard.delete(node)
       /** The last batch that must have been seen before this packet. */
       const before = kind === 'events' ? number - 1 : number
       if (kind === 'bye') peers.delete(node)
@@ -37,8 +44,15 @@ export function createPeers(now: () => number = Date.now): Peers {
       // Whoever is heard for the first time over an open line has said nothing since it was opened.
       return { isNew: true, hasMissed: before > 0 && now() - reopenedAt < introductionMs }
     },
-    reopened() {
+    reopened(lastHeardAt) {
       reopenedAt = now()
+      const wasThere = ({ heardAt }: { heardAt: number }) => heardAt > lastHeardAt - silentAfterMs
+      unheard = new Set([...peers].flatMap(([name, peer]) => (wasThere(peer) ? [name] : [])))
+    },
+    hasLost() {
+      if (unheard.size === 0 || now() - reopenedAt < introductionMs) return false
+      unheard.clear()
+      return true
     },
     isOneSilent() {
       return [...peers.values()].some((peer) => silence(peer) > silentAfterMs && silence(peer) < deadAfterMs)

@@ -45,6 +45,12 @@ interface ChangedRow {
   readonly reactedAt: number
 }
 
+/** Who reacts, with which device. */
+interface Reactor {
+  readonly uid: string
+  readonly device: string | undefined
+}
+
 const clearTrait = statement(`
   update messages
   set traits = traits & ~$3::int
@@ -65,7 +71,7 @@ const clearTrait = statement(`
 export async function addReaction(
   context: Context,
   app: App,
-  uid: string,
+  { uid, device }: Reactor,
   id: number,
   reaction: string,
 ): Promise<void> {
@@ -85,7 +91,7 @@ export async function addReaction(
     }
     const values = [app.appId, id, reaction, uid, Math.floor(Date.now() / 1000)]
     const added = await tx.query<ChangedRow>(insert, values)
-    const told = added.map((row) => reacted('message_reaction_added', message, uid, reaction, row))
+    const told = added.map((row) => reacted('message_reaction_added', message, { uid, device }, reaction, row))
     await context.events.raise(tx, app.appId, told)
     await tx.query(setTrait, [app.appId, id, traits.reactions])
   })
@@ -95,14 +101,14 @@ export async function addReaction(
 export async function removeReaction(
   context: Context,
   app: App,
-  uid: string,
+  { uid, device }: Reactor,
   id: number,
   reaction: string,
 ): Promise<void> {
   await changeMessage(context, app, uid, id, async (tx, message) => {
     await requireMessageRight(tx, app, uid, message, 'addReaction')
     const removed = await tx.query<ChangedRow>(remove, [app.appId, id, reaction, uid])
-    const told = removed.map((row) => reacted('message_reaction_removed', message, uid, reaction, row))
+    const told = removed.map((row) => reacted('message_reaction_removed', message, { uid, device }, reaction, row))
     await context.events.raise(tx, app.appId, told)
     await tx.query(clearTrait, [app.appId, id, traits.reactions])
   })
@@ -111,7 +117,7 @@ export async function removeReaction(
 function reacted(
   trigger: 'message_reaction_added' | 'message_reaction_removed',
   message: StoredMessage,
-  uid: string,
+  by: Reactor,
   reaction: string,
   row: ChangedRow,
 ): ChatEvent {
@@ -122,7 +128,7 @@ function reacted(
     messageId,
     ...(parentId !== null && { parentId }),
     reaction,
-    uid,
+    ...by,
     ...row,
   }
 }

@@ -4,7 +4,7 @@ import {
   listReactions as listReactionsOperation,
   removeReaction as removeReactionOperation,
 } from '@parley/contract'
-import { type App, serve } from '../../../call.ts'
+import { type App, actingDevice, serve } from '../../../call.ts'
 import type { Context } from '../../../context.ts'
 import type { Viewer } from '../list/sight.ts'
 import { readMessageId, requireMessage, showOne } from '../read.ts'
@@ -20,17 +20,17 @@ export const operations = [
     listReactions(database, app, actor?.uid, readMessageId(params.id), query, params.reaction),
   ),
 
-  serve(addReactionOperation, async ({ app, actor, policy, params }, context) => {
+  serve(addReactionOperation, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     const uid = actor?.uid ?? ''
-    await addReaction(context, app, uid, id, params.reaction)
+    await addReaction(context, app, { uid, device: actingDevice(caller) }, id, params.reaction)
     return { data: await showChanged(context, app, id, { uid, policy }) }
   }),
 
-  serve(removeReactionOperation, async ({ app, actor, policy, params }, context) => {
+  serve(removeReactionOperation, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     const uid = actor?.uid ?? ''
-    await removeReaction(context, app, uid, id, params.reaction)
+    await removeReaction(context, app, { uid, device: actingDevice(caller) }, id, params.reaction)
     return { data: await showChanged(context, app, id, { uid, policy }) }
   }),
 ]

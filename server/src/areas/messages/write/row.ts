@@ -29,6 +29,8 @@ export interface MessageRow {
   readonly roleRules: string | null
   /** Who hears of it. */
   readonly told: ToldOfSend
+  /** That it was sent with, and so need not be told. */
+  readonly device: string | undefined
 }
 
 /** Which events of a message somebody waits for, see server/src/events. */

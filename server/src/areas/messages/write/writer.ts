@@ -7,6 +7,7 @@ import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
 import { publishRisen } from '../../conversations/index.ts'
 import { createImportWriter, type ImportWriter } from '../import/writer.ts'
+import { createTellingOrder, type TellingOrder } from '../telling-order.ts'
 import { batchQueries, risenRows, writtenRows } from './batch.ts'
 import { createEntityCache, type EntityCache } from './entities.ts'
 import { createGroupJudge, type GroupJudge } from './permissions.ts'
@@ -25,6 +26,8 @@ export interface MessageWriter {
   readonly judge: GroupJudge
   /** Senders and receivers as answers show them. */
   readonly entities: EntityCache
+  /** Tells what was written in the order in which it was. */
+  readonly order: TellingOrder
   /** Writes what is imported. */
   readonly imports: ImportWriter
 }
@@ -68,6 +71,7 @@ export function createMessageWriter(database: Database, metrics: Metrics, events
     },
     judge: createGroupJudge(database),
     entities: createEntityCache(database),
+    order: createTellingOrder(events.bus),
     imports,
   }
 }
@@ -126,7 +130,7 @@ function publishReceived(
     const row = rows[n] as MessageRow
     const [first, second] = partsOf(row)
     const place = { conversation: conversation as number, kind: row.kind, first, second }
-    events.publish(row.appId, { trigger: receipt, place, messageId: id as number, uid: row.sender, at })
+    events.publish(row.appId, { trigger: receipt, place, messageId: id as number, uid: row.sender, at, device: row.device })
     return false
   })
 }

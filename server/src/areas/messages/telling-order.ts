@@ -1,0 +1,51 @@
+import type { Bus } from '../../events/bus.ts'
+
+/**
+ * Messages are ready to be answered in any order; they are told in the order of their ids, conversation by conversation.
+ * Nobody waits for it: what is ready early is told by the one before it.
+ */
+export interface TellingOrder {
+  /**
+   * Takes a place in the line of a conversation, as soon as a message is written. Where nobody listens there is no line.
+   * @returns what must be called once, whatever became of the message: runs `publish` when all before it have been told
+   */
+  enter(conversation: string, id: number): (publish: () => void) => void
+}
+
+interface Place {
+  readonly id: number
+  publish?: () => void
+}
+
+export function createTellingOrder(bus: Pick<Bus, 'isHeard'>): TellingOrder {
+  /** A line ends with the last who stands in it. */
+  const lines = new Map<string, Place[]>()
+
+  const advance = (conversation: string, line: Place[]) => {
+    const publish = line[0]?.publish
+    if (publish === undefined) return
+    line.shift()
+    if (line.length === 0) lines.delete(conversation)
+    try {
+      publish()
+    } finally {
+      advance(conversation, line)
+    }
+  }
+  return {
+    enter(conversation, id) {
+      const line = lines.get(conversation) ?? []
+      if (line.length === 0) {
+        if (!bus.isHeard) return (publish) => publish()
+        lines.set(conversation, line)
+      }
+      const place: Place = { id }
+      // Mostly the last: batches are answered in the order in which they were committed.
+      line.splice(line.findLastIndex((before) => before.id < id) + 1, 0, place)
+      return (publish) => {
+        place.publish = publish
+        advance(conversation, line)
+      }
+    },
+  }
+}
