@@ -26,11 +26,7 @@ export function registerOperations(server: FastifyInstance, context: Context, ro
   for (const route of routes) registerOperation(server, context, route)
 }
 
-function registerOperation(
-  server: FastifyInstance,
-  context: Context,
-  { operation, handle, options }: Route,
-): void {
+function registerOperation(server: FastifyInstance, context: Context, { operation, handle, options }: Route): void {
   const readQuery = compileQueryReader(operation.query)
   const checkQuery = compileCheck('query', operation.query)
   const readHeaders = operation.headers && compileQueryReader(operation.headers)

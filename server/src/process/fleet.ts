@@ -57,6 +57,7 @@ export function createFleet({ size, log, materials, onHopeless }: FleetOptions):
   let isStarted = false
   let isStopping = false
   let restarting: Promise<void> | undefined
+  let isAskedAgain = false
   // Materials hold certificates and keys as they are, not as JSON.
   cluster.setupPrimary({ serialization: 'advanced' })
 
@@ -145,11 +146,17 @@ export function createFleet({ size, log, materials, onHopeless }: FleetOptions):
       for (const place of places) if (place.member?.state === 'ended') onEnded(place, place.member, 'at the start')
       return address
     },
-    restart() {
-      restarting ??= replaceAll().finally(() => {
+    async restart() {
+      // Whoever asks while it goes on means those too that were replaced already.
+      isAskedAgain = restarting !== undefined
+      restarting ??= (async () => {
+        do {
+          isAskedAgain = false
+          await replaceAll()
+        } while (isAskedAgain && !isStopping)
         restarting = undefined
-      })
-      return restarting
+      })()
+      await restarting
     },
     async stop() {
       isStopping = true

@@ -37,9 +37,9 @@ export async function openDataFolder(config: Config): Promise<string> {
   return dataDir
 }
 
-/** What the embedded database allows anyway is enough for one dozen processes. */
+/** What the embedded database allows anyway is enough for eight processes. */
 const leastConnections = 300
-const connectionsPerProcess = 25
+const connectionsPerProcess = 30
 
 /** The embedded database, with its address written down for as long as it runs. */
 export async function startOwnDatabase(dataDir: string, log: Log, processes = 1): Promise<OwnDatabase> {

@@ -32,6 +32,7 @@ export function startMember(
   onWanted: () => Promise<string>,
 ): Member {
   const worker = cluster.fork()
+  const letGo = watchHandover(worker)
   const asked = new Map<number, (metrics: readonly MetricJson[]) => void>()
   const { promise: ready, resolve: onReady, reject: onFailed } = withResolvers<AddressInfo>()
   let reason: string | undefined
@@ -42,6 +43,7 @@ export function startMember(
   const ended = new Promise<string>((resolve) => {
     worker.once('exit', (code, signal) => {
       member.state = 'ended'
+      letGo()
       clearTimeout(starting)
       for (const answer of asked.values()) answer([])
       const how = reason ?? (signal === null ? `exit code ${code}` : signal)
@@ -115,6 +117,24 @@ export function startMember(
 /** One that has just ended hears nothing; that it ended is told by itself. */
 function tell(worker: Worker, message: FromPrimary): void {
   if (worker.isConnected()) worker.send(message, () => {})
+}
+
+type Send = (message: { act?: string }, handle?: { close?(): void }, ...rest: unknown[]) => boolean
+
+/**
+ * Connections are handed to a worker one at a time, and closed here once it has said that it took them. One that it had
+ * not taken when it died would stay open here, where nobody reads it, and its client would wait for ever.
+ * @returns closes that one; where it was taken, it is closed already, and nothing happens
+ */
+function watchHandover({ process: child }: Worker): () => void {
+  const handed = child as unknown as { send: Send }
+  const send = handed.send.bind(child)
+  let last: { close?(): void } | undefined
+  handed.send = (message, handle, ...rest) => {
+    if (message.act === 'newconn') last = handle
+    return send(message, handle, ...rest)
+  }
+  return () => last?.close?.()
 }
 
 function withResolvers<T>() {

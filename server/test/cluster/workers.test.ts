@@ -104,6 +104,31 @@ describe.runIf(hasRedis)('WORKERS=2', () => {
     await line.close()
   })
 
+  it('whoever was just connecting to one that is killed is cut off, and does not wait for ever', async () => {
+    const { service, url, line } = await start()
+    await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
+    let isOver = false
+    const counts = { answered: 0, cut: 0 }
+    // Each call on a connection of its own; one that is not answered within 15 s throws.
+    const callers = Array.from({ length: 32 }, async () => {
+      while (!isOver) {
+        const caller = openLine(() => url)
+        counts[(await caller.call('GET', '/health')).kind]++
+        await caller.close()
+      }
+    })
+    for (let round = 0; round < 3; round++) {
+      const from = counts.answered
+      await vi.waitUntil(() => counts.answered > from + 300, { timeout: 20_000, interval: 5 })
+      process.kill(workersOf(service)[round % 2] as number, 'SIGKILL')
+      await serving(url, 2)
+    }
+    isOver = true
+    await Promise.all(callers)
+    expect(counts.cut).toBeGreaterThan(0)
+    await line.close()
+  })
+
   it('SIGHUP replaces one after the other under load: what was answered is there and delivered, sockets come back', async () => {
     const { service, url, dataDir, line } = await start({
       ...{ SOCKET_DRAIN_SECONDS: '0.5', WEBHOOK_ALLOW_PRIVATE: 'true' },

@@ -60,37 +60,38 @@ it.each(['bob', 'team'] as const)(
 it.each([
   ['one-to-one', 'bob', '/users/bob/conversation'],
   ['in a group', 'team', '/groups/team/conversation'],
-] as const)('marks, by request or by answering, are not told to the device that set them (%s)', async (_, where, path) => {
-  const { world, phone, tab, bob, act } = await devices()
-  const sayThere = (text: string) =>
-    where === 'bob' ? say(world, 'bob', 'alice', text) : sayInGroup(world, 'bob', 'team', text)
-  const { id: messageId } = await sayThere('one')
-  for (const action of ['delivered', 'read']) {
-    dataOf(await act('POST', `${path}/${action}`, { messageId }))
-    for (const client of [tab, bob]) {
-      expect(await client.take(({ type, body }) => type === 'receipts' && body.action === action)).toMatchObject({
-        sender: 'alice',
-        deviceId: 'phone',
-        body: { messageId },
-      })
+] as const)(
+  'marks, by request or by answering, are not told to the device that set them (%s)',
+  async (_, where, path) => {
+    const { world, phone, tab, bob, act } = await devices()
+    const sayThere = (text: string) =>
+      where === 'bob' ? say(world, 'bob', 'alice', text) : sayInGroup(world, 'bob', 'team', text)
+    const { id: messageId } = await sayThere('one')
+    for (const action of ['delivered', 'read']) {
+      dataOf(await act('POST', `${path}/${action}`, { messageId }))
+      for (const client of [tab, bob]) {
+        expect(await client.take(({ type, body }) => type === 'receipts' && body.action === action)).toMatchObject({
+          sender: 'alice',
+          deviceId: 'phone',
+          body: { messageId },
+        })
+      }
     }
-  }
-  const { id: answered } = await sayThere('two')
-  const receiverType = where === 'team' ? 'group' : 'user'
-  dataOf(await act('POST', '/messages', { receiver: where, receiverType, data: { text: 'answer' } }))
-  for (const client of [tab, bob]) {
-    const receipt = await client.take(({ type, body }) => type === 'receipts' && body.action === 'read')
-    expect(receipt).toMatchObject({ sender: 'alice', deviceId: 'phone', body: { messageId: answered } })
-  }
-  await knowsAlready(world, phone, where)
-})
+    const { id: answered } = await sayThere('two')
+    const receiverType = where === 'team' ? 'group' : 'user'
+    dataOf(await act('POST', '/messages', { receiver: where, receiverType, data: { text: 'answer' } }))
+    for (const client of [tab, bob]) {
+      const receipt = await client.take(({ type, body }) => type === 'receipts' && body.action === 'read')
+      expect(receipt).toMatchObject({ sender: 'alice', deviceId: 'phone', body: { messageId: answered } })
+    }
+    await knowsAlready(world, phone, where)
+  },
+)
 
 it('the device is told to nobody but sockets: what is kept of it all does not name it', async () => {
   const { world, tab, act } = await devices()
   dataOf(await world.get('/events'))
-  const { id } = dataOf(
-    await act('POST', '/messages', { receiver: 'bob', receiverType: 'user', data: { text: 'hi' } }),
-  )
+  const { id } = dataOf(await act('POST', '/messages', { receiver: 'bob', receiverType: 'user', data: { text: 'hi' } }))
   const answer = await say(world, 'bob', 'alice', 'ho')
   dataOf(await act('POST', `/messages/${answer.id}/reactions/x`))
   dataOf(await act('POST', '/users/bob/conversation/read', { messageId: answer.id }))

@@ -32,18 +32,21 @@ async function chatWorld(): Promise<World> {
   return world
 }
 
-it.each(['one-to-one', 'in a group'])('messages that are sent at once come in the order of their ids, %s', async (where) => {
-  const world = await chatWorld()
-  const send: Say =
-    where === 'one-to-one'
-      ? (text, extra) => say(world, 'alice', 'bob', text, extra)
-      : (text, extra) => sayInGroup(world, 'alice', 'team', text, extra)
-  const { id } = await send('quoted', {})
-  const bob = await connect(world, 'bob')
-  const [sent, heard] = await Promise.all([sayAll(send, id), idsOf(bob)])
-  expect(heard).toEqual(sorted(heard))
-  expect(heard).toEqual(sorted(sent.map((message) => Number(message.id))))
-})
+it.each(['one-to-one', 'in a group'])(
+  'messages that are sent at once come in the order of their ids, %s',
+  async (where) => {
+    const world = await chatWorld()
+    const send: Say =
+      where === 'one-to-one'
+        ? (text, extra) => say(world, 'alice', 'bob', text, extra)
+        : (text, extra) => sayInGroup(world, 'alice', 'team', text, extra)
+    const { id } = await send('quoted', {})
+    const bob = await connect(world, 'bob')
+    const [sent, heard] = await Promise.all([sayAll(send, id), idsOf(bob)])
+    expect(heard).toEqual(sorted(heard))
+    expect(heard).toEqual(sorted(sent.map((message) => Number(message.id))))
+  },
+)
 
 it('a message that could not be shown to its sender is told all the same, and those behind it too', async () => {
   const world = await chatWorld()

@@ -20,5 +20,5 @@ export {
   settleAndTell,
   settleGroupReceipts,
   type ToldOfAll,
-  toldOfAll,
+  toldOfAllBy,
 } from './settle.ts'

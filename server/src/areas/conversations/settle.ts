@@ -129,10 +129,14 @@ export interface ToldOfAll {
 }
 
 export async function toldOfAll(events: Events, appId: number): Promise<ToldOfAll> {
-  const kept = await events.listens(appId)
+  return toldOfAllBy(await events.listens(appId), events.bus.isHeard)
+}
+
+/** @param kept the triggers that are kept for an app */
+export function toldOfAllBy(kept: ReadonlySet<string>, isHeard: boolean): ToldOfAll {
   const keepsDelivered = kept.has('message_delivered_to_all')
   const keepsRead = kept.has('message_read_by_all')
-  return { isHeard: events.bus.isHeard || keepsDelivered || keepsRead, keepsDelivered, keepsRead }
+  return { isHeard: isHeard || keepsDelivered || keepsRead, keepsDelivered, keepsRead }
 }
 
 /** Publishes what `settleAndTell` gave, once it is committed. @param at epoch seconds */

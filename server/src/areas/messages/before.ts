@@ -10,7 +10,6 @@ export interface Draft {
   readonly sender: string
   readonly kind: 1 | 2
   readonly receiver: string
-  readonly content: Content
   readonly muid: string | undefined
   readonly parentId: number | undefined
   readonly quotedId: number | undefined
@@ -22,19 +21,29 @@ export interface Draft {
  * @returns the content, with what they answered in `data.metadata["@injected"].webhooks`, by webhook
  * @throws 403 `ERR_BLOCKED_BY_WEBHOOK`
  */
-export async function askBeforeSending(context: Context, app: App, draft: Draft): Promise<Content> {
+export async function askBeforeSending(
+  context: Context,
+  app: App,
+  content: Content,
+  describe: () => Draft,
+): Promise<Content> {
   const { hooks } = context.webhooks
   const targets = await hooks.of(app.appId)
-  if (targets.length === 0) return draft.content
-  const message = await showDraft(context, app, draft)
+  if (targets.length === 0) return content
+  const message = await showDraft(context, app, content, describe())
   // Sender or receiver is unknown: it will be refused.
-  if (message === undefined) return draft.content
-  return inject(draft.content, await hooks.ask(targets, message))
+  if (message === undefined) return content
+  return inject(content, await hooks.ask(targets, message))
 }
 
 /** As after_message will tell it, without id and times. */
-async function showDraft({ database }: Context, { appId }: App, draft: Draft): Promise<object | undefined> {
-  const { sender, kind, receiver, content } = draft
+async function showDraft(
+  { database }: Context,
+  { appId }: App,
+  content: Content,
+  draft: Draft,
+): Promise<object | undefined> {
+  const { sender, kind, receiver } = draft
   const [users, groups] = await Promise.all([
     readUsers(database, appId, kind === 1 ? [sender, receiver] : [sender]),
     kind === 2 ? readGroups(database, appId, [receiver]) : new Map<string, never>(),

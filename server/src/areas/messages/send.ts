@@ -1,10 +1,9 @@
 import { ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage } from '@parley/contract'
 import { type App, actingDevice, type Caller } from '../../call.ts'
 import type { Context } from '../../context.ts'
-import type { Events } from '../../events/index.ts'
 import type { Queryable } from '../../store/database.ts'
 import { systemUid } from '../apps/index.ts'
-import { conversationId, toldOfAll } from '../conversations/index.ts'
+import { conversationId } from '../conversations/index.ts'
 import { requireGroup, requireGroupAccess } from '../groups/index.ts'
 import { requireActiveUser } from '../users/index.ts'
 import { askBeforeSending } from './before.ts'
@@ -14,9 +13,10 @@ import { mediaKeysOf, recordUses } from './media/uses.ts'
 import { readMentions } from './mentions/show.ts'
 import { readByMuid, readMessages, type StoredMessage } from './rows.ts'
 import { showMessages, showQuoted } from './show.ts'
+import { tellSent, toldOfSend } from './tell.ts'
 import { traitsOf } from './traits.ts'
 import { judgeByRoles } from './write/role-rules.ts'
-import { type MessageRow, partsOf, type Refusal, type ToldOfSend, tellings, type WrittenRow } from './write/row.ts'
+import type { MessageRow, Refusal, WrittenRow } from './write/row.ts'
 
 type SendBody = BodyOf<typeof sendMessage>
 
@@ -86,10 +86,10 @@ async function sendTo(
 ): Promise<Message> {
   const sender = caller.kind === 'user' ? caller.uid : systemUid
   const related = await readRelated(context, app, sender, target, body)
-  const content = await askBeforeSending(context, app, {
-    ...{ sender, ...target, content: sent, muid: body.muid, tags: body.tags },
+  const content = await askBeforeSending(context, app, sent, () => ({
+    ...{ sender, ...target, muid: body.muid, tags: body.tags },
     ...{ parentId: related.parent?.id, quotedId: related.quoted?.id },
-  })
+  }))
   const unjudged = {
     appId: app.appId,
     sender,
@@ -137,52 +137,6 @@ async function sendTo(
 async function answer({ database }: Context, app: App, message: Message): Promise<Message> {
   await recordUses(database, app, Number(message.id), mediaKeysOf(app, message.data))
   return message
-}
-
-/**
- * Tells of a message once it is ready to be answered, in the order of what is written to its conversation. One that could
- * not be made ready is stored all the same: whoever listens reads it.
- */
-async function tellSent(
-  { events, messages }: Context,
-  row: MessageRow,
-  written: WrittenRow,
-  makeReady: () => Promise<Message>,
-): Promise<Message> {
-  const tell = messages.order.enter(`${row.appId} ${written.conversation}`, written.id as number)
-  let message: Message | undefined
-  try {
-    message = await makeReady()
-    return message
-  } finally {
-    tell(() => publish(events, row, written, message))
-  }
-}
-
-/** Which events of what is sent in an app somebody waits for. */
-async function toldOfSend(events: Events, appId: number): Promise<ToldOfSend> {
-  const kept = await events.listens(appId)
-  const { isHeard } = events.bus
-  const receipts = (['message_delivery_receipt', 'message_read_receipt'] as const).map((trigger) => kept.has(trigger))
-  const bits =
-    (kept.has('message_sent') ? tellings.sent : 0) |
-    (kept.has('user_mentioned') ? tellings.mentioned : 0) |
-    (receipts[0] ? tellings.delivered : 0) |
-    (receipts[1] ? tellings.read : 0) |
-    (isHeard || receipts.includes(true) ? tellings.receipts : 0)
-  return { bits, ofAll: await toldOfAll(events, appId) }
-}
-
-/** The log has it from the batch; who listens in this process is told with the message as it is answered. */
-function publish(events: Events, row: MessageRow, written: WrittenRow, message: Message | undefined): void {
-  const [first, second] = partsOf(row)
-  const place = { conversation: written.conversation as number, kind: row.kind, first, second }
-  const messageId = written.id as number
-  const { device } = row
-  const groupRevision = row.kind === 2 ? { groupRevision: written.receiverRevision } : {}
-  const shown = message && { message }
-  events.publish(row.appId, { trigger: 'message_sent', place, messageId, device, ...shown, ...groupRevision })
-  if (row.mentioned !== null) events.publish(row.appId, { trigger: 'user_mentioned', place, messageId })
 }
 
 /** The messages that this one replies to and quotes, which must be of the same conversation, as far as they are named. */

@@ -130,7 +130,14 @@ function publishReceived(
     const row = rows[n] as MessageRow
     const [first, second] = partsOf(row)
     const place = { conversation: conversation as number, kind: row.kind, first, second }
-    events.publish(row.appId, { trigger: receipt, place, messageId: id as number, uid: row.sender, at, device: row.device })
+    events.publish(row.appId, {
+      trigger: receipt,
+      place,
+      messageId: id as number,
+      uid: row.sender,
+      at,
+      device: row.device,
+    })
     return false
   })
 }

@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { createPace } from '../../src/delivery/webhooks/pace.ts'
+
+/** Works without a pause, a turn of the event loop after the other. @returns stops it */
+function keepBusy(): () => void {
+  let isOver = false
+  const work = () => {
+    const until = performance.now() + 10
+    while (performance.now() < until);
+    if (!isOver) setImmediate(work)
+  }
+  work()
+  return () => {
+    isOver = true
+  }
+}
+
+/** Asks for so many turns at once, and counts those that were given. */
+function ask(pace: ReturnType<typeof createPace>, turns: number) {
+  const given = { count: 0, all: Promise.resolve() }
+  const take = async () => {
+    await pace.turn()
+    given.count++
+  }
+  given.all = Promise.all(Array.from({ length: turns }, take)).then(() => {})
+  return given
+}
+
+it('a process that has its hands full lets a few attempts through, and in time all of them', async () => {
+  const pace = createPace()
+  const stop = keepBusy()
+  try {
+    const asked = ask(pace, 600)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(asked.count).toBeGreaterThan(0)
+    expect(asked.count).toBeLessThan(600)
+    await asked.all
+    expect(asked.count).toBe(600)
+  } finally {
+    stop()
+  }
+})
+
+it('a process that was blocked as a whole goes on with attempts, and once it has room holds none back', async () => {
+  const pace = createPace()
+  const until = performance.now() + 300
+  while (performance.now() < until);
+  const blocked = ask(pace, 300)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(blocked.count).toBeGreaterThan(0)
+  expect(blocked.count).toBeLessThan(300)
+  // Nothing to do for a while.
+  await delay(500)
+  await blocked.all
+
+  const before = performance.now()
+  await ask(pace, 20_000).all
+  // Held back, they would take more than a minute.
+  expect(performance.now() - before).toBeLessThan(20_000)
+})
