@@ -6,6 +6,23 @@ export type Log = pino.Logger
 /** API keys, tokens (a time and 30 digits at their end) and the master key are all of this kind, and nothing else that is logged. */
 const secrets = /[0-9a-f]{30,}/gi
 
+/** `msg` of the one line for each request, which holds nothing that a client sent (http/observe.ts). */
+export const requestLine = 'request'
+const requestEnd = `"msg":"${requestLine}"}\n`
+
+let timeAt = 0
+let timeText = ''
+
+/** The time as a member of a line; there are many lines a millisecond. */
+function timeMember(): string {
+  const now = Date.now()
+  if (now !== timeAt) {
+    timeAt = now
+    timeText = `,"time":"${new Date(now).toISOString()}"`
+  }
+  return timeText
+}
+
 /**
  * Structured log to standard output. Nothing that a client sends is logged as it came: no headers, no bodies, no raw
  * paths (a path may hold an API key). What looks like a key or token all the same, say in the message of an error, is
@@ -16,9 +33,9 @@ export function createLog(level: LogLevel, destination = standardOutput(bufferBy
     {
       level,
       base,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: timeMember,
       serializers: { err: describeError },
-      hooks: { streamWrite: (line) => line.replace(secrets, '[redacted]') },
+      hooks: { streamWrite: (line) => (line.endsWith(requestEnd) ? line : line.replace(secrets, '[redacted]')) },
     },
     destination,
   )

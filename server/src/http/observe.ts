@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../log.ts'
+import { type Log, requestLine } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 
 /** Status in log and metrics of a request whose client went away before it was answered. */
@@ -20,7 +20,7 @@ export function observe(
     metrics.requests.observe({ operation, status }, ms / 1000)
     log.info(
       { operation, method: request.method, status, ms: Math.round(ms * 10) / 10, requestId: request.id },
-      'request',
+      requestLine,
     )
   })
 }

@@ -49,7 +49,7 @@ export async function buildHttpServer(
 ): Promise<FastifyInstance> {
   const { config, log } = context
   const newRequestId = countRequests()
-  // Node's own refusal of a request without Host has no body; ours is in refuseUnfit.
+  // Node's own refusal of a request without Host has no body; ours is in findUnfit.
   const node = { requireHostHeader: false, IncomingMessage: UpgradableRequest }
 
   const app = Fastify({
@@ -79,9 +79,9 @@ export async function buildHttpServer(
   app.setNotFoundHandler((request, reply) => sendError(reply, apiNotFound(request)))
   passOverExpectations(app.server)
   readJsonBodies(app)
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     observe(context, request, reply, request.routeOptions.config.operation ?? 'unknown')
-    if (request.method === 'OPTIONS' && !isPreflight(request)) throw apiNotFound(request)
+    done(request.method === 'OPTIONS' && !isPreflight(request) ? apiNotFound(request) : undefined)
   })
   await app.register(cors, {
     origin: config.corsOrigins.includes('*') ? '*' : [...config.corsOrigins],
@@ -90,7 +90,7 @@ export async function buildHttpServer(
     maxAge: 86_400,
   })
   // After CORS, so that a page is also told why it was refused.
-  app.addHook('onRequest', async (request) => refuseUnfit(request, config))
+  app.addHook('onRequest', (request, _reply, done) => done(findUnfit(request, config)))
 
   registerUploads(app)
   registerProbes(app, context)
@@ -104,15 +104,16 @@ export async function buildHttpServer(
 }
 
 /** What can be said without looking at credentials or body. */
-function refuseUnfit(request: FastifyRequest, config: Config): void {
-  if (request.is404) throw apiNotFound(request)
+function findUnfit(request: FastifyRequest, config: Config): ApiError | undefined {
+  if (request.is404) return apiNotFound(request)
   if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-    throw badRequest([{ path: 'headers/host', message: 'is required' }])
+    return badRequest([{ path: 'headers/host', message: 'is required' }])
   }
   const { allowPlain } = request.routeOptions.config
   if (config.requireHttps && request.protocol.toLowerCase() !== 'https' && allowPlain !== true) {
-    throw new ApiError('ERR_BAD_REQUEST', 'This service is reached over HTTPS only (REQUIRE_HTTPS is set).')
+    return new ApiError('ERR_BAD_REQUEST', 'This service is reached over HTTPS only (REQUIRE_HTTPS is set).')
   }
+  return undefined
 }
 
 function isPreflight({ headers }: FastifyRequest): boolean {
