@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../../log.ts'
 import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
@@ -30,12 +31,26 @@ const settings = `
  * what waits is searched by id meanwhile.
  */
 const pauseMs = { busy: 200, idle: 200, failed: 1000 }
+/**
+ * Behind an import it rests so many times as long as it worked: long while this process has its hands full, so that it
+ * takes little from who is served; briefly when the import is over, so that it catches up.
+ */
+const restTimes = { busy: 5, free: 0.25 }
+/** How much of its time a process that is busy is at work. */
+const busyShare = 0.6
 const lockNotAvailable = '55P03'
 
 export function createSearchWriter(database: Database, log: Log): SearchWriter {
   const channel = database.openChannel('parley search writer', settings)
   const stopping = new AbortController()
   let settlement = createSettlement(channel)
+  let measured = performance.eventLoopUtilization()
+
+  const isBusy = (): boolean => {
+    const before = measured
+    measured = performance.eventLoopUtilization()
+    return performance.eventLoopUtilization(measured, before).utilization > busyShare
+  }
 
   /** @returns how long to wait before the next one */
   const round = async (): Promise<number> => {
@@ -44,8 +59,8 @@ export function createSearchWriter(database: Database, log: Log): SearchWriter {
     if (!progress.leads) return pauseMs.failed
     const settledId = await settlement.look(progress)
     const indexedId = await addNextEntries(channel, progress.indexedId, settledId)
-    // Behind an import it rests as long as it worked, so that it takes no more than half of a core from what is going on.
-    if (indexedId < settledId) return performance.now() - startedAt
+    const rest = isBusy() ? restTimes.busy : restTimes.free
+    if (indexedId < settledId) return (performance.now() - startedAt) * rest
     return indexedId < progress.lastId || indexedId > progress.indexedId ? pauseMs.busy : pauseMs.idle
   }
   const tryRound = async (): Promise<number> => {
