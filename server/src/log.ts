@@ -56,12 +56,23 @@ export function createWorkerLog(level: LogLevel, worker: number): Log {
   return createLog(level, standardOutput(wholeBytes / 2), { worker })
 }
 
+/** What is to be written before the process ends. */
+const outputs: Array<{ flush(): void; flushSync(): void }> = []
+
 /** @param minLength bytes that gather; at most twice as many are written at once */
 function standardOutput(minLength: number): pino.DestinationStream {
   const destination = pino.destination({ dest: 1, sync: false, minLength, maxWrite: 2 * minLength })
-  setInterval(() => destination.flush(), bufferMs).unref()
-  process.on('exit', () => destination.flushSync())
+  if (outputs.push(destination) === 1) {
+    setInterval(flushAll, bufferMs).unref()
+    process.on('exit', () => {
+      for (const output of outputs) output.flushSync()
+    })
+  }
   return destination
+}
+
+function flushAll(): void {
+  for (const output of outputs) output.flush()
 }
 
 /** PostgreSQL's errors also carry `detail` and `where`, which quote rows and parameters: those are left out. */

@@ -17,8 +17,12 @@ export interface MessageSearch {
 /** So many searches run at once; others wait for them, rather than everything else. */
 const readers = 2
 
-/** The planner knows nothing of how often grams occur; every query is written for the index that it is to use. */
+/**
+ * The planner knows nothing of how often grams occur; every query is written for the index that it is to use, and planned
+ * for what is asked: one word and a hundred conversations, or the other way round.
+ */
 const settings = `
+  set plan_cache_mode = force_custom_plan;
   set enable_seqscan = off;
   set work_mem = '16MB';
   set jit = off`
