@@ -11,7 +11,8 @@ import {
 } from '@parley/contract'
 import { type Outcome, refuse } from './outcomes.ts'
 
-interface RecordOf {
+/** What a record of each kind is once it is known to be sound. */
+export interface RecordOf {
   readonly users: ImportUser
   readonly groups: ImportGroup
   readonly members: ImportMember

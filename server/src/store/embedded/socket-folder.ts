@@ -62,7 +62,7 @@ function removeLinked(link: string, account: Account | undefined): void {
 
 function temporaryFolder(account: Account | undefined): string {
   const folder = realpathSync(tmpdir())
-  const fits = Buffer.byteLength(join(folder, 'parley-XXXXXX')) <= longestFolder
+  const fits = Buffer.byteLength(join(folder, 'parley-123456')) <= longestFolder
   return fits && (account === undefined || canReach(folder, account)) ? folder : '/tmp'
 }
 
