@@ -168,11 +168,12 @@ export function messagesIn(
 
 /** How many messages each conversation of a source has that meet the conditions: rows `kind, first, second, count`. */
 export function countsOf(source: Source, conditions: readonly Fragment[]): Fragment {
-  if (source.of === 'viewer') {
-    return sql`
-      select c.kind, c.first, c.second, n.count
+  if (source.of !== 'viewer') return countsByConversation(source.appId, messagesOf(source, conditions, undefined))
+  return namesOf(
+    source.appId,
+    sql`
+      select s.conversation, n.count
       from ${sidesOf(source)}
-      join conversations c on c.app_id = s.app_id and c.key = s.conversation
       cross join lateral (
         select count(*) as count
         from messages m
@@ -181,17 +182,33 @@ export function countsOf(source: Source, conditions: readonly Fragment[]): Fragm
         and ${allOf([notCleared, ...conditions])}
       ) n
       where ${isVisible(source)}
-      and n.count > 0
-      order by c.kind, c.first, c.second`
-  }
+      and n.count > 0`,
+  )
+}
+
+/** How many of some messages each conversation has: rows `kind, first, second, count`. */
+export function countsByConversation(appId: number, messages: Fragment): Fragment {
+  return namesOf(
+    appId,
+    sql`
+      select m.conversation, count(*) as count
+      from (${messages}) m
+      group by m.conversation`,
+  )
+}
+
+/** The offset keeps it a look by key for each count, and not a count for each conversation. */
+function namesOf(appId: number, counts: Fragment): Fragment {
   return sql`
     select c.kind, c.first, c.second, n.count
-    from (
-      select m.conversation, count(*) as count
-      from (${messagesOf(source, conditions, undefined)}) m
-      group by m.conversation
-    ) n
-    join conversations c on c.app_id = ${source.appId} and c.key = n.conversation
+    from (${counts}) n
+    cross join lateral (
+      select c.kind, c.first, c.second
+      from conversations c
+      where c.app_id = ${appId}
+      and c.key = n.conversation
+      offset 0
+    ) c
     order by c.kind, c.first, c.second`
 }
 

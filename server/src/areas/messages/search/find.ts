@@ -114,17 +114,22 @@ function entries(search: Search): Fragment {
     ) e`
 }
 
+/** So said, the viewer's conversations are gathered once and hashed, not joined row by row. */
 function inScope({ scope, text }: Search, rows: Fragment): Fragment {
-  const sides =
+  const isHis =
     scope.of === 'viewer'
-      ? sql`join ${sidesOf(scope.source)} on s.conversation = e.conversation and ${isVisible(scope.source)}`
+      ? sql`and (e.conversation in (
+          select s.conversation
+          from ${sidesOf(scope.source)}
+          where ${isVisible(scope.source)}
+        )) is true`
       : sql``
   const isThere = scope.of === 'conversations' ? sql`and e.conversation = any(${scope.keys}::bigint[])` : sql``
   return sql`
     select e.message_id as id
     from ${rows} e
-    ${sides}
     where strpos(e.body, ${text}) > 0
+    ${isHis}
     ${isThere}`
 }
 

@@ -1,34 +1,63 @@
 import { sql } from 'kysely'
 import { allOf, type Fragment } from '../../../store/statement.ts'
-import { type Cut, countsOf, isVisible, messagesOf, type Source, sidesOf, type ViewerSource } from '../list/sources.ts'
+import {
+  type Cut,
+  countsByConversation,
+  countsOf,
+  isVisible,
+  messagesOf,
+  type Source,
+  sidesOf,
+  type ViewerSource,
+} from '../list/sources.ts'
 import type { Found } from './find.ts'
 
 /**
  * Those of some messages that belong to a list: whole rows of `messages` that meet the conditions on `m` (and on the
- * viewer's side `s`). The counterpart of `messagesOf`, which reads conversations from their ends. The offset keeps the
- * planner from reading them in the order of the list, in search of a few.
+ * viewer's side `s`). The counterpart of `messagesOf`, which reads conversations from their ends. The offsets keep it
+ * looks by key for each of the messages, whatever the planner believes of an app whose rows are younger than its
+ * statistics: it would go through all that was found for each conversation, or read them in the order of the list.
  * @param ids a subquery of message ids
  */
 function messagesAmong(ids: Fragment, source: Source, conditions: readonly Fragment[], cut: Cut | undefined): Fragment {
-  const sides =
-    source.of === 'viewer'
-      ? sql`join ${sidesOf(source)} on s.app_id = m.app_id and s.conversation = m.conversation`
-      : source.of === 'thread' && source.viewer !== undefined
-        ? sql`
-    join conversation_states s
-      on s.app_id = m.app_id and s.uid = ${source.viewer} and s.conversation = m.conversation`
-        : sql``
+  const side = sideOfEach(source)
   return sql`
     select m.*
-    from (
+    from (${ids}) h
+    cross join lateral (
       select m.*
-      from (${ids}) h
-      join messages m on m.app_id = ${source.appId} and m.id = h.id
+      from messages m
+      where m.app_id = ${source.appId}
+      and m.id = h.id
       offset 0
     ) m
-    ${sides}
+    ${side}
     where ${allOf([...belongs(source), ...conditions])}
     ${cut === undefined ? sql`` : sql`order by ${cut.order} limit ${cut.limit}`}`
+}
+
+/** The viewer's side `s` of the conversation of a message `m`, where the list has a viewer. */
+function sideOfEach(source: Source): Fragment {
+  if (source.of === 'viewer') {
+    return sql`
+    cross join lateral (
+      select s.*
+      from ${sidesOf(source)}
+      where s.conversation = m.conversation
+      and ${isVisible(source)}
+      offset 0
+    ) s`
+  }
+  if (source.of !== 'thread' || source.viewer === undefined) return sql``
+  return sql`
+    cross join lateral (
+      select s.*
+      from conversation_states s
+      where s.app_id = m.app_id
+      and s.uid = ${source.viewer}
+      and s.conversation = m.conversation
+      offset 0
+    ) s`
 }
 
 const notCleared = sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`
@@ -44,21 +73,13 @@ function belongs(source: Source): Fragment[] {
     case 'thread':
       return [sql`m.parent_id = ${source.parentId}`, ...(source.viewer === undefined ? [] : [notCleared])]
     case 'viewer':
-      return [isVisible(source), notCleared]
+      return [notCleared]
   }
 }
 
 /** How many of some messages each conversation of a list has: rows `kind, first, second, count`, as `countsOf` gives. */
 function countsAmong(ids: Fragment, source: Source, conditions: readonly Fragment[]): Fragment {
-  return sql`
-    select c.kind, c.first, c.second, n.count
-    from (
-      select m.conversation, count(*) as count
-      from (${messagesAmong(ids, source, conditions, undefined)}) m
-      group by m.conversation
-    ) n
-    join conversations c on c.app_id = ${source.appId} and c.key = n.conversation
-    order by c.kind, c.first, c.second`
+  return countsByConversation(source.appId, messagesAmong(ids, source, conditions, undefined))
 }
 
 /**
@@ -69,13 +90,7 @@ function messagesByTime(source: ViewerSource, conditions: readonly Fragment[], c
   return sql`
     select m.*
     from messages m
-    cross join lateral (
-      select s.*
-      from ${sidesOf(source)}
-      where s.conversation = m.conversation
-      and ${isVisible(source)}
-      offset 0
-    ) s
+    ${sideOfEach(source)}
     where m.app_id = ${source.appId}
     and ${allOf([notCleared, ...conditions])}
     order by ${cut.order}
