@@ -7,6 +7,8 @@ import { type CountInRedis, countInRedis } from './shared-counts.ts'
 
 /** Counts requests by minute, for each app and for each acting user. */
 export interface RateLimiter {
+  /** Is any limit of this operation set? */
+  limits(operation: Pick<Operation, 'rateLimit' | 'userRateLimit'>): boolean
   /**
    * Counts one more request.
    * @returns where the limit stands, or undefined where nothing is limited
@@ -35,6 +37,8 @@ export function createRateLimiter(
   const countHere = createCounts(now)
   const countTogether: CountInRedis = redis === undefined ? async () => undefined : countInRedis(redis)
   return {
+    limits: ({ rateLimit, userRateLimit }) =>
+      rateLimits[rateLimit] !== undefined || (userRateLimit !== undefined && rateLimits[userRateLimit] !== undefined),
     async take(name, key) {
       const limit = rateLimits[name]
       if (limit === undefined) return undefined

@@ -7,3 +7,21 @@ export function plainArray(values: ReadonlyArray<number | boolean | null>): stri
   for (let i = 0; i < values.length; i++) text += i === 0 ? (values[i] ?? 'NULL') : `,${values[i] ?? 'NULL'}`
   return `${text}}`
 }
+
+const special = /["\\]/
+const everySpecial = /["\\]/g
+
+/**
+ * The text of a PostgreSQL array of texts: as a parameter, or as an element of another one, for where each row of an
+ * unnested parameter has an array of its own. That column is a parameter of type `text[]`, cast row by row.
+ */
+export function textArray(values: ReadonlyArray<string | null>): string {
+  let text = '{'
+  for (let i = 0; i < values.length; i++) {
+    if (i > 0) text += ','
+    const value = values[i] ?? null
+    if (value === null) text += 'NULL'
+    else text += special.test(value) ? `"${value.replace(everySpecial, '\\$&')}"` : `"${value}"`
+  }
+  return `${text}}`
+}

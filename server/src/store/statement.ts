@@ -20,14 +20,6 @@ export function statement(text: string): Statement {
   return { name: createHash('sha1').update(text).digest('base64url').slice(0, 20), text }
 }
 
-/**
- * The text of a PostgreSQL array of texts, for where each row of an unnested parameter has an array of its own. A column
- * of array literals is a parameter of type `text[]`, cast row by row.
- */
-export function arrayLiteral(values: readonly string[]): string {
-  return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
-}
-
 /** A piece of SQL with its parameters, composed at run time with the tag `sql`. */
 export type Fragment<Row = unknown> = RawBuilder<Row>
 

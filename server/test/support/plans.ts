@@ -1,16 +1,22 @@
-import type pg from 'pg'
+import { sql } from 'kysely'
+import pg from 'pg'
 import type { Route } from '../../src/call.ts'
 import type { Context } from '../../src/context.ts'
 import { routes } from '../../src/routes.ts'
-import type { Database } from '../../src/store/database.ts'
-import { compileFragment, statement } from '../../src/store/statement.ts'
+import type { Queryable } from '../../src/store/database.ts'
+import { textArray } from '../../src/store/arrays.ts'
+import { compileFragment, type Fragment } from '../../src/store/statement.ts'
 
 /** A query as the service has run it. */
 export interface SeenQuery {
   readonly text: string
   readonly values: unknown[]
-  /** Under a name: after some times it may get a plan that fits all parameters. */
-  readonly named: boolean
+  /** Absent for a fixed statement, which has one plan that fits all parameters. */
+  readonly composed?: {
+    readonly fragment: Fragment
+    /** Where it was asked: connections with settings of their own. */
+    readonly on: Queryable
+  }
 }
 
 /** The registered routes, whose handlers ask a database that notes what it is asked, in `seen`. */
@@ -22,23 +28,27 @@ export function watchQueries(): { routes: readonly Route[]; seen: SeenQuery[] } 
     routes: routes.map((route) => ({
       ...route,
       handle: (call, context) => {
-        watched ??= { ...context, database: noting(context.database, seen) }
+        watched ??= {
+          ...context,
+          database: { ...context.database, ...noting(context.database, seen) },
+          search: { ...context.search, reader: () => noting(context.search.reader(), seen) },
+        }
         return route.handle(call, watched)
       },
     })),
   }
 }
 
-function noting(database: Database, seen: SeenQuery[]): Database {
+function noting(on: Queryable, seen: SeenQuery[]): Queryable {
   return {
-    ...database,
     query(asked, values = []) {
-      seen.push({ text: asked.text, values, named: true })
-      return database.query(asked, values)
+      seen.push({ text: asked.text, values })
+      return on.query(asked, values)
     },
     run(fragment) {
-      seen.push({ ...compileFragment(fragment), named: false })
-      return database.run(fragment)
+      const { text, values } = compileFragment(fragment)
+      seen.push({ text, values, composed: { fragment, on } })
+      return on.run(fragment)
     },
   }
 }
@@ -64,20 +74,37 @@ interface PlanNode {
 
 type Explained = ReadonlyArray<{ 'QUERY PLAN': ReadonlyArray<{ Plan: PlanNode }> }>
 
-/** Runs a query as the service does, on one of its connections, and tells how it read its tables. */
-export async function explain(database: Database, { text, values }: SeenQuery): Promise<TableRead[]> {
-  const explained = statement(`explain (analyze, timing off, format json) ${text}`)
-  const rows = (await database.query(explained, values)) as Explained
-  return rows.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => readsOf(Plan)))
+/**
+ * Runs a query as the service did and tells how it read its tables: a composed one where it was asked, a fixed one with the
+ * plan that fits all parameters.
+ * @param planner one of the service's connections, which nobody else uses
+ */
+export async function explain(query: SeenQuery, planner: pg.Client): Promise<TableRead[]> {
+  const { composed } = query
+  const explained =
+    composed === undefined
+      ? await explainFixed(query, planner)
+      : query.text.includes('search_entries') ? [] : await explainFixed(query, planner)
+  return explained.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => readsOf(Plan)))
 }
 
-/**
- * The plan that fits all parameters, not run: no rows are told.
- * @param client one of the service's connections, which nobody else uses
- */
-export async function explainGeneric(client: pg.Client, { text }: SeenQuery): Promise<TableRead[]> {
-  const { rows } = await client.query(`explain (generic_plan, format json) ${text}`)
-  return (rows as Explained).flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => readsOf(Plan)))
+const explainIt = 'explain (analyze, timing off, format json)'
+
+async function explainFixed({ text, values }: SeenQuery, planner: pg.Client): Promise<Explained> {
+  await planner.query('set plan_cache_mode = force_generic_plan')
+  await planner.query(`prepare seen as ${text}`)
+  try {
+    const parameters = values.length === 0 ? '' : `(${values.map(literalOf).join(', ')})`
+    return (await planner.query(`${explainIt} execute seen${parameters}`)).rows as Explained
+  } finally {
+    await planner.query('deallocate seen')
+  }
+}
+
+function literalOf(value: unknown): string {
+  if (value === null || value === undefined) return 'null'
+  if (Array.isArray(value)) return pg.escapeLiteral(textArray(value.map((item) => (item === null ? null : String(item)))))
+  return pg.escapeLiteral(String(value))
 }
 
 function readsOf(node: PlanNode): TableRead[] {

@@ -1,7 +1,8 @@
 import { readOptionalTime } from '@parley/contract'
 import type { Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
-import { arrayLiteral, statement } from '../../store/statement.ts'
+import { textArray } from '../../store/arrays.ts'
+import { statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
 import { createGroupConversations } from '../conversations/index.ts'
 import { digestGroupPassword } from '../groups/index.ts'
@@ -59,7 +60,7 @@ export async function makeGroups(
     details.map(({ icon }) => icon ?? null),
     groups.map(({ owner }) => owner),
     details.map(({ metadata }) => (metadata === undefined ? null : JSON.stringify(metadata))),
-    details.map(({ tags = [] }) => arrayLiteral([...new Set(tags)])),
+    details.map(({ tags = [] }) => textArray([...new Set(tags)])),
     details.map(({ createdAt }) => readOptionalTime(createdAt)),
   ])
   const conversations = await createGroupConversations(tx, appId, rows)

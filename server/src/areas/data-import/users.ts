@@ -1,7 +1,8 @@
 import { type ImportUser, readOptionalTime, type User } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
-import { arrayLiteral, statement } from '../../store/statement.ts'
+import { textArray } from '../../store/arrays.ts'
+import { statement } from '../../store/statement.ts'
 import { nameKey, readUsers, showUser, type UserRow, userColumns } from '../users/index.ts'
 import { type Outcome, refuse, stored } from './outcomes.ts'
 import { readRoster } from './roster.ts'
@@ -73,7 +74,7 @@ async function insertUsers(
     users.map(({ link }) => link ?? null),
     users.map(({ role }) => role?.toLowerCase() ?? 'default'),
     users.map(({ metadata }) => (metadata === undefined ? null : JSON.stringify(metadata))),
-    users.map(({ tags = [] }) => arrayLiteral([...new Set(tags)])),
+    users.map(({ tags = [] }) => textArray([...new Set(tags)])),
     users.map(({ createdAt }) => readOptionalTime(createdAt)),
     users.map(({ lastActiveAt }) => readOptionalTime(lastActiveAt)),
     users.map(({ deactivatedAt }) => readOptionalTime(deactivatedAt)),

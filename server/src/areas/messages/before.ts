@@ -83,7 +83,8 @@ function inject(content: Content, webhooks: Record<string, object>): Content {
   if (Object.keys(webhooks).length === 0 && injected.webhooks === undefined) return content
   const { webhooks: _, ...others } = injected
   const all = { ...others, ...(Object.keys(webhooks).length > 0 && { webhooks }) }
-  return { ...content, data: { ...content.data, metadata: { ...metadata, '@injected': all } } }
+  const data = { ...content.data, metadata: { ...metadata, '@injected': all } }
+  return { ...content, data, json: JSON.stringify(data) }
 }
 
 function objectOf(value: unknown): Record<string, unknown> {

@@ -7,6 +7,8 @@ export interface Content {
   readonly category: string
   readonly type: string
   readonly data: Record<string, unknown>
+  /** `data` as JSON text */
+  readonly json: string
   readonly mentioned: readonly string[]
 }
 
@@ -30,13 +32,14 @@ export function checkContent(sent: { category?: string; type?: string; data?: Re
 
   const type = checkCategory(category, sent.type, data)
   checkMetadata(data)
-  const bytes = Buffer.byteLength(JSON.stringify(data))
+  const json = JSON.stringify(data)
+  const bytes = Buffer.byteLength(json)
   if (bytes > limits.messageDataBytes) {
     throw new ApiError('ERR_BAD_REQUEST', `data has ${bytes} bytes; ${limits.messageDataBytes} are allowed.`, [
       { path: 'body/data', message: `must not have more than ${limits.messageDataBytes} bytes` },
     ])
   }
-  return { category, type, data, mentioned: checkMentions(data) }
+  return { category, type, data, json, mentioned: checkMentions(data) }
 }
 
 /** @returns the type of the message, the default of its category where none was sent */

@@ -15,6 +15,7 @@ import { readByMuid, readMessages, type StoredMessage } from './rows.ts'
 import { showMessages, showQuoted } from './show.ts'
 import { tellSent, toldOfSend } from './tell.ts'
 import { traitsOf } from './traits.ts'
+import type { Judgement } from './write/permissions.ts'
 import { judgeByRoles } from './write/role-rules.ts'
 import type { MessageRow, Refusal, WrittenRow } from './write/row.ts'
 
@@ -85,38 +86,39 @@ async function sendTo(
   target: Target,
 ): Promise<Message> {
   const sender = caller.kind === 'user' ? caller.uid : systemUid
-  const related = await readRelated(context, app, sender, target, body)
+  const related = isRelated(body) ? await readRelated(context, app, sender, target, body) : unrelated
   const content = await askBeforeSending(context, app, sent, () => ({
     ...{ sender, ...target, muid: body.muid, tags: body.tags },
     ...{ parentId: related.parent?.id, quotedId: related.quoted?.id },
   }))
-  const unjudged = {
-    appId: app.appId,
-    sender,
-    ...target,
-    category: content.category,
-    type: content.type,
-    data: JSON.stringify(content.data),
-    muid: body.muid ?? null,
-    parentId: related.parent?.id ?? null,
-    quotedId: related.quoted?.id ?? null,
-    tags: body.tags ?? null,
-    mentioned: content.mentioned.length > 0 ? content.mentioned : null,
-    traits: traitsOf(content),
-    countable: true,
-    asApp: caller.kind === 'app',
-    told: await toldOfSend(context.events, app.appId),
-    device: actingDevice(caller),
-  }
+  const asApp = caller.kind === 'app'
+  const told = await toldOfSend(context.events, app.appId)
   const prefix = related.parent === undefined ? 'sendMessage' : 'sendThreadedMessage'
-  const roleRules = unjudged.asApp
-    ? null
-    : judgeByRoles(await context.policies.ofApp(app.appId), target.kind, prefix, content)
+  const roleRules = asApp ? null : judgeByRoles(await context.policies.ofApp(app.appId), target.kind, prefix, content)
   for (let judgements = 1; ; judgements++) {
+    const { deniedScopes, permissionsVersion } =
+      target.kind === 2 ? context.messages.judge.judge(app.appId, target.receiver, prefix, content) : nothingDenied
     const row: MessageRow = {
-      ...unjudged,
+      appId: app.appId,
+      sender,
+      kind: target.kind,
+      receiver: target.receiver,
+      category: content.category,
+      type: content.type,
+      data: content.json,
+      muid: body.muid ?? null,
+      parentId: related.parent?.id ?? null,
+      quotedId: related.quoted?.id ?? null,
+      tags: body.tags ?? null,
+      mentioned: content.mentioned.length > 0 ? content.mentioned : null,
+      traits: traitsOf(content),
+      countable: true,
+      asApp,
+      deniedScopes,
+      permissionsVersion,
       roleRules,
-      ...context.messages.judge.judge(app.appId, target.receiver, prefix, content),
+      told,
+      device: actingDevice(caller),
     }
     const written = await context.messages.write(row)
     if (written.refusal === 'STALE_PERMISSIONS' && judgements < maxJudgements) {
@@ -125,19 +127,19 @@ async function sendTo(
     }
     if (written.refusal !== null) throw refusalError(written.refusal, row)
     const quoted = related.showsQuoted ? related.quoted : undefined
-    return written.id === null
-      ? answer(context, app, await showStored(context, row))
-      : tellSent(context, row, written, async () =>
-          answer(context, app, await showSent(context, row, written, content, quoted)),
-        )
+    const message =
+      written.id === null
+        ? await showStored(context, row)
+        : await tellSent(context, row, written, () => showSent(context, row, written, content, quoted))
+    // A file whose message was answered stays: it is noted before; a retry finds it missing and notes it again.
+    const files = mediaKeysOf(app, message.data)
+    if (files.length > 0) await recordUses(context.database, app, Number(message.id), files)
+    return message
   }
 }
 
-/** A file whose message was answered stays: it is noted before; a retry finds it missing and notes it again. */
-async function answer({ database }: Context, app: App, message: Message): Promise<Message> {
-  await recordUses(database, app, Number(message.id), mediaKeysOf(app, message.data))
-  return message
-}
+/** Blocks are what matters between two users. */
+const nothingDenied: Judgement = { deniedScopes: 0, permissionsVersion: 0 }
 
 /** The messages that this one replies to and quotes, which must be of the same conversation, as far as they are named. */
 interface Related {
@@ -147,6 +149,12 @@ interface Related {
   readonly showsQuoted: boolean
 }
 
+const unrelated: Related = { showsQuoted: false }
+
+function isRelated({ parentId, quotedMessageId }: SendBody): boolean {
+  return parentId !== undefined || quotedMessageId !== undefined
+}
+
 async function readRelated(
   context: Context,
   app: App,
@@ -154,7 +162,6 @@ async function readRelated(
   target: Target,
   { parentId, quotedMessageId }: SendBody,
 ): Promise<Related> {
-  if (parentId === undefined && quotedMessageId === undefined) return { showsQuoted: false }
   // The batch would find out too, but who acts is said before what he names.
   const { role } = await requireActiveUser(context.database, app.appId, sender)
   const ids = [parentId, quotedMessageId].flatMap((id) => (id === undefined ? [] : Number(id)))
@@ -245,13 +252,13 @@ async function showSent(
 ): Promise<Message> {
   const { entities } = context.messages
   const id = written.id as number
-  const [sender, receiver, mentions] = await Promise.all([
-    entities.user(row.appId, row.sender, written.senderRevision),
+  const sender = await entities.user(row.appId, row.sender, written.senderRevision)
+  const receiver =
     row.kind === 1
-      ? entities.user(row.appId, row.receiver, written.receiverRevision)
-      : entities.group(row.appId, row.receiver, written.receiverRevision),
-    readMentions(context.database, row.appId, [{ id, mentioned: row.mentioned }], {}),
-  ])
+      ? await entities.user(row.appId, row.receiver, written.receiverRevision)
+      : await entities.group(row.appId, row.receiver, written.receiverRevision)
+  const { mentioned } = row
+  const mentions = mentioned && (await readMentions(context.database, row.appId, [{ id, mentioned }], {}))
   const conversation = conversationId(row.kind, row.kind === 2 ? row.receiver : row.sender, row.receiver)
   const quotedMessage = quoted && (await showQuoted(context.database, row.appId, quoted))
   return {
@@ -272,7 +279,7 @@ async function showSent(
             ? { entity: { ...receiver, conversationId: conversation }, entityType: 'user' }
             : { entity: receiver, entityType: 'group' },
       },
-      ...mentions.get(id)?.data,
+      ...mentions?.get(id)?.data,
     },
     ...(row.parentId !== null && { parentId: String(row.parentId) }),
     ...(row.quotedId !== null && { quotedMessageId: String(row.quotedId) }),

@@ -1,6 +1,6 @@
-import { plainArray } from '../../../store/arrays.ts'
+import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Transaction } from '../../../store/database.ts'
-import { arrayLiteral, statement } from '../../../store/statement.ts'
+import { statement } from '../../../store/statement.ts'
 import type { Gap, Mark, MovedConversation, NumberedMessage, Step } from './effects.ts'
 import type { ImportRow } from './row.ts'
 
@@ -32,29 +32,30 @@ const insertRows = statement(`
  */
 export async function insertMessages(tx: Transaction, messages: readonly NumberedMessage[]): Promise<void> {
   const ordered = messages.toSorted((a, b) => (a.row.muid < b.row.muid ? -1 : 1))
-  const column = <T>(read: (row: ImportRow) => T) => ordered.map(({ row }) => read(row))
-  const list = (values: readonly string[]) => (values.length === 0 ? null : arrayLiteral(values))
+  const plain = (read: (row: ImportRow) => number | boolean | null) => plainArray(ordered.map(({ row }) => read(row)))
+  const texts = (read: (row: ImportRow) => string | null) => textArray(ordered.map(({ row }) => read(row)))
+  const list = (values: readonly string[]) => (values.length === 0 ? null : textArray(values))
   await tx.query(insertRows, [
-    plainArray(column((row) => row.appId)),
+    plain((row) => row.appId),
     plainArray(ordered.map(({ id }) => id)),
     plainArray(ordered.map(({ conversation }) => conversation.key)),
-    column((row) => row.sender),
-    plainArray(column((row) => row.kind)),
-    column((row) => row.receiver),
-    column((row) => row.category),
-    column((row) => row.type),
-    column((row) => JSON.stringify(row.data)),
+    texts((row) => row.sender),
+    plain((row) => row.kind),
+    texts((row) => row.receiver),
+    texts((row) => row.category),
+    texts((row) => row.type),
+    texts((row) => JSON.stringify(row.data)),
     plainArray(ordered.map(({ parentId }) => parentId)),
-    column((row) => row.muid),
-    column((row) => list(row.tags)),
-    column((row) => list(row.mentioned)),
-    plainArray(column((row) => row.traits)),
-    plainArray(column((row) => row.countable)),
-    plainArray(column((row) => row.sentAt)),
-    plainArray(column((row) => row.deliveredAt)),
-    plainArray(column((row) => row.readAt)),
-    plainArray(column((row) => row.editedAt)),
-    plainArray(column((row) => row.deletedAt)),
+    texts((row) => row.muid),
+    texts((row) => list(row.tags)),
+    texts((row) => list(row.mentioned)),
+    plain((row) => row.traits),
+    plain((row) => row.countable),
+    plain((row) => row.sentAt),
+    plain((row) => row.deliveredAt),
+    plain((row) => row.readAt),
+    plain((row) => row.editedAt),
+    plain((row) => row.deletedAt),
   ])
 }
 

@@ -3,6 +3,7 @@ import type { App } from '../../../call.ts'
 import { removeUnused } from '../../../media/library.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { type Fragment, statement } from '../../../store/statement.ts'
+import { appKey } from '../../apps/key.ts'
 import { attachmentsOf } from '../traits.ts'
 
 const insert = statement(`
@@ -16,6 +17,7 @@ const insert = statement(`
 
 /** The keys of our own files that the attachments of a message name, by whatever host they were reached. */
 export function mediaKeysOf(app: Pick<App, 'name'>, data: Readonly<Record<string, unknown>>): string[] {
+  if (data.url === undefined && data.attachments === undefined) return []
   const urls = [data.url, ...attachmentsOf(data).map(({ url }) => url)]
   const own = new RegExp(`/media/${app.name}/([0-9a-f]{32})/`)
   return [...new Set(urls.flatMap((url) => (typeof url === 'string' ? (own.exec(url)?.[1] ?? []) : [])))]
@@ -52,13 +54,13 @@ export function releaseUsesOf(appId: number, messages: Fragment): Fragment {
   return sql`
     with released as (
       delete from media_uses
-      where app_id = ${appId}
+      where app_id = ${appKey(appId)}
       and message_id in ${messages}
       returning key
     )
     update media_files f
     set removed_at = extract(epoch from now())::bigint
-    where f.app_id = ${appId}
+    where f.app_id = ${appKey(appId)}
     and f.removed_at is null
     and f.key in (select key from released)
     and not exists (

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Channel, Query } from '../../../store/channel.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
@@ -91,15 +92,14 @@ export async function addNextEntries(channel: Channel, indexedId: number, settle
   const entries = await makeEntries(rows as Saying[])
   const queries: Query[] = [{ ...advance, values: [indexedId, upTo] }]
   if (entries.length > 0) {
-    const column = <T>(read: (entry: Entry) => T) => entries.map(read)
     queries.push({
       ...insert,
       values: [
-        column(({ appId }) => appId),
-        column(({ id }) => id),
-        column(({ conversation }) => conversation),
-        column(({ body }) => body),
-        column(({ grams }) => grams),
+        plainArray(entries.map(({ appId }) => appId)),
+        plainArray(entries.map(({ id }) => id)),
+        plainArray(entries.map(({ conversation }) => conversation)),
+        textArray(entries.map(({ body }) => body)),
+        textArray(entries.map(({ grams }) => grams)),
       ],
     })
   }

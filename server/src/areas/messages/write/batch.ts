@@ -1,57 +1,65 @@
-import { plainArray } from '../../../store/arrays.ts'
+import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Query } from '../../../store/channel.ts'
-import { arrayLiteral } from '../../../store/statement.ts'
 import { type RisenRow, settleAndTell, settleGroupReceipts } from '../../conversations/index.ts'
 import { growThreadsOf } from '../threads/grow.ts'
 import { createConversations, lockKeys } from './conversations.ts'
-import { type MessageRow, partsOf, type WrittenRow } from './row.ts'
+import { type MessageRow, nameOf, type Parts, partsOf, type WrittenRow } from './row.ts'
 import { writeAndTell, writeMessages } from './statement.ts'
 
 /** The statements of one batch, in the order in which they run in its transaction. */
 export function batchQueries(rows: readonly MessageRow[], options: { create: boolean; now: number }): Query[] {
   const parts = rows.map(partsOf)
-  const appIds = plainArray(rows.map((row) => row.appId))
-  const kinds = plainArray(rows.map((row) => row.kind))
-  const firsts = parts.map(([first]) => first)
-  const seconds = parts.map(([, second]) => second)
+  const plain = (read: (row: MessageRow) => number | boolean | null) => plainArray(rows.map(read))
+  const texts = (read: (row: MessageRow) => string | null) => textArray(rows.map(read))
+  const list = (values: readonly string[] | null) => (values === null ? null : textArray(values))
+  const appIds = plain((row) => row.appId)
+  const kinds = plain((row) => row.kind)
+  const firsts = textArray(parts.map(([first]) => first))
+  const seconds = textArray(parts.map(([, second]) => second))
 
   const queries: Query[] = []
   if (options.create) {
-    const pairs = rows.flatMap((row, i) => (row.kind === 1 ? [i] : []))
-    const pick = <T>(read: (i: number) => T) => pairs.map(read)
-    const values = [pick((i) => rows[i]?.appId), pick((i) => firsts[i]), pick((i) => seconds[i]), options.now, false]
-    queries.push({ ...createConversations, values })
+    const pairs = rows.flatMap(({ kind, appId }, i) => (kind === 1 ? [{ appId, parts: parts[i] as Parts }] : []))
+    queries.push({
+      ...createConversations,
+      values: [
+        plainArray(pairs.map(({ appId }) => appId)),
+        textArray(pairs.map(({ parts: [first] }) => first)),
+        textArray(pairs.map(({ parts: [, second] }) => second)),
+        options.now,
+        false,
+      ],
+    })
   }
   queries.push({ ...lockKeys, values: [appIds, kinds, firsts, seconds] })
-  const column = <T>(read: (row: MessageRow) => T) => rows.map(read)
   const isTold = rows.some(({ told }) => told.bits !== 0)
   queries.push({
     ...(isTold ? writeAndTell : writeMessages),
     values: [
       plainArray(rows.map((_, n) => n)),
       appIds,
-      column((row) => row.sender),
+      texts((row) => row.sender),
       kinds,
-      column((row) => row.receiver),
+      texts((row) => row.receiver),
       firsts,
       seconds,
-      column((row) => row.category),
-      column((row) => row.type),
-      column((row) => row.data),
-      column((row) => row.muid),
-      plainArray(column((row) => row.parentId)),
-      plainArray(column((row) => row.quotedId)),
-      column((row) => (row.tags === null ? null : arrayLiteral(row.tags))),
-      plainArray(column((row) => row.traits)),
-      plainArray(column((row) => row.countable)),
-      plainArray(column((row) => row.asApp)),
-      plainArray(column((row) => row.deniedScopes)),
-      plainArray(column((row) => row.permissionsVersion)),
+      texts((row) => row.category),
+      texts((row) => row.type),
+      texts((row) => row.data),
+      texts((row) => row.muid),
+      plain((row) => row.parentId),
+      plain((row) => row.quotedId),
+      texts((row) => list(row.tags)),
+      plain((row) => row.traits),
+      plain((row) => row.countable),
+      plain((row) => row.asApp),
+      plain((row) => row.deniedScopes),
+      plain((row) => row.permissionsVersion),
       plainArray(whereBothWrite(rows, parts)),
       options.now,
-      column((row) => row.roleRules),
-      column((row) => (row.mentioned === null ? null : arrayLiteral(row.mentioned))),
-      plainArray(column(({ told }) => told.bits)),
+      texts((row) => row.roleRules),
+      texts((row) => list(row.mentioned)),
+      plain(({ told }) => told.bits),
     ],
   })
   const groups = rows.filter(({ kind }) => kind === 2)
@@ -87,9 +95,9 @@ export function writtenRows(results: ReadonlyArray<{ rows: unknown[] }>, options
 }
 
 /** For each row: do several senders write into its conversation in this batch? */
-function whereBothWrite(rows: readonly MessageRow[], parts: ReadonlyArray<[string, string]>): boolean[] {
+function whereBothWrite(rows: readonly MessageRow[], parts: readonly Parts[]): boolean[] {
   const senders = new Map<string, string | true>()
-  const keys = rows.map((row, i) => `${row.appId} ${row.kind} ${parts[i]?.join(' ')}`)
+  const keys = rows.map((row, i) => nameOf(row, parts[i] as Parts))
   for (const [i, row] of rows.entries()) {
     const key = keys[i] as string
     const known = senders.get(key)

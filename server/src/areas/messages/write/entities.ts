@@ -8,8 +8,8 @@ import { readUsers, showDeletedUser, showUser } from '../../users/index.ts'
  * revision of each, so a copy is used only while it is current.
  */
 export interface EntityCache {
-  user(appId: number, uid: string, revision: number): Promise<object>
-  group(appId: number, guid: string, revision: number): Promise<object>
+  user(appId: number, uid: string, revision: number): object | Promise<object>
+  group(appId: number, guid: string, revision: number): object | Promise<object>
 }
 
 interface Kept {
@@ -20,9 +20,11 @@ interface Kept {
 export function createEntityCache(database: Queryable): EntityCache {
   const kept = new LRUCache<string, Kept>({ max: 20_000 })
 
-  const recall = async (key: string, revision: number, read: () => Promise<object>): Promise<object> => {
+  const recall = (key: string, revision: number, read: () => Promise<object>): object | Promise<object> => {
     const known = kept.get(key)
-    if (known?.revision === revision) return known.entity
+    return known?.revision === revision ? known.entity : learn(key, revision, read)
+  }
+  const learn = async (key: string, revision: number, read: () => Promise<object>): Promise<object> => {
     // What is read now is as new as that revision, or newer; then the next comparison fails and it is read again.
     const entity = await read()
     kept.set(key, { revision, entity })

@@ -76,9 +76,16 @@ export type Refusal =
   /** The group's permissions have changed since the message was judged. */
   | 'STALE_PERMISSIONS'
 
-/** The two uids of a one-to-one conversation in byte order, or the guid and ''. */
-export function partsOf(row: Pick<MessageRow, 'kind' | 'sender' | 'receiver'>): [string, string] {
+/** What names a conversation: the two uids of a one-to-one one in byte order, or the guid and ''. */
+export type Parts = readonly [first: string, second: string]
+
+export function partsOf(row: Pick<MessageRow, 'kind' | 'sender' | 'receiver'>): Parts {
   if (row.kind === 2) return [row.receiver, '']
   // Identifiers are ASCII, so comparing UTF-16 code units is comparing bytes.
   return row.sender <= row.receiver ? [row.sender, row.receiver] : [row.receiver, row.sender]
+}
+
+/** A key in memory for the conversation of a row. Identifiers have no blanks, and a guid never stands with a second part. */
+export function nameOf({ appId }: Pick<MessageRow, 'appId'>, [first, second]: Parts): string {
+  return `${appId} ${first} ${second}`
 }

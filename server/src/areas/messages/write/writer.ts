@@ -11,7 +11,7 @@ import { createTellingOrder, type TellingOrder } from '../telling-order.ts'
 import { batchQueries, risenRows, writtenRows } from './batch.ts'
 import { createEntityCache, type EntityCache } from './entities.ts'
 import { createGroupJudge, type GroupJudge } from './permissions.ts'
-import { type MessageRow, partsOf, type WrittenRow } from './row.ts'
+import { type MessageRow, nameOf, partsOf, type WrittenRow } from './row.ts'
 
 /** Writes what is sent, coalesced: while one batch is being written, the next collects. */
 export interface MessageWriter {
@@ -84,8 +84,9 @@ async function writeBatch(
 ): Promise<Array<WrittenRow | Error>> {
   const written = new Map<MessageRow, WrittenRow | Error>()
   const { first, repeats } = foldRepeats(rows)
-  const pairs = first.filter((row) => row.kind === 1).map(conversationName)
-  const options = { create: pairs.some((pair) => !known.has(pair)), now: Math.floor(Date.now() / 1000) }
+  const isNew = (row: MessageRow) => row.kind === 1 && known.get(conversationName(row)) === undefined
+  const strange = first.filter(isNew)
+  const options = { create: strange.length > 0, now: Math.floor(Date.now() / 1000) }
 
   let pending = first
   for (let attempt = 1; ; attempt++) {
@@ -106,9 +107,9 @@ async function writeBatch(
     if (pending.length === 0 || attempt === maxAttempts || options.create) break
     options.create = true
   }
-  for (const row of first) {
+  for (const row of strange) {
     const result = written.get(row) as WrittenRow | Error
-    if (row.kind === 1 && !(result instanceof Error) && result.refusal === null) known.set(conversationName(row), true)
+    if (!(result instanceof Error) && result.refusal === null) known.set(conversationName(row), true)
   }
   for (const [repeat, original] of repeats) {
     const result = written.get(original) as WrittenRow | Error
@@ -158,7 +159,7 @@ function foldRepeats(rows: readonly MessageRow[]): { first: MessageRow[]; repeat
 }
 
 function conversationName(row: MessageRow): string {
-  return `${row.appId} ${partsOf(row).join(' ')}`
+  return nameOf(row, partsOf(row))
 }
 
 async function runTransaction(channel: Channel, queries: Query[]) {
