@@ -43,7 +43,7 @@ async function run(scale: number): Promise<void> {
     await database.connect()
     const { rows: apps } = await database.query<{ app_id: number }>('select app_id from apps')
     const appId = apps[0]?.app_id as number
-    await seedWorld(database, appId, sizes, (step) => progress(`filling: ${step}`))
+    await seedWorld(database, appId, sizes, { progress: (step) => progress(`filling: ${step}`) })
     const landmarks = await readLandmarks(
       async (text, values) => (await database.query(text, values)).rows,
       appId,
@@ -94,17 +94,29 @@ function addressOf(path: string): string {
   return `/v3${path}`.replaceAll('[', '%5B').replaceAll(']', '%5D')
 }
 
-/** The search index is filled behind the writes, here a million at once; it would be measured along with the lists. */
+/**
+ * The search index is filled behind the writes, here a million at once; it would be measured along with the lists. Tells how
+ * long that took from here on: it began when the world was committed.
+ */
 async function whenSearchable(database: pg.Client): Promise<void> {
-  for (;;) {
-    const { rows } = await database.query<{ left: string }>(
-      'select (select max(id) from messages) - indexed_id as left from search_progress',
-    )
-    const left = Number(rows[0]?.left ?? 0)
-    if (left <= 0) return
+  const startedAt = performance.now()
+  const waitedFor = await readUnindexed(database)
+  for (let left = waitedFor; left > 0; left = await readUnindexed(database)) {
     progress(`waiting for the search index: ${left} messages to go`)
     await new Promise((resolve) => setTimeout(resolve, 1000))
   }
+  const seconds = (performance.now() - startedAt) / 1000
+  progress('')
+  console.log(
+    `The search index took in the last ${waitedFor} messages in ${seconds.toFixed(0)} s, ${Math.round(waitedFor / seconds)} a second.\n`,
+  )
+}
+
+async function readUnindexed(database: pg.Client): Promise<number> {
+  const { rows } = await database.query<{ left: string }>(
+    'select greatest((select max(id) from messages) - indexed_id, 0) as left from search_progress',
+  )
+  return Number(rows[0]?.left ?? 0)
 }
 
 function progress(text: string): void {

@@ -28,7 +28,7 @@ async function seed(scale: number, name: string): Promise<void> {
   try {
     const appId = await requireEmptyApp(client, name)
     const startedAt = performance.now()
-    await seedWorld(client, appId, scaleWorld(scale), (step) => console.error(step))
+    await seedWorld(client, appId, scaleWorld(scale), { progress: (step) => console.error(step) })
     console.log(`The app ${name} is filled, after ${Math.round((performance.now() - startedAt) / 1000)} s.`)
     console.log('`busy` is the user who takes part in most. `npm run doctor` tells whether all is as it should be.')
   } finally {

@@ -20,6 +20,7 @@ export function listCases(landmarks: Landmarks): ListCase[] {
     ...histories(landmarks),
     ...messagesOfUser(landmarks),
     ...messagesOfApp(landmarks),
+    ...searches(landmarks),
     ...threadLists(landmarks),
     ...otherLists(landmarks),
   ]
@@ -254,6 +255,42 @@ function messagesOfApp({ middle, nearEnd }: Landmarks): ListCase[] {
     }),
     ...asked('messages of the app', '/users/busy/messages', { 'of a busy user': 'affix=prepend&limit=30' }),
     ...asked('messages of the app', '/users/u7/messages', { 'of a quiet user': 'affix=prepend&limit=30' }),
+  ]
+}
+
+/** What the seeded messages say often, seldom and never, in two scripts; and what is less than the index holds. */
+const searched = {
+  'a frequent word': 'station',
+  'a rare word': 'have a look',
+  'no such word': 'zeppelin',
+  'a letter': 's',
+  'no such letter': 'z',
+  'a Chinese word': '火车站',
+  'a Chinese character': '馆',
+} as const
+
+type Searched = keyof typeof searched
+
+/** Searches in messages: of all conversations of who has many and who has few, of one conversation, of the app. */
+function searches({ thread }: Landmarks): ListCase[] {
+  const query = (name: Searched, rest: string) => `searchKey=${encodeURIComponent(searched[name])}&${rest}`
+  const pagesOf = (...names: Searched[]) =>
+    Object.fromEntries(names.map((name) => [name, query(name, 'affix=prepend&limit=30')]))
+  const countsOf = (...names: Searched[]) =>
+    Object.fromEntries(names.map((name) => [`count of ${name}`, query(name, 'count=true')]))
+  const pages = pagesOf(...(Object.keys(searched) as Searched[]))
+  const both = { ...pages, ...countsOf('a frequent word', 'a rare word', 'a letter', 'a Chinese word') }
+  const some = pagesOf('a frequent word', 'a rare word')
+  return [
+    ...asked('search of a busy user', '/messages', both, 'busy'),
+    ...asked('search of a quiet user', '/messages', both, 'u7'),
+    ...asked('search of the app', '/messages', both),
+    ...asked('search in a talk', '/users/u1/messages', both, 'busy'),
+    ...asked('search in a group', '/groups/crowd/messages', both, 'busy'),
+    ...asked('search in a group, for the app', '/groups/crowd/messages', some),
+    ...asked('search in a thread', `/messages/${thread}/thread`, some, 'busy'),
+    ...asked('search of a busy user, for the app', '/users/busy/messages', some),
+    ...asked('search of a quiet user, for the app', '/users/u7/messages', some),
   ]
 }
 

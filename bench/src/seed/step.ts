@@ -8,6 +8,8 @@
 export interface Step {
   readonly name: string
   readonly sql: string
+  /** It gathers statistics of the service's tables. */
+  readonly isAnalysis?: true
 }
 
 const days = 90

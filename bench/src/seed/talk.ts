@@ -3,7 +3,7 @@ import type { Step } from './step.ts'
 /**
  * The messages. In what role a message stands follows from its place in the conversation, so that what belongs to it
  * can be found from the neighbours: of every fifty in a longer conversation one is edited and one deleted, each right
- * before the action message that tells of it, and every twentieth has four replies.
+ * before the action message that tells of it, and every twentieth has four replies. One in twenty says it in Chinese.
  */
 export function talk(): Step[] {
   return [
@@ -61,6 +61,8 @@ export function talk(): Step[] {
             when t.category = 'custom' then json_build_object('customData', json_build_object('place', m.h % 1000))
             when t.mentions then json_build_object('text', '<@uid:busy> could you have a look at number ' || m.id || '?')
             when t.links then json_build_object('text', 'See https://example.com/' || m.id)
+            when m.h % 100 between 10 and 14 then json_build_object('text', '我们' || m.h % 12 || '点在' ||
+              (array['火车站', '图书馆', '咖啡馆', '公园'])[1 + m.h / 100 % 4] || '见面吗？（' || m.id || '）')
             else json_build_object('text', 'Shall we meet at the station at half ' || m.h % 12 || '? (' || m.id || ')')
           end::json,
           case m.role when 'reply' then parent.id when 'reply to first' then opening.id end,
@@ -112,7 +114,7 @@ export function talk(): Step[] {
         left join seed_messages parent on m.role = 'reply' and parent.key = m.key and parent.p = m.p - (m.p % 20 - 4)
         left join seed_messages opening on m.role = 'reply to first' and opening.key = m.key and opening.p = 1`,
     },
-    { name: 'figures of messages', sql: 'analyze messages' },
+    { name: 'figures of messages', sql: 'analyze messages', isAnalysis: true },
     {
       name: 'conversations',
       sql: `

@@ -6,6 +6,11 @@ import { foundations } from './step.ts'
 import { talk } from './talk.ts'
 import { traces } from './traces.ts'
 
+export interface SeedOptions {
+  readonly progress?: (step: string) => void
+  readonly isAnalyzed?: boolean
+}
+
 /**
  * Fills an app with a world, as the rules would have written it: `parley doctor` finds nothing. In one transaction, by
  * few statements; the same sizes give the same world.
@@ -15,14 +20,16 @@ import { traces } from './traces.ts'
  * reactions.
  * @param client a connection that nobody else uses meanwhile
  * @param appId an app without users but `app_system`
- * @param progress told what is written next
+ * @param options.progress told what is written next
+ * @param options.isAnalyzed whether PostgreSQL gathers statistics of it. Without, its planner takes the app for an empty
+ * one, as it does that of a team which has just imported its history
  * @throws when no world can have these sizes
  */
 export async function seedWorld(
   client: pg.ClientBase,
   appId: number,
   sizes: WorldSizes,
-  progress: (step: string) => void = () => {},
+  { progress = () => {}, isAnalyzed = true }: SeedOptions = {},
 ): Promise<void> {
   checkSizes(sizes)
   await client.query('begin')
@@ -31,7 +38,8 @@ export async function seedWorld(
     await client.query('set local jit = off')
     for (const statement of foundations(appId)) await client.query(statement)
     await reserveIds(client, sizes.messages)
-    for (const { name, sql } of [...people(sizes), ...places(sizes), ...talk(), ...traces(sizes)]) {
+    const steps = [...people(sizes), ...places(sizes), ...talk(), ...traces(sizes)]
+    for (const { name, sql } of steps.filter(({ isAnalysis }) => isAnalyzed || isAnalysis !== true)) {
       progress(name)
       await client.query(sql)
     }
@@ -40,6 +48,7 @@ export async function seedWorld(
     await client.query('rollback')
     throw error
   }
+  if (!isAnalyzed) return
   progress('figures for the planner')
   await client.query('vacuum analyze')
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { appKey } from '../areas/apps/key.ts'
 import type { Fragment } from '../store/statement.ts'
 
 /** A derived figure, and the statement that finds where it differs from what it is derived from. */
@@ -11,7 +12,7 @@ export interface Check {
 }
 
 const ofApp = (alias: string, appId: number | null) =>
-  sql`(${appId}::int is null or ${sql.ref(`${alias}.app_id`)} = ${appId})`
+  appId === null ? sql`true` : sql`${sql.ref(`${alias}.app_id`)} = ${appKey(appId)}`
 
 /** Everything that is kept beside what it is derived from. A new derived figure is added here. */
 export const checks: readonly Check[] = [

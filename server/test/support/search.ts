@@ -10,8 +10,7 @@ export async function find(world: World, searchKey: string, path = '/messages', 
 }
 
 /** Resolves when the index holds every message that is stored by now. */
-export async function indexed(world: World): Promise<void> {
-  const { database } = world.context
+export async function indexed({ context: { database } }: Pick<World, 'context'>): Promise<void> {
   const [drawn] = await database.run(sql<{ id: number }>`select last_value as id from message_ids`)
   await vi.waitUntil(
     async () => {

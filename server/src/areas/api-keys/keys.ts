@@ -6,6 +6,7 @@ import type { PageRequest } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
+import { appKey } from '../apps/key.ts'
 import { type KeyScope, keysTopic } from './credentials.ts'
 
 export interface ApiKey {
@@ -93,7 +94,7 @@ export async function selectKeys(
   filter: { scope?: KeyScope; searchKey?: string },
   page: PageRequest,
 ): Promise<{ keys: ApiKey[]; total: number }> {
-  const conditions: Fragment[] = [sql`app_id = ${appId}`]
+  const conditions: Fragment[] = [sql`app_id = ${appKey(appId)}`]
   if (filter.scope !== undefined) conditions.push(sql`scope = ${filter.scope}`)
   if (filter.searchKey !== undefined) conditions.push(sql`strpos(lower(name), lower(${filter.searchKey})) > 0`)
   const rows = await database.run<KeyRow>(sql`

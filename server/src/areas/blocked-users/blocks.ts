@@ -6,6 +6,7 @@ import type { PageRequest } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
+import { appKey } from '../apps/key.ts'
 import { type RolePolicy, roleDenied, roleList } from '../roles/index.ts'
 import { keepActive, nameKey, readUsers, type UserRow, unknownUser, userColumns } from '../users/index.ts'
 
@@ -125,21 +126,28 @@ export async function selectBlocked(
   visibleRoles: readonly string[] | null = null,
 ): Promise<{ users: UserRow[]; total: number }> {
   const sides = {
-    blockedByMe: sql`select blocked as uid, ordinal from blocks where app_id = ${appId} and blocker = ${uid}`,
-    hasBlockedMe: sql`select blocker as uid, ordinal from blocks where app_id = ${appId} and blocked = ${uid}`,
+    blockedByMe: sql`select blocked as uid, ordinal from blocks where app_id = ${appKey(appId)} and blocker = ${uid}`,
+    hasBlockedMe: sql`select blocker as uid, ordinal from blocks where app_id = ${appKey(appId)} and blocked = ${uid}`,
   }
   const blocks = direction === 'both' ? sql`${sides.blockedByMe} union all ${sides.hasBlockedMe}` : sides[direction]
-  const conditions: Fragment[] = [sql`u.app_id = ${appId}`]
+  const conditions: Fragment[] = []
   if (visibleRoles !== null) conditions.push(sql`u.role = any(${visibleRoles}::text[])`)
   if (searchKey !== undefined) {
     const key = nameKey(searchKey)
     conditions.push(sql`(starts_with(u.name_key, ${key}) or starts_with(u.uid, ${key}))`)
   }
+  // The offset keeps it a look by key for each; the planner would rather read all users in the order of their uids.
   const rows = await on.run<UserRow & { total: number }>(
     sql`
     select ${sql.raw(userColumns)}, count(*) over () as total
     from (select uid, max(ordinal) as ordinal from (${blocks}) b group by uid) b
-    join users u on u.app_id = ${appId} and u.uid = b.uid
+    cross join lateral (
+      select *
+      from users u
+      where u.app_id = ${appKey(appId)}
+      and u.uid = b.uid
+      offset 0
+    ) u
     where ${allOf(conditions)}
     order by b.ordinal desc
     limit ${page.perPage} offset ${page.offset}` as Fragment<UserRow & { total: number }>,

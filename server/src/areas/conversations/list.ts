@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { PageRequest } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
+import { appKey } from '../apps/key.ts'
 import { otherPeerSql, type Side, sideColumns, sideJoins } from './sides.ts'
 
 const otherPeer = sql.raw(otherPeerSql)
@@ -64,7 +65,7 @@ async function selectSidesOf(
       offset ${page.offset}
     ) p on true
     left join conversation_states s
-      on s.app_id = ${appId} and s.uid = ${uid} and s.conversation = p.conversation
+      on s.app_id = ${appKey(appId)} and s.uid = ${uid} and s.conversation = p.conversation
     left join conversations c on c.app_id = s.app_id and c.key = s.conversation
     ${sql.raw(sideJoins)}
     order by ${order}` as Fragment<Side & { total: number }>,
@@ -151,7 +152,7 @@ function sidesWhere(conditions: readonly Fragment[], filters: ConversationFilter
 
 function conditionsOf(appId: number, uid: string | undefined, filters: ConversationFilters): Fragment[] {
   const conditions: Fragment[] = [
-    sql`s.app_id = ${appId}`,
+    sql`s.app_id = ${appKey(appId)}`,
     sql`(c.kind = 1 or s.member)`,
     sql`c.listed_id is not null`,
     // A conversation that was reset stays away until the next message, unless its place was to be kept.
@@ -162,7 +163,7 @@ function conditionsOf(appId: number, uid: string | undefined, filters: Conversat
     conditions.push(sql`not (c.kind = 1 and ${otherPeer} in (
       select b.blocked
       from blocks b
-      where b.app_id = ${appId} and b.blocker = ${uid}
+      where b.app_id = ${appKey(appId)} and b.blocker = ${uid}
     ))`)
   }
   if (filters.conversationType !== undefined) {

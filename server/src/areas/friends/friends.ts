@@ -4,6 +4,7 @@ import type { PageRequest } from '../../paging.ts'
 import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
+import { appKey } from '../apps/key.ts'
 import { startConversations } from '../conversations/index.ts'
 import { nameKey, type UserRow, unknownUser, userColumns } from '../users/index.ts'
 
@@ -123,7 +124,7 @@ export async function selectFriendsOf(
   { searchKey }: QueryOf<typeof listFriends>,
   page: PageRequest,
 ): Promise<{ users: UserRow[]; total: number }> {
-  const conditions: Fragment[] = [sql`f.app_id = ${appId}`, sql`f.uid = ${uid}`, sql`u.deactivated_at is null`]
+  const conditions: Fragment[] = [sql`f.app_id = ${appKey(appId)}`, sql`f.uid = ${uid}`, sql`u.deactivated_at is null`]
   if (searchKey !== undefined) {
     const key = nameKey(searchKey)
     conditions.push(sql`(strpos(u.name_key, ${key}) > 0 or strpos(u.uid, ${key}) > 0)`)

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { pageMeta, readPage, syncCursor } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
+import { appKey } from '../apps/key.ts'
 import { allowedScopes, requireGroup, requireMembership, requireScopePermission } from '../groups/index.ts'
 import { nameKey, showUsers, type UserRow, userColumns } from '../users/index.ts'
 
@@ -70,7 +71,7 @@ function membersWhere(appId: number, guid: string, conditions: readonly Fragment
           and u.uid = m.uid
           offset 0
         ) u
-        where m.app_id = ${appId}
+        where m.app_id = ${appKey(appId)}
         and m.guid = ${guid}
         and ${allOf([sql`u.deactivated_at is null`, ...conditions])}`
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
+import { appKey } from '../apps/key.ts'
 import { requireActor } from '../group-members/index.ts'
 import { forgetReactionEvents, releaseUsesOf } from '../messages/index.ts'
 import type { UserRow } from '../users/index.ts'
@@ -22,7 +23,7 @@ const ofConversation =
   ({ appId, conversation }) =>
     sql`
     delete from ${sql.table(table)}
-    where app_id = ${appId}
+    where app_id = ${appKey(appId)}
     and conversation = ${conversation}`
 
 const ofMessages =
@@ -30,15 +31,15 @@ const ofMessages =
   ({ appId, conversation }) =>
     sql`
     delete from ${sql.table(table)}
-    where app_id = ${appId}
-    and ${sql.ref(column)} in (select id from messages where app_id = ${appId} and conversation = ${conversation})`
+    where app_id = ${appKey(appId)}
+    and ${sql.ref(column)} in (select id from messages where app_id = ${appKey(appId)} and conversation = ${conversation})`
 
 const ofGroup =
   (table: string): Place =>
   ({ appId, guid }) =>
     sql`
     delete from ${sql.table(table)}
-    where app_id = ${appId}
+    where app_id = ${appKey(appId)}
     and guid = ${guid}`
 
 /**
@@ -50,11 +51,14 @@ const places: readonly Place[] = [
   ofConversation('conversation_states'),
   ofConversation('receipt_steps'),
   ({ appId, conversation }) =>
-    releaseUsesOf(appId, sql`(select id from messages where app_id = ${appId} and conversation = ${conversation})`),
+    releaseUsesOf(
+      appId,
+      sql`(select id from messages where app_id = ${appKey(appId)} and conversation = ${conversation})`,
+    ),
   ({ appId, conversation }) =>
     forgetReactionEvents.ofMessages(
       appId,
-      sql`array(select id from messages where app_id = ${appId} and conversation = ${conversation})`,
+      sql`array(select id from messages where app_id = ${appKey(appId)} and conversation = ${conversation})`,
     ),
   ofMessages('reactions', 'message_id'),
   ofMessages('interactions', 'message_id'),
@@ -63,10 +67,10 @@ const places: readonly Place[] = [
   ofConversation('threads'),
   ofConversation('pinned_messages'),
   ofConversation('messages'),
-  ({ appId, conversation }) => sql`delete from conversations where app_id = ${appId} and key = ${conversation}`,
+  ({ appId, conversation }) => sql`delete from conversations where app_id = ${appKey(appId)} and key = ${conversation}`,
   ({ appId, guid }) => sql`
     delete from app_pinned_conversations
-    where app_id = ${appId}
+    where app_id = ${appKey(appId)}
     and kind = 2
     and peer = ${guid}`,
   ofGroup('group_members'),

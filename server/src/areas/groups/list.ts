@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
+import { appKey } from '../apps/key.ts'
 import { nameKey } from '../users/index.ts'
 import { readType } from './profile.ts'
 import { type GroupRow, type GroupViewer, groupColumns, showGroup } from './rows.ts'
@@ -25,7 +26,7 @@ export async function listPage(
   query: Query,
   visibleTypes: readonly string[] | null,
 ): Promise<AnswerOf<typeof listGroups>> {
-  const conditions = [sql`g.app_id = ${appId}`, ...filters(query)]
+  const conditions = [sql`g.app_id = ${appKey(appId)}`, ...filters(query)]
   if (visibleTypes !== null) conditions.push(sql`g.type = any(${visibleTypes}::text[])`)
   if (viewer !== undefined) conditions.push(sql`(g.type <> 'private' or m.uid is not null)`)
   if (query.hasJoined === true) conditions.push(sql`m.uid is not null`)

@@ -4,6 +4,7 @@ import type { PageRequest } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
+import { appKey } from '../apps/key.ts'
 import { isFriendOf } from './role-limits.ts'
 import { nameKey, type UserRow, userColumns } from './rows.ts'
 
@@ -98,7 +99,7 @@ function cursorConditions(updatedAt: number | undefined, affix: 'append' | 'prep
 }
 
 function conditionsOf(appId: number, viewer: string | undefined, filters: UserFilters): Fragment[] {
-  const conditions: Fragment[] = [sql`u.app_id = ${appId}`, sql`u.uid <> ${systemUid}`]
+  const conditions: Fragment[] = [sql`u.app_id = ${appKey(appId)}`, sql`u.uid <> ${systemUid}`]
   const { searchKey, status, role, roles = [], tags = [], uids } = filters
   if (filters.onlyDeactivated === true) conditions.push(sql`u.deactivated_at is not null`)
   else if (filters.withDeactivated !== true) conditions.push(sql`u.deactivated_at is null`)
@@ -124,7 +125,7 @@ function conditionsOf(appId: number, viewer: string | undefined, filters: UserFi
     conditions.push(sql`u.uid not in (
       select b.blocked
       from blocks b
-      where b.app_id = ${appId}
+      where b.app_id = ${appKey(appId)}
       and b.blocker = ${required(viewer, 'hideBlockedUsers')}
     )`)
   }

@@ -10,6 +10,7 @@ import {
 import { sql } from 'kysely'
 import type { Database, Transaction } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
+import { appKey } from '../apps/key.ts'
 import { checkFrontEnd } from './authority.ts'
 import { lockUser } from './locks.ts'
 import { nameKey, type UserRow, userColumns } from './rows.ts'
@@ -122,7 +123,7 @@ export async function changeUser(
     sql`
     update users u
     set ${sql.join(changes)}, updated_at = ${Math.floor(Date.now() / 1000)}
-    where u.app_id = ${appId}
+    where u.app_id = ${appKey(appId)}
     and u.uid = ${uid}
     returning ${sql.raw(userColumns)}` as Fragment<UserRow>,
   )

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
+import { appKey } from '../apps/key.ts'
 import { isFriendsMode, type RolePolicy, requireListed, roleDenied, roleList } from '../roles/index.ts'
 import type { UserRow } from './rows.ts'
 
@@ -20,7 +21,7 @@ export function isFriendOf(appId: number, viewer: string): Fragment {
   return sql`u.uid = any(array(
       select f.friend
       from friends f
-      where f.app_id = ${appId}
+      where f.app_id = ${appKey(appId)}
       and f.uid = ${viewer}
     ))`
 }

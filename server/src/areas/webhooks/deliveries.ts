@@ -8,6 +8,7 @@ import { sampleTrigger } from '../../delivery/webhooks/sample.ts'
 import { readTarget } from '../../delivery/webhooks/target.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
+import { appKey } from '../apps/key.ts'
 import type { WebhookRow } from './rows.ts'
 
 interface DeliveryRow {
@@ -58,7 +59,7 @@ export interface DeliveryFilter {
 }
 
 function conditionsOf(appId: number, webhook: WebhookRow, { status, trigger, from, to }: DeliveryFilter): Fragment[] {
-  const conditions: Fragment[] = [sql`app_id = ${appId}`, sql`webhook = ${webhook.key}`]
+  const conditions: Fragment[] = [sql`app_id = ${appKey(appId)}`, sql`webhook = ${webhook.key}`]
   // Said in the words of the partial indexes.
   if (status === 'failed') conditions.push(sql`status = 'failed'`)
   else if (status !== undefined) conditions.push(sql`status = ${status}`)

@@ -6,6 +6,7 @@ import { makeSecret } from '../../delivery/webhooks/signature.ts'
 import type { PageRequest } from '../../paging.ts'
 import type { Transaction } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
+import { appKey } from '../apps/key.ts'
 import { checkAddress } from './address.ts'
 import { changeWebhooks, requireWebhook } from './change.ts'
 import { type WebhookRow, webhookColumns, webhookTables } from './rows.ts'
@@ -172,7 +173,7 @@ export async function selectWebhooks(
   { searchKey }: { searchKey?: string },
   page: PageRequest,
 ): Promise<{ webhooks: WebhookRow[]; total: number }> {
-  const conditions: Fragment[] = [sql`w.app_id = ${appId}`]
+  const conditions: Fragment[] = [sql`w.app_id = ${appKey(appId)}`]
   if (searchKey !== undefined) conditions.push(sql`strpos(lower(w.name), lower(${searchKey})) > 0`)
   const rows = await database.run<WebhookRow>(sql`
     select ${sql.raw(webhookColumns)}

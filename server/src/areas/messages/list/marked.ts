@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../../store/database.ts'
 import { allOf, statement } from '../../../store/statement.ts'
+import { appKey } from '../../apps/key.ts'
 import type { Found } from '../search/find.ts'
 import type { MessageFilters } from './filters.ts'
 import type { Source } from './sources.ts'
@@ -35,7 +36,7 @@ export async function findMarked(
 }
 
 async function readPinned(on: Queryable, source: Source): Promise<number[]> {
-  const conditions = [sql`p.app_id = ${source.appId}`]
+  const conditions = [sql`p.app_id = ${appKey(source.appId)}`]
   const keys = conversationsOf(source)
   if (keys !== undefined) conditions.push(sql`p.conversation = any(${keys}::bigint[])`)
   else if (source.of === 'viewer') {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Fragment } from '../../../store/statement.ts'
+import { appKey } from '../../apps/key.ts'
 import type { MessageFilters } from './filters.ts'
 import type { Paging } from './position.ts'
 import type { Source, ViewerSource } from './sources.ts'
@@ -33,7 +34,7 @@ function sidesThatMention(filters: MessageFilters, { appId, viewer }: ViewerSour
     sql`s.conversation in (
       select m.conversation
       from messages m
-      where m.app_id = ${appId}
+      where m.app_id = ${appKey(appId)}
       and m.mentioned && ${mentioned}::text[]
     )`,
   ]

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../../store/database.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
+import { appKey } from '../../apps/key.ts'
 import type { RolePolicy } from '../../roles/index.ts'
 import { groupLimits } from './group-limits.ts'
 import { roleLimits } from './role-limits.ts'
@@ -55,7 +56,7 @@ export async function readWithin(
   const rows = await on.run(sql<{ id: number }>`
     select m.id
     from messages m
-    where m.app_id = ${appId}
+    where m.app_id = ${appKey(appId)}
     and m.id = any(${ids}::bigint[])
     and ${allOf(limits)}`)
   return new Set(rows.map(({ id }) => id))

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { allOf, type Fragment } from '../../../store/statement.ts'
+import { appKey } from '../../apps/key.ts'
 
 /**
  * Where the messages of a list come from. `viewer`: his side of the conversations counts (what he cleared, whether he is
@@ -45,7 +46,7 @@ export interface Cut {
  */
 export function messagesOf(source: Source, conditions: readonly Fragment[], cut: Cut | undefined): Fragment {
   const tail = tailOf(cut)
-  const ofApp = sql`m.app_id = ${source.appId}`
+  const ofApp = sql`m.app_id = ${appKey(source.appId)}`
   switch (source.of) {
     case 'app':
       return rowsWhere([ofApp, ...conditions], cut)
@@ -63,11 +64,11 @@ export function messagesOf(source: Source, conditions: readonly Fragment[], cut:
           from (
             select c.key
             from conversations c
-            where c.app_id = ${source.appId} and c.kind = 1 and c.first = ${source.uid}
+            where c.app_id = ${appKey(source.appId)} and c.kind = 1 and c.first = ${source.uid}
             union
             select c.key
             from conversations c
-            where c.app_id = ${source.appId} and c.kind = 1 and c.second = ${source.uid}
+            where c.app_id = ${appKey(source.appId)} and c.kind = 1 and c.second = ${source.uid}
           ) c
           cross join lateral (${rowsWhere([ofApp, sql`m.conversation = c.key`, ...conditions], cut)}) m
           union all
@@ -82,7 +83,7 @@ export function messagesOf(source: Source, conditions: readonly Fragment[], cut:
         select m.*
         from conversation_states s
         cross join lateral (${rowsWhere([...replies, notCleared], cut)}) m
-        where s.app_id = ${source.appId}
+        where s.app_id = ${appKey(source.appId)}
         and s.uid = ${source.viewer}
         and s.conversation = ${source.conversation}
         ${tail}`
@@ -138,7 +139,7 @@ function rowsWhere(conditions: readonly Fragment[], cut: Cut | undefined): Fragm
 
 /** The next messages of an app, whoever takes part. @param from where they begin, if not at an end of the history */
 export function nextOfApp(appId: number, from: Fragment | undefined, cut: Cut): Fragment {
-  return rowsWhere([sql`m.app_id = ${appId}`, ...(from === undefined ? [] : [from])], cut)
+  return rowsWhere([sql`m.app_id = ${appKey(appId)}`, ...(from === undefined ? [] : [from])], cut)
 }
 
 /**
@@ -205,7 +206,7 @@ function namesOf(appId: number, counts: Fragment): Fragment {
     cross join lateral (
       select c.kind, c.first, c.second
       from conversations c
-      where c.app_id = ${appId}
+      where c.app_id = ${appKey(appId)}
       and c.key = n.conversation
       offset 0
     ) c
@@ -229,7 +230,7 @@ export function sidesOf({ appId, viewer }: ViewerSource): Fragment {
       and v.key = s.conversation
       offset 0
     ) v
-    where s.app_id = ${appId}
+    where s.app_id = ${appKey(appId)}
     and s.uid = ${viewer}
     and v.last_id is not null
   ) s`

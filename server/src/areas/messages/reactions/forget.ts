@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Fragment } from '../../../store/statement.ts'
+import { appKey } from '../../apps/key.ts'
 
 /**
  * Takes reactions out of the events that tell of them, where they go with their messages or their user: a reaction may be
@@ -15,7 +16,7 @@ function forget(appId: number, which: Fragment): Fragment {
   return sql`
     update events
     set data = (data::jsonb - 'reaction')::json
-    where app_id = ${appId}
+    where app_id = ${appKey(appId)}
     and trigger in ('message_reaction_added', 'message_reaction_removed')
     and ${which}`
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { App } from '../../../call.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
+import { appKey } from '../../apps/key.ts'
 import { allowedScopes } from '../../groups/index.ts'
 import { readUsers, showDeletedUser, showUsers } from '../../users/index.ts'
 import { requireMessageRight } from '../group-rights.ts'
@@ -30,7 +31,7 @@ export async function listReactions(
   reaction?: string,
 ): Promise<{ data: Reaction[]; meta: CursorMeta }> {
   const conditions = [
-    sql`r.app_id = ${app.appId}`,
+    sql`r.app_id = ${appKey(app.appId)}`,
     sql`r.message_id = ${messageId}`,
     ...(await visibleTo(on, app, viewer, messageId)),
     ...(reaction === undefined ? [] : [sql`r.reaction = ${reaction}`]),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../../store/database.ts'
-import { type Fragment, statement } from '../../../store/statement.ts'
+import type { Fragment } from '../../../store/statement.ts'
+import { appKey } from '../../apps/key.ts'
 import { isVisible, type Source, sidesOf } from '../list/sources.ts'
 import { searchedText } from './fold.ts'
 import { conversationKeyOf, type GramQuery, gramQuery } from './grams.ts'
@@ -133,26 +134,23 @@ function inScope({ scope, text }: Search, rows: Fragment): Fragment {
     ${isThere}`
 }
 
-const selectUnindexed = statement(`
-  select m.id, m.data
-  from messages m
-  where m.app_id = $1
-  and m.id > greatest($2, (select indexed_id from search_progress))
-  and ($3::bigint[] is null or m.conversation = any($3))
-  and m.deleted_at is null
-  and m.category <> 'action'
-  order by m.id
-  limit $4`)
-
 const pieceLength = 2000
 
 /** The messages that the writer has not come to yet, nearly always a few moments' worth, are looked through one by one. */
 async function findUnindexed(on: Queryable, appId: number, scope: Scope, text: string): Promise<number[]> {
-  const keys = scope.of === 'conversations' ? scope.keys : null
+  const isThere = scope.of === 'conversations' ? sql`m.conversation = any(${scope.keys}::bigint[])` : sql`true`
   const found: number[] = []
   for (let after = 0; ; ) {
-    const values = [appId, after, keys, pieceLength]
-    const piece = await on.query<{ id: number; data: Record<string, unknown> }>(selectUnindexed, values)
+    const piece = await on.run(sql<{ id: number; data: Record<string, unknown> }>`
+      select m.id, m.data
+      from messages m
+      where m.app_id = ${appKey(appId)}
+      and m.id > greatest(${after}::bigint, (select indexed_id from search_progress))
+      and (${isThere}) is true
+      and m.deleted_at is null
+      and m.category <> 'action'
+      order by m.id
+      limit ${pieceLength}`)
     for (const { id, data } of piece) if (searchedText(data).includes(text)) found.push(id)
     const last = piece.at(-1)
     if (last === undefined || piece.length < pieceLength) return found

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { allOf, type Fragment } from '../../../store/statement.ts'
+import { appKey } from '../../apps/key.ts'
 import {
   type Cut,
   countsByConversation,
@@ -27,7 +28,7 @@ function messagesAmong(ids: Fragment, source: Source, conditions: readonly Fragm
     cross join lateral (
       select m.*
       from messages m
-      where m.app_id = ${source.appId}
+      where m.app_id = ${appKey(source.appId)}
       and m.id = h.id
       offset 0
     ) m
@@ -91,7 +92,7 @@ function messagesByTime(source: ViewerSource, conditions: readonly Fragment[], c
     select m.*
     from messages m
     ${sideOfEach(source)}
-    where m.app_id = ${source.appId}
+    where m.app_id = ${appKey(source.appId)}
     and ${allOf([notCleared, ...conditions])}
     order by ${cut.order}
     limit ${cut.limit}`

@@ -1,12 +1,15 @@
 import type { Log } from '../../../log.ts'
 import type { Channel } from '../../../store/channel.ts'
 import type { Database, Queryable } from '../../../store/database.ts'
-import { compileFragment, type Fragment, type Statement } from '../../../store/statement.ts'
+import { compileFragment, type Fragment } from '../../../store/statement.ts'
 import { createSearchWriter } from './writer.ts'
 
 /** Search in messages, as the lists use it. */
 export interface MessageSearch {
-  /** Where all that one search asks goes, in the order in which it is asked: connections that nothing else waits for. */
+  /**
+   * Where one search asks: what is composed for it over connections that nothing else waits for, and look-ups by fixed
+   * statements where they always go, since a plan that is made for what is asked may miss the key.
+   */
   reader(): Queryable
   /** Begins to fill the index behind the sends. */
   start(): void
@@ -29,7 +32,7 @@ const settings = `
 
 export function createMessageSearch(database: Database, log: Log): MessageSearch {
   const channels = Array.from({ length: readers }, (_, i) => database.openChannel(`parley search ${i}`, settings))
-  const queryables = channels.map(queryableOf)
+  const queryables = channels.map((channel) => queryableOf(channel, database))
   const writer = createSearchWriter(database, log)
   let next = 0
   return {
@@ -39,11 +42,9 @@ export function createMessageSearch(database: Database, log: Log): MessageSearch
   }
 }
 
-function queryableOf(channel: Channel): Queryable {
+function queryableOf(channel: Channel, database: Database): Queryable {
   return {
-    async query<Row>(statement: Statement, values: unknown[] = []) {
-      return (await channel.query({ ...statement, values })).rows as Row[]
-    },
+    query: database.query,
     async run<Row>(fragment: Fragment<Row>) {
       return (await channel.query(compileFragment(fragment))).rows as Row[]
     },

@@ -5,10 +5,18 @@ import type { StoredMessage } from '../rows.ts'
 import type { ShowOptions } from '../show.ts'
 import { traits } from '../traits.ts'
 
+/** The offset keeps it a look by key for each; among many apps the planner would rather read all of the user's sides. */
 const selectCounts = statement(`
   select t.parent_id as "parentId", t.reply_count as "replyCount", unread.count as "unreadCount"
   from threads t
-  left join conversation_states s on s.app_id = t.app_id and s.uid = $3 and s.conversation = t.conversation
+  left join lateral (
+    select s.app_id, s.uid, s.unread_sent_at, s.unread_id
+    from conversation_states s
+    where s.app_id = t.app_id
+    and s.uid = $3
+    and s.conversation = t.conversation
+    offset 0
+  ) s on true
   left join lateral (
     select count(*) as count
     from messages r

@@ -11,6 +11,7 @@ import { sql } from 'kysely'
 import type { App } from '../../../call.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
+import { appKey } from '../../apps/key.ts'
 import { takesPartInMuch } from '../list/reading.ts'
 import type { Cut } from '../list/sources.ts'
 import { readMentionCounts } from '../mentions/counts.ts'
@@ -147,7 +148,7 @@ async function readLastReplies(
   const page = sql`
     select m.*
     from messages m
-    where m.app_id = ${app.appId}
+    where m.app_id = ${appKey(app.appId)}
     and m.id = any(${rows.map((row) => row.lastReplyId)}::bigint[])
     and ${allOf([sql`not m.purged`, ...seen])}`
   return on.run(selectStored(page, sql`m.id`))
@@ -163,7 +164,7 @@ async function readParticipated(
   const found = await on.run(sql<{ id: number }>`
     select t.parent_id as id
     from threads t
-    where t.app_id = ${appId}
+    where t.app_id = ${appKey(appId)}
     and t.parent_id = any(${rows.map((row) => row.parentId)}::bigint[])
     and ${participates(viewer)}`)
   return new Set(found.map(({ id }) => id))

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { allOf, type Fragment } from '../../../store/statement.ts'
+import { appKey } from '../../apps/key.ts'
 import { type Cut, isVisible, sidesOf, type ViewerSource } from '../list/sources.ts'
 
 /** Where the threads of a list come from: the app, one conversation, or those of a viewer as he sees them. */
@@ -39,7 +40,7 @@ export function nextThreadsOfApp(appId: number, ofThread: readonly Fragment[], c
   return sql`
     select t.*
     from threads t
-    where ${allOf([sql`t.app_id = ${appId}`, ...ofThread])}
+    where ${allOf([sql`t.app_id = ${appKey(appId)}`, ...ofThread])}
     order by ${cut.order}
     limit ${cut.limit}`
 }
@@ -93,7 +94,7 @@ function rowsOf(source: ThreadSource, conditions: ThreadConditions, tail: Fragme
   return sql`
     select t.*
     from threads t
-    where ${allOf([sql`t.app_id = ${source.appId}`, ...place, ...conditions.ofThread])}
+    where ${allOf([sql`t.app_id = ${appKey(source.appId)}`, ...place, ...conditions.ofThread])}
     ${tail}`
 }
 

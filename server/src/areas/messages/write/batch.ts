@@ -89,10 +89,27 @@ export function risenRows(results: ReadonlyArray<{ rows: unknown[] }>, options: 
   return (results[options.create ? 3 : 2]?.rows ?? []) as RisenRow[]
 }
 
-/** The position of the `writeMessages` result among the results of a batch. */
+/** What became of the rows, out of the results of a batch. */
 export function writtenRows(results: ReadonlyArray<{ rows: unknown[] }>, options: { create: boolean }): WrittenRow[] {
-  return (results[options.create ? 2 : 1]?.rows ?? []) as WrittenRow[]
+  const [row] = (results[options.create ? 2 : 1]?.rows ?? []) as Array<{ written: Written[] | null }>
+  return (row?.written ?? []).map(
+    ([n, refusal, id, sentAt, senderRevision, receiverRevision, conversation, receipt]): WrittenRow => {
+      return { n, refusal, id, sentAt, senderRevision, receiverRevision, conversation, receipt }
+    },
+  )
 }
+
+/** As `statement.ts` gives it. */
+type Written = [
+  WrittenRow['n'],
+  WrittenRow['refusal'],
+  WrittenRow['id'],
+  WrittenRow['sentAt'],
+  WrittenRow['senderRevision'],
+  WrittenRow['receiverRevision'],
+  WrittenRow['conversation'],
+  WrittenRow['receipt'],
+]
 
 /** For each row: do several senders write into its conversation in this batch? */
 function whereBothWrite(rows: readonly MessageRow[], parts: readonly Parts[]): boolean[] {

@@ -57,4 +57,7 @@ export function lockConversations(columns: string): Statement {
   for no key update of c`)
 }
 
-export const lockKeys = lockConversations('c.key')
+/** As `lockConversations`, where nothing is wanted of them but the locks. */
+export const lockKeys = statement(`
+  select count(*)
+  from (${lockConversations('c.key').text}) l`)
