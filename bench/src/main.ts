@@ -90,7 +90,11 @@ async function measure(bench: Bench): Promise<Report> {
     ...reads(bench),
     ...plainSql(bench),
   ]
-  const rows = await measureInRounds(all.filter(isAskedFor), bench.extent.rounds, { service: bench.service, progress })
+  const rows = await measureInRounds(all.filter(isAskedFor), bench.extent.rounds, {
+    service: bench.service,
+    readCpu: bench.readCpu,
+    progress,
+  })
   const memory = readMemory()
   return {
     startedAt,

@@ -1,4 +1,4 @@
-import type { CpuTimes } from './cpu.ts'
+import { type CpuClock, type CpuTimes, whenAtRest } from './cpu.ts'
 import type { Service } from './service.ts'
 
 /** What one run of a scenario gave. */
@@ -52,12 +52,13 @@ interface Sample extends Run {
 export async function measureInRounds(
   scenarios: readonly Scenario[],
   rounds: number,
-  { service, progress }: { service: Service; progress(text: string): void },
+  { service, readCpu, progress }: { service: Service; readCpu: CpuClock; progress(text: string): void },
 ): Promise<Figures[]> {
   const samples = new Map<string, Sample[]>(scenarios.map(({ id }) => [id, []]))
   for (let round = 0; round < rounds; round++) {
     for (const scenario of scenarios) {
       progress(`round ${round + 1} of ${rounds}: ${scenario.name}`)
+      await whenAtRest(readCpu)
       await readLoopDelay(service)
       const run = await scenario.run(round)
       samples.get(scenario.id)?.push({ ...run, loopDelay: await readLoopDelay(service) })

@@ -3,6 +3,7 @@ import { type ConnectionSettings, clientSettings, cutConnection } from './connec
 import type { Transaction } from './database.ts'
 import type { Statement } from './statement.ts'
 import { runTransaction } from './transaction.ts'
+import { isUnit, runUnit } from './unit.ts'
 
 /** A query as `pg` takes it: named (prepared once per connection) or plain text. */
 export interface Query extends Partial<Statement> {
@@ -93,6 +94,7 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
     },
     async transaction(queries) {
       const client = await acquire()
+      if (isUnit(client, queries)) return runUnit(client, queries)
       const sent = inOneWrite(client, () => [
         client.query('begin'),
         ...queries.map((query) => client.query(query as pg.QueryConfig)),
