@@ -46,6 +46,8 @@ const defaultSettings = {
   // Solid-state disks.
   random_page_cost: '1.1',
   autovacuum: 'on',
+  // Young tables grow fast, and the planner goes by what it knew of them when they were empty.
+  autovacuum_naptime: '5s',
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
