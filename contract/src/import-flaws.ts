@@ -99,7 +99,8 @@ function findUnfit(value: unknown, depth = 0): ImportFlaw | undefined {
   if (typeof value === 'string') return value.includes('\0') ? flaw('', 'must not contain a NUL character') : undefined
   if (typeof value !== 'object' || value === null) return undefined
   if (depth > maxDepth) return flaw('', `must not be nested more than ${maxDepth} levels deep`)
-  for (const [name, inner] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const inner = (value as Record<string, unknown>)[name]
     if (name.includes('\0')) return flaw('', 'must not have a NUL character in the name of a member')
     if (reachesForPrototype(name, inner)) return flaw(name, 'is not allowed')
     const found = findUnfit(inner, depth + 1)

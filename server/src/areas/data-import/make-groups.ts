@@ -1,7 +1,7 @@
 import { readOptionalTime } from '@parley/contract'
+import { textArray } from '../../store/arrays.ts'
 import type { Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
-import { textArray } from '../../store/arrays.ts'
 import { statement } from '../../store/statement.ts'
 import { systemUid } from '../apps/index.ts'
 import { createGroupConversations } from '../conversations/index.ts'

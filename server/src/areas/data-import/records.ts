@@ -44,25 +44,22 @@ export async function importRecords<Kind extends ImportKind, Entity>(
 ): Promise<Record<string, Outcome<Entity>>> {
   const now = Math.floor(Date.now() / 1000)
   const entries = readEntries(kind, sent, most)
-  const outcomes = new Map<Entry, Outcome<Entity>>()
-  const sound: Entry[] = []
-  for (const entry of entries) {
-    const flaws = importChecks[kind](entry.record, { now, ...(entry.mapKey !== undefined && { key: entry.mapKey }) })
-    if (flaws.length === 0) sound.push(entry)
+  const outcomes = new Array<Outcome<Entity> | undefined>(entries.length)
+  const sound: Array<RecordOf[Kind]> = []
+  for (const [place, { record, mapKey }] of entries.entries()) {
+    const flaws = importChecks[kind](record, mapKey === undefined ? { now } : { now, key: mapKey })
+    if (flaws.length === 0) sound.push(record as RecordOf[Kind])
     else {
       const { code, devMessage, details } = summariseImportFlaws(flaws)
-      outcomes.set(entry, refuse(code, devMessage, details))
+      outcomes[place] = refuse(code, devMessage, details)
     }
   }
-  const results =
-    sound.length === 0
-      ? []
-      : await store(
-          sound.map(({ record }) => record as RecordOf[Kind]),
-          now,
-        )
-  for (const [place, entry] of sound.entries()) outcomes.set(entry, results[place] as Outcome<Entity>)
-  return Object.fromEntries(entries.map((entry) => [entry.key, outcomes.get(entry) as Outcome<Entity>]))
+  const stored = sound.length === 0 ? [] : await store(sound, now)
+  const answered: Record<string, Outcome<Entity>> = Object.create(null)
+  let next = 0
+  for (const [place, { key }] of entries.entries())
+    answered[key] = outcomes[place] ?? (stored[next++] as Outcome<Entity>)
+  return answered
 }
 
 /** One record of a request. */

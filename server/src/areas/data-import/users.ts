@@ -1,7 +1,7 @@
 import { type ImportUser, readOptionalTime, type User } from '@parley/contract'
 import type { Context } from '../../context.ts'
-import type { Transaction } from '../../store/database.ts'
 import { textArray } from '../../store/arrays.ts'
+import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { nameKey, readUsers, showUser, type UserRow, userColumns } from '../users/index.ts'
 import { type Outcome, refuse, stored } from './outcomes.ts'
