@@ -22,7 +22,7 @@ const vigilance = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp
 const planning = '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0'
 
 /** `bigint` columns hold times, ids and counters below 2^53: plain numbers. */
-const types: pg.CustomTypesConfig = {
+export const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (oid === pg.types.builtins.INT8) return Number
     if (oid === int8Array) return (text: string) => text.slice(1, -1).split(',').filter(Boolean).map(Number)

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Query } from './channel.ts'
+import { types } from './connection.ts'
 
 /** What `pg` has on a connection and in a query, as far as it is needed here: the driver's own, beyond its types. */
 interface Wire {
@@ -92,7 +93,7 @@ export function runUnit(client: pg.Client, queries: readonly Query[]): Promise<p
     let unreadable: Error | null = null
     const steps = queries.map(
       (query, i) =>
-        new Step(query, undefined, (error, result) => {
+        new Step({ ...query, types }, undefined, (error, result) => {
           unreadable ??= error
           results[i] = result
         }),

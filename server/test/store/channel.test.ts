@@ -23,7 +23,7 @@ let lastId = 0
 const newId = () => ++lastId
 
 beforeAll(async () => {
-  await newChannel().query({ text: `create table ${table} (id int primary key, said text not null)` })
+  await newChannel().query({ text: `create table ${table} (id bigint primary key, said text not null)` })
 })
 afterAll(async () => {
   await open[0]?.query({ text: `drop table ${table}` })
