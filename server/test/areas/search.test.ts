@@ -309,6 +309,25 @@ describe('A search that finds thousands', () => {
       query = `searchKey=x&limit=1000&affix=append&id=${next.id}&sentAt=${next.sentAt}`
     }
     expect(walked).toEqual([...all, 'x late'])
+
+    // Nothing of it lies near the end any more.
+    const quiet = Array.from({ length: 1100 }, (_, i) =>
+      text(`quiet${i}`, 'alice', 'bob', 1_700_000_000 + i, { data: { text: `silence ${i}` } }),
+    )
+    await importWell(world, 'messages', quiet.slice(0, 1000))
+    await importWell(world, 'messages', quiet.slice(1000))
+    for (const as of [undefined, 'alice', 'bob']) {
+      expect(await newest('/messages', 'x', as)).toEqual([...all.slice(-4), 'x late'])
+      expect(await newest('/messages', 'silence', as)).toEqual([
+        'silence 1095',
+        'silence 1096',
+        'silence 1097',
+        'silence 1098',
+        'silence 1099',
+      ])
+    }
+    expect(await newest('/users/bob/messages', 'x', 'alice')).toEqual([...withBob.slice(-4), 'x late'])
+    expect(await newest('/users/alice/messages', 'x')).toEqual([...all.slice(-4), 'x late'])
   })
 
   it('is the same for who takes part in hundreds of conversations', async () => {

@@ -7,7 +7,7 @@ import { conversationId } from '../../conversations/index.ts'
 import { type StoredMessage, selectStored } from '../rows.ts'
 import { findMessages } from '../search/find.ts'
 import { foldText } from '../search/fold.ts'
-import { type Selection, select } from '../search/hits.ts'
+import { type Selection, selectAll, selectFound } from '../search/hits.ts'
 import { type ShowOptions, showMessages } from '../show.ts'
 import { filterConditions, type MessageFilters, viewerConditions } from './filters.ts'
 import { findMarked } from './marked.ts'
@@ -55,17 +55,22 @@ export async function listMessages(
   const text = foldText(query.searchKey ?? '')
   const on = text === '' ? database : search.reader()
   const found = text === '' ? await findMarked(on, source, query, viewer) : await findMessages(on, source, text)
-  const selection = select(source, found)
+  const select = async (): Promise<Selection> => {
+    if (found === undefined) return selectAll(source)
+    return selectFound(source, found.are === 'more' ? await found.find() : found)
+  }
   const conditions = [
     ...filterConditions(query, viewer, { ofApp: source.of === 'app' }),
     ...(viewer === undefined ? [] : viewerConditions(query, viewer)),
     ...(request.limits ?? []),
   ]
   return query.count === true
-    ? countMessages(on, request, selection, conditions)
+    ? countMessages(on, request, await select(), conditions)
     : pageOfMessages(on, request, {
-        source: found === undefined ? source : undefined,
-        selection,
+        source,
+        select,
+        more: found?.are === 'more' ? found : undefined,
+        isWhole: found === undefined,
         conditions,
         onlyChanged: query.onlyUpdates === true,
       })

@@ -1,24 +1,39 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../../store/database.ts'
 import { type Fragment, statement } from '../../../store/statement.ts'
-import type { Selection } from '../search/hits.ts'
+import type { More } from '../search/find.ts'
+import { nearbyHits, type Selection } from '../search/hits.ts'
 import { sidesBeyond } from './narrow.ts'
 import { behind, beyond, type Paging, readingOrder } from './position.ts'
 import { type Cut, messagesIn, nextOfApp, type Source, type ViewerSource } from './sources.ts'
 
 /** What a list reads: the messages of a selection that meet the conditions. */
 export interface Reading {
-  /** The whole source; absent where a search has made a selection of it. */
-  readonly source: Source | undefined
-  readonly selection: Selection
+  readonly source: Source
+  /** What is left of the source; asked for when what lies near did not fill the page. */
+  select(): Promise<Selection>
+  /** What a search has found more of than it reads at once; absent in a list without a search. */
+  readonly more?: More | undefined
+  /** Nothing has made a selection of the source. */
+  readonly isWhole: boolean
   readonly conditions: readonly Fragment[]
   /** Only messages that have changed since they were sent. */
   readonly onlyChanged: boolean
 }
 
+/** The part of a list that lies next to the cursor, which often fills a page. */
+export interface Nearby {
+  /** Whole rows of `messages`, the next in the order of the list, whether they belong to it or not. */
+  readonly next: Fragment
+  /** As many as there are of them at most. */
+  readonly most: number
+  /** Those of them that belong to the list. */
+  rows(conditions: readonly Fragment[], cut: Cut): Fragment
+}
+
 /** Who takes part in more conversations than this is first shown what lies near, among so many messages of the app. */
 const many = 200
-const nearby = 4000
+const nearbyRows = 4000
 
 /**
  * Reads a page beyond the cursor, or what lies behind it.
@@ -26,28 +41,42 @@ const nearby = 4000
  */
 export async function readCut<Row>(
   on: Queryable,
-  { source, selection, conditions, onlyChanged }: Reading,
+  reading: Reading,
   paging: Paging,
   where: 'beyond' | 'behind',
   limit: number,
   show: (page: Fragment) => Fragment,
 ): Promise<Row[]> {
+  const { conditions, onlyChanged } = reading
   const direction = where === 'beyond' ? paging : turned(paging)
   const from = where === 'beyond' ? beyond(paging) : behind(paging)
   const cut = cutOf(direction, limit, onlyChanged, unchangedFrom(paging, where))
   const run = (page: Fragment) => on.run(show(page) as Fragment<Row>)
-  if (source?.of === 'viewer' && (await takesPartInMuch(on, source))) {
-    const next = nextOfApp(source.appId, from, { ...cut, limit: nearby })
-    const rows = await run(messagesIn(next, source, conditions, cut))
-    if (rows.length === limit || !(await isFull(on, next))) return rows
+  const nearby = await nearbyOf(on, reading, from, cut)
+  if (nearby !== undefined) {
+    const rows = await run(nearby.rows(conditions, cut))
+    if (rows.length === limit || !(await isFull(on, nearby))) return rows
   }
+  const selection = await reading.select()
   return run(selection.rows(from === undefined ? conditions : [...conditions, from], cut))
 }
 
+async function nearbyOf(
+  on: Queryable,
+  { source, more, isWhole }: Reading,
+  from: Fragment | undefined,
+  cut: Cut,
+): Promise<Nearby | undefined> {
+  if (more !== undefined) return cut.unchanged === undefined ? nearbyHits(source, more, from, cut.order) : undefined
+  if (!isWhole || source.of !== 'viewer' || !(await takesPartInMuch(on, source))) return undefined
+  const next = nextOfApp(source.appId, from, { ...cut, limit: nearbyRows })
+  return { next, most: nearbyRows, rows: (conditions, page) => messagesIn(next, source, conditions, page) }
+}
+
 /** Whether there may be more messages than these. */
-async function isFull(on: Queryable, next: Fragment): Promise<boolean> {
+async function isFull(on: Queryable, { next, most }: Nearby): Promise<boolean> {
   const [counted] = await on.run(sql<{ count: number }>`select count(*) as count from (${next}) m`)
-  return (counted?.count ?? 0) >= nearby
+  return (counted?.count ?? 0) >= most
 }
 
 function turned(paging: Paging): Paging {

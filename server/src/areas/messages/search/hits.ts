@@ -1,17 +1,19 @@
 import { sql } from 'kysely'
 import { allOf, type Fragment } from '../../../store/statement.ts'
 import { appKey } from '../../apps/key.ts'
+import type { Nearby } from '../list/reading.ts'
 import {
   type Cut,
   countsByConversation,
   countsOf,
   isVisible,
   messagesOf,
+  nextOfApp,
   type Source,
   sidesOf,
   type ViewerSource,
 } from '../list/sources.ts'
-import type { Found } from './find.ts'
+import type { Found, More } from './find.ts'
 
 /**
  * Those of some messages that belong to a list: whole rows of `messages` that meet the conditions on `m` (and on the
@@ -106,14 +108,16 @@ export interface Selection {
   counts(conditions: readonly Fragment[]): Fragment
 }
 
-/** Reads the messages of a source: all, or those that a search has found. */
-export function select(source: Source, found: Found | undefined): Selection {
-  if (found === undefined) {
-    return {
-      rows: (conditions, cut) => messagesOf(source, conditions, cut),
-      counts: (conditions) => countsOf(source, conditions),
-    }
+/** Reads all messages of a source. */
+export function selectAll(source: Source): Selection {
+  return {
+    rows: (conditions, cut) => messagesOf(source, conditions, cut),
+    counts: (conditions) => countsOf(source, conditions),
   }
+}
+
+/** Reads those messages of a source that a search has found. */
+export function selectFound(source: Source, found: Found): Selection {
   if (found.are === 'few') {
     const ids = sql`select unnest(${found.ids}::bigint[]) as id`
     return {
@@ -127,5 +131,40 @@ export function select(source: Source, found: Found | undefined): Selection {
         ? messagesByTime(source, [...conditions, found.isOne], cut)
         : messagesOf(source, [...conditions, found.isOne], cut),
     counts: (conditions) => countsAmong(found.allIds, source, conditions),
+  }
+}
+
+/** In so many conversations it is looked nearby one by one, else among what the app says next. */
+const maxNearbyPlaces = 30
+const nearbyRows = 1000
+
+/**
+ * The messages of a search that lie among the next thousand of its scope: what is frequent fills a page with them.
+ * @param from where they begin, if not at an end of the history
+ */
+export function nearbyHits(
+  source: Source,
+  { isOne, scope }: More,
+  from: Fragment | undefined,
+  order: Fragment,
+): Nearby {
+  const after = from === undefined ? [] : [from]
+  const cut = { order, limit: nearbyRows }
+  const next =
+    source.of === 'thread'
+      ? messagesOf({ ...source, viewer: undefined }, after, cut)
+      : scope.of === 'conversations' && scope.keys.length <= maxNearbyPlaces
+        ? messagesOf({ of: 'conversations', appId: source.appId, conversations: scope.keys }, after, cut)
+        : nextOfApp(source.appId, from, cut)
+  return {
+    next,
+    most: nearbyRows,
+    rows: (conditions, page) => sql`
+    select m.*
+    from (${next}) m
+    ${sideOfEach(source)}
+    where ${allOf([...belongs(source), ...conditions, isOne])}
+    order by ${page.order}
+    limit ${page.limit}`,
   }
 }
