@@ -5,7 +5,7 @@ import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { conversationId } from '../../conversations/index.ts'
 import { type StoredMessage, selectStored } from '../rows.ts'
-import { findMessages } from '../search/find.ts'
+import { seekMessages } from '../search/find.ts'
 import { foldText } from '../search/fold.ts'
 import { type Selection, selectAll, selectFound } from '../search/hits.ts'
 import { type ShowOptions, showMessages } from '../show.ts'
@@ -54,26 +54,21 @@ export async function listMessages(
   // Of blanks alone nothing is left to look for, as of an empty parameter.
   const text = foldText(query.searchKey ?? '')
   const on = text === '' ? database : search.reader()
-  const found = text === '' ? await findMarked(on, source, query, viewer) : await findMessages(on, source, text)
+  const sought = text === '' ? undefined : await seekMessages(on, source, text)
+  const marked = sought === undefined ? await findMarked(on, source, query, viewer) : undefined
   const select = async (): Promise<Selection> => {
-    if (found === undefined) return selectAll(source)
-    return selectFound(source, found.are === 'more' ? await found.find() : found)
+    const found = sought === undefined ? marked : await sought.find()
+    return found === undefined ? selectAll(source) : selectFound(source, found)
   }
   const conditions = [
     ...filterConditions(query, viewer, { ofApp: source.of === 'app' }),
     ...(viewer === undefined ? [] : viewerConditions(query, viewer)),
     ...(request.limits ?? []),
   ]
-  return query.count === true
-    ? countMessages(on, request, await select(), conditions)
-    : pageOfMessages(on, request, {
-        source,
-        select,
-        more: found?.are === 'more' ? found : undefined,
-        isWhole: found === undefined,
-        conditions,
-        onlyChanged: query.onlyUpdates === true,
-      })
+  if (query.count === true) return countMessages(on, request, await select(), conditions)
+  const isWhole = sought === undefined && marked === undefined
+  const onlyChanged = query.onlyUpdates === true
+  return pageOfMessages(on, request, { source, select, sought, isWhole, conditions, onlyChanged })
 }
 
 async function pageOfMessages(on: Queryable, request: ListRequest, reading: Reading): Promise<ListAnswer> {

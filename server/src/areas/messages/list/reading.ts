@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../../store/database.ts'
 import { type Fragment, statement } from '../../../store/statement.ts'
-import type { More } from '../search/find.ts'
+import type { Sought } from '../search/find.ts'
 import { nearbyHits, type Selection } from '../search/hits.ts'
 import { sidesBeyond } from './narrow.ts'
 import { behind, beyond, type Paging, readingOrder } from './position.ts'
@@ -12,8 +12,8 @@ export interface Reading {
   readonly source: Source
   /** What is left of the source; asked for when what lies near did not fill the page. */
   select(): Promise<Selection>
-  /** What a search has found more of than it reads at once; absent in a list without a search. */
-  readonly more?: More | undefined
+  /** What a search looks for; absent in a list without one. */
+  readonly sought?: Sought | undefined
   /** Nothing has made a selection of the source. */
   readonly isWhole: boolean
   readonly conditions: readonly Fragment[]
@@ -27,6 +27,8 @@ export interface Nearby {
   readonly next: Fragment
   /** As many as there are of them at most. */
   readonly most: number
+  /** Where fewer of them than these belong to the list, there is no use in looking further nearby. */
+  readonly least: number
   /** Those of them that belong to the list. */
   rows(conditions: readonly Fragment[], cut: Cut): Fragment
 }
@@ -52,10 +54,10 @@ export async function readCut<Row>(
   const from = where === 'beyond' ? beyond(paging) : behind(paging)
   const cut = cutOf(direction, limit, onlyChanged, unchangedFrom(paging, where))
   const run = (page: Fragment) => on.run(show(page) as Fragment<Row>)
-  const nearby = await nearbyOf(on, reading, from, cut)
-  if (nearby !== undefined) {
+  for (const nearby of await nearbyOf(on, reading, from, cut)) {
     const rows = await run(nearby.rows(conditions, cut))
     if (rows.length === limit || !(await isFull(on, nearby))) return rows
+    if (rows.length < nearby.least) break
   }
   const selection = await reading.select()
   return run(selection.rows(from === undefined ? conditions : [...conditions, from], cut))
@@ -63,14 +65,15 @@ export async function readCut<Row>(
 
 async function nearbyOf(
   on: Queryable,
-  { source, more, isWhole }: Reading,
+  { source, sought, isWhole }: Reading,
   from: Fragment | undefined,
   cut: Cut,
-): Promise<Nearby | undefined> {
-  if (more !== undefined) return cut.unchanged === undefined ? nearbyHits(source, more, from, cut.order) : undefined
-  if (!isWhole || source.of !== 'viewer' || !(await takesPartInMuch(on, source))) return undefined
+): Promise<Nearby[]> {
+  if (sought !== undefined) return cut.unchanged === undefined ? nearbyHits(source, sought, from, cut.order) : []
+  if (!isWhole || source.of !== 'viewer' || !(await takesPartInMuch(on, source))) return []
   const next = nextOfApp(source.appId, from, { ...cut, limit: nearbyRows })
-  return { next, most: nearbyRows, rows: (conditions, page) => messagesIn(next, source, conditions, page) }
+  const rows: Nearby['rows'] = (conditions, page) => messagesIn(next, source, conditions, page)
+  return [{ next, most: nearbyRows, least: Number.POSITIVE_INFINITY, rows }]
 }
 
 /** Whether there may be more messages than these. */

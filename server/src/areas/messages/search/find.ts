@@ -11,15 +11,12 @@ export type Found =
   | { readonly are: 'few'; readonly ids: readonly number[] }
   | { readonly are: 'many'; readonly isOne: Fragment; readonly allIds: Fragment; readonly scope: Scope }
 
-/** What a first look at the index gave: all of them, or that there are more than are read at once. */
-export type FirstLook = Extract<Found, { are: 'few' }> | More
-
-export interface More {
-  readonly are: 'more'
-  /** Condition on `m`. */
+/** A search for messages, ready to look. */
+export interface Sought {
+  /** Condition on `m`: whether it is one. */
   readonly isOne: Fragment
   readonly scope: Scope
-  /** Looks further, for who did not find enough of them nearby. */
+  /** Asks the index; for who did not find enough of them nearby. */
   find(): Promise<Found>
 }
 
@@ -29,34 +26,24 @@ export type Scope =
   | { readonly of: 'conversations'; readonly keys: readonly number[] }
   | { readonly of: 'viewer'; readonly source: Extract<Source, { of: 'viewer' }> }
 
-/** How far a look goes: hits that are read, and those that are looked at when only some are the viewer's. */
-interface Reach {
-  readonly hits: number
-  readonly strange: number
-}
-
-/** Most searches are for what is rare. What is frequent lies near, and is looked for there next. */
-const first: Reach = { hits: 500, strange: 1000 }
 /** From here on, reading a history from its end until a page is full costs less than reading everything that is found. */
-const furthest: Reach = { hits: 5000, strange: 20_000 }
+const few = 5000
 /** Conversations in which the index is asked one by one. */
 const maxConversations = 500
+/** What is found in the whole app, and then seen not to be the viewer's, is looked at up to here. */
+const maxStrange = 20_000
 
 /**
- * Finds the messages of an app whose text contains another, wherever in it and in whatever script. Who may see them is for
+ * Seeks the messages of an app whose text contains another, wherever in it and in whatever script. Who may see them is for
  * the list to tell.
  * @param text folded, not empty
  */
-export async function findMessages(on: Queryable, source: Source, text: string): Promise<FirstLook> {
+export async function seekMessages(on: Queryable, source: Source, text: string): Promise<Sought> {
   const { appId } = source
   const scope = await scopeOf(on, source)
   // Before the index is asked: what is not in it now will be there by then, or is found here.
   const unindexed = await findUnindexed(on, appId, scope, text)
   const search: Search = { query: gramQuery(appId, text), text, scope }
-  const look = async (reach: Reach): Promise<Extract<Found, { are: 'few' }> | undefined> => {
-    const indexed = await findIndexed(on, search, reach)
-    return indexed && { are: 'few', ids: [...new Set([...indexed, ...unindexed])] }
-  }
   const isOne = sql`(
       coalesce((
         select strpos(e.body, ${text}) > 0
@@ -70,19 +57,20 @@ export async function findMessages(on: Queryable, source: Source, text: string):
       ${entries(search)}
       union
       select unnest(${unindexed}::bigint[])`
-  const find = async (): Promise<Found> => (await look(furthest)) ?? { are: 'many', scope, isOne, allIds }
+  const find = async (): Promise<Found> => {
+    const indexed = await findIndexed(on, search)
+    if (indexed === undefined) return { are: 'many', scope, isOne, allIds }
+    return { are: 'few', ids: [...new Set([...indexed, ...unindexed])] }
+  }
   let finding: Promise<Found> | undefined
-  return (
-    (await look(first)) ?? {
-      are: 'more',
-      isOne,
-      scope,
-      find() {
-        finding ??= find()
-        return finding
-      },
-    }
-  )
+  return {
+    isOne,
+    scope,
+    find() {
+      finding ??= find()
+      return finding
+    },
+  }
 }
 
 interface Search {
@@ -91,21 +79,21 @@ interface Search {
   readonly scope: Scope
 }
 
-/** The ids of what the index knows; undefined when there are more than it reaches. */
-async function findIndexed(on: Queryable, search: Search, reach: Reach): Promise<number[] | undefined> {
+/** The ids of what the index knows; undefined when there are many. */
+async function findIndexed(on: Queryable, search: Search): Promise<number[] | undefined> {
   if (looksEverywhere(search)) {
     const [row] = await on.run(sql<{ seen: number; ids: number[] }>`
       with seen as materialized (
         select message_id, conversation, body
         from search_entries
         where grams @@ ${search.query.text}::tsquery
-        limit ${reach.strange + 1}
+        limit ${maxStrange + 1}
       )
       select (select count(*) from seen) as seen, array(${inScope(search, sql`seen`)}) as ids`)
-    return row === undefined || row.seen > reach.strange ? undefined : row.ids
+    return row === undefined || row.seen > maxStrange ? undefined : row.ids
   }
-  const rows = await on.run(sql<{ id: number }>`${entries(search)} limit ${reach.hits + 1}`)
-  return rows.length > reach.hits ? undefined : rows.map(({ id }) => id)
+  const rows = await on.run(sql<{ id: number }>`${entries(search)} limit ${few + 1}`)
+  return rows.length > few ? undefined : rows.map(({ id }) => id)
 }
 
 /**

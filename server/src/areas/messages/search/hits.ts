@@ -13,7 +13,7 @@ import {
   sidesOf,
   type ViewerSource,
 } from '../list/sources.ts'
-import type { Found, More } from './find.ts'
+import type { Found, Sought } from './find.ts'
 
 /**
  * Those of some messages that belong to a list: whole rows of `messages` that meet the conditions on `m` (and on the
@@ -136,20 +136,27 @@ export function selectFound(source: Source, found: Found): Selection {
 
 /** In so many conversations it is looked nearby one by one, else among what the app says next. */
 const maxNearbyPlaces = 30
-const nearbyRows = 1000
 
 /**
- * The messages of a search that lie among the next thousand of its scope: what is frequent fills a page with them.
+ * The messages of a search that lie among the next of its scope. What is frequent fills a page with them, and the index,
+ * which first gathers all that it knows, would be the long way; what is rare does not show among the first few, and the
+ * index is asked.
  * @param from where they begin, if not at an end of the history
  */
-export function nearbyHits(
+export function nearbyHits(source: Source, sought: Sought, from: Fragment | undefined, order: Fragment): Nearby[] {
+  return [
+    { ...hitsAmongNext(source, sought, from, { order, limit: 300 }), least: 3 },
+    { ...hitsAmongNext(source, sought, from, { order, limit: 3000 }), least: Number.POSITIVE_INFINITY },
+  ]
+}
+
+function hitsAmongNext(
   source: Source,
-  { isOne, scope }: More,
+  { isOne, scope }: Sought,
   from: Fragment | undefined,
-  order: Fragment,
-): Nearby {
+  cut: Cut,
+): Omit<Nearby, 'least'> {
   const after = from === undefined ? [] : [from]
-  const cut = { order, limit: nearbyRows }
   const next =
     source.of === 'thread'
       ? messagesOf({ ...source, viewer: undefined }, after, cut)
@@ -158,7 +165,7 @@ export function nearbyHits(
         : nextOfApp(source.appId, from, cut)
   return {
     next,
-    most: nearbyRows,
+    most: cut.limit,
     rows: (conditions, page) => sql`
     select m.*
     from (${next}) m
