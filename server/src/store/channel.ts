@@ -1,5 +1,11 @@
 import pg from 'pg'
-import { type ConnectionSettings, clientSettings, cutConnection } from './connection.ts'
+import {
+  type ConnectionSettings,
+  clientSettings,
+  cutConnection,
+  isConnectionFailure,
+  isOutdated,
+} from './connection.ts'
 import type { Transaction } from './database.ts'
 import type { Statement } from './statement.ts'
 import { runTransaction } from './transaction.ts'
@@ -90,11 +96,30 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
   return {
     async query(query) {
       const client = await acquire()
-      return client.query(query as pg.QueryConfig)
+      try {
+        return await client.query(query as pg.QueryConfig)
+      } catch (error) {
+        if (!isOutdated(error)) throw error
+        // What else is under way on it is answered before it ends.
+        forget(client)
+        client.end().catch(() => {})
+        return (await acquire()).query(query as pg.QueryConfig)
+      }
     },
     async transaction(queries) {
       const client = await acquire()
-      if (isUnit(client, queries)) return runUnit(client, queries)
+      if (isUnit(client, queries)) {
+        try {
+          return await runUnit(client, queries)
+        } catch (error) {
+          // The database says so before it closes the connection: the next transaction must not go over it.
+          if (isConnectionFailure(error) || isOutdated(error)) {
+            forget(client)
+            cutConnection(client)
+          }
+          throw error
+        }
+      }
       const sent = inOneWrite(client, () => [
         client.query('begin'),
         ...queries.map((query) => client.query(query as pg.QueryConfig)),

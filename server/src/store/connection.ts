@@ -97,8 +97,17 @@ export function isConnectionFailure(error: unknown): boolean {
   )
 }
 
-/** Deadlock or serialization failure: the same transaction may succeed when it is run again. */
+/** Deadlock, serialization failure, outdated statement: the same transaction may succeed when it is run again. */
 export function isRetryable(error: unknown): boolean {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined
-  return code === '40P01' || code === '40001'
+  return code === '40P01' || code === '40001' || isOutdated(error)
+}
+
+/**
+ * A prepared statement gives other columns since the tables were changed, by a newer version that has just migrated them.
+ * On this connection it will fail for ever; on another it is prepared anew.
+ */
+export function isOutdated(error: unknown): boolean {
+  if (!(error instanceof Error) || (error as { code?: unknown }).code !== '0A000') return false
+  return error.message === 'cached plan must not change result type'
 }

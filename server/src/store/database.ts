@@ -1,6 +1,13 @@
 import pg from 'pg'
 import { type Channel, createChannel } from './channel.ts'
-import { type ConnectionSettings, clientSettings, createPool, cutConnection, isRetryable } from './connection.ts'
+import {
+  type ConnectionSettings,
+  clientSettings,
+  createPool,
+  cutConnection,
+  isOutdated,
+  isRetryable,
+} from './connection.ts'
 import { compileFragment, type Fragment, type Statement, statement } from './statement.ts'
 import { createSuspension, type Suspension } from './suspension.ts'
 import { runTransaction } from './transaction.ts'
@@ -173,6 +180,9 @@ async function attemptTransaction<Result>(
         broken = failure
       },
     })
+  } catch (error) {
+    if (isOutdated(error)) broken = error as Error
+    throw error
   } finally {
     client.release(broken)
   }

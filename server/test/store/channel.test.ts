@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Channel, createChannel, type Query } from '../../src/store/channel.ts'
+import { isRetryable } from '../../src/store/connection.ts'
 import { type Statement, statement } from '../../src/store/statement.ts'
 
 const table = `channel_${randomBytes(6).toString('hex')}`
@@ -25,6 +26,32 @@ const newId = () => ++lastId
 beforeAll(async () => {
   await newChannel().query({ text: `create table ${table} (id bigint primary key, said text not null)` })
 })
+describe('Statements that the connection has run before', () => {
+  it('go out as one unit, without begin and commit', async () => {
+    const channel = newChannel()
+    await rehearse(channel)
+    // Only what was begun by name can have savepoints.
+    const savepoint = query(statement('savepoint here'))
+    await channel.transaction([savepoint])
+    await expect(channel.transaction([savepoint])).rejects.toMatchObject({ code: '25P01' })
+  })
+
+  it('are not stored in part when a value cannot be sent', async () => {
+    const channel = newChannel()
+    await rehearse(channel)
+    const [a, b] = [newId(), newId()]
+    const unsendable = {
+      toPostgres() {
+        throw new Error('no such value')
+      },
+    }
+    const failing = channel.transaction([query(insert, [a], 'x'), query(bump, a, unsendable), query(insert, [b], 'x')])
+    await expect(failing).rejects.toThrow()
+    const [counted] = await newChannel().transaction([query(count, [a, b])])
+    expect(counted?.rows).toEqual([{ count: 0 }])
+  })
+})
+
 afterAll(async () => {
   await open[0]?.query({ text: `drop table ${table}` })
   await Promise.all(open.map((channel) => channel.close()))
@@ -84,6 +111,44 @@ describe.each([
     expect(results[0]?.rows).toEqual([{ id: taken, said: 'taken' }])
     const [again] = await channel.transaction([query(insert, [a], 'now')])
     expect(again?.rows).toEqual([{ id: a }])
+  })
+
+  it('fails when the database ends the connection, and the next one opens another', async () => {
+    const [channel, other] = [await prepared(), newChannel()]
+    for (let i = 0; i < 5; i++) {
+      const [id, held] = [newId(), newId()]
+      await rehearse(channel)
+      await other.query(query(insert, [held], 'held'))
+      await other.query({ text: 'begin' })
+      await other.query(query(lock, held))
+      const waiting = channel.transaction([query(insert, [id], 'x'), query(lock, held)])
+      waiting.catch(() => {})
+      await whenSomebodyWaits()
+      await other.query({
+        text: `select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name = 'parley test channel' and wait_event_type = 'Lock'`,
+      })
+      await expect(waiting).rejects.toThrow()
+      const [counted] = await channel.transaction([query(count, [id])])
+      expect(counted?.rows).toEqual([{ count: 0 }])
+      await other.query({ text: 'commit' })
+    }
+  })
+
+  it('is prepared anew when the tables have changed meanwhile', async () => {
+    const channel = await prepared()
+    const own = `changed_${randomBytes(6).toString('hex')}`
+    const everything = query(statement(`select * from ${own}`))
+    await channel.query({ text: `create table ${own} (a int)` })
+    await channel.transaction([everything])
+    await channel.query(everything)
+    await newChannel().query({ text: `alter table ${own} add column b int` })
+    await expect(channel.transaction([everything])).rejects.toSatisfy(isRetryable)
+    const [again] = await channel.transaction([everything])
+    expect(again?.fields.map(({ name }) => name)).toEqual(['a', 'b'])
+    await newChannel().query({ text: `alter table ${own} add column c int` })
+    expect((await channel.query(everything)).fields.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
+    await newChannel().query({ text: `drop table ${own}` })
   })
 
   it('lets a statement that comes after a wait see what was waited for', async () => {

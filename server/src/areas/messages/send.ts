@@ -127,15 +127,17 @@ async function sendTo(
     }
     if (written.refusal !== null) throw refusalError(written.refusal, row)
     const quoted = related.showsQuoted ? related.quoted : undefined
-    const message =
-      written.id === null
-        ? await showStored(context, row)
-        : await tellSent(context, row, written, () => showSent(context, row, written, content, quoted))
-    // A file whose message was answered stays: it is noted before; a retry finds it missing and notes it again.
-    const files = mediaKeysOf(app, message.data)
-    if (files.length > 0) await recordUses(context.database, app, Number(message.id), files)
-    return message
+    if (written.id === null) return keepFiles(context, app, await showStored(context, row))
+    return tellSent(context, row, written, async () =>
+      keepFiles(context, app, await showSent(context, row, written, content, quoted)),
+    )
   }
+}
+
+/** A file whose message is told or answered stays: it is noted before; a retry finds it missing and notes it again. */
+function keepFiles({ database }: Context, app: App, message: Message): Message | Promise<Message> {
+  const keys = mediaKeysOf(app, message.data)
+  return keys.length === 0 ? message : recordUses(database, app, Number(message.id), keys).then(() => message)
 }
 
 /** Blocks are what matters between two users. */
