@@ -14,7 +14,7 @@ import { watchMemory } from './memory.ts'
 import { emptyPosts } from './scenarios/empty.ts'
 import { imports } from './scenarios/imports.ts'
 import { reads } from './scenarios/reads.ts'
-import { groupSends, prepareSends, sends } from './scenarios/sends.ts'
+import { groupSends, prepareSends, sends, warmUp } from './scenarios/sends.ts'
 import { plainSql, preparePlainSql } from './scenarios/sql.ts'
 import { startService } from './service.ts'
 import { describeMachine, type Report, renderReport } from './table.ts'
@@ -81,6 +81,10 @@ async function measure(bench: Bench): Promise<Report> {
   const readMemory = watchMemory(bench.service.pid)
   progress('making users')
   await prepareSends(bench)
+  if (!options.quick) {
+    progress('warming up')
+    await warmUp(bench)
+  }
   await preparePlainSql(bench)
   const all = [
     ...emptyPosts(bench),

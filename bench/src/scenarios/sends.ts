@@ -24,6 +24,20 @@ export async function prepareSends(bench: Bench): Promise<void> {
   }
 }
 
+const warmUpSeconds = 10
+
+/**
+ * A service that has just started has yet to compile what it does often, and its database to learn how large its tables
+ * are: what is measured is one that has run for a while.
+ */
+export async function warmUp(bench: Bench): Promise<void> {
+  await repeat(
+    { ...bench, extent: { ...bench.extent, warmup: 0, seconds: warmUpSeconds } },
+    bench.service.port,
+    sendsInTurn(bench, 64),
+  )
+}
+
 export function sends(bench: Bench): Scenario[] {
   const existing = (connections: number): Scenario => ({
     id: `send-existing-${connections}`,

@@ -4,7 +4,7 @@ import { type RisenRow, settleAndTell, settleGroupReceipts } from '../../convers
 import { growThreadsOf } from '../threads/grow.ts'
 import { createConversations, lockKeys } from './conversations.ts'
 import { type MessageRow, nameOf, type Parts, partsOf, type WrittenRow } from './row.ts'
-import { writeAndTell, writeMessages } from './statement.ts'
+import { writeStatement } from './statement.ts'
 
 /** The statements of one batch, in the order in which they run in its transaction. */
 export function batchQueries(rows: readonly MessageRow[], options: { create: boolean; now: number }): Query[] {
@@ -32,9 +32,15 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
     })
   }
   queries.push({ ...lockKeys, values: [appIds, kinds, firsts, seconds] })
-  const isTold = rows.some(({ told }) => told.bits !== 0)
+  const write = writeStatement({
+    groups: rows.some(({ kind }) => kind === 2),
+    replies: rows.some(({ parentId }) => parentId !== null),
+    roles: rows.some(({ roleRules }) => roleRules !== null),
+    muids: rows.some(({ muid }) => muid !== null),
+    told: rows.some(({ told }) => told.bits !== 0),
+  })
   queries.push({
-    ...(isTold ? writeAndTell : writeMessages),
+    ...write,
     values: [
       plainArray(rows.map((_, n) => n)),
       appIds,

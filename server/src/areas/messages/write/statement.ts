@@ -1,5 +1,119 @@
-import { statement } from '../../../store/statement.ts'
+import { type Statement, statement } from '../../../store/statement.ts'
 import { tellings } from './row.ts'
+
+/** What the messages of a batch have, one or the other of them; all else is not looked for. */
+export interface Needs {
+  /** Is sent to a group. */
+  readonly groups: boolean
+  /** Replies to a message. */
+  readonly replies: boolean
+  /** Its sender's role may forbid it. */
+  readonly roles: boolean
+  /** Has a muid, and may be stored already. */
+  readonly muids: boolean
+  /** Somebody hears of it. */
+  readonly told: boolean
+}
+
+const when = (isNeeded: boolean, sql: string) => (isNeeded ? sql : '')
+
+const groupsAndMembers = `
+    left join groups g on g.app_id = r.app_id and g.guid = case r.kind when 2 then r.receiver end
+    left join group_members m
+      on m.app_id = r.app_id and m.guid = case r.kind when 2 then r.receiver end and m.uid = r.sender`
+
+const isGone = `
+        when r.parent_id is not null and not exists (
+          select from messages p
+          where p.app_id = r.app_id and p.id = r.parent_id and not p.purged
+        ) then 'ERR_MESSAGE_ID_NOT_FOUND'`
+
+const isDeniedByRole = (groups: boolean) => `
+        when r.role_rules is not null and ${groups ? '(r.kind = 1 or m.uid is not null)' : 'true'} and (
+          (r.role_rules::jsonb -> 'denied') ? s.role
+          or r.kind = 1 and r.sender <> r.receiver and (
+            (r.role_rules::jsonb -> 'friendsOnly') ? s.role and not exists (
+              select from friends f
+              where f.app_id = r.app_id and f.uid = r.sender and f.friend = r.receiver
+            )
+            or not coalesce((r.role_rules::jsonb -> 'receivers' -> s.role) ? t.role, true)
+          )
+        ) then 'ROLE_DENIED'`
+
+const isDeniedInGroup = `
+        when m.uid is null then case
+          when g.type = 'private' then 'ERR_GUID_NOT_FOUND'
+          when exists (
+            select from group_bans b
+            where b.app_id = r.app_id and b.guid = r.receiver and b.uid = r.sender
+          ) then 'ERR_BANNED_GROUPMEMBER'
+          else 'ERR_GROUP_NOT_JOINED'
+        end
+        when g.permissions_version <> r.permissions_version then 'STALE_PERMISSIONS'
+        when r.denied_scopes & (case m.scope when 'admin' then 4 when 'moderator' then 2 else 1 end) <> 0
+          then 'ERR_PERMISSION_DENIED'`
+
+const isNotImported = `
+      and case when muid is null then true else not exists (
+        select from messages i
+        where i.app_id = checked.app_id and i.muid = checked.muid and i.imported
+        and i.sender = checked.sender and i.conversation = checked.conversation
+      ) end`
+
+const unlessKnown = `
+    on conflict (app_id, muid, sender, conversation) where muid is not null and not imported do nothing
+    returning id`
+
+/**
+ * What a sender received by sending is told as his marks are (conversations/marks.ts): by the newest message of others
+ * that is covered now and was not before. It comes before the message.
+ */
+const events = `,
+  received as materialized (
+    select d.n, d.app_id, d.conversation, d.id, d.told, m.id as message,
+      case when d.reads then 'message_read_receipt' else 'message_delivery_receipt' end as receipt,
+      json_build_object('kind', d.kind, 'first', d.first, 'second', d.second, 'uid', d.sender, 'at', $21::bigint) as data
+    from side d
+    cross join lateral (
+      select m.id
+      from messages m
+      where m.app_id = d.app_id
+      and m.conversation = d.conversation
+      and m.countable
+      and m.sender <> d.sender
+      and (m.sent_at, m.id) > (
+        case when d.reads then d.read_sent_at else d.delivered_sent_at end,
+        case when d.reads then d.read_id else d.delivered_id end
+      )
+      order by m.sent_at desc, m.id desc
+      limit 1
+    ) m
+    where (d.delivers or d.reads)
+    and d.told & ${tellings.receipts} <> 0
+  ),
+  told as (
+    insert into events (app_id, trigger, conversation, message, data, created_at)
+    select app_id, trigger, conversation, message, data, $21::bigint
+    from (
+      select id, 1 as place, app_id, receipt as trigger, conversation, message, data
+      from received
+      where told & case receipt when 'message_read_receipt' then ${tellings.read} else ${tellings.delivered} end <> 0
+      union all
+      select id, 2, app_id, 'message_sent', conversation, id, '{}'
+      from stored
+      where told & ${tellings.sent} <> 0
+      union all
+      select id, 3, app_id, 'user_mentioned', conversation, id, '{}'
+      from stored
+      where told & ${tellings.mentioned} <> 0
+      and mentioned is not null
+      order by 1, 2
+    ) e
+  )`
+
+const receipts = `union all
+    select n, null, message, null, null, null, conversation, receipt
+    from received`
 
 /**
  * Checks and writes a batch. Ids are drawn here, under the conversations' locks, and \`sent_at\` of what is sent live
@@ -11,10 +125,12 @@ import { tellings } from './row.ts'
  *
  * What became of the rows comes as one JSON array of arrays: that costs the driver less than as many rows of the protocol.
  *
+ * What no message of a batch needs is left out: merely making ready to look costs as much as writing two messages.
+ *
  * Two forms keep the planner from what is slow here: \`case\` in a join condition, so that nothing is looked up where it
  * cannot be, and \`(... in ...) is true\`, so that the rows are hashed and not compared one with another.
  */
-const writing = (told: { readonly events: string; readonly receipts: string }) => `
+const writing = ({ groups, replies, roles, muids, told }: Needs) => `
   with request as materialized (
     select *
     from unnest(
@@ -28,27 +144,15 @@ const writing = (told: { readonly events: string; readonly receipts: string }) =
   ),
   checked as materialized (
     select r.*, c.key as conversation, c.last_sent_at, c.last_id, c.last_sender,
-      s.revision as sender_revision, coalesce(t.revision, g.revision) as receiver_revision,
+      s.revision as sender_revision, ${groups ? 'coalesce(t.revision, g.revision)' : 't.revision'} as receiver_revision,
       case
         when s.uid is null or s.deactivated_at is not null then 'ERR_SENDER_NOT_FOUND'
         when r.kind = 1 and (t.uid is null or t.deactivated_at is not null) then 'ERR_UID_NOT_FOUND'
-        when r.kind = 2 and g.guid is null then 'ERR_GUID_NOT_FOUND'
+        ${when(groups, `when r.kind = 2 and g.guid is null then 'ERR_GUID_NOT_FOUND'`)}
         when c.key is null then 'NO_CONVERSATION'
-        when r.parent_id is not null and not exists (
-          select from messages p
-          where p.app_id = r.app_id and p.id = r.parent_id and not p.purged
-        ) then 'ERR_MESSAGE_ID_NOT_FOUND'
+        ${when(replies, isGone)}
         when r.as_app then null
-        when r.role_rules is not null and (r.kind = 1 or m.uid is not null) and (
-          (r.role_rules::jsonb -> 'denied') ? s.role
-          or r.kind = 1 and r.sender <> r.receiver and (
-            (r.role_rules::jsonb -> 'friendsOnly') ? s.role and not exists (
-              select from friends f
-              where f.app_id = r.app_id and f.uid = r.sender and f.friend = r.receiver
-            )
-            or not coalesce((r.role_rules::jsonb -> 'receivers' -> s.role) ? t.role, true)
-          )
-        ) then 'ROLE_DENIED'
+        ${when(roles, isDeniedByRole(groups))}
         when r.kind = 1 then case
           when exists (
             select from blocks b
@@ -59,24 +163,12 @@ const writing = (told: { readonly events: string; readonly receipts: string }) =
             where b.app_id = r.app_id and b.blocker = r.receiver and b.blocked = r.sender
           ) then 'ERR_BLOCKED_SENDER'
         end
-        when m.uid is null then case
-          when g.type = 'private' then 'ERR_GUID_NOT_FOUND'
-          when exists (
-            select from group_bans b
-            where b.app_id = r.app_id and b.guid = r.receiver and b.uid = r.sender
-          ) then 'ERR_BANNED_GROUPMEMBER'
-          else 'ERR_GROUP_NOT_JOINED'
-        end
-        when g.permissions_version <> r.permissions_version then 'STALE_PERMISSIONS'
-        when r.denied_scopes & (case m.scope when 'admin' then 4 when 'moderator' then 2 else 1 end) <> 0
-          then 'ERR_PERMISSION_DENIED'
+        ${when(groups, isDeniedInGroup)}
       end as refusal
     from request r
     left join users s on s.app_id = r.app_id and s.uid = r.sender
     left join users t on t.app_id = r.app_id and t.uid = case r.kind when 1 then r.receiver end
-    left join groups g on g.app_id = r.app_id and g.guid = case r.kind when 2 then r.receiver end
-    left join group_members m
-      on m.app_id = r.app_id and m.guid = case r.kind when 2 then r.receiver end and m.uid = r.sender
+    ${when(groups, groupsAndMembers)}
     left join conversations c
       on c.app_id = r.app_id and c.kind = r.kind and c.first = r.first and c.second = r.second
     order by r.n
@@ -87,11 +179,7 @@ const writing = (told: { readonly events: string; readonly receipts: string }) =
       select *
       from checked
       where refusal is null
-      and case when muid is null then true else not exists (
-        select from messages i
-        where i.app_id = checked.app_id and i.muid = checked.muid and i.imported
-        and i.sender = checked.sender and i.conversation = checked.conversation
-      ) end
+      ${when(muids, isNotImported)}
       order by n
     ) k
   ),
@@ -103,14 +191,13 @@ const writing = (told: { readonly events: string; readonly receipts: string }) =
     select app_id, id, conversation, sender, kind, receiver, category, type, data::json, parent_id, quoted_id, muid,
       tags::text[], mentioned::text[], traits, countable, sent_at, sent_at
     from numbered
-    on conflict (app_id, muid, sender, conversation) where muid is not null and not imported do nothing
-    returning id
+    ${when(muids, unlessKnown)}
   ),
   stored as materialized (
     select n, app_id, id, conversation, sender, kind, first, second, sent_at, last_sent_at, last_id, both_write, mentioned,
       told, sender_revision, receiver_revision, kind = 2 or both_write or last_sender is distinct from sender as moves_marks
     from numbered
-    where (id in (select id from inserted)) is true
+    ${when(muids, 'where (id in (select id from inserted)) is true')}
   ),
   moved as (
     update conversations c
@@ -156,7 +243,7 @@ const writing = (told: { readonly events: string; readonly receipts: string }) =
     select app_id, conversation, sender, case when reads then 2 else 1 end, sent_at, id, $21::bigint
     from side
     where delivers or reads
-  )${told.events}
+  )${when(told, events)}
   select json_agg(
     json_build_array(n, refusal, id, sent_at, sender_revision, receiver_revision, conversation, receipt)
   ) as written
@@ -166,63 +253,18 @@ const writing = (told: { readonly events: string; readonly receipts: string }) =
     union all
     select n, refusal, null, null, sender_revision, receiver_revision, null, null
     from checked
-    where n not in (select n from stored)${told.receipts}
+    where n not in (select n from stored)
+    ${when(told, receipts)}
   ) w`
 
-/** Where nobody hears of anything, which is the rule, nothing is looked for. */
-export const writeMessages = statement(writing({ events: '', receipts: '' }))
+const statements = new Map<string, Statement>()
 
-/**
- * What a sender received by sending is told as his marks are (conversations/marks.ts): by the newest message of others
- * that is covered now and was not before. It comes before the message.
- */
-export const writeAndTell = statement(
-  writing({
-    events: `,
-  received as materialized (
-    select d.n, d.app_id, d.conversation, d.id, d.told, m.id as message,
-      case when d.reads then 'message_read_receipt' else 'message_delivery_receipt' end as receipt,
-      json_build_object('kind', d.kind, 'first', d.first, 'second', d.second, 'uid', d.sender, 'at', $21::bigint) as data
-    from side d
-    cross join lateral (
-      select m.id
-      from messages m
-      where m.app_id = d.app_id
-      and m.conversation = d.conversation
-      and m.countable
-      and m.sender <> d.sender
-      and (m.sent_at, m.id) > (
-        case when d.reads then d.read_sent_at else d.delivered_sent_at end,
-        case when d.reads then d.read_id else d.delivered_id end
-      )
-      order by m.sent_at desc, m.id desc
-      limit 1
-    ) m
-    where (d.delivers or d.reads)
-    and d.told & ${tellings.receipts} <> 0
-  ),
-  told as (
-    insert into events (app_id, trigger, conversation, message, data, created_at)
-    select app_id, trigger, conversation, message, data, $21::bigint
-    from (
-      select id, 1 as place, app_id, receipt as trigger, conversation, message, data
-      from received
-      where told & case receipt when 'message_read_receipt' then ${tellings.read} else ${tellings.delivered} end <> 0
-      union all
-      select id, 2, app_id, 'message_sent', conversation, id, '{}'
-      from stored
-      where told & ${tellings.sent} <> 0
-      union all
-      select id, 3, app_id, 'user_mentioned', conversation, id, '{}'
-      from stored
-      where told & ${tellings.mentioned} <> 0
-      and mentioned is not null
-      order by 1, 2
-    ) e
-  )`,
-    receipts: `
-    union all
-    select n, null, message, null, null, null, conversation, receipt
-    from received`,
-  }),
-)
+/** The statement for batches with these needs. */
+export function writeStatement(needs: Needs): Statement {
+  const key = `${needs.groups} ${needs.replies} ${needs.roles} ${needs.muids} ${needs.told}`
+  const known = statements.get(key)
+  if (known !== undefined) return known
+  const made = statement(writing(needs))
+  statements.set(key, made)
+  return made
+}
