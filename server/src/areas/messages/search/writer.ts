@@ -35,7 +35,7 @@ const pauseMs = { busy: 200, idle: 200, failed: 1000 }
  * Behind an import it rests so many times as long as it worked: long while this process has its hands full, so that it
  * takes little from who is served; briefly when the import is over, so that it catches up.
  */
-const restTimes = { busy: 5, free: 0.25 }
+const restTimes = { busy: 8, free: 0.25 }
 /** How much of its time a process that is busy is at work. */
 const busyShare = 0.6
 const lockNotAvailable = '55P03'
