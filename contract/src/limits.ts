@@ -70,6 +70,8 @@ export const limits = {
   messageLength: 65_536,
   /** Bytes of the JSON text of `data`; the files of attachments do not count. */
   messageDataBytes: 10 * KB,
+  /** Files that one message may come with. */
+  filesPerMessage: 10,
   /** Distinct users mentioned in one message. */
   mentionsPerMessage: 10,
   /** Distinct reactions on one message, however many users gave each. */

@@ -12,8 +12,18 @@ const shared = {
   query: NoQuery,
 } as const
 
+const FlagReason = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  createdAt: Type.Integer({ description: 'Epoch seconds' }),
+  updatedAt: Type.Integer({ description: 'Epoch seconds' }),
+  default: Type.Boolean(),
+})
+
 /** What front ends read at login to find their way. Hosts are those that the client itself used. */
 export const ClientSettings = Type.Object({
+  APP_VERSION: Type.Integer({ description: 'Without it, front ends forget who is logged in when a page is loaded' }),
   CLIENT_API_HOST: Type.String({ description: 'Host, with port, of all REST calls' }),
   ADMIN_API_HOST: Type.String(),
   CHAT_HOST: Type.String({ description: 'Host of the socket' }),
@@ -21,9 +31,17 @@ export const ClientSettings = Type.Object({
   CHAT_HOST_APP_SPECIFIC: Type.String(),
   CHAT_WSS_PORT: Type.String(),
   CHAT_API_VERSION: Type.String(),
+  WS_API_VERSION: Type.String({ description: 'Version in the paths that front ends call on the host of the socket' }),
   MODE: Type.String(),
   ANALYTICS_PING_DISABLED: Type.Boolean(),
   SECURED_MEDIA_HOST: Type.String(),
+  'file.count.max': Type.Integer({ description: 'Files that a message may come with' }),
+  'file.size.max': Type.Integer({ description: 'Bytes of one file' }),
+  parameters: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Integer()]), {
+    description: 'What is on, and limits, by dotted names',
+  }),
+  extensions: Type.Array(JsonObject),
+  flagReasons: Type.Array(FlagReason, { description: 'What users may give as the reason for flagging a message' }),
   settingsHash: Type.String(),
   settingsHashReceivedAt: Type.Integer({ description: 'Epoch seconds' }),
 })

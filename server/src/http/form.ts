@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy'
 import { ApiError, badRequest, limits } from '@parley/contract'
 
-const maxFiles = 10
 const maxFields = 50
 
 /** What is done with the parts of a form as they come in; what these throw or reject with ends the reading. */
@@ -74,7 +73,7 @@ function openParser(request: IncomingMessage) {
       headers: request.headers as BusboyHeaders,
       limits: {
         fileSize: limits.bodyBytes.upload,
-        files: maxFiles,
+        files: limits.filesPerMessage,
         fields: maxFields,
         fieldSize: limits.messageLength,
       },
@@ -93,5 +92,5 @@ function tooLarge(name: string): ApiError {
 }
 
 function tooManyFiles(): ApiError {
-  return new ApiError('ERR_FILE_COUNT_EXCEEDED', `A message may come with ${maxFiles} files.`)
+  return new ApiError('ERR_FILE_COUNT_EXCEEDED', `A message may come with ${limits.filesPerMessage} files.`)
 }

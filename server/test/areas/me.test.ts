@@ -9,6 +9,40 @@ async function logIn(world: World, uid: string): Promise<string> {
   return dataOf(answer).authToken
 }
 
+describe('the settings of front ends', () => {
+  it('keep a login over a reload, and say what is on and how far it goes', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    const token = await logIn(world, 'alice')
+    const { settings } = dataOf(await world.put('/me', { platform: 'WEB' }, { token }))
+    const expected = {
+      APP_VERSION: 4,
+      WS_API_VERSION: 'v3.0',
+      'file.count.max': 10,
+      'file.size.max': 100 * 1024 * 1024,
+      extensions: [],
+      // Until messages can be flagged.
+      flagReasons: [],
+      parameters: {
+        'core.conversations.updateOnGroupActions': true,
+        'core.conversations.updateOnCustomMessage': true,
+        'core.conversations.updateOnReplies': true,
+        'core.conversations.updateOnCallActivity': true,
+        'features.ux.messages.pinned.enabled': true,
+        'features.ux.messages.pinned.limit': 100,
+        'features.ux.messages.pinned.system.limit': 100,
+        'features.ux.messages.saved.enabled': true,
+        'features.ux.messages.saved.limit': 100,
+        'features.ux.conversations.pinned.enabled': true,
+        'features.ux.conversations.pinned.limit': 5,
+        'features.ux.conversations.pinned.system.limit': 5,
+      },
+    }
+    expect(settings).toMatchObject(expected)
+    expect(dataOf(await world.get('/settings', { token }))).toMatchObject(expected)
+  })
+})
+
 describe('a front end that logs in', () => {
   it('gets a token with the auth key, and with it its user, the socket and the settings', async () => {
     const world = await createWorld()

@@ -1,10 +1,34 @@
 import { createHash } from 'node:crypto'
-import type { ClientSettings } from '@parley/contract'
+import { type ClientSettings, limits } from '@parley/contract'
 import type { Static } from 'typebox'
 import type { Config } from '../../config.ts'
 
 /** The version in the path of the calls that front ends make. */
 const apiVersion = 'v3.0'
+
+/**
+ * The generation of apps that front ends know this one as. Without it they forget the user who is logged in whenever a
+ * page is loaded.
+ */
+const appVersion = 4
+
+/** What is on here, and how far it goes. */
+const parameters = {
+  // Whatever is stored becomes the last message of its conversation, and brings the conversation to the top.
+  'core.conversations.updateOnGroupActions': true,
+  'core.conversations.updateOnCustomMessage': true,
+  'core.conversations.updateOnReplies': true,
+  'core.conversations.updateOnCallActivity': true,
+  'features.ux.messages.pinned.enabled': true,
+  // Pins of the app and of users count together.
+  'features.ux.messages.pinned.limit': limits.pinnedMessagesPerConversation,
+  'features.ux.messages.pinned.system.limit': limits.pinnedMessagesPerConversation,
+  'features.ux.messages.saved.enabled': true,
+  'features.ux.messages.saved.limit': limits.savedMessagesPerUser,
+  'features.ux.conversations.pinned.enabled': true,
+  'features.ux.conversations.pinned.limit': limits.pinnedConversationsPerUser,
+  'features.ux.conversations.pinned.system.limit': limits.pinnedConversationsPerApp,
+}
 
 /**
  * What front ends read at login. They are sent back to the host that they came by, so that one deployment can be
@@ -14,6 +38,7 @@ const apiVersion = 'v3.0'
 export function clientSettings(host: string, config: Pick<Config, 'appId' | 'region'>): Static<typeof ClientSettings> {
   const { hostname, port } = new URL(`https://${host}`)
   const settings = {
+    APP_VERSION: appVersion,
     CLIENT_API_HOST: host,
     ADMIN_API_HOST: host,
     CHAT_HOST: hostname,
@@ -21,9 +46,16 @@ export function clientSettings(host: string, config: Pick<Config, 'appId' | 'reg
     CHAT_HOST_APP_SPECIFIC: '',
     CHAT_WSS_PORT: port === '' ? '443' : port,
     CHAT_API_VERSION: apiVersion,
+    WS_API_VERSION: apiVersion,
     MODE: 'DEFAULT',
     ANALYTICS_PING_DISABLED: true,
     SECURED_MEDIA_HOST: host,
+    'file.count.max': limits.filesPerMessage,
+    'file.size.max': limits.bodyBytes.upload,
+    parameters,
+    extensions: [],
+    // Messages cannot be flagged here yet, so there is no reason to choose.
+    flagReasons: [],
   }
   return {
     ...settings,
