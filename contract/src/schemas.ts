@@ -183,12 +183,16 @@ const MessageCursor = Type.Object({
   updatedAt: Type.Optional(Epoch),
 })
 
-/** `meta` of cursor lists. */
+/**
+ * `meta` of cursor lists. Front ends of earlier versions wait for `cursor` and `pagination` on every page, also where
+ * there is nothing to go on with; `total_pages` would tell them that there is no more.
+ */
 export const CursorMeta = Type.Object({
   previous: Type.Optional(MessageCursor),
   current: Type.Object({ limit: Type.Integer(), count: Type.Integer() }),
   next: Type.Optional(MessageCursor),
-  cursor: Type.Optional(MessageCursor),
+  cursor: MessageCursor,
+  pagination: Type.Object({ count: Type.Integer(), per_page: Type.Integer() }),
 })
 export type CursorMeta = Static<typeof CursorMeta>
 

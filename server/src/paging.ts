@@ -1,4 +1,4 @@
-import type { PageMeta } from '@parley/contract'
+import type { CursorMeta, PageMeta } from '@parley/contract'
 
 /** A page of a page list, as rows to skip and to take. */
 export interface PageRequest {
@@ -26,6 +26,31 @@ export function pageMeta({ page, perPage }: PageRequest, total: number, count: n
       current_page: page,
       total_pages: Math.max(1, Math.ceil(total / perPage)),
     },
+  }
+}
+
+/**
+ * `meta` of a cursor list: where the page ends on either side, and where a client goes on in its direction.
+ * @param rows from the oldest to the newest
+ * @param more does anything lie beyond the page, or behind it?
+ * @param pointTo the place of a row, without the direction
+ */
+export function cursorMeta<Row>(
+  { affix, limit }: { readonly affix: CursorMeta['cursor']['affix']; readonly limit: number },
+  rows: readonly Row[],
+  more: { readonly beyond: boolean; readonly behind: boolean },
+  pointTo: (row: Row) => Omit<CursorMeta['cursor'], 'affix'>,
+): CursorMeta {
+  const oldest = rows[0]
+  const newest = rows.at(-1)
+  const onward = affix === 'append' ? newest : oldest
+  const [hasOlder, hasNewer] = affix === 'append' ? [more.behind, more.beyond] : [more.beyond, more.behind]
+  return {
+    ...(hasOlder && oldest && { previous: { affix: 'prepend', ...pointTo(oldest) } }),
+    current: { limit, count: rows.length },
+    ...(hasNewer && newest && { next: { affix: 'append', ...pointTo(newest) } }),
+    cursor: { affix, ...(onward && pointTo(onward)) },
+    pagination: { count: rows.length, per_page: limit },
   }
 }
 

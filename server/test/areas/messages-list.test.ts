@@ -29,6 +29,7 @@ describe('a history', () => {
       current: { limit: 3, count: 3 },
       next: { affix: 'append', sentAt: third.sentAt, id: third.id },
       cursor: { affix: 'append', sentAt: third.sentAt, id: third.id },
+      pagination: { count: 3, per_page: 3 },
     })
     const newest = await world.get('/users/bob/messages?limit=3&affix=prepend', { as: 'alice' })
     expect(texts(newest)).toEqual(numbered(7, 9))
@@ -37,6 +38,7 @@ describe('a history', () => {
       current: { limit: 3, count: 3 },
       previous: { affix: 'prepend', sentAt: eighth.sentAt, id: eighth.id },
       cursor: { affix: 'prepend', sentAt: eighth.sentAt, id: eighth.id },
+      pagination: { count: 3, per_page: 3 },
     })
   })
 
@@ -90,7 +92,9 @@ describe('a history', () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     const empty = await world.get('/users/bob/messages', { as: 'alice' })
-    expect(empty.body).toEqual({ data: [], meta: { current: { limit: 10, count: 0 } } })
+    const pagination = { count: 0, per_page: 10 }
+    const meta = { current: { limit: 10, count: 0 }, cursor: { affix: 'append' }, pagination }
+    expect(empty.body).toEqual({ data: [], meta })
     expect(refusal(await world.get('/users/nobody/messages', { as: 'alice' }))).toBe('404 ERR_UID_NOT_FOUND')
     expect(refusal(await world.get('/users/alice/messages', { as: 'nobody' }))).toBe('404 ERR_UID_NOT_FOUND')
     expect(refusal(await world.get('/groups/nothing/messages', { as: 'alice' }))).toBe('404 ERR_GUID_NOT_FOUND')

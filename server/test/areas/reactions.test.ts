@@ -229,6 +229,7 @@ describe('Lists of reactions', () => {
     expect(list.body.meta).toEqual({
       current: { limit: 100, count: 3 },
       cursor: { affix: 'append', id: third.id },
+      pagination: { count: 3, per_page: 100 },
     })
     expect(rows(await world.get(path(message.id, 'a')))).toEqual(['alice a', 'bob a'])
     expect(rows(await world.get(path(message.id, 'c')))).toEqual([])

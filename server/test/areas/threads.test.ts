@@ -465,6 +465,7 @@ describe('Lists of threads', () => {
     expect(list.body.meta).toEqual({
       current: { limit: 100, count: 2 },
       cursor: { affix: 'prepend', updatedAt: last.sentAt - 10, id: second.id },
+      pagination: { count: 2, per_page: 100 },
     })
   })
 

@@ -1,6 +1,7 @@
 import type { CursorMeta, Message, MessageCount } from '@parley/contract'
 import type { App } from '../../../call.ts'
 import type { Context } from '../../../context.ts'
+import { cursorMeta } from '../../../paging.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { conversationId } from '../../conversations/index.ts'
@@ -12,7 +13,7 @@ import { type ShowOptions, showMessages } from '../show.ts'
 import { filterConditions, type MessageFilters, viewerConditions } from './filters.ts'
 import { findMarked } from './marked.ts'
 import { narrowSource } from './narrow.ts'
-import { answerOrder, cursorMeta, readPaging } from './position.ts'
+import { answerOrder, pointTo, readPaging } from './position.ts'
 import { type Reading, readCut } from './reading.ts'
 import type { Source } from './sources.ts'
 
@@ -92,7 +93,7 @@ async function pageOfMessages(on: Queryable, request: ListRequest, reading: Read
   }
   return {
     data: await showMessages(on, app.appId, rows, options),
-    meta: cursorMeta(paging, rows, { beyond: hasMore, behind: rowsBehind.length > 0 }),
+    meta: cursorMeta(paging, rows, { beyond: hasMore, behind: rowsBehind.length > 0 }, (row) => pointTo(paging, row)),
   }
 }
 

@@ -1,4 +1,4 @@
-import { ApiError, type CursorMeta } from '@parley/contract'
+import { ApiError } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queryable } from '../../../store/database.ts'
 import { type Fragment, statement } from '../../../store/statement.ts'
@@ -96,26 +96,7 @@ export function answerOrder({ by }: Paging): Fragment {
   return sql.raw(`m.${by}, m.id`)
 }
 
-/** `meta` of a page whose rows ascend. @param more does anything lie beyond the page, or behind it? */
-export function cursorMeta(
-  paging: Paging,
-  rows: ReadonlyArray<{ id: number; sentAt: number; updatedAt: number }>,
-  more: { beyond: boolean; behind: boolean },
-): CursorMeta {
-  const point = (row: { id: number; sentAt: number; updatedAt: number }, affix: Affix) => ({
-    affix,
-    ...(paging.by === 'updated_at' ? { updatedAt: row.updatedAt } : { sentAt: row.sentAt }),
-    id: String(row.id),
-  })
-  const first = rows[0]
-  const last = rows.at(-1)
-  const older = paging.affix === 'prepend' ? more.beyond : more.behind
-  const newer = paging.affix === 'append' ? more.beyond : more.behind
-  const onward = paging.affix === 'append' ? last : first
-  return {
-    ...(older && first && { previous: point(first, 'prepend') }),
-    current: { limit: paging.limit, count: rows.length },
-    ...(newer && last && { next: point(last, 'append') }),
-    ...(onward && { cursor: point(onward, paging.affix) }),
-  }
+/** The place of a message in a list, as its cursor gives it. */
+export function pointTo({ by }: Paging, row: { id: number; sentAt: number; updatedAt: number }) {
+  return { ...(by === 'updated_at' ? { updatedAt: row.updatedAt } : { sentAt: row.sentAt }), id: String(row.id) }
 }

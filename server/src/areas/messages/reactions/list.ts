@@ -1,6 +1,7 @@
 import { type CursorMeta, limits, type listReactions as operation, type QueryOf, type Reaction } from '@parley/contract'
 import { sql } from 'kysely'
 import type { App } from '../../../call.ts'
+import { cursorMeta } from '../../../paging.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
 import { appKey } from '../../apps/key.ts'
@@ -49,7 +50,7 @@ export async function listReactions(
   if (affix === 'prepend') rows.reverse()
   return {
     data: await show(on, app, viewer, messageId, rows),
-    meta: metaOf(rows, affix, limit, { beyond: hasMore, behind: behind.length > 0 }),
+    meta: cursorMeta({ affix, limit }, rows, { beyond: hasMore, behind: behind.length > 0 }, pointTo),
   }
 }
 
@@ -70,6 +71,9 @@ async function visibleTo(on: Queryable, app: App, viewer: string | undefined, me
     )`,
   ]
 }
+
+/** The place of a reaction in a list, as its cursor gives it. */
+const pointTo = ({ id }: ReactionRow) => ({ id: String(id) })
 
 type Affix = 'append' | 'prepend'
 
@@ -115,22 +119,4 @@ async function show(
     reactedAt,
     reactedBy: byUid.get(uid) ?? showDeletedUser(uid),
   }))
-}
-
-function metaOf(
-  rows: readonly ReactionRow[],
-  affix: Affix,
-  limit: number,
-  more: { beyond: boolean; behind: boolean },
-): CursorMeta {
-  const point = (row: ReactionRow, towards: Affix) => ({ affix: towards, id: String(row.id) })
-  const first = rows[0]
-  const last = rows.at(-1)
-  const onward = affix === 'append' ? last : first
-  return {
-    ...((affix === 'prepend' ? more.beyond : more.behind) && first && { previous: point(first, 'prepend') }),
-    current: { limit, count: rows.length },
-    ...((affix === 'append' ? more.beyond : more.behind) && last && { next: point(last, 'append') }),
-    ...(onward && { cursor: point(onward, affix) }),
-  }
 }

@@ -9,6 +9,7 @@ import {
 } from '@parley/contract'
 import { sql } from 'kysely'
 import type { App } from '../../../call.ts'
+import { cursorMeta } from '../../../paging.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
 import { appKey } from '../../apps/key.ts'
@@ -17,7 +18,7 @@ import type { Cut } from '../list/sources.ts'
 import { readMentionCounts } from '../mentions/counts.ts'
 import { readMessages, type StoredMessage, selectStored } from '../rows.ts'
 import { showMessages } from '../show.ts'
-import { beyond, readingOrder, readThreadPaging, threadMeta, turned } from './paging.ts'
+import { beyond, pointTo, readingOrder, readThreadPaging, turned } from './paging.ts'
 import {
   nextThreadsOfApp,
   participates,
@@ -71,7 +72,7 @@ export async function listThreads(
   if (paging.affix === 'append') rows.reverse()
   return {
     data: await showThreads(on, request, rows),
-    meta: threadMeta(paging, rows, { beyond: found.length > limit, behind: behind.length > 0 }),
+    meta: cursorMeta(paging, rows.toReversed(), { beyond: found.length > limit, behind: behind.length > 0 }, pointTo),
   }
 }
 

@@ -1,4 +1,3 @@
-import type { CursorMeta } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queryable } from '../../../store/database.ts'
 import { type Fragment, statement } from '../../../store/statement.ts'
@@ -69,24 +68,7 @@ export function readingOrder({ affix }: ThreadPaging): Fragment {
   return sql.raw(`t.updated_at ${direction}, t.parent_id ${direction}`)
 }
 
-/** `meta` of a page whose rows descend. @param more does anything lie beyond the page, or behind it? */
-export function threadMeta(
-  { affix, limit }: ThreadPaging,
-  rows: ReadonlyArray<{ readonly parentId: number; readonly updatedAt: number }>,
-  more: { beyond: boolean; behind: boolean },
-): CursorMeta {
-  const point = (row: { parentId: number; updatedAt: number }, towards: Affix) => ({
-    affix: towards,
-    updatedAt: row.updatedAt,
-    id: String(row.parentId),
-  })
-  const newest = rows[0]
-  const oldest = rows.at(-1)
-  const onward = affix === 'append' ? newest : oldest
-  return {
-    ...((affix === 'prepend' ? more.beyond : more.behind) && oldest && { previous: point(oldest, 'prepend') }),
-    current: { limit, count: rows.length },
-    ...((affix === 'append' ? more.beyond : more.behind) && newest && { next: point(newest, 'append') }),
-    ...(onward && { cursor: point(onward, affix) }),
-  }
+/** The place of a thread in a list, as its cursor gives it. */
+export function pointTo({ updatedAt, parentId }: { readonly updatedAt: number; readonly parentId: number }) {
+  return { updatedAt, id: String(parentId) }
 }
