@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -7,6 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runImport, systemClock } from '../src/cli/import/run.ts'
 import { collect, row } from './cli/import-world.ts'
+import { fileAt, itWith } from './gate/needs.ts'
 import { dataOf, texts } from './support/chat.ts'
 import { createWorld, type World } from './support/world.ts'
 
@@ -21,8 +21,7 @@ interface Imported {
 
 const sample = fileURLToPath(new URL('../../docs/sample-history', import.meta.url))
 const largeHistory = fileURLToPath(new URL('../../../shared/data/sms', import.meta.url))
-const isLargeThere = existsSync(largeHistory)
-if (!isLargeThere) console.warn(`SKIPPED: the tour of a large history, since there is no ${largeHistory}`)
+const withLargeHistory = fileAt(largeHistory, 'the large history is not there')
 
 describe('the tour of docs/tour.md', () => {
   it('moves in, stands in the history as it was, and changes nothing when it is run again', async () => {
@@ -59,7 +58,8 @@ describe('the tour of docs/tour.md', () => {
     expect(texts(found)).toEqual(['番茄快熟了，谁想要一些？'])
   })
 
-  it.skipIf(!isLargeThere)(
+  itWith(
+    withLargeHistory,
     'holds for a sample of a large history',
     async () => {
       const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-tour-'))

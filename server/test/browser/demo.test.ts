@@ -2,13 +2,16 @@ import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeWith, findProgram, type Need } from '../gate/needs.ts'
 import { createWorld, type World } from '../support/world.ts'
 
-/** Debian's; another browser by `CHROMIUM`. */
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
-const isThere = existsSync(executablePath)
-if (!isThere) console.warn(`NOT TESTED: the demo in a browser, since ${executablePath} is missing (set CHROMIUM)`)
+const executablePath = process.env.CHROMIUM ?? findProgram('chromium') ?? ''
+const chromiumProgram: Need = {
+  isMet: existsSync(executablePath),
+  otherwise: 'there is no chromium on the PATH, nor one that CHROMIUM names',
+  inGate: true,
+}
 
 const args = [
   '--no-sandbox',
@@ -20,7 +23,7 @@ const args = [
   '--disable-sync',
 ]
 
-describe.skipIf(!isThere)('the demo page, in two tabs of a real browser', () => {
+describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', () => {
   let browser: Browser
   let world: World
 

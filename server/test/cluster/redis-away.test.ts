@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeWith } from '../gate/needs.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import type { Service } from '../support/own-services.ts'
 import { type Client, connect, eventually, type Frame, tokenOf } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
-import { hasRedis } from './redis.ts'
+import { redisServer } from './redis.ts'
 import { type Cluster, createCluster, metricOf, through } from './support.ts'
 
-describe.runIf(hasRedis)('Redis goes away and comes back', () => {
+describeWith(redisServer, 'Redis goes away and comes back', () => {
   let cluster: Cluster
   let first: Service
   let second: Service

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { findProgram, type Need } from '../gate/needs.ts'
 
 /** A Redis of one test file: nothing is kept, and it can be stopped and started again. */
 export interface RedisServer {
@@ -20,19 +21,12 @@ export interface RedisServer {
   close(): Promise<void>
 }
 
-const program = (process.env.PATH ?? '')
-  .split(delimiter)
-  .flatMap((folder) => ['redis-server', 'valkey-server'].map((name) => join(folder, name)))
-  .find(isProgram)
+const program = findProgram('redis-server', 'valkey-server')
 
-/** Tests that need one are skipped where there is none, and say so. */
-export const hasRedis = program !== undefined
-
-if (!hasRedis) {
-  console.warn(
-    '\n*** SKIPPED: every test with several processes. There is no redis-server on the PATH; ' +
-      'install it (apt-get install redis-server) to run them. ***\n',
-  )
+export const redisServer: Need = {
+  isMet: program !== undefined,
+  otherwise: 'there is no redis-server on the PATH',
+  inGate: true,
 }
 
 export async function startRedis(): Promise<RedisServer> {
@@ -79,15 +73,6 @@ export async function startRedis(): Promise<RedisServer> {
       process.off('exit', endAtExit)
       rmSync(folder, { recursive: true, force: true })
     },
-  }
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -1,18 +1,19 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type ExternalServer, startExternalServer } from '../faults/support/external.ts'
 import { expectSuccess, type Line, openLine } from '../faults/support/line.ts'
 import type { ServiceProcess } from '../faults/support/service-process.ts'
 import { createStage } from '../faults/support/stage.ts'
+import { describeWith } from '../gate/needs.ts'
 import { type Endpoint, openEndpoint } from '../support/endpoint.ts'
-import { hasRedis, type RedisServer, startRedis } from './redis.ts'
+import { type RedisServer, redisServer, startRedis } from './redis.ts'
 import { openFlapping } from './workers.ts'
 
 const stage = createStage()
 /** What the issue promises of jobs that a killed process held, and what holds for all such work. */
 const withinMs = 60_000
 
-describe.runIf(hasRedis)('the process that leads is killed', () => {
+describeWith(redisServer, 'the process that leads is killed', () => {
   let redis: RedisServer
   let server: ExternalServer
   let endpoint: Endpoint

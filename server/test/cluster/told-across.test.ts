@@ -1,15 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeWith } from '../gate/needs.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import type { Service } from '../support/own-services.ts'
 import { connect, eventually, type Frame, tokenOf } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
-import { hasRedis } from './redis.ts'
+import { redisServer } from './redis.ts'
 import { type Cluster, createCluster, metricOf, through } from './support.ts'
 
 const isPresence = (uid: string, action: string) => (frame: Frame) =>
   frame.type === 'presence' && frame.sender === uid && frame.body.action === action
 
-describe.runIf(hasRedis)('two processes on one database and one Redis', () => {
+describeWith(redisServer, 'two processes on one database and one Redis', () => {
   let cluster: Cluster
   let first: Service
   let second: Service

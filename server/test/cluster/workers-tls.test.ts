@@ -2,9 +2,10 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { generate } from 'selfsigned'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import { createStage } from '../faults/support/stage.ts'
-import { hasRedis, startRedis } from './redis.ts'
+import { describeWith } from '../gate/needs.ts'
+import { redisServer, startRedis } from './redis.ts'
 import { workersOf } from './workers.ts'
 
 const stage = createStage()
@@ -29,7 +30,7 @@ function served(port: number): Promise<string> {
   })
 }
 
-describe.runIf(hasRedis)('SIGHUP with certificates', () => {
+describeWith(redisServer, 'SIGHUP with certificates', () => {
   it('serves a renewed one; where it cannot be read the old workers stay, and the log says why', async () => {
     const redis = await startRedis()
     stage.onClean(redis.close)

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { findServersOf } from '../../src/store/embedded/processes.ts'
 import { makeCast } from '../faults/support/cast.ts'
 import { startCrowd } from '../faults/support/crowd.ts'
@@ -12,15 +12,16 @@ import { findFlaws } from '../faults/support/proof.ts'
 import { createRandom } from '../faults/support/random.ts'
 import type { ServiceProcess } from '../faults/support/service-process.ts'
 import { createStage } from '../faults/support/stage.ts'
+import { describeWith } from '../gate/needs.ts'
 import { openEndpoint } from '../support/endpoint.ts'
-import { hasRedis, type RedisServer, startRedis } from './redis.ts'
+import { type RedisServer, redisServer, startRedis } from './redis.ts'
 import { isAlive, openFlapping, serving, workersOf } from './workers.ts'
 
 const stage = createStage()
 let redis: RedisServer | undefined
 
 beforeAll(async () => {
-  if (hasRedis) redis = await startRedis()
+  if (redisServer.isMet) redis = await startRedis()
 })
 afterEach(stage.killServices)
 afterAll(async () => {
@@ -35,7 +36,7 @@ it('WORKERS without REDIS_URL does not start, and says what is missing', async (
   expect(service.output()).toContain('REDIS_URL is missing: with WORKERS=2')
 })
 
-describe.runIf(hasRedis)('WORKERS=2', () => {
+describeWith(redisServer, 'WORKERS=2', () => {
   const start = async (environment: Record<string, string> = {}) => {
     const dataDir = stage.makeFolder()
     const settings = { WORKERS: '2', REDIS_URL: redis?.url ?? '', DATA_DIR: dataDir, ...environment }

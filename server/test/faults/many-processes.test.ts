@@ -1,13 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { migrations } from '../../src/store/migrations/index.ts'
-import {
-  type ExternalServer,
-  hasPostgres15,
-  postgres15,
-  startExternalServer,
-  startPostgres15,
-} from './support/external.ts'
+import { itWith } from '../gate/needs.ts'
+import { type ExternalServer, postgres15, startExternalServer, startPostgres15 } from './support/external.ts'
 import { expectSuccess, type Line, openLine } from './support/line.ts'
 import { createStage } from './support/stage.ts'
 
@@ -143,9 +138,8 @@ describe('two services on one database', () => {
   })
 })
 
-if (!hasPostgres15) console.warn(`skipped: the service on PostgreSQL 15, which is not in ${postgres15}`)
-
-it.runIf(hasPostgres15)(
+itWith(
+  postgres15,
   'the service runs on PostgreSQL 15',
   async () => {
     const line = await startOn(await startPostgres15(stage))

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -9,6 +9,7 @@ import { vi } from 'vitest'
 import { chooseAccount } from '../../../src/store/embedded/account.ts'
 import { chooseLauncher, commandFor } from '../../../src/store/embedded/commands.ts'
 import { startEmbeddedPostgres } from '../../../src/store/embedded/index.ts'
+import { fileAt } from '../../gate/needs.ts'
 import type { Stage } from './stage.ts'
 
 const run = promisify(execFile)
@@ -46,8 +47,8 @@ export async function startExternalServer(stage: Stage): Promise<ExternalServer>
 }
 
 /** The oldest PostgreSQL that is supported, where the machine has it (Debian's package). */
-export const postgres15 = '/usr/lib/postgresql/15'
-export const hasPostgres15 = existsSync(join(postgres15, 'bin/postgres'))
+const folderOf15 = '/usr/lib/postgresql/15'
+export const postgres15 = fileAt(join(folderOf15, 'bin/postgres'))
 
 /** Starts a PostgreSQL 15 for one test. @returns the address of an empty database */
 export async function startPostgres15(stage: Stage): Promise<string> {
@@ -64,13 +65,13 @@ export async function startPostgres15(stage: Stage): Promise<string> {
   }
 
   const port = await findFreePort()
-  const initdb = commandFor(launcher, join(postgres15, 'bin/initdb'), [
+  const initdb = commandFor(launcher, join(folderOf15, 'bin/initdb'), [
     ...['-D', cluster, `--username=${user}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--no-sync'],
     ...['--locale=C', '--encoding=UTF8'],
   ])
   await run(initdb.file, initdb.args, initdb.options)
   const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'fsync=off']
-  const postgres = commandFor(launcher, join(postgres15, 'bin/postgres'), [
+  const postgres = commandFor(launcher, join(folderOf15, 'bin/postgres'), [
     ...['-D', cluster],
     ...settings.flatMap((setting) => ['-c', setting]),
   ])

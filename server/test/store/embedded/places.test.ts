@@ -16,7 +16,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type BinariesPackage, findPackage } from '../../../src/store/embedded/binaries.ts'
 import { EmbeddedPostgresUnavailableError, resolveDataDir } from '../../../src/store/embedded/index.ts'
 import { type Started, type StartOptions, startInDataDir } from '../../../src/store/embedded/start.ts'
-import { asRoot, copyDataDir, createBench, createLog, ensureBuilt, kill, run, select, until } from './support.ts'
+import { asRoot, describeWith, itWith, onLinux } from '../../gate/needs.ts'
+import { copyDataDir, createBench, createLog, ensureBuilt, kill, run, select, until } from './support.ts'
 
 const bench = createBench()
 const running: Started[] = []
@@ -72,7 +73,7 @@ describe('the data folder', () => {
     expect(resolveDataDir('', cwd)).toEqual({ dataDir: join(cwd, 'data'), explicit: false })
   })
 
-  it.runIf(asRoot)('is /var/lib/parley for root where PostgreSQL could not reach the working folder', () => {
+  itWith(asRoot, 'is /var/lib/parley for root where PostgreSQL could not reach the working folder', () => {
     const closed = bench.makeFolder()
     const cwd = join(closed, 'checkout')
     mkdirSync(cwd)
@@ -133,7 +134,7 @@ describe('the data folder', () => {
   })
 })
 
-describe.runIf(asRoot)('a data folder of root that the user of PostgreSQL cannot reach', () => {
+describeWith(asRoot, 'a data folder of root that the user of PostgreSQL cannot reach', () => {
   it('has its database elsewhere, goes on having it when it is moved, and begins anew when it is made again', async () => {
     const closed = bench.makeFolder()
     const state = join(makeOpenFolder(), 'state')
@@ -185,34 +186,31 @@ describe("PostgreSQL's programs", () => {
     cpSync(native, folder, { recursive: true, verbatimSymlinks: true })
     const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { target: string }[]
     for (const { target } of links) rmSync(join(dirname(folder), target), { force: true })
-    if (asRoot) run('chmod', ['-R', 'go=', folder])
+    if (asRoot.isMet) run('chmod', ['-R', 'go=', folder])
     return { native: folder, label: 'bare-1' }
   }
 
-  it.runIf(process.platform === 'linux')(
-    'are copied into the data folder where they cannot be used as installed, once',
-    async () => {
-      const dataDir = bench.makeFolder()
-      const source = makeBarePackage()
-      mkdirSync(join(dataDir, 'binaries', 'of-an-older-version'), { recursive: true })
-      const log = createLog()
-      const first = await start({ dataDir, source, log })
-      await remember(first, 'copied')
-      expect(log.lines.filter((line) => line.includes('copied the programs'))).toHaveLength(1)
-      expect(readdirSync(join(dataDir, 'binaries'))).toEqual(['bare-1'])
-      await first.stop()
+  itWith(onLinux, 'are copied into the data folder where they cannot be used as installed, once', async () => {
+    const dataDir = bench.makeFolder()
+    const source = makeBarePackage()
+    mkdirSync(join(dataDir, 'binaries', 'of-an-older-version'), { recursive: true })
+    const log = createLog()
+    const first = await start({ dataDir, source, log })
+    await remember(first, 'copied')
+    expect(log.lines.filter((line) => line.includes('copied the programs'))).toHaveLength(1)
+    expect(readdirSync(join(dataDir, 'binaries'))).toEqual(['bare-1'])
+    await first.stop()
 
-      const later = createLog()
-      const second = await start({ dataDir, source, log: later })
-      expect(await recall(second)).toBe('copied')
-      expect(later.lines.filter((line) => line.includes('copied the programs'))).toEqual([])
-      await second.stop()
+    const later = createLog()
+    const second = await start({ dataDir, source, log: later })
+    expect(await recall(second)).toBe('copied')
+    expect(later.lines.filter((line) => line.includes('copied the programs'))).toEqual([])
+    await second.stop()
 
-      // A copy that somebody has damaged is made again.
-      rmSync(join(dataDir, 'binaries', 'bare-1', 'lib', 'libxml2.so.2'))
-      expect(await recall(await start({ dataDir, source }))).toBe('copied')
-    },
-  )
+    // A copy that somebody has damaged is made again.
+    rmSync(join(dataDir, 'binaries', 'bare-1', 'lib', 'libxml2.so.2'))
+    expect(await recall(await start({ dataDir, source }))).toBe('copied')
+  })
 
   it('that are not there for this platform lead to a message that names DATABASE_URL', () => {
     expect(() => findPackage('plan9', 'mips')).toThrow(EmbeddedPostgresUnavailableError)

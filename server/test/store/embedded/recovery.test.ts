@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DataDirInUseError, startEmbeddedPostgres } from '../../../src/store/embedded/index.ts'
 import { findServersOf, readStat } from '../../../src/store/embedded/processes.ts'
+import { itWith, onLinux } from '../../gate/needs.ts'
 import {
   type Connection,
   copyDataDir,
@@ -76,7 +77,7 @@ beforeAll(async () => {
 afterAll(bench.clean)
 
 describe('after the service was killed', () => {
-  it.runIf(process.platform === 'linux')('the server ends with it, and the next start has the data', async () => {
+  itWith(onLinux, 'the server ends with it, and the next start has the data', async () => {
     const dataDir = makeDataDir()
     const { child, connection, pid } = await runServiceOn(dataDir, { deathSignal: true })
     await (await bench.connect(connection)).query(`insert into kept values ('second')`)
@@ -142,7 +143,7 @@ describe('after the service was killed', () => {
     expect(stranger.exitCode).toBeNull()
   })
 
-  it.runIf(process.platform === 'linux')('waits for an ended server that is still in the process table', async () => {
+  itWith(onLinux, 'waits for an ended server that is still in the process table', async () => {
     const dataDir = makeDataDir()
     const cluster = join(dataDir, 'postgres')
     const program = join(dataDir, 'run', 'postgres')

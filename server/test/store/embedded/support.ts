@@ -13,8 +13,6 @@ const serverFolder = join(import.meta.dirname, '../../..')
 const sources = join(serverFolder, 'src/store/embedded')
 const built = join(serverFolder, 'dist/store/embedded')
 
-export const asRoot = process.getuid?.() === 0
-
 export type Connection = { host: string; port: number; user: string; password: string; database: string }
 
 /** Temporary folders, processes and connections of one test file; `clean` ends and removes them all. */
