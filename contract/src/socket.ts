@@ -194,17 +194,16 @@ export const ReactionFrame = envelope(
   'reaction',
   Type.Object({
     action: oneOf('message_reaction_added', 'message_reaction_removed'),
-    reaction: Type.Object({
-      id: Type.String(),
-      messageId: Type.String(),
-      reaction: Type.String(),
-      uid: Type.String(),
-      reactedAt: Epoch,
-      reactedBy: SocketUser,
-    }),
+    id: Type.String({ description: 'Of the reaction' }),
+    messageId: Type.String(),
+    reaction: Type.String(),
+    uid: Type.String(),
+    reactedAt: Epoch,
+    reactedBy: SocketUser,
+    conversationId: Type.String(),
     receiver: Type.String(),
     receiverType: ReceiverType,
-    parentMessageId: Type.Optional(Type.String()),
+    parentId: Type.Optional(Type.String({ description: 'Where the message is a reply: the message that it answers' })),
   }),
 )
 

@@ -52,7 +52,7 @@ describeWith(redisServer, 'two processes on one database and one Redis', () => {
     const edited = await bob.take(({ body }) => body.data?.action === 'edited')
     expect(edited.body.data.entities.on.entity.data.text).toBe('two')
     dataOf(await here.post(`/messages/${id}/reactions/👍`, {}, { as: 'alice' }))
-    expect((await bob.takeType('reaction')).body.reaction).toMatchObject({ reaction: '👍', uid: 'alice' })
+    expect((await bob.takeType('reaction')).body).toMatchObject({ reaction: '👍', uid: 'alice' })
     dataOf(await here.delete(`/messages/${id}`, {}, { as: 'alice' }))
     await bob.take(({ body }) => body.data?.action === 'deleted')
   })

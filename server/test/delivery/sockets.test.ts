@@ -323,7 +323,7 @@ describe('a reaction', () => {
     ] as const) {
       dataOf(await world.call(method, `/messages/${reply.id}/reactions/%F0%9F%91%8D`, undefined, { as: 'bob' }))
       const frame = await alice.takeType('reaction')
-      const { lastActiveAt: _, ...reactedBy } = frame.body.reaction.reactedBy
+      const { lastActiveAt: _, ...reactedBy } = frame.body.reactedBy
       expect(reactedBy).toEqual(card('bob'))
       expect(frame).toEqual({
         appId: world.app.name,
@@ -333,19 +333,29 @@ describe('a reaction', () => {
         receiverType: 'user',
         body: {
           action,
-          reaction: {
-            id: expect.stringMatching(/^\d+$/),
-            messageId: reply.id,
-            reaction: '👍',
-            uid: 'bob',
-            reactedAt: expect.any(Number),
-            reactedBy: expect.any(Object),
-          },
+          id: expect.stringMatching(/^\d+$/),
+          messageId: reply.id,
+          reaction: '👍',
+          uid: 'bob',
+          reactedAt: expect.any(Number),
+          reactedBy: expect.any(Object),
+          conversationId: 'alice_user_bob',
           receiver: 'alice',
           receiverType: 'user',
-          parentMessageId: parentId,
+          parentId,
         },
       })
     }
+  })
+
+  it('in a group names the group, and no thread where there is none', async () => {
+    const world = await chatWorld('alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const alice = await connect(world, 'alice')
+    const { id } = await sayInGroup(world, 'alice', 'team', 'hi')
+    dataOf(await world.post(`/messages/${id}/reactions/x`, undefined, { as: 'bob' }))
+    const { body } = await alice.takeType('reaction')
+    expect(body).toMatchObject({ messageId: id, conversationId: 'group_team', receiver: 'team', receiverType: 'group' })
+    expect(body).not.toHaveProperty('parentId')
   })
 })

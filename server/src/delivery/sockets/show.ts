@@ -1,5 +1,6 @@
 import type { Message } from '@parley/contract'
 import { systemUid } from '../../areas/apps/index.ts'
+import { conversationId } from '../../areas/conversations/index.ts'
 import { readMessages } from '../../areas/messages/rows.ts'
 import { showMessages } from '../../areas/messages/show.ts'
 import type { App } from '../../call.ts'
@@ -78,17 +79,16 @@ export async function reactionFrame(cards: Cards, app: App, event: Reacted): Pro
     ...head,
     body: {
       action: event.trigger,
-      reaction: {
-        id: String(event.reactionId),
-        messageId: String(event.messageId),
-        reaction: event.reaction,
-        uid: event.uid,
-        reactedAt: event.reactedAt,
-        reactedBy: await cards.of(app.appId, event.uid),
-      },
+      id: String(event.reactionId),
+      messageId: String(event.messageId),
+      reaction: event.reaction,
+      uid: event.uid,
+      reactedAt: event.reactedAt,
+      reactedBy: await cards.of(app.appId, event.uid),
+      conversationId: conversationId(event.place.kind, event.place.first, event.place.second),
       receiver: head.receiver,
       receiverType: head.receiverType,
-      ...(event.parentId !== undefined && { parentMessageId: String(event.parentId) }),
+      ...(event.parentId !== undefined && { parentId: String(event.parentId) }),
     },
   }
 }
