@@ -96,7 +96,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   }
   await invalidation.start()
   search.start()
-  await webhooks.start()
+  webhooks.start()
   events.start()
   const sockets = createSockets(context)
   const http = await buildHttpServer(context, options.routes ?? routes, options.tls)

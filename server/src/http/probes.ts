@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 
 /** `GET /health`: the process lives. `GET /ready`: it can serve (database reachable, migrated). `GET /metrics`: Prometheus. */
 export function registerProbes(server: FastifyInstance, context: Context): void {
-  const { monitor, metrics } = context
+  const { monitor, metrics, webhooks } = context
   server.route({
     method: ['GET', 'HEAD'],
     url: '/health',
@@ -16,8 +16,10 @@ export function registerProbes(server: FastifyInstance, context: Context): void 
     config: { operation: 'ready', allowPlain: true },
     handler: async (_request, reply) => {
       // Migrations have run before the service listens, so what can be missing is the database.
-      if (monitor.available) return { status: 'ready', database: 'reachable', migrated: true }
-      return reply.code(503).header('retry-after', 2).send({ status: 'unavailable', database: 'unreachable' })
+      // Jobs that stand still are told, but take no readiness away: everything else is served.
+      const { jobs } = webhooks
+      if (monitor.available) return { status: 'ready', database: 'reachable', migrated: true, jobs }
+      return reply.code(503).header('retry-after', 2).send({ status: 'unavailable', database: 'unreachable', jobs })
     },
   })
   server.route({

@@ -50,8 +50,13 @@ export function clientSettings(connection: ConnectionSettings, applicationName: 
  * A pool of connections. Whoever waits for one waits as long as the others take: that they are busy, behind a lock, does
  * not mean that the database is away. Only connecting itself has its time.
  */
-export function createPool(connection: ConnectionSettings, applicationName: string, max: number): pg.Pool {
-  const settings = clientSettings(connection, applicationName)
+export function createPool(
+  connection: ConnectionSettings,
+  applicationName: string,
+  max: number,
+  connectTimeoutMillis = connectTimeoutMs,
+): pg.Pool {
+  const settings = { ...clientSettings(connection, applicationName), connectionTimeoutMillis: connectTimeoutMillis }
   // What the pool hands on has its own, unlimited, time, and hides the password.
   class PoolClient extends pg.Client {
     constructor() {

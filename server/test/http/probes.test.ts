@@ -49,12 +49,14 @@ async function openPass() {
 
 describe('the probes', () => {
   it('say that the process lives and can serve, with and without prefix, to GET and HEAD', async () => {
+    await expect.poll(async () => (await ask(`${service.url}/ready`)).body.jobs, { timeout: 20_000 }).toBe('running')
     for (const prefix of ['', '/v3']) {
       expect((await ask(`${service.url}${prefix}/health`)).body).toEqual({ status: 'ok' })
       expect((await ask(`${service.url}${prefix}/ready`)).body).toEqual({
         status: 'ready',
         database: 'reachable',
         migrated: true,
+        jobs: 'running',
       })
     }
     expect((await ask(`${service.url}/ready`, { method: 'HEAD' })).status).toBe(200)

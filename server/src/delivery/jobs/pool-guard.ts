@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Log } from '../../log.ts'
 import { type ConnectionSettings, clientSettings, cutConnection, isConnectionFailure } from '../../store/connection.ts'
+import { connectTimeoutMs } from './worker.ts'
 
 /**
  * Frees the jobs of processes that are gone. By itself the worker takes hours to; here each process holds an advisory lock
@@ -39,6 +40,7 @@ const freeJobs = `
 
 export function createPoolGuard(connection: ConnectionSettings, log: Log): PoolGuard {
   let connecting: Promise<pg.Client> | undefined
+  let current: pg.Client | undefined
   let poolId: string | undefined
   let timer: NodeJS.Timeout | undefined
   let stopped = false
@@ -46,7 +48,11 @@ export function createPoolGuard(connection: ConnectionSettings, log: Log): PoolG
   /** The connection that holds the lock; made anew where it broke. */
   const connected = (): Promise<pg.Client> => {
     if (connecting !== undefined) return connecting
-    const client = new pg.Client(clientSettings(connection, 'parley job guard'))
+    const client = new pg.Client({
+      ...clientSettings(connection, 'parley job guard'),
+      connectionTimeoutMillis: connectTimeoutMs,
+    })
+    current = client
     const attempt = client.connect().then(
       () => client,
       (error) => {
@@ -91,8 +97,7 @@ export function createPoolGuard(connection: ConnectionSettings, log: Log): PoolG
       stopped = true
       clearTimeout(timer)
       // Nothing is under way on it that matters, and a database that hangs would not let go.
-      const client = await connecting?.catch(() => undefined)
-      if (client !== undefined) cutConnection(client)
+      if (current !== undefined) cutConnection(current)
     },
   }
 }

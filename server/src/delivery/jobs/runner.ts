@@ -1,17 +1,19 @@
 import { EventEmitter } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
-import { Logger, type Runner, run, type Task, type TaskList, type WorkerPool } from 'graphile-worker'
-import pg from 'pg'
+import { Logger, type TaskList, type WorkerPool } from 'graphile-worker'
+import type { Registry } from 'prom-client'
 import type { Log } from '../../log.ts'
-import { type ConnectionSettings, clientSettings, cutConnection, isConnectionFailure } from '../../store/connection.ts'
-import { createPoolGuard, type PoolGuard } from './pool-guard.ts'
+import { type ConnectionSettings, isConnectionFailure } from '../../store/connection.ts'
+import { createPoolGuard } from './pool-guard.ts'
+import { type JobRunnerState, watchFetches } from './watch.ts'
+import { startWorker, type Worker } from './worker.ts'
 
 /**
  * Runs jobs of graphile-worker in this process, beside those of other processes. The worker ends when it cannot write to
- * the database; then it is started again.
+ * the database, and may stall without a word; then another takes its place.
  */
 export interface JobRunner {
-  start(): Promise<void>
+  readonly state: JobRunnerState
+  start(): void
   /** Lets running jobs end; then the database has three seconds for what is to be written of them. */
   stop(): Promise<void>
 }
@@ -19,118 +21,85 @@ export interface JobRunner {
 export interface JobRunnerOptions {
   readonly connection: ConnectionSettings
   readonly log: Log
+  readonly registry: Registry
   readonly tasks: TaskList
 }
 
-/** Jobs at once. Each spends its time waiting for others, so there may be many. */
-const concurrency = 50
-const pollMs = 500
 const restartMs = 1_000
-const stopPatienceMs = 3_000
-const closePatienceMs = 1_000
 
-export function createJobRunner({ connection, log, tasks }: JobRunnerOptions): JobRunner {
-  // One listens, the other does the rest.
-  const pool = new pg.Pool({ ...clientSettings(connection, 'parley jobs'), max: 2 })
-  // A connection that breaks is noticed by the next query on it; without listeners it would end the process.
-  pool.on('error', () => {})
-  const clients = new Set<pg.PoolClient>()
-  pool.on('connect', (client) => {
-    clients.add(client)
-    client.on('error', () => {})
-  })
-  pool.on('remove', (client) => clients.delete(client))
-  const running = new Set<Promise<unknown>>()
-  const taskList = Object.fromEntries(
-    Object.entries(tasks).map(([name, task]) => [name, task && watchTask(task, running)]),
-  )
-  const logger = quietLogger(log)
+export function createJobRunner({ connection, log, registry, tasks }: JobRunnerOptions): JobRunner {
   const guard = createPoolGuard(connection, log)
-  let runner: Runner | undefined
+  /** The present one, and former ones whose last jobs have yet to end. */
+  const workers = new Set<Worker>()
+  let present: Worker | undefined
+  let lastFailure: unknown
   let stopped = false
   let restart: NodeJS.Timeout | undefined
 
-  const begin = async () => {
-    if (stopped) return
-    try {
-      const made = await run({
-        pgPool: pool,
-        taskList,
-        concurrency,
-        noHandleSignals: true,
-        pollInterval: pollMs,
-        logger,
-        preset: { worker: { localQueue: { size: concurrency }, completeJobBatchDelay: 5, failJobBatchDelay: 5 } },
-        events: eventsOf(guard),
-      })
-      runner = made
-      made.promise.then(again, again)
-      if (stopped) await made.stop().catch(() => {})
-    } catch (error) {
-      again(error)
-    }
+  const watch = watchFetches({
+    registry,
+    onStalled(seconds) {
+      log.warn({ seconds, cause: reasonOf(lastFailure) }, 'no jobs could be fetched; the job runner begins anew')
+      lastFailure = undefined
+      clearTimeout(restart)
+      if (present !== undefined) void dismiss(present)
+      begin()
+    },
+    onResumed: () => log.info('jobs are fetched again'),
+  })
+  const logger = quietLogger(log, (failure) => {
+    lastFailure = failure
+  })
+
+  const begin = () => {
+    const events = new EventEmitter()
+    // The guard is told the name under which this process locks jobs, each time a worker begins.
+    events.on('pool:create', ({ workerPool }: { workerPool: WorkerPool }) => guard.hold(workerPool.id))
+    watch.follow(events)
+    const worker = startWorker({ connection, tasks, events, logger })
+    workers.add(worker)
+    present = worker
+    void worker.ended.then((error) => {
+      if (present !== worker || stopped) return
+      if (error !== undefined && !isConnectionFailure(error))
+        log.warn({ err: error }, 'the job runner is started again')
+      lastFailure = error
+      void dismiss(worker)
+      restart = setTimeout(begin, restartMs).unref()
+    })
   }
-  const again = (error: unknown) => {
-    runner = undefined
-    if (stopped) return
-    if (error !== undefined && !isConnectionFailure(error)) log.warn({ err: error }, 'the job runner is started again')
-    restart = setTimeout(() => void begin(), restartMs).unref()
+  const dismiss = async (worker: Worker) => {
+    if (present === worker) present = undefined
+    await worker.stop()
+    workers.delete(worker)
   }
 
   return {
-    async start() {
-      await guard.start()
-      await begin()
+    get state() {
+      return watch.state
+    },
+    start() {
+      void guard.start()
+      begin()
     },
     async stop() {
       stopped = true
       clearTimeout(restart)
-      // Whatever it could not write in the end is found again by the others.
-      const stopping = runner?.stop().catch(() => {})
-      await Promise.allSettled(running)
-      const hasStopped = await isDoneWithin(stopPatienceMs, stopping)
+      watch.stop()
+      await Promise.all([...workers].map((worker) => worker.stop()))
       await guard.stop()
-      const ending = pool.end()
-      // A connection ends once the database has let go of it; one that died without a word never hears of that.
-      if (hasStopped && (await isDoneWithin(closePatienceMs, ending))) return
-      for (const client of clients) cutConnection(client)
-      await isDoneWithin(closePatienceMs, Promise.all([stopping, ending]))
     },
   }
 }
 
-function watchTask(task: Task, running: Set<Promise<unknown>>): Task {
-  return async (payload, helpers) => {
-    const run = Promise.resolve(task(payload, helpers))
-    running.add(run)
-    try {
-      return await run
-    } finally {
-      running.delete(run)
-    }
-  }
-}
-
-async function isDoneWithin(ms: number, work: Promise<unknown> | undefined): Promise<boolean> {
-  const giveUp = new AbortController()
-  const late = delay(ms, false, { signal: giveUp.signal }).catch(() => false)
-  const done = await Promise.race([Promise.resolve(work).then(() => true), late])
-  giveUp.abort()
-  return done
-}
-
-type EventEmitterOf = NonNullable<Parameters<typeof run>[0]['events']>
-
-/** Tells the guard the name under which this process locks jobs, each time the worker begins. */
-function eventsOf(guard: PoolGuard): EventEmitterOf {
-  const events = new EventEmitter() as EventEmitterOf
-  events.on('pool:create', ({ workerPool }: { workerPool: WorkerPool }) => guard.hold(workerPool.id))
-  return events
+function reasonOf(failure: unknown): string | undefined {
+  return failure instanceof Error ? failure.message : undefined
 }
 
 /** The worker's own words are for those who look for faults; jobs log what matters themselves. */
-function quietLogger(log: Log): Logger {
-  return new Logger(() => (level, message) => {
+function quietLogger(log: Log, onFailure: (failure: unknown) => void): Logger {
+  return new Logger(() => (level, message, meta) => {
+    if (level === 'error' && meta?.error !== undefined) onFailure(meta.error)
     if (level === 'error' || level === 'warning') log.debug({ worker: message }, 'job runner')
   })
 }

@@ -7,6 +7,7 @@ import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { createJobRunner } from '../jobs/runner.ts'
+import type { JobRunnerState } from '../jobs/watch.ts'
 import { type Attempt, attempt, deliveryId } from './attempt.ts'
 import { type BeforeMessage, createBeforeMessage } from './before-message.ts'
 import { drain } from './drain.ts'
@@ -21,11 +22,13 @@ import { createUpkeep } from './upkeep.ts'
 
 /** Tells webhooks what happened. */
 export interface WebhookDelivery {
+  /** Do jobs run in this process? Without them, nothing is delivered. */
+  readonly jobs: JobRunnerState
   /** Asked before a message is sent. */
   readonly hooks: BeforeMessage
   /** Sends a sample event now. @param id number of the delivery */
   test(target: Target, id: number): Promise<Attempt>
-  start(): Promise<void>
+  start(): void
   /** Lets attempts under way end; what waits is left to other processes, or to the next start. */
   stop(): Promise<void>
 }
@@ -55,6 +58,7 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
   const jobs = createJobRunner({
     connection,
     log,
+    registry: options.metrics.registry,
     tasks: {
       [deliverTask]: async (payload) => {
         const { appId, webhook } = payload as { appId: number; webhook: number }
@@ -67,6 +71,9 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
   events.onAdvance(enqueueDeliveries)
 
   return {
+    get jobs() {
+      return jobs.state
+    },
     hooks: createBeforeMessage({ database, invalidation, secrets, poster, metrics }),
     async test(target, id) {
       const body = (await bodies.render(target, [{ id, sample: true }])).get(id) as string
@@ -74,8 +81,8 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
       metrics.attempted(made.succeeded ? 'delivered' : 'failed')
       return made
     },
-    async start() {
-      await jobs.start()
+    start() {
+      jobs.start()
       upkeep.start()
     },
     async stop() {
