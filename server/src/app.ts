@@ -9,6 +9,7 @@ import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { createSockets, type Sockets } from './delivery/sockets/index.ts'
 import { createWebhookDelivery } from './delivery/webhooks/index.ts'
+import { createOutbound } from './delivery/webhooks/outbound.ts'
 import { createEvents } from './events/index.ts'
 import { createRemoteBus } from './events/remote-bus.ts'
 import { createRateLimiter } from './http/rate-limits.ts'
@@ -90,6 +91,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     search,
     media,
     events,
+    outbound: createOutbound(config.webhooks),
     webhooks,
     rateLimiter: createRateLimiter(config.rateLimits, redis),
     redis,

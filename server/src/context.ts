@@ -5,6 +5,7 @@ import type { MessageSearch, MessageWriter } from './areas/messages/index.ts'
 import type { RolePolicies } from './areas/roles/index.ts'
 import type { Config } from './config.ts'
 import type { WebhookDelivery } from './delivery/webhooks/index.ts'
+import type { Outbound } from './delivery/webhooks/outbound.ts'
 import type { Events } from './events/index.ts'
 import type { RateLimiter } from './http/rate-limits.ts'
 import type { Log } from './log.ts'
@@ -39,6 +40,8 @@ export interface Context {
   readonly media: MediaLibrary
   /** Tells what happened. */
   readonly events: Events
+  /** Requests to addresses that others name. */
+  readonly outbound: Outbound
   /** Tells webhooks of it. */
   readonly webhooks: WebhookDelivery
   /** Counts requests, and sockets that log in. */

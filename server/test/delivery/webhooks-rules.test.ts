@@ -1,10 +1,11 @@
 import { limits } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
-import { deliveryId, parseDeliveryId } from '../../src/delivery/webhooks/attempt.ts'
+import { deliveryId, parseDeliveryId } from '../../src/areas/webhooks/delivery-id.ts'
+import { makeSecret } from '../../src/areas/webhooks/make-secret.ts'
 import { createBreaker } from '../../src/delivery/webhooks/breaker.ts'
 import { createLanes } from '../../src/delivery/webhooks/lanes.ts'
 import { judge } from '../../src/delivery/webhooks/results.ts'
-import { makeSecret, sign } from '../../src/delivery/webhooks/signature.ts'
+import { sign } from '../../src/delivery/webhooks/signature.ts'
 
 const failure = { succeeded: false, status: 500, error: 'no', durationMs: 1 }
 const rules = { retryOnFailure: true, delays: limits.webhooks.retryDelaysSeconds }

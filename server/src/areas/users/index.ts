@@ -1,7 +1,7 @@
+export { areFriends } from './friends.ts'
 export { keepActive, lockUser } from './locks.ts'
 export { changeOwnProfile } from './profile.ts'
 export { refuseDeactivated, requireActiveUser, requireUser, unknownUser } from './require.ts'
-export { areFriends } from './role-limits.ts'
 export {
   nameKey,
   readUser,

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../store/database.ts'
-import { type Fragment, statement } from '../../store/statement.ts'
+import type { Fragment } from '../../store/statement.ts'
 import { appKey } from '../apps/key.ts'
 import { isFriendsMode, type RolePolicy, requireListed, roleDenied, roleList } from '../roles/index.ts'
+import { areFriends } from './friends.ts'
 import type { UserRow } from './rows.ts'
 
 /** Whom the role of a viewer lets him see in the list of users (`listUsers.*` and the setting), as conditions on `u`. */
@@ -24,18 +25,6 @@ export function isFriendOf(appId: number, viewer: string): Fragment {
       where f.app_id = ${appKey(appId)}
       and f.uid = ${viewer}
     ))`
-}
-
-const selectFriend = statement(`
-  select friend
-  from friends
-  where app_id = $1
-  and uid = $2
-  and friend = $3`)
-
-/** Whether two users are friends. */
-export async function areFriends(on: Queryable, appId: number, uid: string, other: string): Promise<boolean> {
-  return (await on.query(selectFriend, [appId, uid, other])).length > 0
 }
 
 /** Whether a viewer's role lets him see a profile; his own it does. @throws 403 `ERR_PERMISSION_DENIED` */

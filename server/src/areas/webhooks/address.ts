@@ -1,12 +1,13 @@
 import { badRequest } from '@parley/contract'
-import { resolveTarget, TargetRefused } from '../../delivery/webhooks/addresses.ts'
+import type { Context } from '../../context.ts'
 
 /**
  * Checks an address that somebody wants deliveries to go to. A name that does not resolve now may do so later: each
  * connection is checked again.
  * @throws 400 naming `webhookURL`
  */
-export async function checkAddress(text: string, { allowPrivate }: { allowPrivate: boolean }): Promise<void> {
+export async function checkAddress({ config, outbound }: Context, text: string): Promise<void> {
+  const { allowPrivate } = config.webhooks
   const refuse = (message: string) => badRequest([{ path: 'body/webhookURL', message }])
   if (!URL.canParse(text) || /\s/.test(text)) throw refuse('must be an absolute URL')
   const url = new URL(text)
@@ -16,10 +17,6 @@ export async function checkAddress(text: string, { allowPrivate }: { allowPrivat
   if (url.username !== '' || url.password !== '') {
     throw refuse('must not hold a user name or password; useBasicAuth sends them')
   }
-  if (allowPrivate) return
-  try {
-    await resolveTarget(url.hostname)
-  } catch (error) {
-    if (error instanceof TargetRefused) throw refuse(error.message)
-  }
+  const refusal = await outbound.refusalOf(url.hostname)
+  if (refusal !== undefined) throw refuse(refusal)
 }

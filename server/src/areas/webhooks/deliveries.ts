@@ -1,15 +1,15 @@
 import { ApiError, badRequest, type Delivery } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
-import { deliveryId, parseDeliveryId } from '../../delivery/webhooks/attempt.ts'
-import { nowMs } from '../../delivery/webhooks/due.ts'
-import { askForDelivery } from '../../delivery/webhooks/enqueue.ts'
-import { sampleTrigger } from '../../delivery/webhooks/sample.ts'
-import { readTarget } from '../../delivery/webhooks/target.ts'
+import { nowMs } from '../../store/clock.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 import { appKey } from '../apps/key.ts'
+import { deliveryId, parseDeliveryId } from './delivery-id.ts'
+import { askForDelivery } from './request-delivery.ts'
 import type { WebhookRow } from './rows.ts'
+import { sampleTrigger } from './sample.ts'
+import { readTarget } from './target.ts'
 
 interface DeliveryRow {
   readonly id: number

@@ -1,8 +1,8 @@
 import { ApiError } from '@parley/contract'
 import type { Context } from '../../context.ts'
-import { makeSecret } from '../../delivery/webhooks/signature.ts'
 import { statement } from '../../store/statement.ts'
 import { changeWebhooks } from './change.ts'
+import { makeSecret } from './make-secret.ts'
 
 const replace = statement(`
   update webhooks

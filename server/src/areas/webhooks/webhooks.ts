@@ -1,14 +1,14 @@
 import { ApiError, type BodyOf, badRequest, type createWebhook, limits, type updateWebhook } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
-import { askForDelivery } from '../../delivery/webhooks/enqueue.ts'
-import { makeSecret } from '../../delivery/webhooks/signature.ts'
 import type { PageRequest } from '../../paging.ts'
 import type { Transaction } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 import { appKey } from '../apps/key.ts'
 import { checkAddress } from './address.ts'
 import { changeWebhooks, requireWebhook } from './change.ts'
+import { makeSecret } from './make-secret.ts'
+import { askForDelivery } from './request-delivery.ts'
 import { type WebhookRow, webhookColumns, webhookTables } from './rows.ts'
 import { checkTriggers, insertTriggers, replaceTriggers } from './triggers.ts'
 
@@ -89,7 +89,7 @@ export async function insertWebhook(
   const { secrets } = context
   checkTriggers(version, body.triggers ?? [])
   checkCredentials(body, { useBasicAuth: false, username: null, hasPassword: false })
-  await checkAddress(body.webhookURL, context.config.webhooks)
+  await checkAddress(context, body.webhookURL)
   const secret = makeSecret()
   return changeWebhooks(context, appId, async (tx) => {
     const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countWebhooks, [appId])
@@ -127,7 +127,7 @@ export async function changeWebhook(
   change: BodyOf<typeof updateWebhook>,
 ): Promise<WebhookRow> {
   await requireWebhook(context.database, appId, id)
-  if (change.webhookURL !== undefined) await checkAddress(change.webhookURL, context.config.webhooks)
+  if (change.webhookURL !== undefined) await checkAddress(context, change.webhookURL)
   return changeWebhooks(context, appId, async (tx) => {
     const webhook = await requireWebhook(tx, appId, id)
     checkTriggers(webhook.version, change.triggers ?? [])

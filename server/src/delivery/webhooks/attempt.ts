@@ -1,6 +1,6 @@
+import type { Target } from '../../areas/webhooks/index.ts'
 import type { Poster } from './http.ts'
 import { sign } from './signature.ts'
-import type { Target } from './target.ts'
 
 /** How one attempt went. */
 export interface Attempt {
@@ -14,17 +14,6 @@ export interface Attempt {
   /** Seconds after which the endpoint wants to be asked again. */
   readonly retryAfter?: number
   readonly durationMs: number
-}
-
-/** As listed, and as the header `webhook-id` says: the same for every attempt. */
-export function deliveryId(webhook: number, id: number): string {
-  return `dlv_${webhook}_${id}`
-}
-
-/** @returns the number of a delivery to this webhook; undefined for text that is no id of one */
-export function parseDeliveryId(webhook: number, text: string): number | undefined {
-  const match = /^dlv_(\d{1,15})_(\d{1,15})$/.exec(text)
-  return match !== null && Number(match[1]) === webhook ? Number(match[2]) : undefined
 }
 
 const excerptBytes = 512

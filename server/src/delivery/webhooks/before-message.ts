@@ -1,5 +1,6 @@
 import { ApiError } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
+import { readHookTargets, type Target } from '../../areas/webhooks/index.ts'
 import { webhooksTopic } from '../../events/listening.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
@@ -8,7 +9,6 @@ import { headersFor } from './attempt.ts'
 import type { Poster } from './http.ts'
 import type { DeliveryMetrics } from './metrics.ts'
 import { envelope } from './render.ts'
-import { readHookTargets, type Target } from './target.ts'
 
 /** The synchronous hook: endpoints that are asked before a message is stored. */
 export interface BeforeMessage {

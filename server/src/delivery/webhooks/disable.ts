@@ -1,8 +1,8 @@
+import type { Target } from '../../areas/webhooks/index.ts'
 import { webhooksTopic } from '../../events/listening.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import { statement } from '../../store/statement.ts'
-import type { Target } from './target.ts'
 
 /** Only as it was when it failed: whoever changed its address meanwhile wants it tried. */
 const disable = statement(`

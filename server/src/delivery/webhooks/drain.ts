@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { deliveryId, type Target, toTarget } from '../../areas/webhooks/index.ts'
 import type { Log } from '../../log.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import type { Secrets } from '../../store/secrets.ts'
-import { attempt, deliveryId } from './attempt.ts'
+import { attempt } from './attempt.ts'
 import { createBreaker, failuresToPause } from './breaker.ts'
 import { disableWebhook } from './disable.ts'
 import { type DueDelivery, selectDue } from './due.ts'
@@ -16,7 +17,6 @@ import type { DeliveryMetrics } from './metrics.ts'
 import type { Pace } from './pace.ts'
 import type { Bodies } from './render.ts'
 import { createResultWriter, judge, maxRetryAfterSeconds } from './results.ts'
-import { type Target, toTarget } from './target.ts'
 
 export interface DrainOptions {
   readonly database: Database

@@ -1,3 +1,4 @@
+import { nowMs } from '../../store/clock.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
@@ -14,9 +15,6 @@ export interface DueDelivery {
   /** How many of the delays between attempts are used up. */
   readonly step: number
 }
-
-/** Epoch milliseconds by the database's clock, the one that all processes share. */
-export const nowMs = `(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 /** First attempts in the order of events; beside them those to try again, longest due first, by indexes of their own. */
 const select = statement(`

@@ -1,9 +1,8 @@
 import { limits } from '@parley/contract'
+import { addJobs, type TargetRow, targetColumns } from '../../areas/webhooks/index.ts'
+import { nowMs } from '../../store/clock.ts'
 import type { Database, Queryable } from '../../store/database.ts'
 import { type Statement, statement } from '../../store/statement.ts'
-import { nowMs } from './due.ts'
-import { addJobs } from './enqueue.ts'
-import { type TargetRow, targetColumns } from './target.ts'
 
 /** One webhook. */
 export interface WebhookKey {

@@ -1,10 +1,9 @@
+import { sampleEvent, type Target } from '../../areas/webhooks/index.ts'
 import type { App } from '../../call.ts'
 import { type EventRow, eventColumns } from '../../events/rows.ts'
 import { type ShownEvent, showEvents } from '../../events/show.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { sampleEvent } from './sample.ts'
-import type { Target } from './target.ts'
 
 /** Makes the bodies of deliveries, for each attempt anew, so that they tell what is there now. */
 export interface Bodies {

@@ -1,7 +1,8 @@
+import { nowMs } from '../../store/clock.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { Attempt } from './attempt.ts'
-import { type DueDelivery, nowMs } from './due.ts'
+import type { DueDelivery } from './due.ts'
 import type { Health, WebhookKey } from './lease.ts'
 
 /** What becomes of a delivery after an attempt. */

@@ -1,9 +1,9 @@
+import { addJobs } from '../../areas/webhooks/index.ts'
 import type { Log } from '../../log.ts'
+import { nowMs } from '../../store/clock.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { nowMs } from './due.ts'
-import { addJobs } from './enqueue.ts'
 
 /** What has been due for a while and nobody delivers: a process was killed, or a job was lost with the database. */
 const rescue = statement(`
