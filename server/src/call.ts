@@ -1,6 +1,6 @@
 import type { AnswerOf, BodyOf, HeadersOf, Operation, ParamsOf, QueryOf } from '@parley/contract'
-import type { RolePolicy } from './areas/roles/index.ts'
-import type { UserRow } from './areas/users/index.ts'
+import type { RolePolicy } from './chat/roles/policies.ts'
+import type { UserRow } from './chat/users/rows.ts'
 import type { Context } from './context.ts'
 import type { UploadedFile } from './media/library.ts'
 

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import type { Config } from './config.ts'
+import type { Config } from './config/index.ts'
 import type { DeploymentKeys } from './keys-file.ts'
 
 /** What the operator sees when the service listens: at the first start the keys, later only where they are kept. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'dotenv'
-import type { Config } from './config.ts'
+import type { Config } from './config/index.ts'
 
 /** The keys of a deployment: the default app's two API keys, and the master key that seals what is secret. */
 export interface DeploymentKeys {

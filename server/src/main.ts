@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import v8 from 'node:v8'
 import dotenv from 'dotenv'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig } from './config/index.ts'
 
 /**
  * How far the heap may grow beyond what is in use before it is cleaned up, in percent. By itself the engine lets it double

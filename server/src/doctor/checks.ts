@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { appKey } from '../areas/apps/key.ts'
+import { appKey } from '../store/app-key.ts'
 import type { Fragment } from '../store/statement.ts'
 
 /** A derived figure, and the statement that finds where it differs from what it is derived from. */

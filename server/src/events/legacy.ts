@@ -1,5 +1,5 @@
-import type { Material } from './material.ts'
 import { otherOf, senderOf } from './payloads.ts'
+import type { Material } from './references.ts'
 import type { ShownEvent } from './show.ts'
 import type { StoredEvent } from './stored.ts'
 

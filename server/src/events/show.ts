@@ -1,9 +1,9 @@
-import { systemUid } from '../areas/apps/index.ts'
 import type { App } from '../call.ts'
+import { systemUid } from '../chat/apps.ts'
 import type { Context } from '../context.ts'
 import { showLegacy } from './legacy.ts'
-import { type Material, type References, readMaterial } from './material.ts'
 import { showCurrent } from './payloads.ts'
+import { type Material, type References, readMaterial } from './references.ts'
 import type { EventRow } from './rows.ts'
 import { readStored, type StoredEvent } from './stored.ts'
 

@@ -1,6 +1,6 @@
 import { badRequest } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
-import { unsupportedMediaType } from './errors.ts'
+import { unsupportedMediaType } from '../protocol/errors.ts'
 
 /** Some clients put one before their JSON. */
 const byteOrderMark = '\ufeff'

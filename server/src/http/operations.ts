@@ -1,15 +1,15 @@
 import { badRequest, governanceOf } from '@parley/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { requireGoverned } from '../areas/roles/index.ts'
-import { requireActiveUser } from '../areas/users/index.ts'
 import type { App, Caller, Route } from '../call.ts'
+import { requireGoverned } from '../chat/roles/rules.ts'
+import { requireActiveUser } from '../chat/users/require.ts'
 import type { Context } from '../context.ts'
-import { authenticate, checkActorNamed, resolveApp } from './caller.ts'
-import { apiNotFound, databaseAway } from './errors.ts'
+import { authenticate, checkActorNamed, resolveApp } from '../protocol/caller.ts'
+import { apiNotFound, databaseAway } from '../protocol/errors.ts'
+import { compileCheck, sanitize, sanitizeRecords } from '../protocol/validation.ts'
 import { compileQueryReader } from './query.ts'
 import { takeFromLimits } from './rate-limits.ts'
 import { isForm, readForm } from './uploads.ts'
-import { compileCheck, sanitize, sanitizeRecords } from './validation.ts'
 
 /** What the kernel found out about a request before its body was read. */
 interface Asked {

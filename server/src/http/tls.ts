@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import path from 'node:path'
 import { createSecureContext } from 'node:tls'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/index.ts'
 import type { TlsMaterial } from './server.ts'
 
 const validDays = 365

@@ -2,7 +2,7 @@ import { badRequest, limits, type Operation } from '@parley/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { App } from '../call.ts'
 import type { MediaLibrary, UploadedFile } from '../media/library.ts'
-import { unsupportedMediaType } from './errors.ts'
+import { unsupportedMediaType } from '../protocol/errors.ts'
 import { parseForm } from './form.ts'
 
 /** Fields that hold JSON in a form, which knows only text. */

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/index.ts'
 import { createBucketStorage } from './bucket.ts'
 import { createFolderStorage } from './folder.ts'
 import type { MediaStorage } from './storage.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildParley, type Parley, type ParleyOptions } from '../app.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/index.ts'
 import { greet } from '../greeting.ts'
 import type { DeploymentKeys } from '../keys-file.ts'
 import { createLog, type Log } from '../log.ts'

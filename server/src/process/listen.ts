@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { Parley } from '../app.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/index.ts'
 
 /** Connections that wait to be taken in, as when every client reconnects at once; the system may allow fewer. */
 const backlog = 4_096

@@ -1,5 +1,5 @@
-import { createAppRegistry } from '../areas/apps/index.ts'
-import type { Config } from '../config.ts'
+import { createAppRegistry } from '../chat/apps.ts'
+import type { Config } from '../config/index.ts'
 import { greet } from '../greeting.ts'
 import { loadTls } from '../http/tls.ts'
 import { createLog, type Log } from '../log.ts'

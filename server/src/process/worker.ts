@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildParley, type Parley } from '../app.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/index.ts'
 import { createWorkerLog, type Log } from '../log.ts'
 import { whenDatabaseAnswers } from './foundation.ts'
 import { closeGently, listen } from './listen.ts'

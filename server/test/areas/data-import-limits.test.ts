@@ -2,7 +2,7 @@ import { limits } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 import { planMembers } from '../../src/areas/data-import/plan-members.ts'
 import { openRoster } from '../../src/areas/data-import/roster.ts'
-import type { UserRow } from '../../src/areas/users/index.ts'
+import type { UserRow } from '../../src/chat/users/rows.ts'
 
 const now = 1_700_000_000
 const codeOf = (outcome: { success: boolean; error?: { code: string } } | undefined) => outcome?.error?.code ?? 'stored'

@@ -5,7 +5,7 @@ import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const remove = (world: World, uid: string) => world.delete(`/users/${uid}`, { permanent: true })
 
-/** Tables with rows of an app. Who adds one says in areas/users/places.ts what becomes of a deleted user's rows. */
+/** Tables with rows of an app. Who adds one says in areas/users/erasure.ts what becomes of a deleted user's rows. */
 const knownTables = [
   'api_keys',
   'app_pinned_conversations',

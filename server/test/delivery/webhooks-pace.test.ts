@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createPace } from '../../src/delivery/webhooks/pace.ts'
+import { createPace } from '../../src/delivery/outbound/pace.ts'
 
 /** Works without a pause, a turn of the event loop after the other. @returns stops it */
 function keepBusy(): () => void {

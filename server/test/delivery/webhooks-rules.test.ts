@@ -2,10 +2,10 @@ import { limits } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 import { deliveryId, parseDeliveryId } from '../../src/areas/webhooks/delivery-id.ts'
 import { makeSecret } from '../../src/areas/webhooks/make-secret.ts'
-import { createBreaker } from '../../src/delivery/webhooks/breaker.ts'
-import { createLanes } from '../../src/delivery/webhooks/lanes.ts'
+import { createBreaker } from '../../src/delivery/outbound/breaker.ts'
+import { createLanes } from '../../src/delivery/outbound/lanes.ts'
+import { sign } from '../../src/delivery/outbound/signature.ts'
 import { judge } from '../../src/delivery/webhooks/results.ts'
-import { sign } from '../../src/delivery/webhooks/signature.ts'
 
 const failure = { succeeded: false, status: 500, error: 'no', durationMs: 1 }
 const rules = { retryOnFailure: true, delays: limits.webhooks.retryDelaysSeconds }

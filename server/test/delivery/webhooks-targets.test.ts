@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isPublic } from '../../src/delivery/webhooks/addresses.ts'
-import { createPoster } from '../../src/delivery/webhooks/http.ts'
+import { isPublic } from '../../src/delivery/outbound/addresses.ts'
+import { createPoster } from '../../src/delivery/outbound/http.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
 import { chatWorld, closeEndpoints, deliveriesOf, open, soon, tell } from '../support/webhooks.ts'

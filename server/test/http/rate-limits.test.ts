@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../../src/config.ts'
+import { ConfigError, readConfig } from '../../src/config/index.ts'
 import { createRateLimiter } from '../../src/http/rate-limits.ts'
 import { refusal } from '../support/chat.ts'
 import { startService } from '../support/service.ts'

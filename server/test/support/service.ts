@@ -2,7 +2,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { inject } from 'vitest'
 import { buildParley, type Parley } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/index.ts'
 import { createLog } from '../../src/log.ts'
 import type { ConnectionSettings } from '../../src/store/connection.ts'
 

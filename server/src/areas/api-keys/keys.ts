@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { ApiError, limits } from '@parley/contract'
 import { sql } from 'kysely'
+import { type KeyScope, keysTopic } from '../../chat/credentials/keys.ts'
 import type { Context } from '../../context.ts'
 import type { PageRequest } from '../../paging.ts'
+import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
-import { appKey } from '../apps/key.ts'
-import { type KeyScope, keysTopic } from './credentials.ts'
 
 export interface ApiKey {
   apiKey: string

@@ -8,9 +8,10 @@ import {
   updateAuthToken,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
+import { systemUid } from '../../chat/apps.ts'
+import { lockUser } from '../../chat/users/locks.ts'
+import { refuseDeactivated, requireUser } from '../../chat/users/require.ts'
 import { pageMeta, readPage } from '../../paging.ts'
-import { systemUid } from '../apps/index.ts'
-import { lockUser, refuseDeactivated, requireUser } from '../users/index.ts'
 import { checkUse, issueToken, readToken, recordUse, removeToken, removeTokens, selectTokens } from './tokens.ts'
 
 export const operations = [

@@ -1,4 +1,7 @@
 import { ApiError } from '@parley/contract'
+import { lockGroup } from '../../chat/groups/access.ts'
+import { requireScopePermission } from '../../chat/groups/permissions.ts'
+import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
 import {
@@ -10,8 +13,6 @@ import {
   storeBans,
   tell,
 } from '../group-members/index.ts'
-import { lockGroup, requireScopePermission } from '../groups/index.ts'
-import type { UserRow } from '../users/index.ts'
 
 const deleteBan = statement(`
   delete from group_bans

@@ -1,9 +1,11 @@
 import type { AnswerOf, listBannedGroupUsers, QueryOf } from '@parley/contract'
+import { requireGroup, requireMembership } from '../../chat/groups/access.ts'
+import { requireScopePermission } from '../../chat/groups/permissions.ts'
+import { type UserRow, userColumns } from '../../chat/users/rows.ts'
+import { showUsers } from '../../chat/users/view.ts'
 import { pageMeta, readPage, syncCursor } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { requireGroup, requireMembership, requireScopePermission } from '../groups/index.ts'
-import { showUsers, type UserRow, userColumns } from '../users/index.ts'
 
 /** The offset keeps it a look by key for each; the planner would rather read the users of the app. */
 const bannedUsers = `

@@ -1,14 +1,17 @@
 import { ApiError, type ErrorBody, type listBlockedUsers, type QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
+import { systemUid } from '../../chat/apps.ts'
+import type { RolePolicy } from '../../chat/roles/policies.ts'
+import { roleDenied, roleList } from '../../chat/roles/rules.ts'
+import { keepActive } from '../../chat/users/locks.ts'
+import { unknownUser } from '../../chat/users/require.ts'
+import { nameKey, readUsers, type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { ChatEvent } from '../../events/types.ts'
 import type { PageRequest } from '../../paging.ts'
+import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
-import { systemUid } from '../apps/index.ts'
-import { appKey } from '../apps/key.ts'
-import { type RolePolicy, roleDenied, roleList } from '../roles/index.ts'
-import { keepActive, nameKey, readUsers, type UserRow, unknownUser, userColumns } from '../users/index.ts'
 
 /** What became of each uid, by uid. */
 export type OutcomeByUid = Record<string, { success: boolean; message?: string } & Partial<ErrorBody>>

@@ -1,9 +1,10 @@
 import * as contract from '@parley/contract'
 import { type App, serve } from '../../call.ts'
+import { roleList } from '../../chat/roles/rules.ts'
+import { requireActiveUser, requireUser } from '../../chat/users/require.ts'
+import { showUsers } from '../../chat/users/view.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage, syncCursor } from '../../paging.ts'
-import { roleList } from '../roles/index.ts'
-import { requireActiveUser, requireUser, showUsers } from '../users/index.ts'
 import { blockUsers, selectBlocked, unblockUsers } from './blocks.ts'
 
 export const operations = [

@@ -1,10 +1,16 @@
+import {
+  publishRisen,
+  type RisenRow,
+  settleAndTell,
+  settleGroupReceipts,
+  type ToldOfAll,
+} from '../../chat/conversations/group-receipts.ts'
 import type { Events } from '../../events/index.ts'
 import type { Query } from '../../store/channel.ts'
 import { type Coalescer, createCoalescer } from '../../store/coalesce.ts'
 import { isConnectionFailure, isRetryable } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import { type Statement, statement } from '../../store/statement.ts'
-import { publishRisen, type RisenRow, settleAndTell, settleGroupReceipts, type ToldOfAll } from './settle.ts'
 
 /** A mark of one member in the conversation of a group. */
 export interface GroupMark {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
+import { otherPeerSql, type Side, sideColumns, sideJoins } from '../../chat/conversations/participant-state.ts'
 import type { PageRequest } from '../../paging.ts'
+import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
-import { appKey } from '../apps/key.ts'
-import { otherPeerSql, type Side, sideColumns, sideJoins } from './sides.ts'
 
 const otherPeer = sql.raw(otherPeerSql)
 

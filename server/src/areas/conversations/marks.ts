@@ -1,10 +1,10 @@
 import { ApiError } from '@parley/contract'
+import type { FoundConversation } from '../../chat/conversations/find.ts'
+import { toldOfAll } from '../../chat/conversations/group-receipts.ts'
+import { lockConversation } from '../../chat/conversations/membership.ts'
 import type { Context } from '../../context.ts'
 import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import type { FoundConversation } from './find.ts'
-import { lockConversation } from './membership.ts'
-import { toldOfAll } from './settle.ts'
 
 /** One user's side of one conversation. */
 export interface SideOf {

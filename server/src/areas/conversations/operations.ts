@@ -25,20 +25,20 @@ import {
   updateUserConversation,
 } from '@parley/contract'
 import { type App, actingDevice, type Caller, serve } from '../../call.ts'
+import { otherSide, readSide, rememberCounts, type Side } from '../../chat/conversations/participant-state.ts'
+import { notAccessible, requireGroupSide, requireNamed, requireUserSide } from '../../chat/conversations/require.ts'
+import { showConversations } from '../../chat/conversations/show.ts'
+import { readMembership } from '../../chat/groups/access.ts'
+import { conversationId } from '../../chat/naming.ts'
+import type { RolePolicy } from '../../chat/roles/policies.ts'
+import { readBlockInfo } from '../../chat/users/block-info.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
-import { readBlockInfo } from '../blocked-users/index.ts'
-import { readMembership } from '../groups/index.ts'
-import type { RolePolicy } from '../roles/index.ts'
 import { selectSides } from './list.ts'
 import { markReceived, markUnreadFrom, type SideOf } from './marks.ts'
-import { conversationId } from './naming.ts'
 import { pinConversation, readAppPins, replaceAppPins, unpinConversation } from './pins.ts'
-import { notAccessible, requireGroupSide, requireNamed, requireUserSide } from './require.ts'
 import { deleteForAll, resetConversation, setTags } from './reset.ts'
-import { showConversations } from './show.ts'
-import { otherSide, readSide, rememberCounts, type Side } from './sides.ts'
 
 export const operations = [
   serve(listConversations, async ({ app, actor, policy, query }, { database, log }) => {

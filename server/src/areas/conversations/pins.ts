@@ -1,12 +1,14 @@
 import { ApiError, limits } from '@parley/contract'
+import { systemUid } from '../../chat/apps.ts'
+import { otherSide } from '../../chat/conversations/participant-state.ts'
+import { unknownGroup } from '../../chat/groups/access.ts'
+import { readGroups } from '../../chat/groups/rows.ts'
+import { conversationId } from '../../chat/naming.ts'
+import { unknownUser } from '../../chat/users/require.ts'
+import { readUsers } from '../../chat/users/rows.ts'
 import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { systemUid } from '../apps/index.ts'
-import { readGroups, unknownGroup } from '../groups/index.ts'
-import { readUsers, unknownUser } from '../users/index.ts'
 import type { SideOf } from './marks.ts'
-import { conversationId } from './naming.ts'
-import { otherSide } from './sides.ts'
 
 /** A conversation and its pin, as the pin operations answer it. */
 export interface PinnedConversation {

@@ -1,8 +1,8 @@
+import { lockConversation } from '../../chat/conversations/membership.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { purgeConversation } from '../messages/index.ts'
 import type { SideOf } from './marks.ts'
-import { lockConversation } from './membership.ts'
 
 const writeTags = statement(`
   update conversation_states

@@ -1,6 +1,6 @@
 import type { Group, ImportGroup } from '@parley/contract'
+import { readGroups, showGroup } from '../../chat/groups/rows.ts'
 import type { Context } from '../../context.ts'
-import { readGroups, showGroup } from '../groups/index.ts'
 import { makeGroups } from './make-groups.ts'
 import { enrol, holdUsers } from './memberships.ts'
 import { type Outcome, refuse, stored } from './outcomes.ts'

@@ -1,7 +1,7 @@
 import type { GroupScope } from '@parley/contract'
+import { joinConversations } from '../../chat/conversations/membership.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { joinConversations } from '../conversations/index.ts'
 
 /** A membership to be stored. */
 export interface Enrolment {

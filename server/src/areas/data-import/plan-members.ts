@@ -1,5 +1,5 @@
 import { type GroupScope, type ImportedMember, type ImportMember, limits, readOptionalTime } from '@parley/contract'
-import type { GroupRow } from '../groups/index.ts'
+import type { GroupRow } from '../../chat/groups/rows.ts'
 import type { Enrolment, HeldUser } from './memberships.ts'
 import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
 

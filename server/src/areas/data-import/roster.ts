@@ -1,9 +1,9 @@
 import { type ImportGroupDetails, type ImportUser, limits } from '@parley/contract'
+import { systemUid } from '../../chat/apps.ts'
+import { type GroupRow, readGroups } from '../../chat/groups/rows.ts'
+import { readUsers, type UserRow } from '../../chat/users/rows.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { systemUid } from '../apps/index.ts'
-import { type GroupRow, readGroups } from '../groups/index.ts'
-import { readUsers, type UserRow } from '../users/index.ts'
 import { countGroups } from './memberships.ts'
 import { type Failure, refuse } from './outcomes.ts'
 

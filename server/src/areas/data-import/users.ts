@@ -1,9 +1,9 @@
 import { type ImportUser, readOptionalTime, type User } from '@parley/contract'
+import { nameKey, readUsers, showUser, type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { textArray } from '../../store/arrays.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { nameKey, readUsers, showUser, type UserRow, userColumns } from '../users/index.ts'
 import { type Outcome, refuse, stored } from './outcomes.ts'
 import { readRoster } from './roster.ts'
 

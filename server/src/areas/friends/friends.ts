@@ -1,12 +1,13 @@
 import { ApiError, type ErrorBody, limits, type listFriends, type QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
+import { systemUid } from '../../chat/apps.ts'
+import { startConversations } from '../../chat/conversations/membership.ts'
+import { unknownUser } from '../../chat/users/require.ts'
+import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { PageRequest } from '../../paging.ts'
+import { appKey } from '../../store/app-key.ts'
 import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
-import { systemUid } from '../apps/index.ts'
-import { appKey } from '../apps/key.ts'
-import { startConversations } from '../conversations/index.ts'
-import { nameKey, type UserRow, unknownUser, userColumns } from '../users/index.ts'
 
 type Outcome = { success: boolean; message?: string } & Partial<ErrorBody>
 

@@ -7,9 +7,10 @@ import {
   removeFriends as removeFriendsOperation,
 } from '@parley/contract'
 import { type App, serve } from '../../call.ts'
+import { requireUser } from '../../chat/users/require.ts'
+import { showUsers } from '../../chat/users/view.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage, syncCursor } from '../../paging.ts'
-import { requireUser, showUsers } from '../users/index.ts'
 import { addFriends, removeFriends, selectFriendsOf } from './friends.ts'
 
 export const operations = [

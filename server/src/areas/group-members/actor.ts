@@ -1,7 +1,9 @@
+import { systemUid } from '../../chat/apps.ts'
+import { type Membership, requireMembership } from '../../chat/groups/access.ts'
+import type { GroupRow } from '../../chat/groups/rows.ts'
+import { requireUser } from '../../chat/users/require.ts'
+import type { UserRow } from '../../chat/users/rows.ts'
 import type { Queryable } from '../../store/database.ts'
-import { systemUid } from '../apps/index.ts'
-import { type GroupRow, type Membership, requireMembership } from '../groups/index.ts'
-import { requireUser, type UserRow } from '../users/index.ts'
 
 /** Who acts in a group: the app itself, whom no rule of scopes binds, or one of the members. */
 export type GroupActor =

@@ -1,13 +1,13 @@
 import type { GroupScope, Message } from '@parley/contract'
+import { joinConversation, leaveConversation } from '../../chat/conversations/membership.ts'
+import { type GroupRow, groupColumns, showGroup } from '../../chat/groups/rows.ts'
+import { type GroupAction, writeGroupAction } from '../../chat/messages/actions.ts'
+import { placeOfGroup } from '../../chat/place.ts'
+import { showUser, type UserRow } from '../../chat/users/rows.ts'
 import type { Events } from '../../events/index.ts'
-import { placeOfGroup } from '../../events/place.ts'
 import type { ChatEvent } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { joinConversation, leaveConversation } from '../conversations/index.ts'
-import { type GroupRow, groupColumns, showGroup } from '../groups/index.ts'
-import { type GroupAction, writeGroupAction } from '../messages/actions.ts'
-import { showUser, type UserRow } from '../users/index.ts'
 
 // The writes that change who is in a group. All run under the group's lock.
 

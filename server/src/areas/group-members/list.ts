@@ -1,11 +1,13 @@
 import type { AnswerOf, GroupScope, listGroupMembers, QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
+import { requireGroup, requireMembership } from '../../chat/groups/access.ts'
+import { allowedScopes, requireScopePermission } from '../../chat/groups/permissions.ts'
+import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
+import { showUsers } from '../../chat/users/view.ts'
 import { pageMeta, readPage, syncCursor } from '../../paging.ts'
+import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
-import { appKey } from '../apps/key.ts'
-import { allowedScopes, requireGroup, requireMembership, requireScopePermission } from '../groups/index.ts'
-import { nameKey, showUsers, type UserRow, userColumns } from '../users/index.ts'
 
 type MemberRow = UserRow & { scope: GroupScope; joinedAt: number }
 

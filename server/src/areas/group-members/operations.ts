@@ -8,7 +8,8 @@ import {
   putGroupMembers,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
-import { type RolePolicy, requireFeature, requireRolePermission } from '../roles/index.ts'
+import type { RolePolicy } from '../../chat/roles/policies.ts'
+import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
 import { addMembers } from './add.ts'
 import { listScopes, type MemberLists, readAdditions } from './additions.ts'
 import { kickMember, leave } from './depart.ts'

@@ -1,13 +1,8 @@
 import { ApiError, type GroupScope, limits } from '@parley/contract'
-import {
-  allowedScopes,
-  bannedFrom,
-  type GroupRow,
-  type Membership,
-  permissionDenied,
-  scopeAllows,
-} from '../groups/index.ts'
-import type { UserRow } from '../users/index.ts'
+import { bannedFrom, type Membership } from '../../chat/groups/access.ts'
+import { allowedScopes, permissionDenied, scopeAllows } from '../../chat/groups/permissions.ts'
+import type { GroupRow } from '../../chat/groups/rows.ts'
+import type { UserRow } from '../../chat/users/rows.ts'
 
 /** What the rules look at in a group. */
 export type RuledGroup = Pick<GroupRow, 'guid' | 'owner' | 'permissions' | 'membersCount'>

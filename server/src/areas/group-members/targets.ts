@@ -1,8 +1,8 @@
 import { ApiError } from '@parley/contract'
+import type { Membership } from '../../chat/groups/access.ts'
+import { readUsers } from '../../chat/users/rows.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import type { Membership } from '../groups/index.ts'
-import { readUsers } from '../users/index.ts'
 import type { Target } from './rules.ts'
 
 const lockUsers = statement(`

@@ -1,9 +1,13 @@
 import { type AnswerOf, ApiError, type BodyOf, type createGroup, limits } from '@parley/contract'
+import { systemUid } from '../../chat/apps.ts'
+import { createGroupConversation, joinConversation } from '../../chat/conversations/membership.ts'
+import { digestGroupPassword, emptyGroupPassword } from '../../chat/groups/password.ts'
+import { type GroupRow, groupColumns, showGroup } from '../../chat/groups/rows.ts'
+import { unknownUser } from '../../chat/users/require.ts'
+import { nameKey, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { systemUid } from '../apps/index.ts'
-import { createGroupConversation, joinConversation } from '../conversations/index.ts'
 import {
   type Addition,
   holdUsers,
@@ -16,10 +20,7 @@ import {
   tellChange,
   tooManyGroups,
 } from '../group-members/index.ts'
-import { nameKey, type UserRow, unknownUser } from '../users/index.ts'
-import { digestGroupPassword, emptyGroupPassword } from './password.ts'
 import { checkProfile, readType, withoutRepeats } from './profile.ts'
-import { type GroupRow, groupColumns, showGroup } from './rows.ts'
 
 type NewGroup = BodyOf<typeof createGroup>
 

@@ -1,14 +1,15 @@
 import { sql } from 'kysely'
+import { lockGroup } from '../../chat/groups/access.ts'
+import { countOnlineMembers } from '../../chat/groups/online.ts'
+import { requireScopePermission } from '../../chat/groups/permissions.ts'
+import { showGroup } from '../../chat/groups/rows.ts'
+import { releaseUsesOf } from '../../chat/messages/file-uses.ts'
+import { forgetReactionEvents } from '../../chat/messages/forget-reactions.ts'
+import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
+import { appKey } from '../../store/app-key.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
-import { appKey } from '../apps/key.ts'
 import { requireActor } from '../group-members/index.ts'
-import { forgetReactionEvents, releaseUsesOf } from '../messages/index.ts'
-import type { UserRow } from '../users/index.ts'
-import { lockGroup } from './access.ts'
-import { countOnlineMembers } from './online.ts'
-import { requireScopePermission } from './permissions.ts'
-import { showGroup } from './rows.ts'
 
 interface Traces {
   readonly appId: number

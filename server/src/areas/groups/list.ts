@@ -1,12 +1,12 @@
 import type { AnswerOf, GroupScope, listGroups, QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
+import { type GroupRow, type GroupViewer, groupColumns, showGroup } from '../../chat/groups/rows.ts'
+import { nameKey } from '../../chat/users/rows.ts'
 import { pageMeta, readPage } from '../../paging.ts'
+import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
-import { appKey } from '../apps/key.ts'
-import { nameKey } from '../users/index.ts'
 import { readType } from './profile.ts'
-import { type GroupRow, type GroupViewer, groupColumns, showGroup } from './rows.ts'
 
 type Query = QueryOf<typeof listGroups>
 

@@ -8,15 +8,15 @@ import {
   updateGroup,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
-import { requireListed, roleList } from '../roles/index.ts'
-import { readViewer, requireGroup } from './access.ts'
+import { readViewer, requireGroup } from '../../chat/groups/access.ts'
+import { countOnlineMembers } from '../../chat/groups/online.ts'
+import { showGroup } from '../../chat/groups/rows.ts'
+import { requireListed, roleList } from '../../chat/roles/rules.ts'
 import { makeGroup } from './create.ts'
 import { removeGroup } from './delete.ts'
 import { listPage } from './list.ts'
-import { countOnlineMembers } from './online.ts'
 import { passOnGroup } from './owner.ts'
 import { readType } from './profile.ts'
-import { showGroup } from './rows.ts'
 import { changeGroup } from './update.ts'
 
 export const operations = [

@@ -1,9 +1,12 @@
 import { ApiError } from '@parley/contract'
+import { systemUid } from '../../chat/apps.ts'
+import { lockGroup } from '../../chat/groups/access.ts'
+import { type GroupRow, groupColumns } from '../../chat/groups/rows.ts'
+import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Events } from '../../events/index.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { systemUid } from '../apps/index.ts'
 import {
   addMember,
   type GroupActor,
@@ -16,9 +19,6 @@ import {
   tellChange,
   vacancies,
 } from '../group-members/index.ts'
-import type { UserRow } from '../users/index.ts'
-import { lockGroup } from './access.ts'
-import { type GroupRow, groupColumns } from './rows.ts'
 
 const update = statement(`
   update groups g

@@ -1,5 +1,5 @@
 import { ApiError, type ErrorDetail, limits } from '@parley/contract'
-import type { GroupType } from './rows.ts'
+import type { GroupType } from '../../chat/groups/rows.ts'
 
 /** What the schema of a group cannot say. @throws 400 naming each field that is wrong */
 export function checkProfile({ icon, metadata }: { icon?: string; metadata?: Record<string, unknown> }): void {

@@ -1,15 +1,15 @@
 import { ApiError, type BodyOf, type updateGroup } from '@parley/contract'
+import { lockGroup } from '../../chat/groups/access.ts'
+import { digestGroupPassword, emptyGroupPassword } from '../../chat/groups/password.ts'
+import { requireScopePermission } from '../../chat/groups/permissions.ts'
+import { type GroupRow, groupColumns } from '../../chat/groups/rows.ts'
+import { nameKey, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { type GroupActor, holdUsers, requireActor } from '../group-members/index.ts'
-import { nameKey, type UserRow } from '../users/index.ts'
-import { lockGroup } from './access.ts'
 import { appointOwner } from './owner.ts'
-import { digestGroupPassword, emptyGroupPassword } from './password.ts'
-import { requireScopePermission } from './permissions.ts'
 import { checkProfile, readType, withoutRepeats } from './profile.ts'
-import { type GroupRow, groupColumns } from './rows.ts'
 
 type Change = BodyOf<typeof updateGroup>
 

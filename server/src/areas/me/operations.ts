@@ -1,9 +1,11 @@
 import { ApiError, getMe, getSettings, logOut, recordUserSession, updateMe } from '@parley/contract'
 import { type App, type Caller, serve } from '../../call.ts'
+import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
+import { requireUser } from '../../chat/users/require.ts'
+import { showUser, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { recordUse, removeToken } from '../auth-tokens/index.ts'
-import { requireFeature, requireRolePermission } from '../roles/index.ts'
-import { changeOwnProfile, requireUser, showUser, type UserRow } from '../users/index.ts'
+import { changeOwnProfile } from '../users/index.ts'
 import { clientSettings } from './settings.ts'
 
 export const operations = [

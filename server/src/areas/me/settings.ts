@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ClientSettings, limits } from '@parley/contract'
 import type { Static } from 'typebox'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/index.ts'
 
 /** The version in the path of the calls that front ends make. */
 const apiVersion = 'v3.0'

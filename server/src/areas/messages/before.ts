@@ -1,8 +1,8 @@
 import type { App } from '../../call.ts'
+import { readGroups, showGroup } from '../../chat/groups/rows.ts'
+import { conversationId } from '../../chat/naming.ts'
+import { readUsers, showUser } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
-import { conversationId } from '../conversations/index.ts'
-import { readGroups, showGroup } from '../groups/index.ts'
-import { readUsers, showUser } from '../users/index.ts'
 import type { Content } from './content.ts'
 
 /** A message that is about to be stored. */

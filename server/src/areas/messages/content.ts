@@ -1,6 +1,6 @@
 import { ApiError, limits } from '@parley/contract'
+import { attachmentsOf } from '../../chat/messages/traits.ts'
 import { checkMentions } from './mentions/text.ts'
-import { attachmentsOf } from './traits.ts'
 
 /** What a message says, checked: its category, type and `data` as they are stored, and the uids that it mentions. */
 export interface Content {

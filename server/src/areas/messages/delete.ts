@@ -1,13 +1,8 @@
 import { ApiError, type Message } from '@parley/contract'
 import { sql } from 'kysely'
 import type { App } from '../../call.ts'
-import type { Context } from '../../context.ts'
-import { placeOf } from '../../events/place.ts'
-import type { Transaction } from '../../store/database.ts'
-import { statement } from '../../store/statement.ts'
-import { systemUid } from '../apps/index.ts'
-import type { RolePolicy } from '../roles/index.ts'
-import { writeMessageAction } from './actions.ts'
+import { systemUid } from '../../chat/apps.ts'
+import { writeMessageAction } from '../../chat/messages/actions.ts'
 import {
   type ActingEditor,
   changeMessage,
@@ -15,12 +10,17 @@ import {
   requireMessagePermission,
   showAction,
   tellAction,
-} from './change.ts'
-import { releaseUses } from './media/uses.ts'
-import { forgetReactionEvents } from './reactions/forget.ts'
-import type { StoredMessage } from './rows.ts'
+} from '../../chat/messages/change.ts'
+import { releaseUses } from '../../chat/messages/file-uses.ts'
+import { forgetReactionEvents } from '../../chat/messages/forget-reactions.ts'
+import type { StoredMessage } from '../../chat/messages/rows.ts'
+import { contentTraits } from '../../chat/messages/traits.ts'
+import { placeOf } from '../../chat/place.ts'
+import type { RolePolicy } from '../../chat/roles/policies.ts'
+import type { Context } from '../../context.ts'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
 import { recountThreads } from './threads/recount.ts'
-import { contentTraits } from './traits.ts'
 
 const clear = statement(`
   update messages

@@ -1,16 +1,22 @@
 import { ApiError, type BodyOf, type Message, type updateMessage } from '@parley/contract'
 import type { App } from '../../call.ts'
+import { systemUid } from '../../chat/apps.ts'
+import { writeMessageAction } from '../../chat/messages/actions.ts'
+import {
+  type ActingEditor,
+  changeMessage,
+  refuseActions,
+  requireMessagePermission,
+  tellAction,
+} from '../../chat/messages/change.ts'
+import { mediaKeysOf, recordUses, releaseUses } from '../../chat/messages/file-uses.ts'
+import { contentTraits, traitsOf } from '../../chat/messages/traits.ts'
+import { placeOf } from '../../chat/place.ts'
+import { readUsers } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
-import { placeOf } from '../../events/place.ts'
 import { statement } from '../../store/statement.ts'
-import { systemUid } from '../apps/index.ts'
-import { readUsers } from '../users/index.ts'
-import { writeMessageAction } from './actions.ts'
-import { type ActingEditor, changeMessage, refuseActions, requireMessagePermission, tellAction } from './change.ts'
 import { checkContent } from './content.ts'
-import { mediaKeysOf, recordUses, releaseUses } from './media/uses.ts'
 import { replaceEntry } from './search/entries.ts'
-import { contentTraits, traitsOf } from './traits.ts'
 
 const update = statement(`
   update messages

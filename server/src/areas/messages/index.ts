@@ -1,9 +1,7 @@
-export { writeGroupAction } from './actions.ts'
 export { purgeConversation } from './delete.ts'
 export { type ImportRow, toImportRow } from './import/row.ts'
 export { createImportedView } from './import/show.ts'
 export type { ImportResult } from './import/write.ts'
-export { releaseUsesOf } from './media/uses.ts'
-export { forgetReactionEvents } from './reactions/forget.ts'
+
 export { createMessageSearch, type MessageSearch } from './search/search.ts'
 export { createMessageWriter, type MessageWriter } from './write/writer.ts'

@@ -9,17 +9,17 @@ import {
   updateMessage,
 } from '@parley/contract'
 import { actingDevice, serve } from '../../call.ts'
-import { findNamedConversations, findUserConversation } from '../conversations/index.ts'
-import { requireGroup, requireGroupAccess } from '../groups/index.ts'
-import { requireUser } from '../users/index.ts'
+import { findNamedConversations, findUserConversation } from '../../chat/conversations/find.ts'
+import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
+import { readMessageId, requireMessage, showOne } from '../../chat/messages/read.ts'
+import { groupLimits } from '../../chat/sight/group-limits.ts'
+import { requireOpenMessage, roleLimits } from '../../chat/sight/role-limits.ts'
+import { requireUser } from '../../chat/users/require.ts'
 import { deleteMessage } from './delete.ts'
 import { editMessage } from './edit.ts'
-import { groupLimits } from './list/group-limits.ts'
 import { listMessages } from './list/list.ts'
-import { requireOpenMessage, roleLimits } from './list/role-limits.ts'
 import type { Source } from './list/sources.ts'
 import { sendForm } from './media/send.ts'
-import { readMessageId, requireMessage, showOne } from './read.ts'
 import { send } from './send.ts'
 
 /** The acting user of a list, whose marks and memberships count. */

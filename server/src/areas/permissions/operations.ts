@@ -7,9 +7,9 @@ import {
   unsetScopePermission,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
+import { requireGroup } from '../../chat/groups/access.ts'
+import { requireRole } from '../../chat/roles/rows.ts'
 import { pageMeta, readPage } from '../../paging.ts'
-import { requireGroup } from '../groups/index.ts'
-import { requireRole } from '../roles/index.ts'
 import { describeRole, setPermissionsOfRole, unsetPermissionOfRole } from './role.ts'
 import { describeScope, readScope, setPermissions, unsetPermission } from './scope.ts'
 

@@ -7,10 +7,11 @@ import {
   rolePermissions,
   type setRolePermissions,
 } from '@parley/contract'
+import { lockRole, type RoleRow } from '../../chat/roles/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { lockRole, type RoleRow, tellOfChange } from '../roles/index.ts'
+import { tellOfChange } from '../roles/index.ts'
 
 const store = statement(`
   update roles

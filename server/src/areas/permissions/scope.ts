@@ -8,10 +8,11 @@ import {
   scopePermissions,
   type setScopePermissions,
 } from '@parley/contract'
+import { lockGroup } from '../../chat/groups/access.ts'
+import type { GroupRow } from '../../chat/groups/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { type GroupRow, lockGroup } from '../groups/index.ts'
 
 /** A version that no group ever had, so that whoever judged by an older one is found out. */
 const store = statement(`

@@ -8,10 +8,11 @@ import {
   restrictedFeatures,
   type restrictFeatures as restrictOperation,
 } from '@parley/contract'
+import { lockRole, type RoleRow } from '../../chat/roles/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { lockRole, type RoleRow, tellOfChange } from '../roles/index.ts'
+import { tellOfChange } from '../roles/index.ts'
 
 const store = statement(`
   update roles

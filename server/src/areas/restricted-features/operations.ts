@@ -1,7 +1,7 @@
 import * as contract from '@parley/contract'
 import { serve } from '../../call.ts'
+import { requireRole } from '../../chat/roles/rows.ts'
 import { pageMeta, readPage } from '../../paging.ts'
-import { requireRole } from '../roles/index.ts'
 import { allowFeatures, describeRestrictions, restrictFeatures } from './features.ts'
 
 export const operations = [

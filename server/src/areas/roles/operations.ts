@@ -1,8 +1,8 @@
 import { createRole, deleteRole, getRole, listRoles, updateRole } from '@parley/contract'
 import { serve } from '../../call.ts'
+import { requireRole, showRole } from '../../chat/roles/rows.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import { changeRole, insertRole, removeRole, selectRoles } from './roles.ts'
-import { requireRole, showRole } from './rows.ts'
 
 export const operations = [
   serve(createRole, async ({ app, body }, context) => {

@@ -7,12 +7,12 @@ import {
   type RoleSettings,
   type updateRole,
 } from '@parley/contract'
+import { rolesTopic } from '../../chat/roles/policies.ts'
+import { lockRole, type RoleRow, roleColumns, showRole, unknownRole } from '../../chat/roles/rows.ts'
 import type { Context } from '../../context.ts'
 import type { PageRequest } from '../../paging.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { rolesTopic } from './policies.ts'
-import { lockRole, type RoleRow, roleColumns, showRole, unknownRole } from './rows.ts'
 
 /** Every app starts with it; users without another role have it. */
 const defaultRole = 'default'

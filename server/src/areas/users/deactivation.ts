@@ -1,8 +1,13 @@
+import { systemUid } from '../../chat/apps.ts'
+import {
+  type GroupSide,
+  lockConversations,
+  resumeMembers,
+  suspendMembers,
+} from '../../chat/conversations/membership.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { systemUid } from '../apps/index.ts'
-import { type GroupSide, lockConversations, resumeMembers, suspendMembers } from '../conversations/index.ts'
 
 const deactivate = statement(`
   update users u

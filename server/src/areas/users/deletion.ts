@@ -1,11 +1,12 @@
+import { settle } from '../../chat/conversations/group-receipts.ts'
+import { lockConversations } from '../../chat/conversations/membership.ts'
+import { unknownUser } from '../../chat/users/require.ts'
+import { type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { ChatEvent } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { lockConversations, settle } from '../conversations/index.ts'
-import { places, type Traces } from './places.ts'
-import { unknownUser } from './require.ts'
-import { type UserRow, userColumns } from './rows.ts'
+import { places, type Traces } from './erasure.ts'
 
 /** Waits for whoever gives him something new at this moment (`keepActive`). */
 const lock = statement(`

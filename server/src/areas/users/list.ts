@@ -1,12 +1,12 @@
 import { badRequest, type listUsers, type QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
+import { systemUid } from '../../chat/apps.ts'
+import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { PageRequest } from '../../paging.ts'
+import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
-import { systemUid } from '../apps/index.ts'
-import { appKey } from '../apps/key.ts'
 import { isFriendOf } from './role-limits.ts'
-import { nameKey, type UserRow, userColumns } from './rows.ts'
 
 export type UserFilters = QueryOf<typeof listUsers>
 

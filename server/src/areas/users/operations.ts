@@ -9,18 +9,18 @@ import {
   updateUser,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
+import { systemUid } from '../../chat/apps.ts'
+import { requireUser } from '../../chat/users/require.ts'
+import { showUser } from '../../chat/users/rows.ts'
+import { showUsers } from '../../chat/users/view.ts'
 import { pageMeta, readPage } from '../../paging.ts'
-import { systemUid } from '../apps/index.ts'
 import { issueToken } from '../auth-tokens/index.ts'
 import { comesFromBackend } from './authority.ts'
 import * as deactivation from './deactivation.ts'
 import { deleteForGood } from './deletion.ts'
 import { selectUsers } from './list.ts'
 import { changeUser, checkProfile, insertUser } from './profile.ts'
-import { requireUser } from './require.ts'
 import { listLimits, requireVisibleProfile } from './role-limits.ts'
-import { showUser } from './rows.ts'
-import { showUsers } from './view.ts'
 
 export const operations = [
   serve(createUser, async ({ app, caller, body: { withAuthToken, ...user } }, context) => {

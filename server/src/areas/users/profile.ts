@@ -8,12 +8,12 @@ import {
   type updateUser,
 } from '@parley/contract'
 import { sql } from 'kysely'
+import { lockUser } from '../../chat/users/locks.ts'
+import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
+import { appKey } from '../../store/app-key.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
-import { appKey } from '../apps/key.ts'
 import { checkFrontEnd } from './authority.ts'
-import { lockUser } from './locks.ts'
-import { nameKey, type UserRow, userColumns } from './rows.ts'
 
 export type NewUser = Omit<BodyOf<typeof createUser>, 'withAuthToken'>
 export type UserChange = BodyOf<typeof updateUser>

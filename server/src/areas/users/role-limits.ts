@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
+import type { RolePolicy } from '../../chat/roles/policies.ts'
+import { isFriendsMode, requireListed, roleDenied, roleList } from '../../chat/roles/rules.ts'
+import { areFriends } from '../../chat/users/friends.ts'
+import type { UserRow } from '../../chat/users/rows.ts'
+import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import type { Fragment } from '../../store/statement.ts'
-import { appKey } from '../apps/key.ts'
-import { isFriendsMode, type RolePolicy, requireListed, roleDenied, roleList } from '../roles/index.ts'
-import { areFriends } from './friends.ts'
-import type { UserRow } from './rows.ts'
 
 /** Whom the role of a viewer lets him see in the list of users (`listUsers.*` and the setting), as conditions on `u`. */
 export function listLimits(policy: RolePolicy | undefined, appId: number, viewer: string): Fragment[] {

@@ -1,6 +1,6 @@
 import type { Target } from '../../areas/webhooks/index.ts'
-import type { Poster } from './http.ts'
-import { sign } from './signature.ts'
+import type { Poster } from '../outbound/http.ts'
+import { sign } from '../outbound/signature.ts'
 
 /** How one attempt went. */
 export interface Attempt {

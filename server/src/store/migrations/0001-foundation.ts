@@ -268,7 +268,7 @@ const statements = [
   )`,
 
   // data: as sent, well-formed text (json, not jsonb, which refuses half surrogates and would fail a whole batch).
-  // traits: bits for filters, see areas/messages/traits.ts. countable: counts as unread for the others.
+  // traits: bits for filters, see chat/messages/traits.ts. countable: counts as unread for the others.
   // subject_id: the message that an action of type message is about. delivered_at, read_at: explicit times of imports.
   `create table if not exists messages (
     app_id integer not null,

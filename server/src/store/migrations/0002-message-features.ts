@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 
 /**
  * What hangs on messages: reactions, threads, pins, saved messages, interactions, mentions; and pinned conversations.
- * A bit in `messages.traits` (areas/messages/traits.ts) says whether a message has any, so that pages without ask nothing.
+ * A bit in `messages.traits` (chat/messages/traits.ts) says whether a message has any, so that pages without ask nothing.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)

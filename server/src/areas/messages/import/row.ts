@@ -1,7 +1,7 @@
 import { type ImportMessage, limits, readEpochSeconds, readOptionalTime } from '@parley/contract'
+import { attachmentsOf, traits, traitsOf } from '../../../chat/messages/traits.ts'
 import { reserved } from '../content.ts'
 import { mentionedIn } from '../mentions/text.ts'
-import { attachmentsOf, traits, traitsOf } from '../traits.ts'
 
 /** One imported message on its way into the database. Ids are in lower case, times in epoch seconds. */
 export interface ImportRow {

@@ -1,6 +1,6 @@
 import type { Message } from '@parley/contract'
-import { conversationId } from '../../conversations/index.ts'
-import { type Entities, messageEntities } from '../show.ts'
+import { type Entities, messageEntities } from '../../../chat/messages/show.ts'
+import { conversationId } from '../../../chat/naming.ts'
 import type { ImportRow } from './row.ts'
 import type { ImportResult } from './write.ts'
 

@@ -1,8 +1,8 @@
 import { ApiError } from '@parley/contract'
 import { sql } from 'kysely'
+import { type AttachmentKind, traits } from '../../../chat/messages/traits.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { mentionsAnybody, mentionsAnyOf } from '../mentions/filters.ts'
-import { type AttachmentKind, traits } from '../traits.ts'
 
 /** The filters of the message lists, as their queries give them. */
 export interface MessageFilters {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { allOf, statement } from '../../../store/statement.ts'
-import { appKey } from '../../apps/key.ts'
 import type { Found } from '../search/find.ts'
 import type { MessageFilters } from './filters.ts'
 import type { Source } from './sources.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { appKey } from '../../../store/app-key.ts'
 import type { Fragment } from '../../../store/statement.ts'
-import { appKey } from '../../apps/key.ts'
 import type { MessageFilters } from './filters.ts'
 import type { Paging } from './position.ts'
 import type { Source, ViewerSource } from './sources.ts'

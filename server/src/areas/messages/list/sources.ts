@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
-import { appKey } from '../../apps/key.ts'
 
 /**
  * Where the messages of a list come from. `viewer`: his side of the conversations counts (what he cleared, whether he is

@@ -1,8 +1,8 @@
 import { ApiError, badRequest } from '@parley/contract'
 import type { App } from '../../../call.ts'
+import { changeMessage } from '../../../chat/messages/change.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
-import { changeMessage } from '../change.ts'
 
 const insert = statement(`
   insert into interactions (app_id, message_id, uid, element_id, interacted_at)

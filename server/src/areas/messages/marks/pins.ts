@@ -1,11 +1,11 @@
 import { ApiError, limits } from '@parley/contract'
 import type { App } from '../../../call.ts'
+import { systemUid } from '../../../chat/apps.ts'
+import { changeMessage, type Editor } from '../../../chat/messages/change.ts'
+import type { StoredMessage } from '../../../chat/messages/rows.ts'
+import { traits } from '../../../chat/messages/traits.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
-import { systemUid } from '../../apps/index.ts'
-import { changeMessage, type Editor } from '../change.ts'
-import type { StoredMessage } from '../rows.ts'
-import { traits } from '../traits.ts'
 
 const selectPins = statement(`
   select message_id as "messageId"

@@ -1,11 +1,11 @@
 import { ApiError, limits } from '@parley/contract'
 import type { App } from '../../../call.ts'
+import { lockConversation } from '../../../chat/conversations/membership.ts'
+import { requireMessage, unknownMessage } from '../../../chat/messages/read.ts'
+import { readMessages } from '../../../chat/messages/rows.ts'
+import { traits } from '../../../chat/messages/traits.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
-import { lockConversation } from '../../conversations/index.ts'
-import { requireMessage, unknownMessage } from '../read.ts'
-import { readMessages } from '../rows.ts'
-import { traits } from '../traits.ts'
 import { refuseUnsuitable } from './pins.ts'
 
 const lockUser = statement(`

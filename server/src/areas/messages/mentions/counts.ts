@@ -1,6 +1,6 @@
+import { traits } from '../../../chat/messages/traits.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
-import { traits } from '../traits.ts'
 
 const selectCounts = statement(`
   select t.parent_id as "parentId", mentions.count

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { traits } from '../../../chat/messages/traits.ts'
 import type { Fragment } from '../../../store/statement.ts'
-import { traits } from '../traits.ts'
 
 /** Its text mentions somebody whom the app knows. */
 export function mentionsAnybody(): Fragment {

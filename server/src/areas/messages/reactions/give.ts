@@ -1,16 +1,16 @@
 import { ApiError, badRequest, limits } from '@parley/contract'
 import type { App } from '../../../call.ts'
+import { changeMessage } from '../../../chat/messages/change.ts'
+import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
+import type { StoredMessage } from '../../../chat/messages/rows.ts'
+import { traits } from '../../../chat/messages/traits.ts'
+import { placeOf } from '../../../chat/place.ts'
+import { readBlockInfo } from '../../../chat/users/block-info.ts'
 import type { Context } from '../../../context.ts'
-import { placeOf } from '../../../events/place.ts'
 import type { ChatEvent } from '../../../events/types.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
-import { readBlockInfo } from '../../blocked-users/index.ts'
-import { changeMessage } from '../change.ts'
-import { requireMessageRight } from '../group-rights.ts'
 import { refuseUnsuitable } from '../marks/pins.ts'
-import type { StoredMessage } from '../rows.ts'
-import { traits } from '../traits.ts'
 
 const selectKinds = statement(`
   select reaction

@@ -1,14 +1,15 @@
 import { type CursorMeta, limits, type listReactions as operation, type QueryOf, type Reaction } from '@parley/contract'
 import { sql } from 'kysely'
 import type { App } from '../../../call.ts'
+import { allowedScopes } from '../../../chat/groups/permissions.ts'
+import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
+import { requireMessage } from '../../../chat/messages/read.ts'
+import { readUsers, showDeletedUser } from '../../../chat/users/rows.ts'
+import { showUsers } from '../../../chat/users/view.ts'
 import { cursorMeta } from '../../../paging.ts'
+import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
-import { appKey } from '../../apps/key.ts'
-import { allowedScopes } from '../../groups/index.ts'
-import { readUsers, showDeletedUser, showUsers } from '../../users/index.ts'
-import { requireMessageRight } from '../group-rights.ts'
-import { requireMessage } from '../read.ts'
 
 interface ReactionRow {
   readonly id: number

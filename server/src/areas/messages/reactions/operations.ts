@@ -5,9 +5,9 @@ import {
   removeReaction as removeReactionOperation,
 } from '@parley/contract'
 import { type App, actingDevice, serve } from '../../../call.ts'
+import { readMessageId, requireMessage, showOne } from '../../../chat/messages/read.ts'
+import type { Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
-import type { Viewer } from '../list/sight.ts'
-import { readMessageId, requireMessage, showOne } from '../read.ts'
 import { addReaction, removeReaction } from './give.ts'
 import { listReactions } from './list.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
-import { appKey } from '../../apps/key.ts'
 import { isVisible, type Source, sidesOf } from '../list/sources.ts'
 import { searchedText } from './fold.ts'
 import { conversationKeyOf, type GramQuery, gramQuery } from './grams.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
-import { appKey } from '../../apps/key.ts'
 import type { Nearby } from '../list/reading.ts'
 import {
   type Cut,

@@ -1,6 +1,6 @@
+import { traits } from '../../../chat/messages/traits.ts'
 import type { Query } from '../../../store/channel.ts'
 import { statement } from '../../../store/statement.ts'
-import { traits } from '../traits.ts'
 
 /**
  * Counts the replies that a batch has just written. Under the locks of their conversations what is sent live lies above

@@ -9,15 +9,15 @@ import {
 } from '@parley/contract'
 import { sql } from 'kysely'
 import type { App } from '../../../call.ts'
+import { readMessages, type StoredMessage, selectStored } from '../../../chat/messages/rows.ts'
+import { showMessages } from '../../../chat/messages/show.ts'
 import { cursorMeta } from '../../../paging.ts'
+import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
-import { appKey } from '../../apps/key.ts'
 import { takesPartInMuch } from '../list/reading.ts'
 import type { Cut } from '../list/sources.ts'
 import { readMentionCounts } from '../mentions/counts.ts'
-import { readMessages, type StoredMessage, selectStored } from '../rows.ts'
-import { showMessages } from '../show.ts'
 import { beyond, pointTo, readingOrder, readThreadPaging, turned } from './paging.ts'
 import {
   nextThreadsOfApp,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
+import { unknownMessage } from '../../../chat/messages/read.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { type Fragment, statement } from '../../../store/statement.ts'
 import type { Affix } from '../list/position.ts'
-import { unknownMessage } from '../read.ts'
 
 /** The place of a thread in lists: by the time of its last reply, then by its parent. */
 interface ThreadPosition {

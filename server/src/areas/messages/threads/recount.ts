@@ -1,6 +1,6 @@
+import { traits } from '../../../chat/messages/traits.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
-import { traits } from '../traits.ts'
 
 const recount = statement(`
   with counted as materialized (

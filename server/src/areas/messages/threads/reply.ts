@@ -1,7 +1,7 @@
 import type { BodyOf, sendThreadMessage } from '@parley/contract'
 import type { App, Caller } from '../../../call.ts'
+import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import type { Context } from '../../../context.ts'
-import type { StoredMessage } from '../rows.ts'
 import { send } from '../send.ts'
 
 /**

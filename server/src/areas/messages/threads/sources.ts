@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
-import { appKey } from '../../apps/key.ts'
 import { type Cut, isVisible, sidesOf, type ViewerSource } from '../list/sources.ts'
 
 /** Where the threads of a list come from: the app, one conversation, or those of a viewer as he sees them. */

@@ -1,11 +1,11 @@
 import { ApiError } from '@parley/contract'
 import type { App } from '../../../call.ts'
+import { changeMessage } from '../../../chat/messages/change.ts'
+import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
+import { requireMessage } from '../../../chat/messages/read.ts'
+import { traits } from '../../../chat/messages/traits.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
-import { changeMessage } from '../change.ts'
-import { requireMessageRight } from '../group-rights.ts'
-import { requireMessage } from '../read.ts'
-import { traits } from '../traits.ts'
 
 const insert = statement(`
   insert into thread_subscriptions (app_id, uid, parent_id, subscribed_at)

@@ -1,6 +1,6 @@
+import { type RisenRow, settleAndTell, settleGroupReceipts } from '../../../chat/conversations/group-receipts.ts'
 import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Query } from '../../../store/channel.ts'
-import { type RisenRow, settleAndTell, settleGroupReceipts } from '../../conversations/index.ts'
 import { growThreadsOf } from '../threads/grow.ts'
 import { createConversations, lockKeys } from './conversations.ts'
 import { type MessageRow, nameOf, type Parts, partsOf, type WrittenRow } from './row.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import { readGroups, showGroup } from '../../../chat/groups/rows.ts'
+import { readUsers, showDeletedUser, showUser } from '../../../chat/users/rows.ts'
 import type { Queryable } from '../../../store/database.ts'
-import { readGroups, showGroup } from '../../groups/index.ts'
-import { readUsers, showDeletedUser, showUser } from '../../users/index.ts'
 
 /**
  * Users and groups as messages show them, kept in memory for the answers to sends. The batch statement tells the

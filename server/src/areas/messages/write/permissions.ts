@@ -1,9 +1,9 @@
 import { type MessageTraits, messageSendDenial, type Permissions } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
+import { readGroupPermissions } from '../../../chat/groups/permissions.ts'
+import { attachmentsOf } from '../../../chat/messages/traits.ts'
 import type { Queryable } from '../../../store/database.ts'
-import { readGroupPermissions } from '../../groups/index.ts'
 import type { Content } from '../content.ts'
-import { attachmentsOf } from '../traits.ts'
 
 /** Which family of permissions a message needs: replies in threads have one of their own. */
 export type SendPrefix = 'sendMessage' | 'sendThreadedMessage'

@@ -1,5 +1,6 @@
 import { messageSendDenial } from '@parley/contract'
-import { isFriendsMode, type PolicyMap, type RolePolicy, roleList } from '../../roles/index.ts'
+import type { PolicyMap, RolePolicy } from '../../../chat/roles/policies.ts'
+import { isFriendsMode, roleList } from '../../../chat/roles/rules.ts'
 import type { Content } from '../content.ts'
 import { messageTraits, type SendPrefix } from './permissions.ts'
 

@@ -1,4 +1,4 @@
-import type { ToldOfAll } from '../../conversations/index.ts'
+import type { ToldOfAll } from '../../../chat/conversations/group-receipts.ts'
 
 /** One message on its way into the database, as the columns of the batch statement take it. */
 export interface MessageRow {

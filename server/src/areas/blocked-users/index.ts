@@ -1,1 +1,0 @@
-export { type BlockInfo, readBlockInfo } from './info.ts'

@@ -1,0 +1,116 @@
+import type { Conversation, Message } from '@parley/contract'
+import type { Queryable } from '../../store/database.ts'
+import { systemUid } from '../apps.ts'
+import { readMemberships } from '../groups/memberships.ts'
+import { type GroupRow, readGroups, showGroup } from '../groups/rows.ts'
+import { readMessages } from '../messages/rows.ts'
+import { showMessages } from '../messages/show.ts'
+import { conversationId } from '../naming.ts'
+import { readLimits, readWithin, type Viewer } from '../sight/sight.ts'
+import { readUsers, showDeletedUser, showUser } from '../users/rows.ts'
+import { otherSide, type Side } from './participant-state.ts'
+
+export interface ShowConversationOptions {
+  /** The user's own tags of the conversation. */
+  readonly withTags?: boolean
+  /** Tags of the user or group on the other side. */
+  readonly withUserAndGroupTags?: boolean
+  /** For each uid on the other side, what stands between him and the viewer. */
+  readonly blockInfo?: ReadonlyMap<string, object>
+  /** The user whose sides they are, when it is he who asks: last messages that are hidden from him are left out. */
+  readonly viewer?: Viewer | undefined
+}
+
+/** Conversations as answers show them, their last messages and other sides read once for all of them. */
+export async function showConversations(
+  on: Queryable,
+  appId: number,
+  sides: readonly Side[],
+  options: ShowConversationOptions = {},
+): Promise<Conversation[]> {
+  const uids = sides.filter((side) => side.kind === 1).map(otherSide)
+  const groupSides = sides.filter((side) => side.kind === 2)
+  const readingGroups = readGroups(on, appId, groupSides.map(otherSide))
+  const [lastMessages, users, groups, memberships] = await Promise.all([
+    readLastMessages(on, appId, sides, readingGroups, options.viewer),
+    readUsers(on, appId, uids),
+    readingGroups,
+    readMemberships(
+      on,
+      appId,
+      groupSides.map((side) => ({ guid: side.first, uid: side.uid })),
+    ),
+  ])
+  return sides.map((side) => {
+    const id = conversationId(side.kind, side.first, side.second)
+    const lastMessage = lastMessages.get(side.listedId ?? 0)
+    const other = otherSide(side)
+    return {
+      conversationId: id,
+      conversationType: side.kind === 1 ? 'user' : 'group',
+      unreadMessageCount: String(side.unread),
+      createdAt: side.createdAt,
+      updatedAt: side.listedSentAt ?? side.createdAt,
+      ...(lastMessage && !side.cleared && { lastMessage }),
+      ...(options.withTags === true && side.tags.length > 0 && { tags: side.tags }),
+      ...pinOf(side),
+      conversationWith: side.kind === 1 ? showUserSide() : showGroupSide(),
+    }
+
+    function showUserSide(): Record<string, unknown> {
+      const user = users.get(other)
+      const shown =
+        user === undefined
+          ? showDeletedUser(other)
+          : showUser(user, 'other', { withTags: options.withUserAndGroupTags === true })
+      return { ...shown, conversationId: id, ...options.blockInfo?.get(other) }
+    }
+
+    function showGroupSide(): Record<string, unknown> {
+      const group = groups.get(other)
+      if (group === undefined) return { guid: other }
+      const membership = memberships.get(`${side.first} ${side.uid}`)
+      const { tags, ...shown } = showGroup(group, membership)
+      return { ...shown, ...(options.withUserAndGroupTags === true && tags !== undefined && { tags }) }
+    }
+  })
+}
+
+/** A pin of the app stands above the user's own. */
+function pinOf({ uid, pinnedAt, appPinnedAt }: Side): Pick<Conversation, 'pinnedBy' | 'pinnedAt'> {
+  if (appPinnedAt !== null) return { pinnedBy: systemUid, pinnedAt: appPinnedAt }
+  return pinnedAt === null ? {} : { pinnedBy: uid, pinnedAt }
+}
+
+/** The last messages by id; one that was deleted, or is hidden from the viewer, is left out until the next. */
+async function readLastMessages(
+  on: Queryable,
+  appId: number,
+  sides: readonly Side[],
+  readingGroups: Promise<Map<string, GroupRow>>,
+  viewer: Viewer | undefined,
+): Promise<Map<number, Message>> {
+  const [rows, groups] = await Promise.all([
+    readMessages(
+      on,
+      appId,
+      sides.flatMap((side) => side.listedId ?? []),
+    ),
+    readingGroups,
+  ])
+  const present = [...rows.values()].filter((row) => row.deletedAt === null)
+  // Few groups restrict anything; of the others there is nothing to ask.
+  const restricted = present.filter(
+    ({ kind, receiver }) => kind === 1 || groups.get(receiver)?.permissionsVersion !== 0,
+  )
+  const limits = viewer === undefined ? [] : await readLimits(on, appId, viewer, restricted)
+  const within = await readWithin(
+    on,
+    appId,
+    present.map(({ id }) => id),
+    limits,
+  )
+  const visible = present.filter(({ id }) => within.has(id))
+  const shown = await showMessages(on, appId, visible, { viewer: viewer?.uid, limits })
+  return new Map(visible.map((row, i) => [row.id, shown[i] as Message]))
+}

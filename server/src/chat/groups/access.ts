@@ -1,0 +1,115 @@
+import { ApiError, type GroupScope } from '@parley/contract'
+import type { Queryable, Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { lockConversation } from '../conversations/membership.ts'
+import { type GroupRow, type GroupViewer, readGroup } from './rows.ts'
+
+/** One user's membership of one group. */
+export interface Membership {
+  readonly uid: string
+  readonly scope: GroupScope
+  /** Epoch seconds. */
+  readonly joinedAt: number
+}
+
+const selectMembership = statement(`
+  select uid, scope, joined_at as "joinedAt"
+  from group_members
+  where app_id = $1
+  and guid = $2
+  and uid = $3`)
+
+const selectBan = statement(`
+  select uid
+  from group_bans
+  where app_id = $1
+  and guid = $2
+  and uid = $3`)
+
+/** @returns undefined for who is no member */
+export async function readMembership(
+  on: Queryable,
+  appId: number,
+  guid: string,
+  uid: string,
+): Promise<Membership | undefined> {
+  const [row] = await on.query<Membership>(selectMembership, [appId, guid, uid])
+  return row
+}
+
+export async function isBanned(on: Queryable, appId: number, guid: string, uid: string): Promise<boolean> {
+  return (await on.query(selectBan, [appId, guid, uid])).length > 0
+}
+
+/** The group, by its guid in whatever case. @throws 404 `ERR_GUID_NOT_FOUND` */
+export async function requireGroup(on: Queryable, appId: number, guid: string): Promise<GroupRow> {
+  const group = await readGroup(on, appId, guid.toLowerCase())
+  if (group === undefined) throw unknownGroup(guid)
+  return group
+}
+
+/**
+ * Takes the lock under which everything in a group happens one after the other (messages too) and reads the group as it
+ * then stands. To be the first thing in a transaction that changes a group or its members.
+ * @throws 404 `ERR_GUID_NOT_FOUND`
+ */
+export async function lockGroup(tx: Transaction, appId: number, guid: string): Promise<GroupRow> {
+  let group = await requireGroup(tx, appId, guid)
+  for (;;) {
+    await lockConversation(tx, appId, group.conversation)
+    const current = await requireGroup(tx, appId, guid)
+    // Deleted and made anew while this waited: what is locked belongs to the group that is gone.
+    if (current.conversation === group.conversation) return current
+    group = current
+  }
+}
+
+/**
+ * A group and the membership of the user who wants to use it.
+ * @throws 404 `ERR_GUID_NOT_FOUND` when it does not exist, or not for him: private groups are their members' only;
+ * 403 `ERR_BANNED_GROUPMEMBER`, `ERR_GROUP_NOT_JOINED`
+ */
+export async function requireGroupAccess(
+  on: Queryable,
+  appId: number,
+  guid: string,
+  uid: string,
+): Promise<{ group: GroupRow; membership: Membership }> {
+  const group = await requireGroup(on, appId, guid)
+  return { group, membership: await requireMembership(on, appId, group, uid) }
+}
+
+/** The membership of a user who wants to use this group. @throws as `requireGroupAccess` */
+export async function requireMembership(
+  on: Queryable,
+  appId: number,
+  group: Pick<GroupRow, 'guid' | 'type'>,
+  uid: string,
+): Promise<Membership> {
+  const membership = await readMembership(on, appId, group.guid, uid)
+  if (membership !== undefined) return membership
+  if (group.type === 'private') throw unknownGroup(group.guid)
+  if (await isBanned(on, appId, group.guid, uid)) throw bannedFrom(group.guid, uid)
+  throw new ApiError('ERR_GROUP_NOT_JOINED', `${uid} is not a member of the group ${group.guid}.`)
+}
+
+/** How a user stands to a group that he may see, for `showGroup`. @throws 404 for a private group that is not his */
+export async function readViewer(
+  on: Queryable,
+  appId: number,
+  group: Pick<GroupRow, 'guid' | 'type'>,
+  uid: string,
+): Promise<GroupViewer> {
+  const membership = await readMembership(on, appId, group.guid, uid)
+  if (membership !== undefined) return membership
+  if (group.type === 'private') throw unknownGroup(group.guid)
+  return { hasJoined: false, isBanned: await isBanned(on, appId, group.guid, uid) }
+}
+
+export function unknownGroup(guid: string): ApiError {
+  return new ApiError('ERR_GUID_NOT_FOUND', `There is no group with the guid ${guid}.`)
+}
+
+export function bannedFrom(guid: string, uid: string): ApiError {
+  return new ApiError('ERR_BANNED_GROUPMEMBER', `${uid} is banned from the group ${guid}.`)
+}

@@ -1,0 +1,126 @@
+import type { Message, User } from '@parley/contract'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { conversationId } from '../naming.ts'
+import type { StoredMessage } from './rows.ts'
+
+/** What happened in a group, as its action message tells it (FACTS 3.7). */
+export interface GroupAction {
+  readonly appId: number
+  readonly guid: string
+  /** Key of the group's conversation, which the transaction has locked. */
+  readonly conversation: number
+  readonly action: 'joined' | 'left' | 'added' | 'kicked' | 'banned' | 'unbanned' | 'scopeChanged'
+  /** Who did it; the user himself for joined and left, `app_system` where the app acts. */
+  readonly by: User
+  /** Whom it was done to; the user himself for joined and left. */
+  readonly on: User
+  /** The group after the event, as answers show it. */
+  readonly group: object
+  readonly scope?: { readonly old: string; readonly new: string }
+  /** Epoch seconds. */
+  readonly now: number
+}
+
+const insert = statement(`
+  with numbered as materialized (
+    select nextval('message_ids') as id, greatest($6::bigint, c.last_sent_at) as sent_at
+    from conversations c
+    where c.app_id = $1
+    and c.key = $2
+  ),
+  moved as (
+    update conversations c
+    set last_sent_at = n.sent_at,
+      last_id = n.id,
+      last_sender = null,
+      listed_sent_at = n.sent_at,
+      listed_id = n.id
+    from numbered n
+    where c.app_id = $1
+    and c.key = $2
+  )
+  insert into messages (
+    app_id, id, conversation, sender, kind, receiver, category, type, data, countable, sent_at, updated_at
+  )
+  select $1, n.id, $2, $3, 2, $4, 'action', 'groupMember', $5::json, false, n.sent_at, n.sent_at
+  from numbered n
+  returning id, sent_at as "sentAt"`)
+
+/**
+ * Writes the action message that a group event leaves in the group, in the transaction of the event and under the
+ * conversation's lock. Its entities are stored with it: they are history. It does not count as unread.
+ * @returns the message as answers show it
+ */
+export async function writeGroupAction(tx: Transaction, event: GroupAction): Promise<Message> {
+  const data = {
+    action: event.action,
+    entities: {
+      by: { entity: event.by, entityType: 'user' },
+      on: { entity: event.on, entityType: 'user' },
+      for: { entity: event.group, entityType: 'group' },
+    },
+    ...(event.scope && { extras: { scope: event.scope } }),
+  }
+  const values = [event.appId, event.conversation, event.by.uid, event.guid, JSON.stringify(data), event.now]
+  const [row] = await tx.query<{ id: number; sentAt: number }>(insert, values)
+  if (row === undefined) throw new Error(`the group ${event.guid} has no conversation`)
+  return {
+    id: String(row.id),
+    conversationId: conversationId(2, event.guid, ''),
+    sender: event.by.uid,
+    receiverType: 'group',
+    receiver: event.guid,
+    category: 'action',
+    type: 'groupMember',
+    data,
+    sentAt: row.sentAt,
+    updatedAt: row.sentAt,
+  }
+}
+
+const insertAboutMessage = statement(`
+  with numbered as materialized (
+    select nextval('message_ids') as id, greatest($9::bigint, c.last_sent_at) as sent_at
+    from conversations c
+    where c.app_id = $1
+    and c.key = $2
+  ),
+  moved as (
+    update conversations c
+    set last_sent_at = n.sent_at,
+      last_id = n.id,
+      last_sender = null
+    from numbered n
+    where c.app_id = $1
+    and c.key = $2
+  )
+  insert into messages (
+    app_id, id, conversation, sender, kind, receiver, category, type, data, subject_id, parent_id, countable, sent_at,
+    updated_at
+  )
+  select $1, n.id, $2, $3, $4, $5, 'action', 'message', $6::json, $7, $8, false, n.sent_at, n.sent_at
+  from numbered n
+  returning id`)
+
+/**
+ * Writes the action message that tells of an edit or a deletion, under the conversation's lock. It names the message by
+ * its id only, so that deleted text does not live on in it, and does not move the conversation in lists.
+ * @param by who did it; the sender of the message where the app acts
+ * @returns the id of the action message
+ */
+export async function writeMessageAction(
+  tx: Transaction,
+  appId: number,
+  action: 'edited' | 'deleted',
+  message: StoredMessage,
+  by: string,
+  now: number,
+): Promise<number> {
+  const { conversation, kind, receiver, id, parentId } = message
+  const data = JSON.stringify({ action })
+  const values = [appId, conversation, by, kind, receiver, data, id, parentId, now]
+  const [row] = await tx.query<{ id: number }>(insertAboutMessage, values)
+  if (row === undefined) throw new Error(`the message ${id} has no conversation`)
+  return row.id
+}

@@ -1,0 +1,65 @@
+import type { Message } from '@parley/contract'
+import type { Queryable } from '../../store/database.ts'
+import { mentionsOfMessages } from './mentions.ts'
+import { pinsOfMessages } from './pins.ts'
+import { reactionsOfMessages } from './reactions.ts'
+import type { StoredMessage } from './rows.ts'
+import { savesOfMessages } from './saves.ts'
+import type { ShowOptions } from './show.ts'
+import { threadsOfMessages } from './threads.ts'
+
+/** Fields that a feature adds to a message: beside the others, and inside `data`. */
+export interface Addition {
+  readonly fields?: Partial<Message>
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+/** A feature whose tables add to messages as they are shown. */
+export interface AddingFeature {
+  /** Bits of `traits`: only messages that have one of them are asked for. */
+  readonly bits: number
+  /** What it adds to each of some messages, by id. */
+  readonly read: (
+    on: Queryable,
+    appId: number,
+    rows: readonly StoredMessage[],
+    options: ShowOptions,
+  ) => Promise<ReadonlyMap<number, Addition>>
+}
+
+/** Every feature that adds to messages; a new one is added here. */
+const features: readonly AddingFeature[] = [
+  mentionsOfMessages,
+  pinsOfMessages,
+  savesOfMessages,
+  reactionsOfMessages,
+  threadsOfMessages,
+]
+
+/** Asks each feature for the messages that have it; pages of plain messages ask nothing. */
+export async function readAdditions(
+  on: Queryable,
+  appId: number,
+  rows: readonly StoredMessage[],
+  options: ShowOptions,
+): Promise<Map<number, Addition[]>> {
+  const additions = new Map<number, Addition[]>()
+  await Promise.all(
+    features.map(async ({ bits, read }) => {
+      const having = rows.filter((row) => (row.traits & bits) !== 0)
+      if (having.length === 0) return
+      for (const [id, addition] of await read(on, appId, having, options)) {
+        additions.set(id, [...(additions.get(id) ?? []), addition])
+      }
+    }),
+  )
+  return additions
+}
+
+export function addTo(message: Message, additions: readonly Addition[]): Message {
+  let shown = message
+  for (const { fields, data } of additions) {
+    shown = { ...shown, ...fields, ...(data && { data: { ...shown.data, ...data } }) }
+  }
+  return shown
+}

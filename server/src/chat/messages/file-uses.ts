@@ -1,0 +1,72 @@
+import { sql } from 'kysely'
+import type { App } from '../../call.ts'
+import { removeUnused } from '../../media/library.ts'
+import { appKey } from '../../store/app-key.ts'
+import type { Queryable } from '../../store/database.ts'
+import { type Fragment, statement } from '../../store/statement.ts'
+import { attachmentsOf } from './traits.ts'
+
+const insert = statement(`
+  insert into media_uses (app_id, message_id, key)
+  select $1, $2, f.key
+  from media_files f
+  where f.app_id = $1
+  and f.key = any($3::text[])
+  and f.removed_at is null
+  on conflict do nothing`)
+
+/** The keys of our own files that the attachments of a message name, by whatever host they were reached. */
+export function mediaKeysOf(app: Pick<App, 'name'>, data: Readonly<Record<string, unknown>>): string[] {
+  if (data.url === undefined && data.attachments === undefined) return []
+  const urls = [data.url, ...attachmentsOf(data).map(({ url }) => url)]
+  const own = new RegExp(`/media/${app.name}/([0-9a-f]{32})/`)
+  return [...new Set(urls.flatMap((url) => (typeof url === 'string' ? (own.exec(url)?.[1] ?? []) : [])))]
+}
+
+/** Notes that a message uses files, so that they stay as long as it does. */
+export async function recordUses(on: Queryable, app: App, messageId: number, keys: readonly string[]): Promise<void> {
+  if (keys.length > 0) await on.query(insert, [app.appId, messageId, keys])
+}
+
+const remove = statement(`
+  delete from media_uses
+  where app_id = $1
+  and message_id = any($2::bigint[])
+  and not key = any($3::text[])
+  returning key`)
+
+/** Ends the use of files by messages, all or all but some; files that no message uses then are served no more. */
+export async function releaseUses(
+  on: Queryable,
+  appId: number,
+  messageIds: readonly number[],
+  except: readonly string[] = [],
+): Promise<void> {
+  const released = await on.query<{ key: string }>(remove, [appId, messageIds, except])
+  await removeUnused(on, appId, [...new Set(released.map(({ key }) => key))])
+}
+
+/**
+ * Ends the use of files by all of some messages, as one statement for those who remove a user or a group with theirs.
+ * @param messages a subquery of message ids, in parentheses
+ */
+export function releaseUsesOf(appId: number, messages: Fragment): Fragment {
+  return sql`
+    with released as (
+      delete from media_uses
+      where app_id = ${appKey(appId)}
+      and message_id in ${messages}
+      returning key
+    )
+    update media_files f
+    set removed_at = extract(epoch from now())::bigint
+    where f.app_id = ${appKey(appId)}
+    and f.removed_at is null
+    and f.key in (select key from released)
+    and not exists (
+      select from media_uses u
+      where u.app_id = f.app_id
+      and u.key = f.key
+      and u.message_id not in ${messages}
+    )`
+}

@@ -1,0 +1,31 @@
+import type { ScopePermissionKey } from '@parley/contract'
+import type { App } from '../../call.ts'
+import type { Queryable } from '../../store/database.ts'
+import { type Membership, readMembership } from '../groups/access.ts'
+import { requireScopePermission } from '../groups/permissions.ts'
+import { type GroupRow, readGroup } from '../groups/rows.ts'
+import { unknownMessage } from './read.ts'
+import type { StoredMessage } from './rows.ts'
+
+/**
+ * What a user may do with a message that he may read, and with what hangs on it: every right to react and to use threads
+ * is asked for here. In one-to-one conversations no scope restricts anybody.
+ * @returns the group and his membership, where the message stands in a group
+ * @throws 403 `ERR_PERMISSION_DENIED`; 404 for who has left the group meanwhile
+ */
+export async function requireMessageRight(
+  on: Queryable,
+  app: App,
+  uid: string,
+  message: StoredMessage,
+  key: ScopePermissionKey,
+): Promise<{ group: GroupRow; membership: Membership } | undefined> {
+  if (message.kind === 1) return undefined
+  const [group, membership] = await Promise.all([
+    readGroup(on, app.appId, message.receiver),
+    readMembership(on, app.appId, message.receiver, uid),
+  ])
+  if (group === undefined || membership === undefined) throw unknownMessage(message.id)
+  requireScopePermission(group, membership, key)
+  return { group, membership }
+}

@@ -1,0 +1,51 @@
+import type { Message } from '@parley/contract'
+import type { Queryable } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import type { AddingFeature, Addition } from './additions.ts'
+import type { StoredMessage } from './rows.ts'
+import type { ShowOptions } from './show.ts'
+import { traits } from './traits.ts'
+
+/**
+ * The offset keeps it a look for each, and the range one by key. The planner believes that where apps are many each user
+ * has given next to nothing: it would look for every one through all that he gave.
+ */
+const selectCounts = statement(`
+  select c.message_id as "messageId", c.reaction, c.count,
+    exists (
+      select from reactions r
+      where r.app_id = c.app_id
+      and r.message_id = c.message_id
+      and r.reaction = c.reaction
+      and r.uid between $3 and $3
+      offset 0
+    ) as "isMine"
+  from reaction_counts c
+  where c.app_id = $1
+  and c.message_id = any($2::bigint[])
+  order by c.message_id, c.first_id`)
+
+/** Adds how many gave each reaction, in the order in which they came up: in `data` and beside it, clients read either. */
+export const reactionsOfMessages: AddingFeature = { bits: traits.reactions, read: readReactionsOf }
+
+type ReactionCount = NonNullable<Message['reactions']>[number]
+
+async function readReactionsOf(
+  on: Queryable,
+  appId: number,
+  rows: readonly StoredMessage[],
+  { viewer }: ShowOptions,
+): Promise<Map<number, Addition>> {
+  const values = [appId, rows.map((row) => row.id), viewer ?? null]
+  const counted = await on.query<{ messageId: number; reaction: string; count: number; isMine: boolean }>(
+    selectCounts,
+    values,
+  )
+  const byMessage = new Map<number, ReactionCount[]>()
+  for (const { messageId, reaction, count, isMine } of counted) {
+    const reactions = byMessage.get(messageId) ?? []
+    reactions.push({ reaction, count, ...(isMine && { reactedByMe: true }) })
+    byMessage.set(messageId, reactions)
+  }
+  return new Map([...byMessage].map(([id, reactions]) => [id, { fields: { reactions }, data: { reactions } }]))
+}

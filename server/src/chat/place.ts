@@ -1,0 +1,19 @@
+import type { Place } from '../events/types.ts'
+
+/** Where a message stands, by what its row tells. */
+export function placeOf(message: {
+  readonly conversation: number
+  readonly kind: 1 | 2
+  readonly sender: string
+  readonly receiver: string
+}): Place {
+  const { conversation, kind, sender, receiver } = message
+  if (kind === 2) return placeOfGroup({ guid: receiver, conversation })
+  // Identifiers are ASCII, so this is byte order.
+  const [first, second] = sender <= receiver ? [sender, receiver] : [receiver, sender]
+  return { conversation, kind, first, second }
+}
+
+export function placeOfGroup({ guid, conversation }: { guid: string; conversation: number }): Place {
+  return { conversation, kind: 2, first: guid, second: '' }
+}

@@ -1,0 +1,328 @@
+import { isIP } from 'node:net'
+import { limits } from '@parley/contract'
+import type { BucketSettings } from '../media/bucket.ts'
+import type { RedisSettings } from '../store/redis.ts'
+import { readSocketSettings, type SocketSettings } from './sockets.ts'
+
+/** Settings of one deployment: read from the environment once at start, validated, frozen. */
+export interface Config {
+  readonly host: string
+  readonly port: number
+  /** Connection URL of an external PostgreSQL 15+; absent: the embedded one. */
+  readonly databaseUrl: string | undefined
+  /** `DATA_DIR` as given; where it leads is decided by the store (root cannot run PostgreSQL everywhere). */
+  readonly dataDir: string | undefined
+  readonly appId: string
+  readonly region: Region
+  readonly apiKey: string | undefined
+  readonly authKey: string | undefined
+  readonly masterKey: string | undefined
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | 'self-signed' | undefined
+  readonly requireHttps: boolean
+  /** Proxies whose `X-Forwarded-*` headers are believed: `true` for any, or addresses and CIDR ranges. */
+  readonly trustProxy: boolean | readonly string[]
+  readonly logLevel: LogLevel
+  /** Origins that browsers may call from; `*` for any. */
+  readonly corsOrigins: readonly string[]
+  /** Processes that serve the port. */
+  readonly workers: number
+  /** What several processes share; absent: there is one. */
+  readonly redis: RedisSettings | undefined
+  /** Where files sent with messages are kept; absent: in the data folder. */
+  readonly mediaBucket: BucketSettings | undefined
+  readonly webhooks: WebhookSettings
+  /** How long events and their deliveries are kept. */
+  readonly eventsRetentionDays: number
+  /** Bounds of the sockets. */
+  readonly sockets: SocketSettings
+  /** Serves the page at `/demo`. */
+  readonly demo: boolean
+  /** Requests a minute, by what they count; what is missing is not limited. */
+  readonly rateLimits: RateLimits
+  /** Records that one request of a data import may have. */
+  readonly importMaxRecords: number
+}
+
+export interface WebhookSettings {
+  /** Private addresses and plain http are allowed too: for development, and for networks that are one's own. */
+  readonly allowPrivate: boolean
+  /** Seconds between the attempts at one delivery. */
+  readonly retrySchedule: readonly number[]
+  /** Hours of failures only, after which a webhook is disabled. */
+  readonly disableAfterHours: number
+}
+
+export type RateLimitName = keyof typeof limits.requestsPerMinute
+export type RateLimits = Readonly<Partial<Record<RateLimitName, number>>>
+
+export const regions = ['us', 'eu', 'in'] as const
+export type Region = (typeof regions)[number]
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** Thrown at start; each line names the variable, what is wrong with it and what it takes. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not valid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads the configuration out of environment variables. Empty variables count as absent.
+ * @throws ConfigError naming every variable that is wrong, not only the first.
+ */
+export function readConfig(environment: Environment): Config {
+  const problems: string[] = []
+  const value = (name: string) => environment[name]?.trim() || undefined
+
+  const matching = (name: string, pattern: RegExp, what: string) => {
+    const text = value(name)
+    if (text !== undefined && !pattern.test(text)) {
+      problems.push(`${name} must be ${what}`)
+      return undefined
+    }
+    return text
+  }
+  const choice = <T extends string>(name: string, choices: readonly T[], fallback: T): T => {
+    const text = value(name)?.toLowerCase()
+    if (text === undefined) return fallback
+    if ((choices as readonly string[]).includes(text)) return text as T
+    problems.push(`${name} must be one of ${choices.join(', ')}; it is "${text}"`)
+    return fallback
+  }
+
+  const config: Config = {
+    host: value('HOST') ?? '127.0.0.1',
+    port: readPort(value('PORT'), problems),
+    databaseUrl: readDatabaseUrl(value('DATABASE_URL'), problems),
+    dataDir: value('DATA_DIR'),
+    appId: (
+      matching('PARLEY_APP_ID', /^[A-Za-z0-9_-]{1,100}$/, '1 to 100 of A-Z a-z 0-9 - _') ?? 'parley'
+    ).toLowerCase(),
+    region: choice('PARLEY_REGION', regions, 'us'),
+    apiKey: matching('PARLEY_API_KEY', /^[0-9a-fA-F]{40}$/, '40 hexadecimal characters')?.toLowerCase(),
+    authKey: matching('PARLEY_AUTH_KEY', /^[0-9a-fA-F]{40}$/, '40 hexadecimal characters')?.toLowerCase(),
+    masterKey: matching(
+      'PARLEY_MASTER_KEY',
+      /^[0-9a-fA-F]{64}$/,
+      '64 hexadecimal characters, as `openssl rand -hex 32` makes them',
+    )?.toLowerCase(),
+    tls: readTls(value('TLS'), value('TLS_CERT_FILE'), value('TLS_KEY_FILE'), problems),
+    requireHttps: readBoolean('REQUIRE_HTTPS', value('REQUIRE_HTTPS'), problems),
+    trustProxy: readTrustProxy(value('TRUST_PROXY'), problems),
+    logLevel: choice('LOG_LEVEL', logLevels, 'info'),
+    corsOrigins: readOrigins(value('CORS_ORIGINS'), problems),
+    workers: readWorkers(value('WORKERS'), value('REDIS_URL'), problems),
+    redis: readRedis(
+      value('REDIS_URL'),
+      matching('REDIS_PREFIX', /^[A-Za-z0-9_.-]{1,100}$/, '1 to 100 of A-Z a-z 0-9 _ . -') ?? 'parley',
+      problems,
+    ),
+    mediaBucket: readBucket(value, problems),
+    webhooks: {
+      allowPrivate: readBoolean('WEBHOOK_ALLOW_PRIVATE', value('WEBHOOK_ALLOW_PRIVATE'), problems),
+      retrySchedule: readRetrySchedule(value('WEBHOOK_RETRY_SCHEDULE_SECONDS'), problems),
+      disableAfterHours: readHours('WEBHOOK_DISABLE_AFTER_HOURS', value('WEBHOOK_DISABLE_AFTER_HOURS'), 120, problems),
+    },
+    eventsRetentionDays: readDays('EVENTS_RETENTION_DAYS', value('EVENTS_RETENTION_DAYS'), 7, problems),
+    sockets: readSocketSettings(value, problems),
+    demo: readDemo(value, problems),
+    rateLimits: readRateLimits(value('RATE_LIMITS'), problems),
+    importMaxRecords: readImportRecords(value('IMPORT_MAX_RECORDS'), problems),
+  }
+  if (config.apiKey !== undefined && config.apiKey === config.authKey) {
+    problems.push('PARLEY_AUTH_KEY must differ from PARLEY_API_KEY')
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(config)
+}
+
+function readPort(text: string | undefined, problems: string[]): number {
+  if (text === undefined) return 8080
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port <= 65_535) return port
+  problems.push(`PORT must be a number from 0 (any free port) to 65535; it is "${text}"`)
+  return 8080
+}
+
+function readDatabaseUrl(text: string | undefined, problems: string[]): string | undefined {
+  if (text === undefined || /^postgres(ql)?:\/\//.test(text)) return text
+  problems.push('DATABASE_URL must start with postgres:// or postgresql://')
+  return undefined
+}
+
+const maxWorkers = 256
+
+/** Processes that do not hear of each other would each serve a chat of their own. */
+function readWorkers(text: string | undefined, redisUrl: string | undefined, problems: string[]): number {
+  if (text === undefined) return 1
+  const workers = Number(text)
+  if (!/^\d{1,3}$/.test(text) || workers < 1 || workers > maxWorkers) {
+    problems.push(`WORKERS must be a number of processes from 1 to ${maxWorkers}; it is "${text}"`)
+    return 1
+  }
+  if (workers > 1 && redisUrl === undefined) {
+    problems.push(
+      `REDIS_URL is missing: with WORKERS=${workers} the processes tell each other what happens through a Redis or Valkey, such as redis://127.0.0.1:6379`,
+    )
+  }
+  return workers
+}
+
+function readRedis(text: string | undefined, prefix: string, problems: string[]): RedisSettings | undefined {
+  if (text === undefined) return undefined
+  if (/^rediss?:\/\/[^/]+/.test(text) && URL.canParse(text)) return { url: text, prefix }
+  problems.push('REDIS_URL must start with redis:// or rediss:// and name a host')
+  return undefined
+}
+
+/** Fractions are for tests: nobody wants to be called again within a second. */
+function readRetrySchedule(text: string | undefined, problems: string[]): readonly number[] {
+  if (text === undefined) return limits.webhooks.retryDelaysSeconds
+  const delays = splitList(text)
+  if (delays.length >= 1 && delays.length <= 30 && delays.every((delay) => /^\d{1,6}(\.\d{1,3})?$/.test(delay))) {
+    return delays.map(Number)
+  }
+  problems.push(
+    `WEBHOOK_RETRY_SCHEDULE_SECONDS must be 1 to 30 numbers of seconds with commas between, such as 10,30,300; it is "${text}"`,
+  )
+  return limits.webhooks.retryDelaysSeconds
+}
+
+function readHours(name: string, text: string | undefined, fallback: number, problems: string[]): number {
+  if (text === undefined) return fallback
+  if (/^\d{1,5}$/.test(text) && Number(text) >= 1) return Number(text)
+  problems.push(`${name} must be a number of hours from 1 to 99999; it is "${text}"`)
+  return fallback
+}
+
+function readDays(name: string, text: string | undefined, fallback: number, problems: string[]): number {
+  if (text === undefined) return fallback
+  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 3650) return Number(text)
+  problems.push(`${name} must be a number of days from 1 to 3650; it is "${text}"`)
+  return fallback
+}
+
+function readBoolean(name: string, text: string | undefined, problems: string[]): boolean {
+  if (text === undefined) return false
+  if (/^(1|true|yes|on)$/i.test(text)) return true
+  if (/^(0|false|no|off)$/i.test(text)) return false
+  problems.push(`${name} must be true or false; it is "${text}"`)
+  return false
+}
+
+/** Where nothing is said, in development only: not with NODE_ENV=production, and reached from this machine alone. */
+function readDemo(value: (name: string) => string | undefined, problems: string[]): boolean {
+  if (value('DEMO') !== undefined) return readBoolean('DEMO', value('DEMO'), problems)
+  const host = value('HOST') ?? '127.0.0.1'
+  return value('NODE_ENV') !== 'production' && /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host)
+}
+
+function readTls(
+  mode: string | undefined,
+  certFile: string | undefined,
+  keyFile: string | undefined,
+  problems: string[],
+): Config['tls'] {
+  if (mode !== undefined && mode !== 'self-signed') problems.push(`TLS must be self-signed; it is "${mode}"`)
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    problems.push(`${certFile === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'} is missing: the two go together`)
+  }
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile }
+  return mode === 'self-signed' ? 'self-signed' : undefined
+}
+
+function readTrustProxy(text: string | undefined, problems: string[]): Config['trustProxy'] {
+  if (text === undefined || /^(0|false|no|off)$/i.test(text)) return false
+  if (/^(1|true|yes|on)$/i.test(text)) return true
+  const proxies = splitList(text)
+  const wrong = proxies.filter((proxy) => !namedRanges.includes(proxy) && !isAddressRange(proxy))
+  if (proxies.length === 0 || wrong.length > 0) {
+    problems.push(
+      `TRUST_PROXY must be true, false, or addresses, CIDR ranges and ${namedRanges.join(', ')}, with commas between; it is "${text}"`,
+    )
+  }
+  return proxies
+}
+
+const namedRanges = ['loopback', 'linklocal', 'uniquelocal']
+
+function isAddressRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) > 0 && Number(bits) <= (version === 4 ? 32 : 128))
+  )
+}
+
+/** Origins as browsers write them: lower case, no path, the port only where it is not the scheme's own. */
+function readOrigins(text: string | undefined, problems: string[]): readonly string[] {
+  if (text === undefined) return ['*']
+  const origins = splitList(text)
+  const wrong = origins.filter((origin) => origin !== '*' && !/^https?:\/\/[^/\s?#@]+\/?$/i.test(origin))
+  if (origins.length === 0 || wrong.length > 0 || !origins.every((origin) => origin === '*' || URL.canParse(origin))) {
+    problems.push(
+      `CORS_ORIGINS must be * or origins such as https://chat.example.com, with commas between; it is "${text}"`,
+    )
+    return []
+  }
+  return origins.map((origin) => (origin === '*' ? origin : new URL(origin).origin))
+}
+
+function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+/** The settings of a bucket go together; one alone is a mistake. */
+function readBucket(value: (name: string) => string | undefined, problems: string[]): BucketSettings | undefined {
+  const names = ['MEDIA_S3_ENDPOINT', 'MEDIA_S3_BUCKET', 'MEDIA_S3_ACCESS_KEY_ID', 'MEDIA_S3_SECRET_ACCESS_KEY']
+  const [endpoint, bucket, accessKeyId, secretAccessKey] = names.map(value)
+  const missing = names.filter((name) => value(name) === undefined)
+  if (missing.length === names.length) return undefined
+  for (const name of missing) problems.push(`${name} is missing: ${names.join(', ')} go together`)
+  if (endpoint !== undefined && !/^https?:\/\/[^/\s]+/.test(endpoint)) {
+    problems.push(`MEDIA_S3_ENDPOINT must be the address of an S3-compatible service; it is "${endpoint}"`)
+  }
+  if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) return undefined
+  return { endpoint, bucket, accessKeyId, secretAccessKey, region: value('MEDIA_S3_REGION') ?? 'us-east-1' }
+}
+
+/** A body is 16 MB at most all the same, so there is no need for more than a hundred thousand. */
+function readImportRecords(text: string | undefined, problems: string[]): number {
+  if (text === undefined) return limits.importRecords
+  const records = Number(text)
+  if (/^\d+$/.test(text) && records >= 1 && records <= 100_000) return records
+  problems.push(`IMPORT_MAX_RECORDS must be a number from 1 to 100000; it is "${text}"`)
+  return limits.importRecords
+}
+
+/** `off`, `hosted` for the documented figures, or figures of one's own: `core=600,sendPerUser=30`. */
+function readRateLimits(text: string | undefined, problems: string[]): RateLimits {
+  if (text === undefined || text.toLowerCase() === 'off') return {}
+  if (text.toLowerCase() === 'hosted') return limits.requestsPerMinute
+  const names = Object.keys(limits.requestsPerMinute) as RateLimitName[]
+  const rateLimits: Partial<Record<RateLimitName, number>> = {}
+  for (const part of text.split(',')) {
+    const [name = '', figure = ''] = part.split('=').map((piece) => piece.trim())
+    const known = names.find((candidate) => candidate.toLowerCase() === name.toLowerCase())
+    if (known === undefined || !/^[1-9]\d{0,8}$/.test(figure)) {
+      problems.push(
+        `RATE_LIMITS must be off, hosted, or figures such as core=600,standard=1200 (of ${names.join(', ')}); not "${part}"`,
+      )
+    } else {
+      rateLimits[known] = Number(figure)
+    }
+  }
+  return rateLimits
+}

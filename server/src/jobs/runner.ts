@@ -1,0 +1,105 @@
+import { EventEmitter } from 'node:events'
+import { Logger, type TaskList, type WorkerPool } from 'graphile-worker'
+import type { Registry } from 'prom-client'
+import type { Log } from '../log.ts'
+import { type ConnectionSettings, isConnectionFailure } from '../store/connection.ts'
+import { createPoolGuard } from './pool-guard.ts'
+import { type JobRunnerState, watchFetches } from './watch.ts'
+import { startWorker, type Worker } from './worker.ts'
+
+/**
+ * Runs jobs of graphile-worker in this process, beside those of other processes. The worker ends when it cannot write to
+ * the database, and may stall without a word; then another takes its place.
+ */
+export interface JobRunner {
+  readonly state: JobRunnerState
+  start(): void
+  /** Lets running jobs end; then the database has three seconds for what is to be written of them. */
+  stop(): Promise<void>
+}
+
+export interface JobRunnerOptions {
+  readonly connection: ConnectionSettings
+  readonly log: Log
+  readonly registry: Registry
+  readonly tasks: TaskList
+}
+
+const restartMs = 1_000
+
+export function createJobRunner({ connection, log, registry, tasks }: JobRunnerOptions): JobRunner {
+  const guard = createPoolGuard(connection, log)
+  /** The present one, and former ones whose last jobs have yet to end. */
+  const workers = new Set<Worker>()
+  let present: Worker | undefined
+  let lastFailure: unknown
+  let stopped = false
+  let restart: NodeJS.Timeout | undefined
+
+  const watch = watchFetches({
+    registry,
+    onStalled(seconds) {
+      log.warn({ seconds, cause: reasonOf(lastFailure) }, 'no jobs could be fetched; the job runner begins anew')
+      lastFailure = undefined
+      clearTimeout(restart)
+      if (present !== undefined) void dismiss(present)
+      begin()
+    },
+    onResumed: () => log.info('jobs are fetched again'),
+  })
+  const logger = quietLogger(log, (failure) => {
+    lastFailure = failure
+  })
+
+  const begin = () => {
+    const events = new EventEmitter()
+    // The guard is told the name under which this process locks jobs, each time a worker begins.
+    events.on('pool:create', ({ workerPool }: { workerPool: WorkerPool }) => guard.hold(workerPool.id))
+    watch.follow(events)
+    const worker = startWorker({ connection, tasks, events, logger })
+    workers.add(worker)
+    present = worker
+    void worker.ended.then((error) => {
+      if (present !== worker || stopped) return
+      if (error !== undefined && !isConnectionFailure(error))
+        log.warn({ err: error }, 'the job runner is started again')
+      lastFailure = error
+      void dismiss(worker)
+      restart = setTimeout(begin, restartMs).unref()
+    })
+  }
+  const dismiss = async (worker: Worker) => {
+    if (present === worker) present = undefined
+    await worker.stop()
+    workers.delete(worker)
+  }
+
+  return {
+    get state() {
+      return watch.state
+    },
+    start() {
+      void guard.start()
+      begin()
+    },
+    async stop() {
+      stopped = true
+      clearTimeout(restart)
+      watch.stop()
+      await Promise.all([...workers].map((worker) => worker.stop()))
+      await guard.stop()
+    },
+  }
+}
+
+function reasonOf(failure: unknown): string | undefined {
+  return failure instanceof Error ? failure.message : undefined
+}
+
+/** The worker's own words are for those who look for faults; jobs log what matters themselves. */
+function quietLogger(log: Log, onFailure: (failure: unknown) => void): Logger {
+  return new Logger(() => (level, message, meta) => {
+    if (level === 'error' && meta?.error !== undefined) onFailure(meta.error)
+    if (level === 'error' || level === 'warning') log.debug({ worker: message }, 'job runner')
+  })
+}

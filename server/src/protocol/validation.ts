@@ -1,0 +1,148 @@
+import { badRequest, type ErrorDetail } from '@parley/contract'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+
+/**
+ * One strict validator for every part of a request: nothing is coerced, since operator objects and numbers where a
+ * string was meant are how peers were broken. Queries are converted by their own reader beforehand.
+ */
+const settings = { strict: false, coerceTypes: false, useDefaults: false, verbose: true } as const
+/** Stops at the first flaw, so that a body with a million of them costs no more than one. */
+const quick = new Ajv({ ...settings, allErrors: false })
+/** Finds every flaw, to name them all. */
+const thorough = new Ajv({ ...settings, allErrors: true })
+
+const maxDetails = 20
+/** Items of lists in a body up to which all its flaws are looked for. */
+const maxItemsForAll = 1000
+
+/** Compiles a schema to a check that throws 400 `ERR_BAD_REQUEST` naming the fields that are wrong, up to 20. */
+export function compileCheck(part: 'query' | 'headers' | 'body' | 'frame', schema: object): (value: unknown) => void {
+  const validate = quick.compile(schema)
+  let validateAll: ValidateFunction | undefined
+  return (value) => {
+    if (validate(value)) return
+    let flaws = validate.errors ?? []
+    if (countItems(value, maxItemsForAll) < maxItemsForAll) {
+      validateAll ??= thorough.compile(schema)
+      validateAll(value)
+      flaws = validateAll.errors ?? flaws
+    }
+    throw badRequest(
+      withoutBranches(flaws)
+        .slice(0, maxDetails)
+        .map((flaw) => describe(part, flaw)),
+    )
+  }
+}
+
+function countItems(value: unknown, enough: number): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  for (const member of Object.values(value)) {
+    count += 1 + countItems(member, enough - count)
+    if (count >= enough) break
+  }
+  return count
+}
+
+/** Of a value that fits none of several schemas, only that is said, not also why it does not fit each of them. */
+function withoutBranches(flaws: readonly ErrorObject[]): ErrorObject[] {
+  const unions = flaws.filter(({ keyword }) => keyword === 'anyOf')
+  return flaws.filter(({ schemaPath }) => !unions.some((union) => schemaPath.startsWith(`${union.schemaPath}/`)))
+}
+
+function describe(part: string, flaw: ErrorObject): ErrorDetail {
+  const path = [part, ...flaw.instancePath.split('/').slice(1).map(unescapePointer)].join('/')
+  const params = flaw.params as Record<string, unknown>
+  switch (flaw.keyword) {
+    case 'required':
+      return { path: `${path}/${params.missingProperty}`, message: 'is required' }
+    case 'additionalProperties':
+      return { path: `${path}/${params.additionalProperty}`, message: 'is not known here' }
+    case 'enum':
+      return { path, message: `must be one of ${(params.allowedValues as unknown[]).join(', ')}` }
+    case 'anyOf':
+      return { path, message: `must be: ${flaw.parentSchema?.description ?? 'one of several forms'}` }
+    default:
+      return { path, message: flaw.message ?? 'is not valid' }
+  }
+}
+
+function unescapePointer(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+const maxDepth = 32
+
+/**
+ * Walks a parsed body or query: refuses what is nested too deep, text with NUL characters, and members that reach for
+ * the prototype of an object (400); makes the rest storable by replacing broken surrogates. Changes the value in place.
+ * @param path where the value stands in the request: `body`, `query`
+ */
+export function sanitize(value: unknown, path: string, depth = 0): unknown {
+  if (typeof value === 'string') return sanitizeText(value, path)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= maxDepth) throw badRequest([{ path, message: `is nested deeper than ${maxDepth} levels` }])
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = sanitize(value[i], `${path}/${i}`, depth + 1)
+    return value
+  }
+  const object = value as Record<string, unknown>
+  for (const key of Object.keys(object)) {
+    const clean = sanitizeText(key, path)
+    if (reachesForPrototype(clean, object[key]))
+      throw badRequest([{ path: `${path}/${clean}`, message: 'is not allowed' }])
+    const member = sanitize(object[key], `${path}/${clean}`, depth + 1)
+    if (clean !== key) delete object[key]
+    object[clean] = member
+  }
+  return value
+}
+
+/**
+ * Walks a body whose members hold records that are checked one by one (data import): there, broken surrogates are replaced
+ * and nothing is refused, which is for the check of each record to do; all else is sanitized.
+ * @param members the names of those members
+ */
+export function sanitizeRecords(body: unknown, members: readonly string[]): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return sanitize(body, 'body')
+  const sent = Object.entries(body)
+  const holdsRecords = ([name, value]: [string, unknown]) => members.includes(name) && typeof value === 'object'
+  const others = sanitize(Object.fromEntries(sent.filter((member) => !holdsRecords(member))), 'body')
+  const records = sent.filter(holdsRecords).map(([name, value]) => [name, mend(value, 0)])
+  return { ...(others as object), ...Object.fromEntries(records) }
+}
+
+/** Deeper than any record that is taken; what lies below is left as it is. */
+const mendedDepth = 64
+
+function mend(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed()
+  if (typeof value !== 'object' || value === null || depth >= mendedDepth) return value
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = mend(value[i], depth + 1)
+    return value
+  }
+  const object = value as Record<string, unknown>
+  for (const key of Object.keys(object)) {
+    const member = object[key]
+    const mended = mend(member, depth + 1)
+    if (key.isWellFormed()) {
+      if (mended !== member) object[key] = mended
+    } else {
+      delete object[key]
+      object[key.toWellFormed()] = mended
+    }
+  }
+  return value
+}
+
+function reachesForPrototype(key: string, member: unknown): boolean {
+  if (key === '__proto__') return true
+  return key === 'constructor' && typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype')
+}
+
+function sanitizeText(text: string, path: string): string {
+  if (text.includes('\0')) throw badRequest([{ path, message: 'contains a NUL character' }])
+  return text.isWellFormed() ? text : text.toWellFormed()
+}

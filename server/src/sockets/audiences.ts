@@ -1,0 +1,178 @@
+import type { GroupScope, Permissions } from '@parley/contract'
+import type { Database } from '../store/database.ts'
+import { statement } from '../store/statement.ts'
+import type { AppSockets } from './registry.ts'
+
+/**
+ * The members of one group that are connected to this process. Read when something is said there, then kept current by what
+ * is told of joining and leaving; who connects later is looked up with the next thing said. Read anew after a while, since
+ * imports tell nothing.
+ */
+export interface Audience {
+  readonly guid: string
+  readonly members: Set<string>
+  /** How many arrivals of the app have been looked up. */
+  checked: number
+  /** Of the group when all were looked up: it changes with the members. */
+  revision: number
+  /** Epoch milliseconds: when all were looked up. */
+  readAt: number
+  /** uids whose membership changed while others are being looked up: what was told of them counts. */
+  changed: Set<string> | undefined
+  reading: Promise<void> | undefined
+  /** What is set on the scopes of the group, as of a moment ago. */
+  scopes:
+    | {
+        readonly permissions: Readonly<Partial<Record<GroupScope, Permissions>>>
+        readonly areSet: boolean
+        readonly readAt: number
+      }
+    | undefined
+  /** Epoch milliseconds. */
+  usedAt: number
+  /** Typing told in the second that began at `typingSince`. */
+  typing: number
+  typingSince: number
+}
+
+const selectMembers = statement(`
+  select m.uid, g.revision
+  from groups g
+  left join group_members m on m.app_id = g.app_id and m.guid = g.guid and m.uid = any($3::text[])
+  where g.app_id = $1
+  and g.guid = $2`)
+
+/** In place of a revision: as the members are now, not as far as they are known. */
+export const asOfNow = Number.POSITIVE_INFINITY
+
+const maxAudiences = 20_000
+const forgetAfterMs = 300_000
+const readAnewAfterMs = 60_000
+
+/** What is known of a group, current or not. */
+export function audienceOf(sockets: AppSockets, guid: string): Audience {
+  let audience = sockets.audiences.get(guid)
+  if (audience === undefined) {
+    if (sockets.audiences.size >= maxAudiences) forgetOldest(sockets)
+    audience = {
+      guid,
+      members: new Set(),
+      checked: -1,
+      revision: 0,
+      readAt: 0,
+      changed: undefined,
+      reading: undefined,
+      scopes: undefined,
+      usedAt: 0,
+      typing: 0,
+      typingSince: 0,
+    }
+    sockets.audiences.set(guid, audience)
+  }
+  audience.usedAt = Date.now()
+  return audience
+}
+
+/** Everybody who is connected has been looked up, and not too long ago. */
+export function isCurrent(sockets: AppSockets, audience: Audience): boolean {
+  return audience.checked === sockets.arrived && Date.now() - audience.readAt < readAnewAfterMs
+}
+
+/**
+ * The audience of a group, once everybody who is connected has been looked up.
+ * @param revision of the group as of which it must be known, at least: what happened there may be heard of before the change
+ *   of members that came first
+ */
+export async function currentAudience(
+  database: Database,
+  sockets: AppSockets,
+  guid: string,
+  revision = 0,
+): Promise<Audience> {
+  for (let isReadNow = false; ; ) {
+    const audience = audienceOf(sockets, guid)
+    const isKnown = revision === asOfNow ? isReadNow : audience.revision >= revision
+    if (isKnown && isCurrent(sockets, audience)) return audience
+    if (audience.reading === undefined) {
+      isReadNow = true
+      audience.reading = lookUp(database, sockets, audience, !isKnown).finally(() => {
+        audience.reading = undefined
+      })
+    }
+    await audience.reading
+  }
+}
+
+async function lookUp(
+  database: Database,
+  sockets: AppSockets,
+  audience: Audience,
+  isWholeAsked: boolean,
+): Promise<void> {
+  const upTo = sockets.arrived
+  const startedAt = Date.now()
+  const isWhole = isWholeAsked || audience.checked < 0 || startedAt - audience.readAt >= readAnewAfterMs
+  const uids = isWhole ? [...sockets.users.keys()] : sockets.arrivedSince(audience.checked)
+  const changed = new Set<string>()
+  audience.changed = changed
+  try {
+    const values = [sockets.app.appId, audience.guid, uids]
+    const rows = await database.query<{ uid: string | null; revision: number }>(selectMembers, values)
+    const found = new Set(rows.map(({ uid }) => uid))
+    for (const uid of uids) {
+      if (changed.has(uid)) continue
+      if (found.has(uid)) audience.members.add(uid)
+      else audience.members.delete(uid)
+    }
+    audience.checked = upTo
+    if (isWhole) {
+      audience.readAt = startedAt
+      // Of a group that is gone, nothing newer will be known.
+      audience.revision = rows[0]?.revision ?? Number.MAX_SAFE_INTEGER
+    }
+  } finally {
+    audience.changed = undefined
+  }
+}
+
+/** Members came or went. */
+export function changeMembers(sockets: AppSockets, guid: string, uids: readonly string[], areMembers: boolean): void {
+  const audience = sockets.audiences.get(guid)
+  if (audience === undefined) return
+  for (const uid of uids) {
+    audience.changed?.add(uid)
+    if (!areMembers) audience.members.delete(uid)
+    else if (sockets.connectionsOf(uid).length > 0) audience.members.add(uid)
+  }
+}
+
+/** A group is gone, or what is known of it is in doubt: it is read anew when something is said there. */
+export function forgetAudience(sockets: AppSockets, guid: string): void {
+  const audience = sockets.audiences.get(guid)
+  // Whoever waits for it must not take it for current.
+  if (audience !== undefined) {
+    audience.members.clear()
+    audience.checked = -1
+  }
+  sockets.audiences.delete(guid)
+}
+
+/** As `forgetAudience`, of all groups of an app. */
+export function forgetAudiences(sockets: AppSockets): void {
+  for (const guid of [...sockets.audiences.keys()]) forgetAudience(sockets, guid)
+}
+
+/** Forgets groups in which nothing has been said for long. */
+export function forgetIdle(sockets: AppSockets, now: number): void {
+  for (const [guid, { usedAt, reading }] of sockets.audiences) {
+    if (reading === undefined && now - usedAt > forgetAfterMs) sockets.audiences.delete(guid)
+  }
+}
+
+function forgetOldest(sockets: AppSockets): void {
+  for (const [guid, { reading }] of sockets.audiences) {
+    if (reading !== undefined) continue
+    sockets.audiences.delete(guid)
+    return
+  }
+}

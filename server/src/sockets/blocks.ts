@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache'
+import type { Database, Queryable } from '../store/database.ts'
+import { statement } from '../store/statement.ts'
+
+/** Who stands in a block with a user. */
+export interface BlocksOf {
+  /** Whom he has blocked. */
+  readonly blocked: ReadonlySet<string>
+  /** Who has blocked him. */
+  readonly blockers: ReadonlySet<string>
+}
+
+/** Blocks of users who do something, kept in memory and dropped when one is told of. */
+export interface BlockBook {
+  of(appId: number, uid: string): Promise<BlocksOf>
+  /** Blocks of these users changed. */
+  drop(appId: number, uids: readonly string[]): void
+  dropAll(): void
+}
+
+const select = statement(`
+  select b.blocker, b.blocked
+  from blocks b
+  where b.app_id = $1
+  and b.blocker = any($2::text[])
+  union all
+  select b.blocker, b.blocked
+  from blocks b
+  where b.app_id = $1
+  and b.blocked = any($2::text[])`)
+
+/** What is told of blocks drops them at once; this is for what nobody tells. */
+const keptMs = 60_000
+
+const none: ReadonlySet<string> = new Set()
+const noBlocks: BlocksOf = { blocked: none, blockers: none }
+
+export const areApart = (blocks: BlocksOf, uid: string): boolean => blocks.blocked.has(uid) || blocks.blockers.has(uid)
+
+/** The blocks of several users at once; who has none is not in the map. */
+export async function readBlocks(
+  on: Queryable,
+  appId: number,
+  uids: readonly string[],
+): Promise<ReadonlyMap<string, BlocksOf>> {
+  const wanted = new Set(uids)
+  const found = new Map<string, { blocked: Set<string>; blockers: Set<string> }>()
+  const entry = (uid: string) => {
+    const known = found.get(uid) ?? { blocked: new Set<string>(), blockers: new Set<string>() }
+    found.set(uid, known)
+    return known
+  }
+  for (const { blocker, blocked } of await on.query<{ blocker: string; blocked: string }>(select, [appId, uids])) {
+    if (wanted.has(blocker)) entry(blocker).blocked.add(blocked)
+    if (wanted.has(blocked)) entry(blocked).blockers.add(blocker)
+  }
+  return found
+}
+
+export function createBlockBook(database: Database): BlockBook {
+  const known = new LRUCache<string, Promise<BlocksOf>>({ max: 20_000, ttl: keptMs })
+
+  return {
+    async of(appId, uid) {
+      const key = `${appId} ${uid}`
+      for (;;) {
+        let reading = known.get(key)
+        if (reading === undefined) {
+          reading = readBlocks(database, appId, [uid]).then((blocks) => blocks.get(uid) ?? noBlocks)
+          known.set(key, reading)
+          const mine = reading
+          reading.catch(() => {
+            if (known.peek(key) === mine) known.delete(key)
+          })
+        }
+        const blocks = await reading
+        // Dropped while it was read: what was found may be from before.
+        if (known.peek(key) === reading) return blocks
+      }
+    },
+    drop(appId, uids) {
+      for (const uid of uids) known.delete(`${appId} ${uid}`)
+    },
+    dropAll: () => known.clear(),
+  }
+}

@@ -1,0 +1,124 @@
+import type { Context } from '../context.ts'
+import type { Place } from '../events/types.ts'
+import { currentAudience, isCurrent } from './audiences.ts'
+import { areApart, type BlockBook } from './blocks.ts'
+import type { Connection } from './connection.ts'
+import { encodeFrame } from './frames.ts'
+import type { AppSockets } from './registry.ts'
+import { isPlain, readSight, type Shown } from './sight.ts'
+
+/** One frame for those who take part in a conversation. */
+export interface Telling {
+  readonly place: Omit<Place, 'conversation'>
+  /** Who did it. His other devices are told, the one that he did it with knows. */
+  readonly actor: string
+  readonly device?: string | undefined
+  /**
+   * Whom blocks keep it from. `pair`: one-to-one, the other side. `everywhere`: in groups too, members who stand in a block
+   * with the actor. `nothing`: a rule has looked already. In groups, sockets that hide blocked users are spared either way.
+   */
+  readonly blocksKeep: 'nothing' | 'pair' | 'everywhere'
+  /** Revision of the group as of which its members must be known, or `asOfNow`. */
+  readonly revision?: number
+  /** Of a group's members, these only. */
+  readonly only?: readonly string[]
+  /** Messages that it shows, or gives a reaction to: roles and scopes may hide them. */
+  readonly shows?: () => readonly Shown[] | Promise<readonly Shown[]>
+  readonly isReaction?: boolean
+  /** It is stored, so whoever may have missed it must connect again and list what is new. */
+  readonly isStored: boolean
+  /** The frame; undefined when what it tells of is gone. */
+  readonly frame: () => object | undefined | Promise<object | undefined>
+}
+
+export interface TellingParts {
+  readonly context: Context
+  readonly blocks: BlockBook
+}
+
+/**
+ * Tells it. What must be read is read first; who is told is decided at the last moment and in one go, so nobody hears of a
+ * group whom the bus has told to be out of it.
+ */
+export async function tell(parts: TellingParts, sockets: AppSockets, telling: Telling): Promise<void> {
+  const { kind, first, second } = telling.place
+  if (kind === 1 && sockets.connectionsOf(first).length + sockets.connectionsOf(second).length === 0) return
+  const blocks = await blocksOf(parts, sockets, telling)
+  const frame = await telling.frame()
+  if (frame === undefined) return
+  if (kind === 1) {
+    const other = telling.actor === first ? second : first
+    const uids = blocks !== undefined && areApart(blocks, other) ? [telling.actor] : new Set([first, second])
+    const sight = await sightOf(parts, sockets, telling, uids)
+    sendTo(sockets, uids, telling, encodeFrame(frame), (uid) => sight?.(uid) === false)
+    return
+  }
+  const audience = await currentAudience(parts.context.database, sockets, first, telling.revision)
+  const sight = await sightOf(parts, sockets, telling, audience.members)
+  const uids = telling.only?.filter((uid) => audience.members.has(uid)) ?? audience.members
+  sendTo(sockets, uids, telling, encodeFrame(frame), (uid, connection) => {
+    if (sight?.(uid) === false) return true
+    if (blocks === undefined || uid === telling.actor) return false
+    if (telling.blocksKeep === 'everywhere') return areApart(blocks, uid)
+    return connection.login?.hidesBlocked === true && blocks.blockers.has(uid)
+  })
+  for (const uid of audience.members) if (sockets.connectionsOf(uid).length === 0) audience.members.delete(uid)
+}
+
+/** Can it be told at once? Then nothing waits that could be told in a wrong order. */
+export function tellAtOnce(sockets: AppSockets, telling: Telling): boolean {
+  const { kind, first } = telling.place
+  if (telling.blocksKeep !== 'nothing' || !isPlain(sockets, telling.place)) return false
+  const frame = telling.frame()
+  if (frame === undefined || frame instanceof Promise) return false
+  if (kind === 1) {
+    sendTo(sockets, new Set([first, telling.place.second]), telling, encodeFrame(frame))
+    return true
+  }
+  const audience = sockets.audiences.get(first)
+  if (audience === undefined || !isCurrent(sockets, audience) || sockets.hiding > 0) return false
+  if (audience.revision < (telling.revision ?? 0)) return false
+  audience.usedAt = Date.now()
+  sendTo(sockets, audience.members, telling, encodeFrame(frame))
+  return true
+}
+
+/** Those who may have missed something connect again, and list what is new. */
+export function sendAway(sockets: AppSockets, { kind, first, second }: Telling['place']): void {
+  const audience = kind === 2 ? sockets.audiences.get(first) : undefined
+  const uids =
+    kind === 1
+      ? [first, second]
+      : audience === undefined || audience.checked < 0
+        ? sockets.users.keys()
+        : [...audience.members, ...sockets.arrivedSince(audience.checked)]
+  for (const uid of [...uids]) for (const connection of [...sockets.connectionsOf(uid)]) connection.close('tryAgain')
+}
+
+async function sightOf({ context }: TellingParts, sockets: AppSockets, telling: Telling, uids: Iterable<string>) {
+  if (telling.shows === undefined || isPlain(sockets, telling.place)) return undefined
+  return readSight(context, sockets, telling, uids, await telling.shows(), telling.isReaction === true)
+}
+
+async function blocksOf({ blocks }: TellingParts, sockets: AppSockets, { place, blocksKeep, actor }: Telling) {
+  const isAsked = place.kind === 1 ? blocksKeep !== 'nothing' : blocksKeep === 'everywhere' || sockets.hiding > 0
+  return isAsked ? blocks.of(sockets.app.appId, actor) : undefined
+}
+
+function sendTo(
+  sockets: AppSockets,
+  uids: Iterable<string>,
+  { actor, device }: Telling,
+  encoded: Buffer,
+  isSpared?: (uid: string, connection: Connection) => boolean,
+): void {
+  for (const uid of uids) {
+    const connections = sockets.connectionsOf(uid)
+    // One that is too slow leaves the list only once it is closed.
+    for (const connection of connections) {
+      if (uid === actor && device !== undefined && connection.login?.info.deviceId === device) continue
+      if (isSpared?.(uid, connection) === true) continue
+      connection.send(encoded)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import type { Duplex } from 'node:stream'
+import { type PresenceSubscription, type SocketClose, socketCloses } from '@parley/contract'
+import type { WebSocket } from 'ws'
+import type { App } from '../call.ts'
+import type { SocketSettings } from '../config/sockets.ts'
+import { encodeFrame } from './frames.ts'
+import type { ConnectionInfo } from './presence/store.ts'
+
+/** So many seconds' worth of frames may come at once. */
+const burst = 4
+
+/** Whose coming and going a client hears of, as far as his role lets him see users. */
+export interface Watch {
+  readonly kind: Exclude<PresenceSubscription, 'NONE'>
+  readonly friendsOnly: boolean
+  /** Users of these roles only; null: of any. */
+  readonly roles: readonly string[] | null
+}
+
+/** Who came in by a socket. */
+export interface Login {
+  readonly app: App
+  readonly uid: string
+  /** What the client said of itself. Its device or tab is not told what it did itself. */
+  readonly info: ConnectionInfo
+  /** HMAC digest (base64) of the token, to close the socket with it. */
+  readonly token: string
+  readonly watch: Watch | undefined
+  /** Nothing in groups from users whom this one has blocked. */
+  readonly hidesBlocked: boolean
+}
+
+/** What all sockets of a process share. */
+export interface SocketHost {
+  readonly settings: SocketSettings
+  /** A socket is told to close. */
+  readonly onClosing: (reason: SocketClose) => void
+}
+
+/** One socket. It holds little, since there may be tens of thousands; time is kept for all of them by one sweep. */
+export class Connection {
+  readonly ws: WebSocket
+  /** The app named by host or header; empty where neither does. */
+  appName: string | undefined
+  login: Login | undefined
+  state: 'new' | 'authenticating' | 'ready' | 'closing' = 'new'
+  /** Epoch milliseconds: when something was last heard; of a new one, when it opened; of a closing one, since when. */
+  since = Date.now()
+  isPinged = false
+  /** Frames of its client that are being worked on. */
+  inFlight = 0
+  /** Frames that came before the login was checked. */
+  early: string[] | undefined
+  private readonly host: SocketHost
+  private readonly stream: Duplex
+  private allowance: number
+  private allowedAt = Date.now()
+
+  constructor(host: SocketHost, ws: WebSocket, stream: Duplex, appName: string | undefined) {
+    this.host = host
+    this.ws = ws
+    this.stream = stream
+    this.appName = appName
+    this.allowance = host.settings.framesPerSecond * burst
+  }
+
+  /** Sends frames as `encodeFrame` makes them. Who reads too slowly is told so and hears nothing more. */
+  send(encoded: Buffer): void {
+    if (this.state === 'closing' || !this.stream.writable) return
+    // Straight to the stream: the frame is encoded once for all, and between frames of `ws`, which writes whole ones.
+    this.stream.write(encoded)
+    if (this.stream.writableLength > this.host.settings.bufferBytes) this.close('tooSlow')
+  }
+
+  sendFrame(frame: object): void {
+    this.send(encodeFrame(frame))
+  }
+
+  /** Closes with a code; the sweep ends the connection should the client not answer. */
+  close(reason: SocketClose): void {
+    if (this.state === 'closing') return
+    this.state = 'closing'
+    this.since = Date.now()
+    this.host.onClosing(reason)
+    this.ws.close(socketCloses[reason].code, reason)
+  }
+
+  /** Takes a frame off what the client may send. @returns false when it has sent too many */
+  allows(): boolean {
+    const now = Date.now()
+    const { framesPerSecond } = this.host.settings
+    const most = framesPerSecond * burst
+    this.allowance = Math.min(most, this.allowance + ((now - this.allowedAt) / 1000) * framesPerSecond)
+    this.allowedAt = now
+    if (this.allowance < 1) return false
+    this.allowance -= 1
+    return true
+  }
+}

@@ -1,0 +1,219 @@
+import { LRUCache } from 'lru-cache'
+import { readMessages } from '../chat/messages/rows.ts'
+import type { BusEvent, MessageChanged, MessageSent, Receipt, ReceiptOfAll } from '../events/types.ts'
+import { asOfNow, changeMembers, forgetAudience } from './audiences.ts'
+import { sendAway, type Telling, type TellingParts, tell, tellAtOnce } from './broadcast.ts'
+import { Lanes } from './lanes.ts'
+import type { PresenceFanout } from './presence/fanout.ts'
+import type { AppSockets, Registry } from './registry.ts'
+import { messageFrame, reactionFrame, readMessageOf, receiptsFrame, signalFrame } from './show.ts'
+import { shownOf } from './sight.ts'
+import type { Cards } from './user-summaries.ts'
+
+/** Turns what the bus tells into frames for those who may hear of it. */
+export interface Delivery {
+  readonly onEvent: (appId: number, event: BusEvent) => void
+  /** Resolves when what was told is on its way. */
+  drain(): Promise<void>
+}
+
+export interface DeliveryParts extends TellingParts {
+  readonly registry: Registry
+  readonly cards: Cards
+  readonly presence: PresenceFanout
+}
+
+/** More than this waits only when the database does not answer. */
+const maxWaiting = 20_000
+
+export function createDelivery(parts: DeliveryParts): Delivery {
+  const { registry, cards, blocks, presence, context } = parts
+  const lanes = new Lanes()
+  /** Senders of messages in groups, to whom receipts go; most receipts are for what was sent a moment ago. */
+  const authors = new LRUCache<string, string>({ max: 20_000 })
+  let queue: Array<() => void> = []
+
+  /** At the end of this turn of the event loop, so that what was committed just before has mostly been heard of. */
+  const later = (work: () => void) => {
+    if (queue.length === 0) setImmediate(flush)
+    queue.push(work)
+  }
+  const flush = () => {
+    const works = queue
+    queue = []
+    for (const work of works) work()
+  }
+
+  const laneOf = ({ app }: AppSockets, { kind, first, second }: Telling['place']) =>
+    `${app.appId} ${kind} ${first} ${second}`
+
+  const dispatch = (sockets: AppSockets, telling: Telling) => {
+    if (lanes.isEmpty(laneOf(sockets, telling.place)) && tellAtOnce(sockets, telling)) return
+    wait(sockets, telling.place, telling.isStored, async () => telling)
+  }
+
+  const wait = (
+    sockets: AppSockets,
+    place: Telling['place'],
+    isStored: boolean,
+    prepare: () => Promise<Telling | undefined>,
+  ) => {
+    if (lanes.length >= maxWaiting) {
+      if (isStored) sendAway(sockets, place)
+      return
+    }
+    lanes.add(laneOf(sockets, place), async () => {
+      try {
+        const telling = await prepare()
+        if (telling !== undefined) await tell(parts, sockets, telling)
+      } catch (error) {
+        context.log.warn({ cause: (error as Error).message }, 'something could not be told over sockets')
+        if (isStored) sendAway(sockets, place)
+      }
+    })
+  }
+
+  /** A message as it came along, else as it is stored. */
+  const dispatchMessage = (sockets: AppSockets, event: MessageSent | MessageChanged) => {
+    const { place, device, message } = event
+    const { app } = sockets
+    // A send to somebody who stands in a block was refused.
+    const blocksKeep = event.trigger === 'message_sent' ? 'nothing' : 'pair'
+    // Messages come often and say as of when; the others come rarely, and it is looked.
+    const revision = event.trigger === 'message_sent' ? (event.groupRevision ?? 0) : asOfNow
+    if (message !== undefined) {
+      const frame = () => messageFrame(app, event, message)
+      const shows = () => shownOf(message)
+      dispatch(sockets, { place, device, actor: message.sender, blocksKeep, revision, isStored: true, shows, frame })
+      return
+    }
+    wait(sockets, place, true, async () => {
+      const found = await readMessageOf(context.database, app, event)
+      if (found === undefined) return undefined
+      const frame = () => messageFrame(app, event, found)
+      const shows = () => shownOf(found)
+      return { place, device, actor: found.sender, blocksKeep, revision, isStored: true, shows, frame }
+    })
+  }
+
+  const authorOf = async (appId: number, id: number): Promise<string | undefined> => {
+    const key = `${appId} ${id}`
+    const known = authors.get(key)
+    if (known !== undefined) return known
+    const author = (await readMessages(context.database, appId, [id])).get(id)?.sender
+    if (author !== undefined) authors.set(key, author)
+    return author
+  }
+
+  /** One-to-one, the other side hears of a mark. In a group only the author does: all members would be a storm. */
+  const dispatchReceipt = (sockets: AppSockets, event: Receipt | ReceiptOfAll) => {
+    const { place, messageId } = event
+    const { app } = sockets
+    const { uid, device } = 'uid' in event ? event : {}
+    const about = { place, device, blocksKeep: 'everywhere', isStored: false } as const
+    if (place.kind === 1) {
+      const author = uid === place.first ? place.second : place.first
+      const frame = () => receiptsFrame(cards, app, event, author)
+      dispatch(sockets, { ...about, actor: uid ?? author, frame })
+      return
+    }
+    void authorOf(app.appId, messageId).then(
+      (author) => {
+        if (author === undefined) return
+        const frame = () => receiptsFrame(cards, app, event, author)
+        const only = uid === undefined ? [author] : [author, uid]
+        dispatch(sockets, { ...about, actor: uid ?? author, only, frame })
+      },
+      (error: Error) => context.log.warn({ cause: error.message }, 'a receipt could not be told over sockets'),
+    )
+  }
+
+  const onChatEvent = (sockets: AppSockets, event: Exclude<BusEvent, { control: unknown }>) => {
+    const { app } = sockets
+    if ('signal' in event) {
+      const frame = () => signalFrame(cards, app, event)
+      dispatch(sockets, {
+        place: event,
+        actor: event.uid,
+        device: event.device,
+        blocksKeep: 'everywhere',
+        isStored: false,
+        frame,
+      })
+      return
+    }
+    switch (event.trigger) {
+      case 'message_sent': {
+        const { place, message, messageId } = event
+        if (place.kind === 2 && message !== undefined) authors.set(`${app.appId} ${messageId}`, message.sender)
+        dispatchMessage(sockets, event)
+        return
+      }
+      case 'message_edited':
+      case 'message_deleted':
+        dispatchMessage(sockets, event)
+        return
+      case 'message_reaction_added':
+      case 'message_reaction_removed': {
+        const frame = () => reactionFrame(cards, app, event)
+        const shows = async () => {
+          const message = (await readMessages(context.database, app.appId, [event.messageId])).get(event.messageId)
+          return message === undefined ? [] : [message]
+        }
+        const about = {
+          actor: event.uid,
+          device: event.device,
+          blocksKeep: 'pair',
+          revision: asOfNow,
+          isStored: true,
+          isReaction: true,
+        } as const
+        dispatch(sockets, { ...about, place: event.place, shows, frame })
+        return
+      }
+      case 'message_delivery_receipt':
+      case 'message_read_receipt':
+      case 'message_delivered_to_all':
+      case 'message_read_by_all':
+        dispatchReceipt(sockets, event)
+    }
+  }
+
+  return {
+    onEvent(appId, event) {
+      if ('trigger' in event && (event.trigger === 'user_blocked' || event.trigger === 'user_unblocked')) {
+        blocks.drop(appId, [event.by, ...event.uids])
+        return
+      }
+      const sockets = registry.of(appId)
+      if (sockets === undefined || 'control' in event) return
+      // What decides who may hear counts at once, before anything that waits.
+      if ('trigger' in event) {
+        switch (event.trigger) {
+          case 'user_connection_status_changed':
+            presence.add(sockets, event)
+            return
+          case 'group_member_joined':
+          case 'group_member_added':
+          case 'group_member_left':
+          case 'group_member_kicked':
+          case 'group_member_banned': {
+            const areMembers = event.trigger === 'group_member_joined' || event.trigger === 'group_member_added'
+            const uids = event.members.map(({ uid }) => uid)
+            changeMembers(sockets, event.guid, uids, areMembers)
+            return
+          }
+          case 'group_created':
+          case 'group_deleted':
+            forgetAudience(sockets, event.guid)
+            return
+        }
+      }
+      later(() => onChatEvent(sockets, event))
+    },
+    async drain() {
+      while (queue.length > 0) await new Promise((resolve) => setImmediate(resolve))
+      await lanes.drain()
+    },
+  }
+}

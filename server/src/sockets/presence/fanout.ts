@@ -1,0 +1,161 @@
+import type { SocketUser } from '@parley/contract'
+import { readUsers, type UserRow } from '../../chat/users/rows.ts'
+import type { Context } from '../../context.ts'
+import type { ConnectionChanged } from '../../events/types.ts'
+import { statement } from '../../store/statement.ts'
+import { areApart, type BlocksOf, readBlocks } from '../blocks.ts'
+import type { Connection } from '../connection.ts'
+import { encodeFrame } from '../frames.ts'
+import type { AppSockets } from '../registry.ts'
+import { showCard } from '../user-summaries.ts'
+
+/**
+ * Tells who came and went. Changes gather, the last one of each user counts, and each socket gets a tick's changes in one
+ * write. What one tick may cost is bounded, so that a thousand users who come back at once are told of over some seconds
+ * rather than in a million frames.
+ */
+export interface PresenceFanout {
+  add(sockets: AppSockets, event: ConnectionChanged): void
+  stop(): void
+}
+
+/** Frames in one tick, over all sockets of an app. */
+const framesPerTick = 20_000
+/** Changes that one socket is told in one tick. */
+const changesPerTick = 100
+/** Changes that wait in one app; of more, the oldest are not told. Lists show them all the same. */
+const maxWaiting = 50_000
+/** Changes that one process writes at once come within this. */
+const gatherMs = 20
+
+const selectFriends = statement(`
+  select uid, friend
+  from friends
+  where app_id = $1
+  and uid = any($2::text[])`)
+
+/** A change of one user, ready to be told. */
+interface Told {
+  readonly uid: string
+  readonly role: string
+  readonly encoded: Buffer
+  readonly blocks: BlocksOf | undefined
+  readonly friends: ReadonlySet<string> | undefined
+}
+
+export function createPresenceFanout(context: Context, tickMs = 1_000): PresenceFanout {
+  const waiting = new Map<AppSockets, Map<string, ConnectionChanged>>()
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  let lastTick = 0
+
+  const tick = async () => {
+    lastTick = Date.now()
+    for (const [sockets, changes] of waiting) {
+      try {
+        const some = takeSome(sockets, changes)
+        if (some.length > 0) await tellChanges(context, sockets, some)
+      } catch (error) {
+        context.log.warn({ cause: (error as Error).message }, 'presence could not be told over sockets')
+      }
+      if (changes.size === 0) waiting.delete(sockets)
+    }
+    timer = undefined
+    if (waiting.size > 0) schedule()
+  }
+
+  /** What was told a moment ago goes along; then it is a while before the next. */
+  const schedule = () => {
+    if (isStopped || timer !== undefined) return
+    timer = setTimeout(() => void tick(), Math.max(gatherMs, lastTick + tickMs - Date.now())).unref()
+  }
+
+  return {
+    add(sockets, event) {
+      if (sockets.watchers.all.size + sockets.watchers.some.size === 0) return
+      const changes = waiting.get(sockets) ?? new Map<string, ConnectionChanged>()
+      waiting.set(sockets, changes)
+      changes.delete(event.uid)
+      changes.set(event.uid, event)
+      if (changes.size > maxWaiting) changes.delete(changes.keys().next().value as string)
+      schedule()
+    },
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+function takeSome({ watchers }: AppSockets, changes: Map<string, ConnectionChanged>): ConnectionChanged[] {
+  const listeners = watchers.all.size + watchers.some.size
+  const most = Math.max(1, Math.min(changesPerTick, Math.floor(framesPerTick / Math.max(1, listeners))))
+  const taken: ConnectionChanged[] = []
+  for (const [uid, change] of changes) {
+    if (taken.length === most) break
+    taken.push(change)
+    changes.delete(uid)
+  }
+  return taken
+}
+
+async function tellChanges(
+  { database }: Context,
+  sockets: AppSockets,
+  changes: readonly ConnectionChanged[],
+): Promise<void> {
+  const { app, watchers } = sockets
+  const uids = changes.map(({ uid }) => uid)
+  const [users, blocks, friends] = await Promise.all([
+    readUsers(database, app.appId, uids),
+    readBlocks(database, app.appId, uids),
+    watchers.some.size === 0 ? [] : database.query<{ uid: string; friend: string }>(selectFriends, [app.appId, uids]),
+  ])
+  const friendsOf = new Map<string, Set<string>>()
+  for (const { uid, friend } of friends) friendsOf.set(uid, (friendsOf.get(uid) ?? new Set()).add(friend))
+  const told = changes.flatMap((change): Told[] => {
+    const row = users.get(change.uid)
+    if (row === undefined) return []
+    return [
+      {
+        uid: row.uid,
+        role: row.role,
+        encoded: encodeFrame(presenceFrame(app.name, change, row)),
+        blocks: blocks.get(row.uid),
+        friends: friendsOf.get(row.uid),
+      },
+    ]
+  })
+  const everything = Buffer.concat(told.map(({ encoded }) => encoded))
+  const changed = new Set(uids)
+  // Whom blocks or his own change concern gets a batch of his own.
+  const concerned = new Set(told.flatMap(({ blocks }) => (blocks ? [...blocks.blocked, ...blocks.blockers] : [])))
+  for (const connection of [...watchers.all]) {
+    const uid = connection.login?.uid ?? ''
+    if (!changed.has(uid) && !concerned.has(uid)) connection.send(everything)
+    else sendSome(connection, told)
+  }
+  for (const connection of [...watchers.some]) sendSome(connection, told)
+}
+
+function sendSome(connection: Connection, told: readonly Told[]): void {
+  const some = told.filter((change) => mayHear(connection, change)).map(({ encoded }) => encoded)
+  if (some.length > 0) connection.send(Buffer.concat(some))
+}
+
+function mayHear({ login }: Connection, { uid, role, blocks, friends }: Told): boolean {
+  if (login?.watch === undefined || login.uid === uid) return false
+  if (blocks !== undefined && areApart(blocks, login.uid)) return false
+  const { friendsOnly, roles } = login.watch
+  return (!friendsOnly || friends?.has(login.uid) === true) && (roles === null || roles.includes(role))
+}
+
+function presenceFrame(appName: string, change: ConnectionChanged, row: UserRow): object {
+  const user: SocketUser = { ...showCard(row.uid, row), status: change.status === 'online' ? 'available' : 'offline' }
+  return {
+    appId: appName,
+    type: 'presence',
+    sender: row.uid,
+    body: { action: change.status, user, timestamp: Math.floor(change.timestamp / 1000) },
+  }
+}

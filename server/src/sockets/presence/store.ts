@@ -1,0 +1,185 @@
+import type { Context } from '../../context.ts'
+import type { ConnectionChanged } from '../../events/types.ts'
+import type { Database, Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+
+/** The socket that a user came with. */
+export type ConnectionInfo = Omit<ConnectionChanged['connection'], 'action'>
+
+/** A user whose first socket in a process was made, or whose last one ended. */
+export interface PresenceChange {
+  readonly appId: number
+  readonly uid: string
+  readonly isHere: boolean
+  readonly connection: ConnectionInfo
+}
+
+/** In the order in which users are locked everywhere. */
+const lockUsers = statement(`
+  select u.app_id as "appId", u.uid, u.deactivated_at is null as active
+  from users u
+  where (u.app_id, u.uid) in (select c.app_id, c.uid from unnest($1::int[], $2::text[]) as c(app_id, uid))
+  order by u.app_id, u.uid
+  for no key update of u`)
+
+const insert = statement(`
+  insert into presence (app_id, uid, node, connection)
+  select c.app_id, c.uid, $4, c.connection::json
+  from unnest($1::int[], $2::text[], $3::text[]) as c(app_id, uid, connection)
+  on conflict (app_id, uid, node) do update set connection = excluded.connection`)
+
+const remove = statement(`
+  delete from presence p
+  using unnest($1::int[], $2::text[]) as c(app_id, uid)
+  where p.app_id = c.app_id
+  and p.uid = c.uid
+  and p.node = $3`)
+
+/** Users who are connected nowhere any more, or for the first time anywhere. */
+const turn = statement(`
+  update users u
+  set online = now.online,
+    last_active_at = $3
+  from (
+    select c.app_id, c.uid,
+      exists (select from presence p where p.app_id = c.app_id and p.uid = c.uid) as online
+    from unnest($1::int[], $2::text[]) as c(app_id, uid)
+  ) now
+  where u.app_id = now.app_id
+  and u.uid = now.uid
+  and u.online <> now.online
+  returning u.app_id as "appId", u.uid, u.online`)
+
+interface Turned {
+  readonly appId: number
+  readonly uid: string
+  readonly online: boolean
+}
+
+/** Nobody takes the node for dead until the transaction ends, so that nothing is written that nobody would sweep. */
+const holdNode = statement(`
+  select id
+  from presence_nodes
+  where id = $1
+  for key share`)
+
+/**
+ * Writes who came to a node and who left it, and raises an event for each user whose status turned by that.
+ * @throws Error when the node was taken for dead; with its next sign of life everybody is written anew
+ */
+export async function writePresence(
+  { database, events }: Pick<Context, 'database' | 'events'>,
+  node: string,
+  changes: readonly PresenceChange[],
+): Promise<void> {
+  await database.transaction(async (tx) => {
+    const held = await tx.query(holdNode, [node])
+    if (held.length === 0) throw new Error('this process was taken for dead')
+    await writeChanges(tx, events, node, changes)
+  })
+}
+
+async function writeChanges(
+  tx: Transaction,
+  events: Context['events'],
+  node: string,
+  changes: readonly PresenceChange[],
+): Promise<void> {
+  const nowMs = Date.now()
+  const rows = await tx.query<{ appId: number; uid: string; active: boolean }>(lockUsers, columnsOf(changes))
+  const isActive = new Map(rows.map(({ appId, uid, active }) => [`${appId} ${uid}`, active]))
+  const known = changes.filter(({ appId, uid }) => isActive.has(`${appId} ${uid}`))
+  const come = known.filter(({ appId, uid, isHere }) => isHere && isActive.get(`${appId} ${uid}`) === true)
+  const gone = changes.filter(({ isHere }) => !isHere)
+  const connections = come.map(({ connection }) => JSON.stringify(connection))
+  if (come.length > 0) await tx.query(insert, [...columnsOf(come), connections, node])
+  if (gone.length > 0) await tx.query(remove, [...columnsOf(gone), node])
+  const turned = await tx.query<Turned>(turn, [...columnsOf(known), Math.floor(nowMs / 1000)])
+  const infos = new Map(changes.map(({ appId, uid, connection }) => [`${appId} ${uid}`, connection]))
+  for (const [appId, users] of groupByApp(turned)) {
+    await events.raise(
+      tx,
+      appId,
+      users.map(({ uid, online }) => eventOf(uid, online, infos.get(`${appId} ${uid}`), nowMs)),
+    )
+  }
+}
+
+function columnsOf(changes: ReadonlyArray<{ appId: number; uid: string }>): [number[], string[]] {
+  return [changes.map(({ appId }) => appId), changes.map(({ uid }) => uid)]
+}
+
+function groupByApp(turned: readonly Turned[]): Map<number, Turned[]> {
+  const byApp = new Map<number, Turned[]>()
+  for (const user of turned) {
+    const users = byApp.get(user.appId)
+    if (users === undefined) byApp.set(user.appId, [user])
+    else users.push(user)
+  }
+  return byApp
+}
+
+function eventOf(
+  uid: string,
+  isOnline: boolean,
+  info: ConnectionInfo | undefined,
+  timestamp: number,
+): ConnectionChanged {
+  const connection = info ?? { deviceId: '', connectedAt: timestamp }
+  return {
+    trigger: 'user_connection_status_changed',
+    uid,
+    status: isOnline ? 'online' : 'offline',
+    timestamp,
+    connection: { action: isOnline ? 'connected' : 'disconnected', ...connection },
+  }
+}
+
+const beat = statement(`
+  insert into presence_nodes (id, expires_at)
+  values ($1, (extract(epoch from clock_timestamp()) * 1000)::bigint + $2)
+  on conflict (id) do update set expires_at = excluded.expires_at
+  returning xmax = 0 as "isNew"`)
+
+/** Keeps a node alive for so many milliseconds more. @returns whether it was unknown, and with it who is connected to it */
+export async function keepNode(database: Database, node: string, forMs: number): Promise<boolean> {
+  const [row] = await database.query<{ isNew: boolean }>(beat, [node, forMs])
+  return row?.isNew === true
+}
+
+/** By one process at a time; another takes another node. */
+const lockExpired = statement(`
+  select id
+  from presence_nodes
+  where expires_at < (extract(epoch from clock_timestamp()) * 1000)::bigint
+  order by id
+  limit 1
+  for update skip locked`)
+
+const selectLeft = statement(`
+  select p.app_id as "appId", p.uid, p.connection
+  from presence p
+  where p.node = $1
+  order by p.app_id, p.uid
+  limit $2`)
+
+const removeNode = statement(`
+  delete from presence_nodes
+  where id = $1`)
+
+const sweptAtOnce = 500
+
+/** Takes some of the users of a process that died offline. @returns whether there may be more to do */
+export async function sweepExpired({ database, events }: Pick<Context, 'database' | 'events'>): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const [node] = await tx.query<{ id: string }>(lockExpired)
+    if (node === undefined) return false
+    const left = await tx.query<Omit<PresenceChange, 'isHere'>>(selectLeft, [node.id, sweptAtOnce])
+    if (left.length < sweptAtOnce) await tx.query(removeNode, [node.id])
+    if (left.length > 0) {
+      const changes = left.map((user) => ({ ...user, isHere: false }))
+      await writeChanges(tx, events, node.id, changes)
+    }
+    return true
+  })
+}

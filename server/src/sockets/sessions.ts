@@ -1,0 +1,131 @@
+import { ApiError, type AuthFrame, AuthFrame as AuthSchema } from '@parley/contract'
+import { findValidTokens } from '../chat/credentials/tokens.ts'
+import type { SocketSettings } from '../config/sockets.ts'
+import type { Context } from '../context.ts'
+import type { SessionsEnded } from '../events/types.ts'
+import { toApiError } from '../protocol/errors.ts'
+import { compileCheck, sanitize } from '../protocol/validation.ts'
+import { authenticate } from './auth.ts'
+import type { Connection, Login } from './connection.ts'
+import type { PresenceTracker } from './presence/tracker.ts'
+import type { AppSockets, Registry } from './registry.ts'
+
+/** Logs sockets in and out. */
+export interface Sessions {
+  /** Checks the first frame, answers it, and lets the socket take part. @returns whether it does */
+  logIn(connection: Connection, frame: Record<string, unknown>): Promise<boolean>
+  /** The socket closed. */
+  logOut(connection: Connection): void
+  /** Tokens stopped working: their sockets close at once. */
+  end(appId: number, event: SessionsEnded): void
+  /** Closes the sockets whose tokens stopped working without this process having heard of it. */
+  verify(): Promise<void>
+}
+
+/** Logging in counts like a request of its class. @throws 429 `ERR_TOO_MANY_REQUESTS` */
+async function takeFromLimit({ rateLimiter }: Context, { app }: Login): Promise<void> {
+  const standing = await rateLimiter.take('core', String(app.appId))
+  if (standing !== undefined && standing.remaining < 0) throw new ApiError('ERR_TOO_MANY_REQUESTS')
+}
+
+const checkAuth = compileCheck('frame', AuthSchema)
+const maxAttempts = 5
+const verifiedAtOnce = 1_000
+
+export function createSessions(
+  context: Context,
+  registry: Registry,
+  presence: PresenceTracker,
+  settings: SocketSettings,
+): Sessions {
+  let ended = 0
+  let devices = 0
+
+  /** A token that stops working while it is looked up is looked up again. */
+  const check = async (connection: Connection, frame: AuthFrame): Promise<Login> => {
+    for (let attempt = 1; ; attempt++) {
+      const before = ended
+      const login = await authenticate(context, connection.appName, frame, () => `socket-${++devices}`)
+      if (attempt === 1) await takeFromLimit(context, login)
+      if (ended === before || attempt === maxAttempts) return login
+    }
+  }
+
+  const enter = (connection: Connection, login: Login) => {
+    connection.login = login
+    connection.appName = undefined
+    connection.state = 'ready'
+    const sockets = registry.open(login.app)
+    const user = sockets.add(connection)
+    if (user.connections.length === 1) presence.note(sockets, user, login.info)
+    const oldest = user.connections[0]
+    if (user.connections.length > settings.perUser && oldest !== undefined) {
+      leave(sockets, oldest)
+      oldest.close('replaced')
+    }
+  }
+
+  const verifySome = async (sockets: AppSockets, connections: readonly Connection[]) => {
+    const tokens = connections.flatMap(({ login }) => login?.token ?? [])
+    const valid = await findValidTokens(context.database, sockets.app.appId, tokens)
+    for (const connection of connections) {
+      if (valid.has(connection.login?.token ?? '')) continue
+      leave(sockets, connection)
+      connection.close('sessionEnded')
+    }
+  }
+
+  const leave = (sockets: AppSockets, connection: Connection) => {
+    const user = sockets.remove(connection)
+    const info = connection.login?.info
+    if (user?.connections.length === 0 && info !== undefined) presence.note(sockets, user, info)
+  }
+
+  return {
+    async logIn(connection, sent) {
+      connection.state = 'authenticating'
+      try {
+        const frame = sanitize(sent, 'frame')
+        checkAuth(frame)
+        const login = await check(connection, frame as AuthFrame)
+        if (connection.state !== 'authenticating') return false
+        enter(connection, login)
+        connection.sendFrame({ type: 'auth', body: { code: '200', status: 'OK' } })
+        return true
+      } catch (error) {
+        const { status, code } = toApiError(error, context.log, 'socket')
+        // A user who is not there is a token that is not valid.
+        const isAway = status >= 500
+        const shown = isAway ? 503 : status === 400 || status === 429 ? status : 401
+        const named = error instanceof ApiError || isAway ? code : 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND'
+        if (connection.state !== 'authenticating') return false
+        connection.sendFrame({ type: 'auth', body: { code: String(shown), status: named } })
+        connection.close(isAway ? 'tryAgain' : status === 429 ? 'tooFast' : 'notAuthenticated')
+        return false
+      }
+    },
+    logOut(connection) {
+      const sockets = connection.login && registry.of(connection.login.app.appId)
+      if (sockets !== undefined) leave(sockets, connection)
+    },
+    end(appId, { uid, tokens }) {
+      ended++
+      const sockets = registry.of(appId)
+      if (sockets === undefined) return
+      for (const connection of [...sockets.connectionsOf(uid)]) {
+        if (tokens !== undefined && !tokens.includes(connection.login?.token ?? '')) continue
+        // Out of every list at once: nothing more is told to it, whenever it closes.
+        leave(sockets, connection)
+        connection.close('sessionEnded')
+      }
+    },
+    async verify() {
+      for (const sockets of registry.all()) {
+        const connections = [...sockets.users.values()].flatMap((user) => user.connections)
+        for (let i = 0; i < connections.length; i += verifiedAtOnce) {
+          await verifySome(sockets, connections.slice(i, i + verifiedAtOnce))
+        }
+      }
+    },
+  }
+}

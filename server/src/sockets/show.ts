@@ -1,0 +1,103 @@
+import type { Message } from '@parley/contract'
+import type { App } from '../call.ts'
+import { systemUid } from '../chat/apps.ts'
+import { readMessages } from '../chat/messages/rows.ts'
+import { showMessages } from '../chat/messages/show.ts'
+import { conversationId } from '../chat/naming.ts'
+import type { MessageChanged, MessageSent, Place, Reacted, Receipt, ReceiptOfAll, Signal } from '../events/types.ts'
+import type { Queryable } from '../store/database.ts'
+import type { Cards } from './user-summaries.ts'
+
+/** What every frame about a conversation begins with, seen from who did it. */
+export function envelope(
+  app: App,
+  type: string,
+  { kind, first, second }: Omit<Place, 'conversation'>,
+  sender: string,
+  device?: string,
+) {
+  return {
+    appId: app.name,
+    type,
+    sender,
+    receiver: kind === 2 ? first : sender === first ? second : first,
+    receiverType: kind === 2 ? 'group' : 'user',
+    ...(device !== undefined && { deviceId: device }),
+  }
+}
+
+/** A message, or the action message of an edit, a deletion, a group event. */
+export function messageFrame(app: App, event: MessageSent | MessageChanged, message: Message): object {
+  return {
+    ...envelope(app, 'message', event.place, message.sender, event.device),
+    receiver: message.receiver,
+    body: message,
+  }
+}
+
+/** The message that an event tells of, where it did not come along; undefined when it is gone. */
+export async function readMessageOf(
+  on: Queryable,
+  app: App,
+  event: MessageSent | MessageChanged,
+): Promise<Message | undefined> {
+  const id = event.trigger === 'message_sent' ? event.messageId : event.actionId
+  const row = (await readMessages(on, app.appId, [id])).get(id)
+  return row && (await showMessages(on, app.appId, [row], { withTags: true }))[0]
+}
+
+const actionOf = {
+  message_delivery_receipt: 'delivered',
+  message_read_receipt: 'read',
+  message_delivered_to_all: 'deliveredToAll',
+  message_read_by_all: 'readByAll',
+} as const
+
+/** @param author whose message it is; what all have got or read is told by the system user */
+export async function receiptsFrame(
+  cards: Cards,
+  app: App,
+  event: Receipt | ReceiptOfAll,
+  author: string | undefined,
+): Promise<object> {
+  const { uid, device } = 'uid' in event ? event : { uid: systemUid }
+  return {
+    ...envelope(app, 'receipts', event.place, uid, device),
+    ...(author !== undefined && { messageSender: author }),
+    body: {
+      action: actionOf[event.trigger],
+      messageId: String(event.messageId),
+      user: await cards.of(app.appId, uid),
+      timestamp: event.at,
+    },
+  }
+}
+
+export async function reactionFrame(cards: Cards, app: App, event: Reacted): Promise<object> {
+  const head = envelope(app, 'reaction', event.place, event.uid, event.device)
+  return {
+    ...head,
+    body: {
+      action: event.trigger,
+      id: String(event.reactionId),
+      messageId: String(event.messageId),
+      reaction: event.reaction,
+      uid: event.uid,
+      reactedAt: event.reactedAt,
+      reactedBy: await cards.of(app.appId, event.uid),
+      conversationId: conversationId(event.place.kind, event.place.first, event.place.second),
+      receiver: head.receiver,
+      receiverType: head.receiverType,
+      ...(event.parentId !== undefined && { parentId: String(event.parentId) }),
+    },
+  }
+}
+
+export async function signalFrame(cards: Cards, app: App, signal: Signal): Promise<object> {
+  const user = await cards.of(app.appId, signal.uid)
+  const { action, ...rest } = signal.body
+  return {
+    ...envelope(app, signal.signal, signal, signal.uid, signal.device),
+    body: { ...(action !== undefined && { action }), user, ...rest },
+  }
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env node
+// Imports point down. `npm run lint` runs this over server/src; it prints every import that points up, or past the index.ts
+// of another area, and then ends with 1. Imports of types alone are free: they are gone at run time.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative, sep } from 'node:path'
+
+/**
+ * The floors of server/src, lowest first, each with what stands on it: files, or folders with all that is in them. The
+ * picture is in docs/architecture.md.
+ */
+export const floors = [
+  ['ground', ['config/', 'log.ts', 'metrics.ts', 'keys-file.ts']],
+  ['store', ['store/']],
+  ['media', ['media/']],
+  ['chat', ['chat/']],
+  ['events', ['events/']],
+  ['jobs', ['jobs/']],
+  ['calls', ['call.ts', 'context.ts', 'paging.ts']],
+  ['areas', ['areas/']],
+  ['delivery', ['delivery/']],
+  ['protocol', ['protocol/']],
+  ['sockets', ['sockets/']],
+  ['http', ['http/']],
+  ['process', ['app.ts', 'routes.ts', 'main.ts', 'greeting.ts', 'process/', 'cli/', 'doctor/', 'compatibility/']],
+]
+
+const importing =
+  /^(?:import|export)\s+(?!type\b)([^'";]*?)\s*from\s*'(\.[^']+)'|^import\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/gm
+
+/** What a file imports at run time. @returns paths, relative to where `path` is relative to */
+function importsOf(root, path) {
+  const found = []
+  for (const [, clause, from, bare, dynamic] of readFileSync(join(root, path), 'utf8').matchAll(importing)) {
+    if (clause !== undefined && areTypes(clause)) continue
+    found.push(
+      normalize(join(dirname(path), from ?? bare ?? dynamic))
+        .split(sep)
+        .join('/'),
+    )
+  }
+  return found
+}
+
+/** `{ type A, type B }` */
+function areTypes(clause) {
+  if (!clause.startsWith('{')) return false
+  const names = clause
+    .slice(1, -1)
+    .split(',')
+    .map((name) => name.trim())
+  return names.every((name) => name === '' || name.startsWith('type '))
+}
+
+function floorOf(path) {
+  return floors.findIndex(([, rooms]) =>
+    rooms.some((room) => (room.endsWith('/') ? path.startsWith(room) : path === room)),
+  )
+}
+
+/** `areas/groups` of `areas/groups/create.ts` */
+function areaOf(path) {
+  return /^areas\/[^/]+/.exec(path)?.[0]
+}
+
+/** @param root the folder with the floors. @returns what is wrong, a sentence each */
+export function findFlaws(root) {
+  const files = readdirSync(root, { recursive: true }).map((path) => path.split(sep).join('/'))
+  return files
+    .filter((path) => path.endsWith('.ts'))
+    .sort()
+    .flatMap((path) => {
+      const floor = floorOf(path)
+      if (floor < 0) return [`${path} stands on no floor: add it in tools/floors.mjs`]
+      return importsOf(root, path).flatMap((to) => {
+        const other = floorOf(to)
+        if (other > floor) return [`${path} imports ${to}: up from ${floors[floor][0]} to ${floors[other][0]}`]
+        const area = areaOf(to)
+        if (floors[floor][0] !== 'areas' || area === undefined || area === areaOf(path)) return []
+        return to === `${area}/index.ts` ? [] : [`${path} imports ${to}: past ${area}/index.ts`]
+      })
+    })
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const root = process.argv[2] ?? join(import.meta.dirname, '../server/src')
+  const flaws = findFlaws(root)
+  for (const flaw of flaws) console.error(`${relative(process.cwd(), root) || '.'}/${flaw}`)
+  process.exitCode = flaws.length > 0 ? 1 : 0
+}
