@@ -15,17 +15,33 @@ export interface Extent {
   readonly users: number
   readonly members: number
   readonly messages: number
+  /** Seconds of the sustained row. */
+  readonly sustained: number
 }
 
-export const fullExtent: Extent = { rounds: 3, seconds: 4, warmup: 1, users: 10_000, members: 10_000, messages: 40_000 }
-export const quickExtent: Extent = { rounds: 1, seconds: 1.5, warmup: 0.5, users: 2000, members: 2000, messages: 8000 }
+export const fullExtent: Extent = {
+  rounds: 3,
+  seconds: 4,
+  warmup: 1,
+  users: 10_000,
+  members: 10_000,
+  messages: 40_000,
+  sustained: 180,
+}
+export const quickExtent: Extent = {
+  rounds: 1,
+  seconds: 1.5,
+  warmup: 0.5,
+  users: 2000,
+  members: 2000,
+  messages: 8000,
+  sustained: 5,
+}
 
 /** What scenarios work with. */
 export interface Bench {
   readonly service: Service
   readonly load: LoadGenerator
-  /** Port of the bare server. */
-  readonly barePort: number
   /** A connection of one's own to the service's database, to look and to prepare; not for what is measured. */
   readonly database: pg.Client
   readonly readCpu: CpuClock

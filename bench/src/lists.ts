@@ -1,17 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import pg from 'pg'
+import type pg from 'pg'
 import { type Bench, fullExtent, repeat } from './bench.ts'
-import { createCpuClock } from './cpu.ts'
+import { type AtEnd, withCleanup } from './cleanup.ts'
 import { listCases } from './lists/cases.ts'
 import { readLandmarks } from './lists/landmarks.ts'
-import { mixedRequests } from './lists/mixed.ts'
-import { startLoadGenerator } from './load/start.ts'
+import { mixedRequests, mixedShape } from './lists/mixed.ts'
 import { measureInRounds, type Scenario } from './measure.ts'
+import { progress } from './progress.ts'
 import { getRequest } from './requests.ts'
+import { readIndexedId, readLastId, whenIndexed } from './search-index.ts'
 import { scaleWorld } from './seed/sizes.ts'
 import { seedWorld } from './seed/world.ts'
-import { startService } from './service.ts'
+import { startBench } from './start.ts'
 import { describeMachine, renderReport } from './table.ts'
 
 const usage = `npm run bench:lists -- [options]
@@ -19,8 +20,6 @@ Starts the service, fills it as bench:seed does, and measures every list alone a
   --scale <factor>   the world so many times as large; 1 without it, which takes minutes to make
   --only <text>      only rows whose names have it
   --json <file>      writes the figures as JSON too`
-
-const mixedConnections = 32
 
 const { values: options } = parseArgs({
   options: {
@@ -31,62 +30,53 @@ const { values: options } = parseArgs({
   },
 })
 if (options.help) console.log(usage)
-else await run(Number(options.scale))
+else await withCleanup(run)
 
-async function run(scale: number): Promise<void> {
+async function run(atEnd: AtEnd): Promise<void> {
+  const report = await measureLists(atEnd, Number(options.scale))
+  tell(report, renderReport(report))
+}
+
+function tell(report: object, text: string): void {
+  progress('')
+  console.log(text)
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
+}
+
+async function measureLists(atEnd: AtEnd, scale: number) {
   const startedAt = new Date().toISOString()
   const sizes = scaleWorld(scale)
-  const service = await startService()
-  const load = startLoadGenerator()
-  const database = new pg.Client(service.database)
-  try {
-    await database.connect()
-    const { rows: apps } = await database.query<{ app_id: number }>('select app_id from apps')
-    const appId = apps[0]?.app_id as number
-    await seedWorld(database, appId, sizes, { progress: (step) => progress(`filling: ${step}`) })
-    const landmarks = await readLandmarks(
-      async (text, values) => (await database.query(text, values)).rows,
-      appId,
-      sizes,
-    )
-    await whenSearchable(database)
-    const readCpu = createCpuClock({ service: service.pid, postgres: service.postgresPid, load: load.pid })
-    const bench: Bench = {
-      service,
-      load,
-      barePort: 0,
-      database,
-      readCpu,
-      extent: { ...fullExtent, warmup: 0.3, seconds: 1.2 },
-    }
-    const scenarios: Scenario[] = listCases(landmarks).map(({ name, path, as }) => ({
-      id: 'list',
-      name,
-      // One after the other: how long one takes, not how many are answered.
-      run: () =>
-        repeat(bench, service.port, [[getRequest(addressOf(path), { apiKey: service.apiKey, ...(as && { as }) })]]),
-    }))
-    scenarios.push({
-      id: 'mixed',
-      name: `Mixed as in real use, ${mixedConnections} connections`,
-      run: async () => {
-        const shape = { connections: mixedConnections, each: 2000 }
-        const requests = await mixedRequests(database, appId, service.apiKey, shape)
-        return repeat({ ...bench, extent: { ...fullExtent, warmup: 2, seconds: 20 } }, service.port, requests)
-      },
-    })
-    const asked = scenarios
-      .filter(({ name }) => name.includes(options.only))
-      .map((scenario, i) => ({ ...scenario, id: `${scenario.id}-${i + 1}` }))
-    const rows = await measureInRounds(asked, 1, { service, readCpu, progress })
-    const report = { startedAt, machine: describeMachine(), quick: scale < 1, rows, memory: undefined, goals: [] }
-    progress('')
-    console.log(renderReport(report))
-    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
-  } finally {
-    await database.end()
-    load.stop()
-    await service.stop()
+  const bench = await startBench(atEnd, { ...fullExtent, warmup: 0.3, seconds: 1.2 })
+  const { service, database, readCpu } = bench
+  const { rows: apps } = await database.query<{ app_id: number }>('select app_id from apps')
+  const appId = apps[0]?.app_id as number
+  await seedWorld(database, appId, sizes, { progress: (step) => progress(`filling: ${step}`) })
+  const landmarks = await readLandmarks(async (text, values) => (await database.query(text, values)).rows, appId, sizes)
+  await whenSearchable(database)
+  const scenarios: Scenario[] = listCases(landmarks).map(({ name, path, as }) => ({
+    id: 'list',
+    name,
+    // One after the other: how long one takes, not how many are answered.
+    run: () =>
+      repeat(bench, service.port, [[getRequest(addressOf(path), { apiKey: service.apiKey, ...(as && { as }) })]]),
+  }))
+  scenarios.push(mixedScenario(bench, appId))
+  const asked = scenarios
+    .filter(({ name }) => name.includes(options.only))
+    .map((scenario, i) => ({ ...scenario, id: `${scenario.id}-${i + 1}` }))
+  const rows = await measureInRounds(asked, 1, { service, readCpu, progress })
+  return { startedAt, machine: describeMachine(), quick: scale < 1, rows, memory: undefined, goals: [] }
+}
+
+function mixedScenario(bench: Bench, appId: number): Scenario {
+  const { service, database } = bench
+  return {
+    id: 'mixed',
+    name: `Mixed as in real use, ${mixedShape.connections} connections`,
+    run: async () => {
+      const requests = await mixedRequests(database, appId, service.apiKey, mixedShape)
+      return repeat({ ...bench, extent: { ...fullExtent, warmup: 2, seconds: 20 } }, service.port, requests)
+    },
   }
 }
 
@@ -99,27 +89,11 @@ function addressOf(path: string): string {
  * long that took from here on: it began when the world was committed.
  */
 async function whenSearchable(database: pg.Client): Promise<void> {
-  const startedAt = performance.now()
-  const waitedFor = await readUnindexed(database)
-  for (let left = waitedFor; left > 0; left = await readUnindexed(database)) {
-    progress(`waiting for the search index: ${left} messages to go`)
-    await new Promise((resolve) => setTimeout(resolve, 1000))
-  }
-  const seconds = (performance.now() - startedAt) / 1000
+  const lastId = await readLastId(database)
+  const waitedFor = Math.max(0, lastId - (await readIndexedId(database)))
+  const seconds = await whenIndexed(database, lastId, (left) => progress(`the search index lacks ${left} messages`))
   progress('')
   console.log(
     `The search index took in the last ${waitedFor} messages in ${seconds.toFixed(0)} s, ${Math.round(waitedFor / seconds)} a second.\n`,
   )
-}
-
-async function readUnindexed(database: pg.Client): Promise<number> {
-  const { rows } = await database.query<{ left: string }>(
-    'select greatest((select max(id) from messages) - indexed_id, 0) as left from search_progress',
-  )
-  return Number(rows[0]?.left ?? 0)
-}
-
-function progress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
-  else if (text !== '') process.stderr.write(`${text}\n`)
 }

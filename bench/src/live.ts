@@ -4,6 +4,7 @@ import { type LiveFigure, renderFigures } from './live/figures.ts'
 import { idleSockets } from './live/idle.ts'
 import { webhooks } from './live/webhooks.ts'
 import { startLoadGenerator } from './load/start.ts'
+import { progress } from './progress.ts'
 import { type Service, startService } from './service.ts'
 import { describeMachine } from './table.ts'
 
@@ -41,9 +42,4 @@ async function withService<Result>(work: (service: Service) => Promise<Result>):
   } finally {
     await service.stop()
   }
-}
-
-function progress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
-  else if (text !== '') process.stderr.write(`${text}\n`)
 }

@@ -1,26 +1,23 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { statfsSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import pg from 'pg'
 import { type Bench, type Extent, fullExtent, quickExtent } from './bench.ts'
-import { createCpuClock } from './cpu.ts'
+import { type AtEnd, withCleanup } from './cleanup.ts'
 import { judgeGoals } from './goals.ts'
-import { startLoadGenerator } from './load/start.ts'
 import { measureInRounds, type Scenario } from './measure.ts'
 import { watchMemory } from './memory.ts'
+import { progress } from './progress.ts'
 import { emptyPosts } from './scenarios/empty.ts'
 import { imports } from './scenarios/imports.ts'
 import { reads } from './scenarios/reads.ts'
 import { groupSends, prepareSends, sends, warmUp } from './scenarios/sends.ts'
 import { plainSql, preparePlainSql } from './scenarios/sql.ts'
-import { startService } from './service.ts'
+import { sustainedSends } from './scenarios/sustained.ts'
+import { startBench } from './start.ts'
 import { describeMachine, type Report, renderReport } from './table.ts'
 
 const usage = `npm run bench -- [options]
   --quick            a short run, to see that everything works
+  --sustained <s>    seconds of the row sustained, which runs once at the end; 180 without it, 5 with --quick
   --json <file>      writes the figures as JSON too
   --only <ids>       only rows whose ids begin with one of these, with commas between; send-group, history and
                      conversations need import
@@ -29,6 +26,7 @@ const usage = `npm run bench -- [options]
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
+    sustained: { type: 'string' },
     json: { type: 'string' },
     only: { type: 'string' },
     profile: { type: 'string' },
@@ -36,47 +34,20 @@ const { values: options } = parseArgs({
   },
 })
 if (options.help) console.log(usage)
-else await run(options.quick ? quickExtent : fullExtent)
+else await withCleanup(run)
 
-async function run(extent: Extent): Promise<void> {
-  warnAboutMemoryDisk()
-  const stops: Array<() => unknown> = []
-  let stopping: Promise<void> | undefined
-  const stopAll = () => {
-    stopping ??= stops.toReversed().reduce((before, stop) => before.then(stop).then(() => {}), Promise.resolve())
-    return stopping
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void stopAll().finally(() => process.exit(1)))
-  }
-  try {
-    const starting = startService({ profileDir: options.profile })
-    // At once, so that an interruption meanwhile stops it too. That it failed is said by who waits for it below.
-    stops.push(() =>
-      starting.then(
-        ({ stop }) => stop(),
-        () => {},
-      ),
-    )
-    const service = await starting
-    const load = startLoadGenerator()
-    stops.push(load.stop)
-    const bare = await startBareServer()
-    stops.push(bare.stop)
-    const database = new pg.Client(service.database)
-    await database.connect()
-    stops.push(() => database.end())
-    const readCpu = createCpuClock({ service: service.pid, postgres: service.postgresPid, load: load.pid })
-    const report = await measure({ service, load, barePort: bare.port, database, readCpu, extent })
-    progress('')
-    console.log(renderReport(report))
-    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
-  } finally {
-    await stopAll()
-  }
+async function run(atEnd: AtEnd): Promise<void> {
+  const extent: Extent = options.quick ? quickExtent : fullExtent
+  const sustained = Number(options.sustained ?? extent.sustained)
+  if (!(sustained > 0)) throw new Error(`--sustained ${options.sustained} is no number of seconds`)
+  const bench = await startBench(atEnd, { ...extent, sustained }, { profileDir: options.profile })
+  const report = await measure(bench, atEnd)
+  progress('')
+  console.log(renderReport(report))
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
 }
 
-async function measure(bench: Bench): Promise<Report> {
+async function measure(bench: Bench, atEnd: AtEnd): Promise<Report> {
   const startedAt = new Date().toISOString()
   const readMemory = watchMemory(bench.service.pid)
   progress('making users')
@@ -86,19 +57,19 @@ async function measure(bench: Bench): Promise<Report> {
     await warmUp(bench)
   }
   await preparePlainSql(bench)
-  const all = [
-    ...emptyPosts(bench),
+  const inRounds = [
+    ...(await emptyPosts(bench, atEnd)),
     ...sends(bench),
     ...imports(bench),
     groupSends(bench),
     ...reads(bench),
     ...plainSql(bench),
   ]
-  const rows = await measureInRounds(all.filter(isAskedFor), bench.extent.rounds, {
-    service: bench.service,
-    readCpu: bench.readCpu,
-    progress,
-  })
+  const { service, readCpu, extent } = bench
+  const measureAsked = (scenarios: Scenario[], rounds: number) =>
+    measureInRounds(scenarios.filter(isAskedFor), rounds, { service, readCpu, progress })
+  // Once, and last: it leaves a table many times as large to whatever would come after it.
+  const rows = [...(await measureAsked(inRounds, extent.rounds)), ...(await measureAsked([sustainedSends(bench)], 1))]
   const memory = readMemory()
   return {
     startedAt,
@@ -112,23 +83,4 @@ async function measure(bench: Bench): Promise<Report> {
 
 function isAskedFor({ id }: Scenario): boolean {
   return options.only === undefined || options.only.split(',').some((prefix) => id.startsWith(prefix))
-}
-
-async function startBareServer(): Promise<{ port: number; stop(): void }> {
-  const child = fork(fileURLToPath(new URL('bare-server.js', import.meta.url)))
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
-  return { port, stop: () => void child.kill() }
-}
-
-function progress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
-  else if (text !== '') process.stderr.write(`${text}\n`)
-}
-
-/** The data go into the system's temporary folder. Where that is memory, nothing is as durable as it says. */
-function warnAboutMemoryDisk(): void {
-  const tmpfs = 0x01021994
-  if (statfsSync(tmpdir()).type === tmpfs) {
-    console.warn(`${tmpdir()} is in memory: writes cost less than on a disk. Set TMPDIR to a folder on a disk.`)
-  }
 }

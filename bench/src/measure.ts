@@ -13,6 +13,8 @@ export interface Run {
   readonly cpu: CpuTimes | undefined
   readonly failures: number
   readonly firstFailure?: string | undefined
+  /** What else is to be said of it, below the table. */
+  readonly note?: string
 }
 
 /** One row of the table. */
@@ -40,11 +42,12 @@ export interface Figures {
   readonly loopDelay: number
   readonly failures: number
   readonly firstFailure?: string
+  readonly notes: readonly string[]
   /** Each round, to see how much they differ. */
   readonly rounds: readonly { readonly perSecond: number; readonly p99: number }[]
 }
 
-interface Sample extends Run {
+export interface Sample extends Run {
   readonly loopDelay: number
 }
 
@@ -68,12 +71,13 @@ export async function measureInRounds(
 }
 
 /** Reading it begins a new interval. */
-async function readLoopDelay({ port }: Service): Promise<number> {
+export async function readLoopDelay({ port }: Service): Promise<number> {
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(metrics)?.[1]) * 1000
 }
 
-function sumUp({ id, name, beside = [] }: Scenario, samples: readonly Sample[]): Figures {
+/** Medians of all rounds. */
+export function sumUp({ id, name, beside = [] }: Omit<Scenario, 'run'>, samples: readonly Sample[]): Figures {
   const middle = (read: (sample: Sample) => number) => median(samples.map(read))
   const cpu = (share: (sample: Sample, seconds: number) => number): CpuTimes | undefined => {
     if (samples.some((sample) => sample.cpu === undefined)) return undefined
@@ -93,11 +97,12 @@ function sumUp({ id, name, beside = [] }: Scenario, samples: readonly Sample[]):
     loopDelay: middle(({ loopDelay }) => loopDelay),
     failures: samples.reduce((sum, sample) => sum + sample.failures, 0),
     ...(firstFailure !== undefined && { firstFailure }),
+    notes: samples.flatMap(({ note }) => note ?? []),
     rounds: samples.map(({ count, seconds, p99 }) => ({ perSecond: count / seconds, p99 })),
   }
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const half = sorted.length / 2
   return Number.isInteger(half)

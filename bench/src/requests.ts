@@ -23,6 +23,28 @@ function headers({ apiKey, as }: RequestOptions): string {
   return `host: 127.0.0.1\r\napikey: ${apiKey}\r\n${onBehalfOf}`
 }
 
+/** Asks once, outside of what is measured, and gives the body of the answer. */
+export async function fetchBody(
+  port: number,
+  method: 'GET' | 'POST',
+  path: string,
+  { apiKey, as }: RequestOptions,
+  body?: object,
+): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: {
+      apikey: apiKey,
+      ...(as !== undefined && { onbehalfof: as }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+  return text
+}
+
 /** A text message of usual length. */
 export function textTo(receiver: string, receiverType: 'user' | 'group' = 'user'): object {
   return { receiver, receiverType, category: 'message', type: 'text', data: { text } }

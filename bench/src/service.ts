@@ -18,12 +18,13 @@ export interface Service {
   readonly postgresPid: number
   /** Where its embedded database answers. */
   readonly database: pg.ClientConfig
-  /** Stops it and removes its data. */
+  /** Stops it; removes its data too, unless it is to be started again. */
   stop(): Promise<void>
 }
 
 /** As `npm start` starts it: what lives as long as a request need not be cleaned up with what stays. */
 const startFlags = ['--max-semi-space-size=32']
+const thisCheckout = fileURLToPath(new URL('../..', import.meta.url))
 const startTimeoutMs = 60_000
 const stopTimeoutMs = 20_000
 
@@ -34,49 +35,77 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-export async function startService({ profileDir, env }: ServiceOptions = {}): Promise<Service> {
+export interface DeploymentOptions extends ServiceOptions {
+  /** The checkout whose built service it is; this one without it. */
+  readonly checkout?: string
+}
+
+/** A service that can be stopped and started again on the same data. */
+export interface Deployment {
+  /** @param env settings of this start alone */
+  start(env?: Readonly<Record<string, string>>): Promise<Service>
+  /** Removes the data, once it is stopped. */
+  remove(): void
+}
+
+/** Starts a service whose data are removed when it stops. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const deployment = createDeployment(options)
+  try {
+    const service = await deployment.start()
+    return { ...service, stop: () => service.stop().finally(deployment.remove) }
+  } catch (error) {
+    deployment.remove()
+    throw error
+  }
+}
+
+export function createDeployment({ checkout = thisCheckout, profileDir, env }: DeploymentOptions = {}): Deployment {
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'))
   // Run by root, PostgreSQL works as another user and must get through; else its data would go elsewhere and stay there.
   chmodSync(folder, 0o711)
-  const logFile = join(folder, 'service.log')
-  const port = await findFreePort()
+  const folders = new Set([folder])
   const apiKey = randomBytes(20).toString('hex')
-  const main = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url))
-  const log = openSync(logFile, 'w')
+  const main = join(checkout, 'server/dist/main.js')
+  const flags = [...startFlags, ...(profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`])]
   if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true })
-  const child = spawn(
-    process.execPath,
-    [...startFlags, ...(profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`]), main],
-    {
-      cwd: folder,
-      stdio: ['ignore', log, log],
-      env: {
-        PATH: process.env.PATH,
-        HOST: '127.0.0.1',
-        PORT: String(port),
-        DATA_DIR: join(folder, 'data'),
-        LOG_LEVEL: 'info',
-        PARLEY_API_KEY: apiKey,
-        ...env,
-      },
+
+  return {
+    async start(more) {
+      const port = await findFreePort()
+      const logFile = join(folder, 'service.log')
+      const log = openSync(logFile, 'w')
+      const child = spawn(process.execPath, [...flags, main], {
+        cwd: folder,
+        stdio: ['ignore', log, log],
+        env: {
+          PATH: process.env.PATH,
+          HOST: '127.0.0.1',
+          PORT: String(port),
+          DATA_DIR: join(folder, 'data'),
+          LOG_LEVEL: 'info',
+          PARLEY_API_KEY: apiKey,
+          ...env,
+          ...more,
+        },
+      })
+      closeSync(log)
+      const stop = () => stopProcess(child)
+      try {
+        await whenReady(child, logFile)
+        const { home, ...database } = await readDatabase(logFile)
+        // Elsewhere when the folder is out of the reach of PostgreSQL's user.
+        folders.add(home)
+        return { pid: child.pid as number, port, apiKey: more?.PARLEY_API_KEY ?? apiKey, ...database, stop }
+      } catch (error) {
+        const lines = readFileSync(logFile, 'utf8').trim().split('\n').slice(-15).join('\n')
+        await stop()
+        throw new Error(`${(error as Error).message}\n${lines}`)
+      }
     },
-  )
-  closeSync(log)
-  const folders = [folder]
-  const stop = async () => {
-    await stopProcess(child)
-    for (const path of folders) rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-  }
-  try {
-    await whenReady(child, logFile)
-    const { home, ...database } = await readDatabase(logFile)
-    // Elsewhere when the folder is out of the reach of PostgreSQL's user.
-    folders.push(home)
-    return { pid: child.pid as number, port, apiKey, ...database, stop }
-  } catch (error) {
-    const lines = readFileSync(logFile, 'utf8').trim().split('\n').slice(-15).join('\n')
-    await stop()
-    throw new Error(`${(error as Error).message}\n${lines}`)
+    remove() {
+      for (const path of folders) rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+    },
   }
 }
 

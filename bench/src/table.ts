@@ -29,12 +29,17 @@ export function renderReport(report: Report): string {
       report.rows.map((row) => renderRow(row, report.rows)),
     ),
     '',
-    ...report.rows.flatMap(({ name, failures, firstFailure }) =>
-      failures === 0 ? [] : [`${name}: ${failures} FAILED, the first with: ${firstFailure}`, ''],
-    ),
+    ...report.rows.flatMap(({ id, notes }) => notes.flatMap((note) => [`${id}: ${note}`, ''])),
+    ...renderFailures(report.rows),
     ...renderMemory(report.memory),
     ...renderGoals(report.goals),
   ].join('\n')
+}
+
+export function renderFailures(rows: readonly Figures[]): string[] {
+  return rows.flatMap(({ name, failures, firstFailure }) =>
+    failures === 0 ? [] : [`${name}: ${failures} FAILED, the first with: ${firstFailure}`, ''],
+  )
 }
 
 function renderRow(row: Figures, rows: readonly Figures[]): string[] {
@@ -55,7 +60,7 @@ function renderRow(row: Figures, rows: readonly Figures[]): string[] {
   ]
 }
 
-function renderGoals(goals: readonly Goal[]): string[] {
+export function renderGoals(goals: readonly Goal[]): string[] {
   if (goals.length === 0) return []
   const rows = goals.map(({ name, goal, reached, met }) => [name, goal, reached, met ? 'met' : 'MISSED'])
   return [...renderTable(['goal', '', 'reached', ''], rows), '']
@@ -70,7 +75,7 @@ function renderMemory(memory: MemoryReport | undefined): string[] {
 }
 
 /** Figures to the right, the rest to the left. */
-function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
+export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = header.map((title, i) => Math.max(3, title.length, ...rows.map((row) => row[i]?.length ?? 0)))
   const isFigure = header.map((_, i) => rows.every((row) => /^[\d.,]*$/.test(row[i] ?? '')))
   const line = (cells: readonly string[]) =>

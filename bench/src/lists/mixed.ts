@@ -2,6 +2,9 @@ import type pg from 'pg'
 import { times } from '../bench.ts'
 import { getRequest, type RequestOptions, requestWithBody, textTo } from '../requests.ts'
 
+/** How the mixed load is measured: so many connections, each with so many requests of its own. */
+export const mixedShape = { connections: 32, each: 2000 }
+
 /** What users do, in how many requests for each message that they send. */
 const weights = {
   send: 1,

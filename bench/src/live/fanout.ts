@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Broadcast } from '../bare/sockets.ts'
+import { startBareServer } from '../bare/start.ts'
 import { textTo } from '../requests.ts'
 import type { Service } from '../service.ts'
-import { startBareSockets } from './bare.ts'
 import { type Clients, closeAll, openBareSockets, openClients } from './clients.ts'
 import { type LiveFigure, milliseconds, quantile, rate } from './figures.ts'
 import { type Ask, createAsk, type Login, makeGroup, makeLogins } from './people.ts'
@@ -123,7 +124,7 @@ async function burstRate(ask: Ask, arrivals: Arrivals, logins: readonly Login[])
 
 /** The same frame to as many sockets, as often, by a server that does nothing else. */
 async function bareRate(frame: string): Promise<number> {
-  const bare = await startBareSockets()
+  const bare = await startBareServer('sockets')
   try {
     const sockets = await openBareSockets(bare.port, members)
     let count = 0
@@ -134,7 +135,7 @@ async function bareRate(frame: string): Promise<number> {
       })
     }
     const startedAt = performance.now()
-    bare.broadcast({ frame, times: burst.count })
+    bare.tell({ frame, times: burst.count } satisfies Broadcast)
     await whenTrue(() => count >= burst.count * members)
     const seconds = (performance.now() - startedAt) / 1000
     await closeAll(sockets)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { startBareServer } from '../bare/start.ts'
 import { residentMemory } from '../processes.ts'
 import { startService } from '../service.ts'
-import { startBareSockets } from './bare.ts'
 import { closeAll, openBareSockets, openClients } from './clients.ts'
 import { kilobytes, type LiveFigure } from './figures.ts'
 import { createAsk, makeLogins } from './people.ts'
@@ -55,7 +55,7 @@ async function serviceBytes(count: number, scheme: 'http' | 'https'): Promise<nu
 }
 
 async function bareBytes(count: number): Promise<number> {
-  const bare = await startBareSockets()
+  const bare = await startBareServer('sockets')
   try {
     await closeAll(await openBareSockets(bare.port, 20))
     const before = residentMemory(bare.pid)?.now ?? Number.NaN

@@ -42,7 +42,7 @@ export function sends(bench: Bench): Scenario[] {
   const existing = (connections: number): Scenario => ({
     id: `send-existing-${connections}`,
     name: `Sends into existing conversations, ${connections} connections`,
-    beside: [`empty-${connections}`, 'sql-1'],
+    beside: [`http-${connections}`, `empty-${connections}`, 'sql-1'],
     run: () => repeat(bench, bench.service.port, sendsInTurn(bench, connections)),
   })
   const fresh = (connections: number): Scenario => ({
@@ -55,7 +55,7 @@ export function sends(bench: Bench): Scenario[] {
 }
 
 /** Both sides of a conversation write, one after the other: each message also moves its sender's marks. */
-function sendsInTurn({ service: { apiKey } }: Bench, connections: number): string[][] {
+export function sendsInTurn({ service: { apiKey } }: Bench, connections: number): string[][] {
   const send = (from: string, to: string) => postRequest('/v3/messages', textTo(to), { apiKey, as: from })
   return pairs
     .slice(0, connections)

@@ -1,7 +1,5 @@
-import { createHistogram } from 'node:perf_hooks'
-import pg from 'pg'
 import { type Bench, times } from '../bench.ts'
-import { type CpuTimes, cpuBetween } from '../cpu.ts'
+import { repeatSql } from '../load/sql.ts'
 import type { Run, Scenario } from '../measure.ts'
 import { text } from '../requests.ts'
 
@@ -60,35 +58,10 @@ interface Shape {
   readonly imported: boolean
 }
 
-async function insertRows({ service, extent, readCpu }: Bench, shape: Shape): Promise<Run> {
-  const clients = times(shape.connections, () => new pg.Client(service.database))
-  await Promise.all(clients.map((client) => client.connect()))
-  const statement = shape.batch === 1 ? insertOne : shape.imported ? insertImported : insertMany
-  const batches = clients.map((_, c) => times(8, (i) => parametersOf(shape.batch, c * 8 + i)))
-  const latency = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 })
-  let count = 0
-  let from: CpuTimes | undefined
-  const measureFrom = performance.now() + extent.warmup * 1000
-  const measureTo = measureFrom + extent.seconds * 1000
-  setTimeout(() => {
-    from = readCpu()
-  }, extent.warmup * 1000)
-
-  const drive = async (client: pg.Client, own: readonly unknown[][]) => {
-    for (let next = 0, startedAt = 0; startedAt < measureTo; next++) {
-      startedAt = performance.now()
-      await client.query({ name: 'insert', text: statement, values: own[next % own.length] as unknown[] })
-      const now = performance.now()
-      if (startedAt < measureFrom || now > measureTo) continue
-      count += shape.batch
-      latency.record(Math.max(1, Math.round((now - startedAt) * 1000)))
-    }
-  }
-  await Promise.all(clients.map((client, c) => drive(client, batches[c] ?? [])))
-  const cpu = cpuBetween(from, readCpu())
-  await Promise.all(clients.map((client) => client.end()))
-  const [p50, p99] = [latency.percentile(50) / 1000, latency.percentile(99) / 1000]
-  return { count, seconds: extent.seconds, p50, p99, cpu, failures: 0 }
+function insertRows(bench: Bench, { connections, batch, imported }: Shape): Promise<Run> {
+  const text = batch === 1 ? insertOne : imported ? insertImported : insertMany
+  const values = times(connections, (c) => times(8, (i) => parametersOf(batch, c * 8 + i)))
+  return repeatSql(bench, { name: 'insert', text }, values, { rowsEach: batch })
 }
 
 const conversations = 256

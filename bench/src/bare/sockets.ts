@@ -2,10 +2,9 @@
  * What `ws` does at best on this machine: sockets that are only held, and one frame to all of them as often as asked.
  * No login, no rule, no database.
  */
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
+import { listen } from './listen.ts'
 
 /** What its parent may ask: a frame sent to every socket, so many times. */
 export interface Broadcast {
@@ -32,7 +31,4 @@ process.on('message', ({ frame, times }: Broadcast) => {
   }
   step()
 })
-process.on('disconnect', () => process.exit())
-server.listen(0, '127.0.0.1')
-await once(server, 'listening')
-process.send?.({ port: (server.address() as AddressInfo).port })
+await listen(server)
