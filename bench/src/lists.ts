@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import type pg from 'pg'
 import { type Bench, fullExtent, repeat } from './bench.ts'
 import { type AtEnd, withCleanup } from './cleanup.ts'
+import { compareWith, renderComparison } from './lists/against.ts'
 import { listCases } from './lists/cases.ts'
 import { readLandmarks } from './lists/landmarks.ts'
 import { mixedRequests, mixedShape } from './lists/mixed.ts'
@@ -19,12 +20,19 @@ const usage = `npm run bench:lists -- [options]
 Starts the service, fills it as bench:seed does, and measures every list alone and then a load mixed as in real use.
   --scale <factor>   the world so many times as large; 1 without it, which takes minutes to make
   --only <text>      only rows whose names have it
+  --against <folder> only the mixed load, of this checkout and of another one in turn, for instance one made with
+                     \`git worktree add ../before <commit> && npm ci --prefix ../before\`; it is built first
+  --rounds <n>       with --against: how many times each is started and measured; 3 without it
+  --seconds <s>      with --against: how long each time, after a warm-up of at most 10 s; 20 without it
   --json <file>      writes the figures as JSON too`
 
 const { values: options } = parseArgs({
   options: {
     scale: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
+    against: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '20' },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -33,8 +41,15 @@ if (options.help) console.log(usage)
 else await withCleanup(run)
 
 async function run(atEnd: AtEnd): Promise<void> {
-  const report = await measureLists(atEnd, Number(options.scale))
-  tell(report, renderReport(report))
+  const scale = Number(options.scale)
+  if (options.against === undefined) {
+    const report = await measureLists(atEnd, scale)
+    tell(report, renderReport(report))
+  } else {
+    const extent = { scale, rounds: Number(options.rounds), seconds: Number(options.seconds) }
+    const comparison = await compareWith(atEnd, options.against, extent)
+    tell(comparison, renderComparison(comparison))
+  }
 }
 
 function tell(report: object, text: string): void {
