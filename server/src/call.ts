@@ -32,6 +32,13 @@ export function actingDevice(caller: Caller): string | undefined {
   return caller.kind === 'user' ? caller.device : undefined
 }
 
+/** Who acts, by what the declaration says of `onBehalfOf`: always a user, a user or the app (`undefined`), or nobody. */
+export type ActorOf<O extends Operation> = O['onBehalfOf'] extends 'required'
+  ? UserRow
+  : O['onBehalfOf'] extends 'ignored'
+    ? undefined
+    : UserRow | undefined
+
 /** One request to one operation, validated, with everything a handler may look at. */
 export interface Call<O extends Operation> {
   readonly app: App
@@ -40,8 +47,8 @@ export interface Call<O extends Operation> {
   readonly host: string
   /** Files that came with a form, taken in and stored. */
   readonly files: readonly UploadedFile[]
-  /** The acting user, known and active; absent when the app acts, and in operations that check the actor themselves. */
-  readonly actor: UserRow | undefined
+  /** The acting user, known and active, as the operation declares it. */
+  readonly actor: ActorOf<O>
   /** What is set on the actor's role; absent where nothing is, and where there is no actor. */
   readonly policy: RolePolicy | undefined
   readonly params: ParamsOf<O>
@@ -65,11 +72,16 @@ export interface Route {
   readonly options: RouteOptions
 }
 
+/** What a handler is given: an operation that checks the actor by itself has none to read. */
+type Given<O extends Operation, Options extends RouteOptions> = Options['checksActor'] extends true
+  ? Omit<Call<O>, 'actor' | 'policy'>
+  : Call<O>
+
 /** Binds a handler to a declared operation; input and answer are typed by the declaration. */
-export function serve<const O extends Operation>(
+export function serve<const O extends Operation, const Options extends RouteOptions = Record<never, never>>(
   operation: O,
-  handle: (call: Call<O>, context: Context) => Promise<AnswerOf<O>>,
-  options: RouteOptions = {},
+  handle: (call: Given<O, Options>, context: Context) => Promise<AnswerOf<O>>,
+  options?: Options,
 ): Route {
-  return { operation, handle: handle as unknown as Route['handle'], options }
+  return { operation, handle: handle as unknown as Route['handle'], options: options ?? {} }
 }

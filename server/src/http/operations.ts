@@ -71,9 +71,9 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
             : undefined
         const policy = actor && (await context.policies.of(app.appId, actor.role))
         if (governance !== undefined) requireGoverned(policy, governance)
-        const host = request.host
         const input = { params, query, headers: headers as never, body: body as never }
-        return await handle({ app, caller, host, files, actor, policy, ...input }, context)
+        const acting = operation.onBehalfOf === 'ignored' ? undefined : actor
+        return await handle({ app, caller, host: request.host, files, actor: acting, policy, ...input }, context)
       } catch (error) {
         if (files.length > 0)
           await context.media.discard(

@@ -24,15 +24,15 @@ export const operations = [
   }),
 
   serve(contract.blockUsersAsMe, async ({ app, actor, policy, body }, context) => {
-    return { data: await blockUsers(context, app.appId, actor?.uid ?? '', body.blockedUids, policy) }
+    return { data: await blockUsers(context, app.appId, actor.uid, body.blockedUids, policy) }
   }),
 
   serve(contract.unblockUsersAsMe, async ({ app, actor, policy, body }, context) => {
-    return { data: await unblockUsers(context, app.appId, actor?.uid ?? '', body.blockedUids, policy) }
+    return { data: await unblockUsers(context, app.appId, actor.uid, body.blockedUids, policy) }
   }),
 
   serve(contract.listUsersBlockedByMe, ({ app, actor, policy, query }, context) => {
-    return listBlocked(context, app, actor?.uid ?? '', query, roleList(policy, 'listBlockedUser.allowedRoles'))
+    return listBlocked(context, app, actor.uid, query, roleList(policy, 'listBlockedUser.allowedRoles'))
   }),
 ]
 

@@ -59,70 +59,70 @@ export const operations = [
   }),
 
   serve(getConversation, async ({ app, actor, policy, params }, { database }) => {
-    const conversation = await requireNamed(database, app, actor?.uid ?? '', params.conversationId)
-    return { data: await readOne(database, { appId: app.appId, uid: actor?.uid ?? '', conversation }, app, policy) }
+    const conversation = await requireNamed(database, app, actor.uid, params.conversationId)
+    return { data: await readOne(database, { appId: app.appId, uid: actor.uid, conversation }, app, policy) }
   }),
 
   serve(getUserConversation, async ({ app, actor, policy, params }, { database }) => {
     return {
-      data: await readOne(database, await requireUserSide(database, app, actor?.uid ?? '', params.uid), app, policy),
+      data: await readOne(database, await requireUserSide(database, app, actor.uid, params.uid), app, policy),
     }
   }),
 
   serve(getGroupConversation, async ({ app, actor, policy, params }, { database }) => {
     return {
-      data: await readOne(database, await requireGroupSide(database, app, actor?.uid ?? '', params.guid), app, policy),
+      data: await readOne(database, await requireGroupSide(database, app, actor.uid, params.guid), app, policy),
     }
   }),
 
   serve(markUserDelivered, async ({ app, caller, actor, params, body }, context) => {
-    const side = await requireUserSide(context.database, app, actor?.uid ?? '', params.uid)
+    const side = await requireUserSide(context.database, app, actor.uid, params.uid)
     await markReceived(context, 'delivered', side, idOf(body), actingDevice(caller))
     return { data: { success: true, Message: `Messages from ${params.uid} are marked as delivered for ${side.uid}.` } }
   }),
 
   serve(markUserRead, async ({ app, caller, actor, params, body }, context) => {
-    const side = await requireUserSide(context.database, app, actor?.uid ?? '', params.uid)
+    const side = await requireUserSide(context.database, app, actor.uid, params.uid)
     await markReceived(context, 'read', side, idOf(body), actingDevice(caller))
     return { data: { success: true, Message: `Messages from ${params.uid} are marked as read for ${side.uid}.` } }
   }),
 
   serve(markUserUnread, async ({ app, caller, actor, policy, params, body }, context) => {
-    const side = await requireUserSide(context.database, app, actor?.uid ?? '', params.uid)
+    const side = await requireUserSide(context.database, app, actor.uid, params.uid)
     return { data: await markUnread(context, app, caller, policy, side, idOf(body)) }
   }),
 
   serve(markGroupDelivered, async ({ app, caller, actor, params, body }, context) => {
-    const side = await requireGroupSide(context.database, app, actor?.uid ?? '', params.guid)
+    const side = await requireGroupSide(context.database, app, actor.uid, params.guid)
     await markReceived(context, 'delivered', side, idOf(body), actingDevice(caller))
     return { data: { success: true, message: `Messages of ${params.guid} are marked as delivered for ${side.uid}.` } }
   }),
 
   serve(markGroupRead, async ({ app, caller, actor, params, body }, context) => {
-    const side = await requireGroupSide(context.database, app, actor?.uid ?? '', params.guid)
+    const side = await requireGroupSide(context.database, app, actor.uid, params.guid)
     await markReceived(context, 'read', side, idOf(body), actingDevice(caller))
     return { data: { success: true, message: `Messages of ${params.guid} are marked as read for ${side.uid}.` } }
   }),
 
   serve(markGroupUnread, async ({ app, caller, actor, policy, params, body }, context) => {
-    const side = await requireGroupSide(context.database, app, actor?.uid ?? '', params.guid)
+    const side = await requireGroupSide(context.database, app, actor.uid, params.guid)
     return { data: await markUnread(context, app, caller, policy, side, idOf(body)) }
   }),
 
   serve(updateUserConversation, async ({ app, actor, policy, params, body }, { database }) => {
-    const side = await requireUserSide(database, app, actor?.uid ?? '', params.uid)
+    const side = await requireUserSide(database, app, actor.uid, params.uid)
     if (body.tags !== undefined) await setTags(database, side, body.tags)
     return { data: await readOne(database, side, app, policy) }
   }),
 
   serve(updateGroupConversation, async ({ app, actor, policy, params, body }, { database }) => {
-    const side = await requireGroupSide(database, app, actor?.uid ?? '', params.guid)
+    const side = await requireGroupSide(database, app, actor.uid, params.guid)
     if (body.tags !== undefined) await setTags(database, side, body.tags)
     return { data: await readOne(database, side, app, policy) }
   }),
 
   serve(resetUserConversation, async ({ app, caller, actor, params, body }, { database }) => {
-    const side = await requireUserSide(database, app, actor?.uid ?? '', params.uid)
+    const side = await requireUserSide(database, app, actor.uid, params.uid)
     const byKey = caller.kind === 'user' && caller.via === 'key'
     const forBoth = body.deleteMessagesPermanently === true && byKey
     await resetConversation(database, side, { preserveOrder: body.preserveOrder === true, forBoth })
@@ -130,13 +130,13 @@ export const operations = [
   }),
 
   serve(resetGroupConversation, async ({ app, actor, params, body }, { database }) => {
-    const side = await requireGroupSide(database, app, actor?.uid ?? '', params.guid)
+    const side = await requireGroupSide(database, app, actor.uid, params.guid)
     await resetConversation(database, side, { preserveOrder: body.preserveOrder === true, forBoth: false })
     return { data: { success: true, message: `${nameOf(side)} was deleted for ${side.uid}.` } }
   }),
 
   serve(deleteConversation, async ({ app, actor, params }, { database }) => {
-    const uid = actor?.uid ?? ''
+    const uid = actor.uid
     const conversation = await requireNamed(database, app, uid, params.conversationId)
     if (conversation.kind === 2) {
       const membership = await readMembership(database, app.appId, conversation.first, uid)
@@ -156,24 +156,24 @@ export const operations = [
   }),
 
   serve(pinUserConversation, async ({ app, actor, params }, { database }) => {
-    return { data: await pinConversation(database, await requireUserSide(database, app, actor?.uid ?? '', params.uid)) }
+    return { data: await pinConversation(database, await requireUserSide(database, app, actor.uid, params.uid)) }
   }),
 
   serve(unpinUserConversation, async ({ app, actor, params }, { database }) => {
     return {
-      data: await unpinConversation(database, await requireUserSide(database, app, actor?.uid ?? '', params.uid)),
+      data: await unpinConversation(database, await requireUserSide(database, app, actor.uid, params.uid)),
     }
   }),
 
   serve(pinGroupConversation, async ({ app, actor, params }, { database }) => {
     return {
-      data: await pinConversation(database, await requireGroupSide(database, app, actor?.uid ?? '', params.guid)),
+      data: await pinConversation(database, await requireGroupSide(database, app, actor.uid, params.guid)),
     }
   }),
 
   serve(unpinGroupConversation, async ({ app, actor, params }, { database }) => {
     return {
-      data: await unpinConversation(database, await requireGroupSide(database, app, actor?.uid ?? '', params.guid)),
+      data: await unpinConversation(database, await requireGroupSide(database, app, actor.uid, params.guid)),
     }
   }),
 ]

@@ -31,7 +31,7 @@ export const operations = [
     return { data: { success: true, message: `Friends of ${uid} were removed.` } }
   }),
 
-  serve(listMyFriends, ({ app, actor, query }, context) => list(context, app, actor?.uid ?? '', query)),
+  serve(listMyFriends, ({ app, actor, query }, context) => list(context, app, actor.uid, query)),
 ]
 
 async function list(

@@ -11,7 +11,7 @@ import { clientSettings } from './settings.ts'
 export const operations = [
   serve(updateMe, async ({ app, caller, host, actor, policy, body }, context) => {
     const { platform, deviceId: _, appInfo, ...profile } = body
-    const uid = actor?.uid ?? ''
+    const uid = actor.uid
     // Front ends log in by the same call, which says nothing of the profile then.
     if (Object.keys(profile).length > 0) requireRolePermission(policy, 'editProfile')
     if (platform !== undefined || appInfo !== undefined) requireFeature(policy, 'updateAuthToken')
@@ -26,7 +26,7 @@ export const operations = [
   }),
 
   serve(getMe, async ({ app, caller, actor }, context) => {
-    const user = await requireUser(context.database, app.appId, actor?.uid ?? '')
+    const user = await requireUser(context.database, app.appId, actor.uid)
     return { data: showMe(context, app, caller, user) }
   }),
 
@@ -38,7 +38,7 @@ export const operations = [
       )
     }
     await removeToken(context, app.appId, caller.uid, caller.authToken)
-    return { data: { success: true, message: `${actor?.uid} is logged out.` } }
+    return { data: { success: true, message: `${actor.uid} is logged out.` } }
   }),
 
   serve(getSettings, async ({ host }, { config }) => ({ data: clientSettings(host, config) })),

@@ -83,7 +83,7 @@ export function filterConditions(
   add(filters.hasLinks, () => hasTraits(traits.links))
   add(filters.hasMentions, mentionsAnybody)
   add(filters.mentionedUids, () => looked(mentionsAnyOf(lower(filters.mentionedUids ?? []))))
-  add(filters.myMentionsOnly, () => looked(mentionsAnyOf([viewer ?? ''])))
+  add(filters.myMentionsOnly, () => looked(mentionsAnyOf(viewer === undefined ? [] : [viewer])))
   add(filters.hasReactions, hasReactions)
   add(filters.pinned, () => sql`${hasTraits(traits.pinned)} and ${isPinned(undefined)}`)
   add(filters.pinnedBy, () => sql`${hasTraits(traits.pinned)} and ${isPinned(filters.pinnedBy?.toLowerCase())}`)

@@ -33,18 +33,18 @@ export const operations = [
 
   serve(saveMessage, async ({ app, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
-    await save(context, app, actor?.uid ?? '', id)
+    await save(context, app, actor.uid, id)
     return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
   }),
 
   serve(unsaveMessage, async ({ app, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
-    await unsave(context, app, actor?.uid ?? '', id)
+    await unsave(context, app, actor.uid, id)
     return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
   }),
 
   serve(markInteracted, async ({ app, actor, params, body }, context) => {
-    const uid = actor?.uid ?? ''
+    const uid = actor.uid
     await noteInteractions(context, app, uid, readMessageId(params.id), body.interactions)
     return { data: { success: true, message: `The message ${params.id} is marked as interacted for ${uid}.` } }
   }),

@@ -22,14 +22,14 @@ export const operations = [
 
   serve(addReactionOperation, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
-    const uid = actor?.uid ?? ''
+    const uid = actor.uid
     await addReaction(context, app, { uid, device: actingDevice(caller) }, id, params.reaction)
     return { data: await showChanged(context, app, id, { uid, policy }) }
   }),
 
   serve(removeReactionOperation, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
-    const uid = actor?.uid ?? ''
+    const uid = actor.uid
     await removeReaction(context, app, { uid, device: actingDevice(caller) }, id, params.reaction)
     return { data: await showChanged(context, app, id, { uid, policy }) }
   }),

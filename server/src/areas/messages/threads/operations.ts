@@ -25,7 +25,7 @@ import { subscribeToThread, unsubscribeFromThread } from './subscriptions.ts'
 
 export const operations = [
   serve(sendThreadMessage, async ({ app, caller, actor, params, files, body }, context) => {
-    const parent = await requireMessage(context.database, app, readMessageId(params.id), actor?.uid)
+    const parent = await requireMessage(context.database, app, readMessageId(params.id), actor.uid)
     return { data: await sendForm(context, app, files, body, (whole) => reply(context, app, caller, parent, whole)) }
   }),
 
@@ -54,7 +54,7 @@ export const operations = [
   }),
 
   serve(listUserThreads, async ({ app, actor, policy, params, query }, { database }) => {
-    const viewer = actor?.uid ?? ''
+    const viewer = actor.uid
     const { appId } = app
     const { uid } = await requireUser(database, appId, params.uid)
     const conversation = await findUserConversation(database, appId, viewer, uid)
@@ -78,12 +78,12 @@ export const operations = [
   }),
 
   serve(subscribeThread, async ({ app, actor, params }, context) => {
-    await subscribeToThread(context, app, actor?.uid ?? '', readMessageId(params.id))
+    await subscribeToThread(context, app, actor.uid, readMessageId(params.id))
     return { data: { success: true } }
   }),
 
   serve(unsubscribeThread, async ({ app, actor, params }, context) => {
-    await unsubscribeFromThread(context, app, actor?.uid ?? '', readMessageId(params.id))
+    await unsubscribeFromThread(context, app, actor.uid, readMessageId(params.id))
     return { data: { success: true } }
   }),
 ]
