@@ -8,7 +8,7 @@ import { createRolePolicies } from './chat/roles/policies.ts'
 import type { Config } from './config/index.ts'
 import type { Context } from './context.ts'
 import { createOutbound } from './delivery/outbound/index.ts'
-import { createWebhookDelivery } from './delivery/webhooks/index.ts'
+import { createWebhookDelivery, dropLeases } from './delivery/webhooks/index.ts'
 import { createEvents } from './events/index.ts'
 import { createRemoteBus } from './events/remote-bus.ts'
 import { createRateLimiter } from './http/rate-limits.ts'
@@ -46,6 +46,8 @@ export interface ParleyOptions {
   readonly tls?: TlsMaterial | undefined
   /** What is served: everything. Tests watch or break handlers by giving others. */
   readonly routes?: readonly Route[]
+  /** No other process serves this database: what others held before is free. */
+  readonly isOnlyProcess?: boolean | undefined
   /** The text of the metrics, where that is not of this process alone. */
   readonly exposeMetrics?: (() => Promise<string>) | undefined
 }
@@ -98,6 +100,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   }
   await invalidation.start()
   search.start()
+  if (options.isOnlyProcess) await dropLeases(database)
   webhooks.start()
   events.start()
   const sockets = createSockets(context)

@@ -47,7 +47,8 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
   const postgres = await running.postgres
   try {
     const { keys, materials } = await layFoundation(config, dataDir, postgres)
-    const parley = await whenDatabaseAnswers(log, () => build({ config, log, ...materials }, keys), keys)
+    const options = { config, log, ...materials, isOnlyProcess: postgres !== undefined }
+    const parley = await whenDatabaseAnswers(log, () => build(options, keys), keys)
     running.parley = parley
     await listen(parley, config)
     greet(addressOf(parley.http), config, keys)

@@ -1,5 +1,6 @@
 import { createAppRegistry } from '../chat/apps.ts'
 import type { Config } from '../config/index.ts'
+import { dropLeases } from '../delivery/webhooks/index.ts'
 import { greet } from '../greeting.ts'
 import { loadTls } from '../http/tls.ts'
 import { createLog, type Log } from '../log.ts'
@@ -44,7 +45,8 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
   const postgres = await running.postgres
   try {
     const foundation = await layFoundation(config, dataDir, postgres)
-    await whenDatabaseAnswers(log, () => prepareDatabase(config, log, foundation), foundation.keys)
+    const isOurs = postgres !== undefined
+    await whenDatabaseAnswers(log, () => prepareDatabase(config, log, foundation, isOurs), foundation.keys)
     const { keys, materials } = foundation
     if (running.stopping) return
     const fleet = createFleet({
@@ -67,8 +69,16 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
   }
 }
 
-/** Migrated once, before there are several who would wait for each other. */
-async function prepareDatabase(config: Config, log: Log, { keys, materials }: Foundation): Promise<void> {
+/**
+ * Migrated once, before there are several who would wait for each other.
+ * @param isOurs nobody else serves it, and our workers have yet to start
+ */
+async function prepareDatabase(
+  config: Config,
+  log: Log,
+  { keys, materials }: Foundation,
+  isOurs: boolean,
+): Promise<void> {
   const applied = await migrate(materials.connection)
   if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
   const database = openDatabase(materials.connection)
@@ -76,6 +86,7 @@ async function prepareDatabase(config: Config, log: Log, { keys, materials }: Fo
     const secrets = createSecrets(materials.masterKey)
     await checkMasterKey(database, secrets)
     await ensureDefaultApp({ database, secrets, apps: createAppRegistry(database) }, config, keys)
+    if (isOurs) await dropLeases(database)
     await warnAboutDurability(database, log)
   } finally {
     await database.close()

@@ -20,6 +20,8 @@ import { createBodies } from './render.ts'
 import { listenedEvents } from './subscriptions.ts'
 import { createUpkeep } from './upkeep.ts'
 
+export { dropLeases } from './lease.ts'
+
 /** Tells webhooks what happened. */
 export interface WebhookDelivery {
   /** Do jobs run in this process? Without them, nothing is delivered. */

@@ -18,8 +18,12 @@ export interface Health {
   readonly failingSince: number | null
 }
 
-/** Who delivers to a webhook holds it for this long, and renews it in time; a killed process's are free thereafter. */
-export const leaseMs = 30_000
+/**
+ * Who delivers to a webhook holds it for this long, and renews it in time; a killed process's are free thereafter. It is
+ * short so that webhooks go on soon, and long enough that a busy machine or database renews it a few times.
+ */
+const leaseMs = 9_000
+const renewMs = 2_000
 /** An attempt that begins must be over before somebody else may begin one. */
 const attemptMs = 1000 * limits.webhooks.timeoutSeconds + 1000
 
@@ -40,6 +44,13 @@ const renew = statement(`
   and webhook = $2
   and leased_by = $3
   and leased_until > ${nowMs}
+  returning webhook`)
+
+const dropAll = statement(`
+  update webhook_states
+  set leased_by = null,
+    leased_until = 0
+  where leased_by is not null
   returning webhook`)
 
 const look = statement(`
@@ -113,7 +124,7 @@ const wait = statement(`
 export interface Lease {
   /** Health at the beginning. */
   readonly health: Health
-  /** False when it could not be renewed in time: another process may have it. */
+  /** False once it was not renewed in time: another process may have it soon. It does not come back. */
   readonly isHeld: boolean
   /** The webhook as it is now, and how often it was asked to deliver; undefined when the lease or the webhook is gone. */
   look(): Promise<{ asked: number; row: TargetRow } | undefined>
@@ -129,6 +140,7 @@ export interface Lease {
 export async function takeLease(database: Database, key: WebhookKey, holder: string): Promise<Lease | undefined> {
   const names = [key.appId, key.webhook]
   let validUntil = performance.now() + leaseMs
+  let isLost = false
   const [health] = await database.query<Health>(take, [...names, holder])
   if (health === undefined) {
     await database.query(wait, names)
@@ -138,14 +150,20 @@ export async function takeLease(database: Database, key: WebhookKey, holder: str
     const startedAt = performance.now()
     const renewed = await runQuietly(database, renew, [...names, holder])
     if (renewed) validUntil = startedAt + leaseMs
-  }, leaseMs / 3).unref()
+  }, renewMs).unref()
+  // What was left out meanwhile must not be overtaken by what comes later, so there is no way back.
+  const isHeld = () => {
+    isLost ||= performance.now() >= validUntil - attemptMs
+    return !isLost
+  }
 
   return {
     health,
     get isHeld() {
-      return performance.now() < validUntil - attemptMs
+      return isHeld()
     },
     async look() {
+      if (!isHeld()) return undefined
       const [row] = await database.query<TargetRow & { asked: number }>(look, [...names, holder])
       return row && { asked: row.asked, row }
     },
@@ -158,6 +176,14 @@ export async function takeLease(database: Database, key: WebhookKey, holder: str
     },
     close: () => clearInterval(renewing),
   }
+}
+
+/**
+ * Frees what processes held that are gone. Only for one who knows that no others serve this database, as at the start of
+ * a service with a database of its own.
+ */
+export async function dropLeases(database: Database): Promise<void> {
+  await database.query(dropAll)
 }
 
 /** What fails here is tried again, and noticed by the lease running out. */

@@ -46,8 +46,8 @@ const removeOld = statement(`
   )
   returning id`)
 
-/** How often to look for what was forgotten: with the lease it stays below a minute. */
-const rescueEveryMs = 15_000
+/** How often to look for what was forgotten: with the lease, what a killed process left goes on within 15 s. */
+const rescueEveryMs = 4_000
 const removeEveryMs = 60_000
 
 /** Finds what was forgotten and removes what is too old, every now and then. */
