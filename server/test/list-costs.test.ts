@@ -119,7 +119,7 @@ beforeAll(async () => {
   function newApp(): Promise<App> {
     return context.apps.ensure(`lists-${randomBytes(8).toString('hex')}`, 'us')
   }
-}, 180_000)
+})
 
 /** No statistics but those that are asked for. */
 async function keepStatistics(client: pg.Client): Promise<void> {

@@ -58,32 +58,27 @@ describe('the tour of docs/tour.md', () => {
     expect(texts(found)).toEqual(['番茄快熟了，谁想要一些？'])
   })
 
-  itWith(
-    withLargeHistory,
-    'holds for a sample of a large history',
-    async () => {
-      const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-tour-'))
-      onTestFinished(() => rm(folder, { recursive: true }))
-      const messages = await takeSample(folder, 30)
-      const world = await createWorld()
-      const imported = await importFolder(world, folder)
-      expect(imported.code).toBe(0)
-      expect(row(imported, 'messages')).toEqual([messages.length, messages.length, 0, 0])
-      const again = await importFolder(world, folder)
-      expect(row(again, 'messages')).toEqual([messages.length, 0, messages.length, 0])
+  itWith(withLargeHistory, 'holds for a sample of a large history', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-tour-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const messages = await takeSample(folder, 30)
+    const world = await createWorld()
+    const imported = await importFolder(world, folder)
+    expect(imported.code).toBe(0)
+    expect(row(imported, 'messages')).toEqual([messages.length, messages.length, 0, 0])
+    const again = await importFolder(world, folder)
+    expect(row(again, 'messages')).toEqual([messages.length, 0, messages.length, 0])
 
-      const [guid] = mostFrequent(messages.filter(isInGroup).map(({ receiver }) => receiver))
-      const [member] = dataOf(await world.get(`/groups/${guid}/members?perPage=1`))
-      await walkGroup(world, guid, member.uid, inOrder(messages, guid), 100)
+    const [guid] = mostFrequent(messages.filter(isInGroup).map(({ receiver }) => receiver))
+    const [member] = dataOf(await world.get(`/groups/${guid}/members?perPage=1`))
+    await walkGroup(world, guid, member.uid, inOrder(messages, guid), 100)
 
-      const pairs = messages.filter((message) => !isInGroup(message))
-      const [pair, count] = mostFrequent(pairs.map(({ sender, receiver }) => `${receiver} ${sender}`))
-      const [reader = '', writer = ''] = pair.split(' ')
-      expect(pairs.some(({ sender, receiver }) => sender === reader && receiver === writer)).toBe(false)
-      await readConversation(world, reader, writer, count)
-    },
-    120_000,
-  )
+    const pairs = messages.filter((message) => !isInGroup(message))
+    const [pair, count] = mostFrequent(pairs.map(({ sender, receiver }) => `${receiver} ${sender}`))
+    const [reader = '', writer = ''] = pair.split(' ')
+    expect(pairs.some(({ sender, receiver }) => sender === reader && receiver === writer)).toBe(false)
+    await readConversation(world, reader, writer, count)
+  })
 })
 
 /** Runs the command over a folder, against the world's app. */

@@ -1,7 +1,8 @@
 import { restrictedFeatures } from '@parley/contract'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
 import { dataOf, refusal } from '../support/chat.ts'
+import { until } from '../support/until.ts'
 import { createWorld, type World } from '../support/world.ts'
 
 /** Every feature that the contract names. */
@@ -76,7 +77,7 @@ describe('Listing restricted features', () => {
     })
     const before = Math.floor(Date.now() / 1000)
     await restrict(world, 'deleteGroup')
-    await vi.waitUntil(() => Math.floor(Date.now() / 1000) > before, { timeout: 3000, interval: 20 })
+    await until(() => Math.floor(Date.now() / 1000) > before)
     await restrict(world, 'listUsers', 'deleteGroup')
     const answer = await world.get(path('DEFAULT'))
     const [newest, oldest] = dataOf(answer)

@@ -1,5 +1,5 @@
 import { type FeatureKey, restrictedFeatures, rolePermissions } from '@parley/contract'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, say } from '../support/chat.ts'
 import { featureRules } from '../support/feature-rules.ts'
 import { permissionRules } from '../support/permission-rules.ts'
@@ -13,6 +13,7 @@ import {
   toUser,
 } from '../support/role-world.ts'
 import { startService } from '../support/service.ts'
+import { soon } from '../support/until.ts'
 import { send } from '../support/world.ts'
 
 type Setting = (world: RoleWorld) => Promise<unknown>
@@ -161,9 +162,9 @@ describe('Role permissions', () => {
       ]
       expect(await elsewhere()).toEqual(['allowed', 'allowed'])
       await set(world, { listUsers: 'deny', sendMessage: 'deny' })
-      await vi.waitFor(async () => expect(await elsewhere()).toEqual([denied, denied]))
+      await soon(async () => expect(await elsewhere()).toEqual([denied, denied]))
       dataOf(await world.delete('/roles/tested/permissions/listUsers'))
-      await vi.waitFor(async () => expect(await elsewhere()).toEqual(['allowed', denied]))
+      await soon(async () => expect(await elsewhere()).toEqual(['allowed', denied]))
     } finally {
       await parley.close()
     }

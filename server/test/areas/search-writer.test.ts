@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { searchedText } from '../../src/areas/messages/search/fold.ts'
 import { vectorOf } from '../../src/areas/messages/search/grams.ts'
 import { statement } from '../../src/store/statement.ts'
@@ -9,6 +9,7 @@ import { importAll, text } from '../support/imports.ts'
 import { inTurns } from '../support/in-turns.ts'
 import { createOwnDatabase, type OwnDatabase } from '../support/own-database.ts'
 import { entriesOf, find, indexed } from '../support/search.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld, send, type World } from '../support/world.ts'
 
 /** Two services on one database, of which one at a time fills the index. */
@@ -218,7 +219,7 @@ describe('The search index', () => {
       await world.context.database.run(sql`select pg_terminate_backend(${leader?.pid})`)
       await say(world, 'alice', 'bob', `while nobody writes ${turn}`)
       expect(await find(world, 'while nobody')).toHaveLength(turn + 1)
-      await vi.waitUntil(async () => (await leaders()).some(({ pid }) => pid !== leader?.pid), { timeout: 20_000 })
+      await until(async () => (await leaders()).some(({ pid }) => pid !== leader?.pid))
       await expectWhole(world)
     }
     expect(await find(world, 'turn')).toHaveLength(3)

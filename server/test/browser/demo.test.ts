@@ -30,7 +30,7 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath, args })
     world = await createWorld()
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
   })
@@ -75,7 +75,7 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
 
     await bob.close()
     await alice.getByText('bob is offline').waitFor()
-  }, 60_000)
+  })
 
   it('says what is wrong when the key is not right', async () => {
     const page = await (await browser.newContext()).newPage()
@@ -83,5 +83,5 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     await page.click('#log-in')
     await page.locator('#problem', { hasText: /./ }).waitFor()
     expect(await page.locator('#chat').isVisible()).toBe(false)
-  }, 30_000)
+  })
 })

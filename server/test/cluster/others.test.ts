@@ -2,6 +2,7 @@ import { expect, it, vi } from 'vitest'
 import type { Log } from '../../src/log.ts'
 import { watchForOthers } from '../../src/process/others.ts'
 import { createOwnServices } from '../support/own-services.ts'
+import { until } from '../support/until.ts'
 
 it('a process without Redis warns when others use its database, and only then', async () => {
   const services = await createOwnServices()
@@ -13,13 +14,13 @@ it('a process without Redis warns when others use its database, and only then', 
   const look = async () => {
     const before = looks.mock.settledResults.length
     const stop = watchForOthers(parley.context.database, log)
-    await vi.waitUntil(() => looks.mock.settledResults.length > before, { timeout: 10_000 })
+    await until(() => looks.mock.settledResults.length > before)
     stop()
   }
   await look()
   expect(warn).not.toHaveBeenCalled()
   const other = await services.start()
-  await vi.waitUntil(async () => {
+  await until(async () => {
     await look()
     return warn.mock.calls.length > 0
   })

@@ -28,7 +28,6 @@ describeWith(redisServer, 'Redis goes away and comes back', () => {
     eventually(
       () => Promise.all([first, second].map(({ url }) => metricOf(url, 'parley_redis_up'))),
       (states) => states.every((state) => state === up),
-      30_000,
     )
   const drops = () => metricOf(second.url, 'parley_remote_doubts_total{missed="true"}')
 
@@ -81,7 +80,6 @@ describeWith(redisServer, 'Redis goes away and comes back', () => {
     await eventually(
       async () => acknowledged.filter((id) => !bob.known.has(id)).length,
       (missing) => missing === 0,
-      30_000,
     )
     bob.stop()
   })

@@ -5,6 +5,7 @@ import { createOutbox } from '../../src/events/remote/outbox.ts'
 import { createPeers } from '../../src/events/remote/peers.ts'
 import { decodeEvents, decodePacket, encodeEvent, encodePacket, type Packet } from '../../src/events/remote/wire.ts'
 import type { BusEvent } from '../../src/events/types.ts'
+import { until } from '../support/until.ts'
 
 const ended = (uid: string): BusEvent => ({ control: 'sessions_ended', uid })
 const typing = (): BusEvent => ({
@@ -132,10 +133,10 @@ describe('what is told', () => {
   it('in one turn goes out together, large ones in several packets', async () => {
     const { line, outbox, counts } = setUp()
     for (let i = 0; i < 100; i++) outbox.add(1, ended(`u${i}`))
-    await vi.waitUntil(() => counts.sent === 100)
+    await until(() => counts.sent === 100)
     expect(line.published).toHaveLength(1)
     for (let i = 0; i < 10; i++) outbox.add(1, ended('x'.repeat(100_000)))
-    await vi.waitUntil(() => counts.sent === 110)
+    await until(() => counts.sent === 110)
     expect(line.published.length).toBeGreaterThan(4)
     expect(packets(line).map(({ number }) => number)).toEqual(line.published.map((_, i) => i + 1))
     expect(eventsOf(line)).toHaveLength(110)

@@ -1,11 +1,12 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ExternalServer, startExternalServer } from '../faults/support/external.ts'
 import { expectSuccess, type Line, openLine } from '../faults/support/line.ts'
 import type { ServiceProcess } from '../faults/support/service-process.ts'
 import { createStage } from '../faults/support/stage.ts'
 import { describeWith } from '../gate/needs.ts'
 import { type Endpoint, openEndpoint } from '../support/endpoint.ts'
+import { until } from '../support/until.ts'
 import { type RedisServer, redisServer, startRedis } from './redis.ts'
 import { openFlapping } from './workers.ts'
 
@@ -48,9 +49,9 @@ describeWith(redisServer, 'the process that leads is killed', () => {
     const triggers = ['message_sent', 'user_connection_status_changed']
     await expectSuccess(line.call('POST', '/webhooks', { ...hook, triggers }))
     const first = await say('before')
-    await vi.waitUntil(async () => (await indexed()) >= first && (await horizon()) > 0, { timeout: 20_000 })
-    await vi.waitUntil(() => endpoint.received.length === 1, { timeout: 20_000 })
-  }, 120_000)
+    await until(async () => (await indexed()) >= first && (await horizon()) > 0)
+    await until(() => endpoint.received.length === 1)
+  })
   afterAll(async () => {
     await line?.close()
     await database?.end()
@@ -73,13 +74,13 @@ describeWith(redisServer, 'the process that leads is killed', () => {
     stage.onClean(() => bob.stop())
     const isOnline = async () =>
       (await select<{ online: boolean }>(`select online from users where uid = 'bob'`)).online
-    await vi.waitUntil(isOnline, { timeout: 10_000 })
+    await until(isOnline)
 
     // It is killed in the middle of delivering.
     endpoint.behave({ delayMs: 100 })
     let last = 0
     for (let i = 0; i < 30; i++) last = await say(`event ${i}`)
-    await vi.waitUntil(() => endpoint.received.length > 5, { timeout: 20_000, interval: 10 })
+    await until(() => endpoint.received.length > 5, { interval: 10 })
     await leader.kill()
     const killedAt = performance.now()
     await line.close()
@@ -103,7 +104,7 @@ describeWith(redisServer, 'the process that leads is killed', () => {
       'users of the dead are offline': async () => !(await isOnline()),
     }
     for (const [what, isSo] of Object.entries(checks)) {
-      await vi.waitUntil(isSo, { timeout: withinMs, interval: 200 }).catch((error: Error) => {
+      await until(isSo).catch((error: Error) => {
         throw new Error(`${what}: not within a minute (${error.message}); ${follower.output()}`)
       })
     }
@@ -111,5 +112,5 @@ describeWith(redisServer, 'the process that leads is killed', () => {
     // He came and went, once each, though several processes might have said so.
     const seen = endpoint.received.filter(({ body }) => body.trigger === 'user_connection_status_changed')
     expect(new Set(seen.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
-  }, 150_000)
+  })
 })

@@ -2,9 +2,10 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { generate } from 'selfsigned'
-import { afterAll, expect, it, vi } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { createStage } from '../faults/support/stage.ts'
 import { describeWith } from '../gate/needs.ts'
+import { until } from '../support/until.ts'
 import { redisServer, startRedis } from './redis.ts'
 import { workersOf } from './workers.ts'
 
@@ -41,7 +42,7 @@ describeWith(redisServer, 'SIGHUP with certificates', () => {
       ...{ TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') },
     })
     const address = () => /https:\/\/127\.0\.0\.1:(\d+)/.exec(service.output())?.[1]
-    await vi.waitUntil(() => address() !== undefined || !service.isRunning, { timeout: 40_000 })
+    await until(() => address() !== undefined || !service.isRunning)
     const port = Number(address())
     expect(await served(port)).toBe(first)
 
@@ -49,14 +50,14 @@ describeWith(redisServer, 'SIGHUP with certificates', () => {
     await rm(join(folder, 'key.pem'))
     service.signal('SIGHUP')
     const isRefused = () => service.output().includes('a new worker does not start; the old ones stay')
-    await vi.waitUntil(isRefused, { timeout: 20_000 })
+    await until(isRefused)
     expect(service.output()).toContain('TLS_KEY_FILE')
     expect(workersOf(service)).toEqual(before)
     expect(await served(port)).toBe(first)
 
     const second = await renew(folder)
     service.signal('SIGHUP')
-    await vi.waitUntil(() => service.output().includes('all workers were restarted'), { timeout: 40_000 })
+    await until(() => service.output().includes('all workers were restarted'), { progress: service.output })
     expect(second).not.toBe(first)
     for (let i = 0; i < 4; i++) expect(await served(port)).toBe(second)
     expect(workersOf(service).filter((pid) => before.includes(pid))).toEqual([])

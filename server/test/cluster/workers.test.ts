@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { findServersOf } from '../../src/store/embedded/processes.ts'
 import { makeCast } from '../faults/support/cast.ts'
 import { startCrowd } from '../faults/support/crowd.ts'
@@ -14,6 +14,7 @@ import type { ServiceProcess } from '../faults/support/service-process.ts'
 import { createStage } from '../faults/support/stage.ts'
 import { describeWith } from '../gate/needs.ts'
 import { openEndpoint } from '../support/endpoint.ts'
+import { until } from '../support/until.ts'
 import { type RedisServer, redisServer, startRedis } from './redis.ts'
 import { isAlive, openFlapping, serving, workersOf } from './workers.ts'
 
@@ -51,7 +52,9 @@ describeWith(redisServer, 'WORKERS=2', () => {
     stage.onClean(crowd.stop)
     const grown = (by: number) => {
       const from = ledger.acknowledged.size
-      return vi.waitUntil(() => ledger.acknowledged.size > from + by || !service.isRunning, { timeout: 30_000 })
+      return until(() => ledger.acknowledged.size > from + by || !service.isRunning, {
+        progress: () => ledger.acknowledged.size,
+      })
     }
     await grown(100)
     return { ledger, cast, crowd, grown }
@@ -69,7 +72,7 @@ describeWith(redisServer, 'WORKERS=2', () => {
     }
     const servedBy = () =>
       new Set([...service.output().matchAll(/"worker":(\d),"operation":"get-user"/g)].map(([, worker]) => worker))
-    await vi.waitUntil(() => servedBy().size === 2, { timeout: 5_000 })
+    await until(() => servedBy().size === 2)
 
     await serving(url, 2)
     const metrics = await (await fetch(`${url}/metrics`)).text()
@@ -120,7 +123,7 @@ describeWith(redisServer, 'WORKERS=2', () => {
     })
     for (let round = 0; round < 2; round++) {
       const from = counts.answered
-      await vi.waitUntil(() => counts.answered > from + 300, { timeout: 20_000, interval: 5 })
+      await until(() => counts.answered > from + 300, { interval: 5, progress: () => counts.answered })
       process.kill(workersOf(service)[round] as number, 'SIGKILL')
       await serving(url, 2)
     }
@@ -147,14 +150,14 @@ describeWith(redisServer, 'WORKERS=2', () => {
     stage.onClean(() => {
       for (const socket of sockets) socket.stop()
     })
-    await vi.waitUntil(() => sockets.every((socket) => socket.isIn()), { timeout: 10_000 })
+    await until(() => sockets.every((socket) => socket.isIn()))
 
     const before = workersOf(service)
     service.signal('SIGHUP')
     const isReplaced = () => workersOf(service).length === 2 && workersOf(service).every((pid) => !before.includes(pid))
-    await vi.waitUntil(isReplaced, { timeout: 40_000, interval: 50 })
+    await until(isReplaced, { progress: () => workersOf(service).join() })
     await grown(100)
-    await vi.waitUntil(() => sockets.every((socket) => socket.isIn()), { timeout: 10_000 })
+    await until(() => sockets.every((socket) => socket.isIn()))
     await crowd.stop()
     expect(ledger.faults).toEqual([])
     expect(ledger.counts.refused).toBe(0)
@@ -162,7 +165,7 @@ describeWith(redisServer, 'WORKERS=2', () => {
     expect(await findFlaws(line, database, cast, ledger)).toEqual([])
     const delivered = () => new Set(endpoint.received.map(({ text }) => /"muid":"([^"]+)"/.exec(text)?.[1]))
     const undelivered = () => [...ledger.acknowledged.keys()].filter((muid) => !delivered().has(muid))
-    await vi.waitUntil(() => undelivered().length === 0, { timeout: 30_000, interval: 200 })
+    await until(() => undelivered().length === 0, { interval: 200, progress: () => undelivered().length })
     await database.end()
 
     // He was there all the time.
@@ -173,7 +176,7 @@ describeWith(redisServer, 'WORKERS=2', () => {
     for (const { codes } of sockets) expect(new Set(codes)).toEqual(new Set([1012]))
     const body = { receiver: uid, receiverType: 'user', data: { text: 'after it all' } }
     await expectSuccess(line.call('POST', '/messages', body, { as: other }))
-    await vi.waitUntil(() => sockets.every(({ texts }) => texts.has('after it all')), { timeout: 10_000 })
+    await until(() => sockets.every(({ texts }) => texts.has('after it all')))
     for (const socket of sockets) socket.stop()
     await line.close()
   })
@@ -214,7 +217,7 @@ describeWith(redisServer, 'WORKERS=2', () => {
     await line.close()
     const workers = workersOf(service)
     await service.kill()
-    await vi.waitUntil(() => !workers.some(isAlive), { timeout: 5_000 })
+    await until(() => !workers.some(isAlive))
     const next = await stage.start({ WORKERS: '2', REDIS_URL: redis?.url ?? '', DATA_DIR: dataDir })
     const again = await next.ready
     const other = openLine(() => again)

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { vi } from 'vitest'
 import { WebSocket } from 'ws'
 import type { ServiceProcess } from '../faults/support/service-process.ts'
+import { until } from '../support/until.ts'
 
 /** The worker processes of a service that runs now, from the system's own list. */
 export function workersOf({ pid }: ServiceProcess): number[] {
@@ -24,15 +24,12 @@ export function isAlive(pid: number): boolean {
 
 /** Waits until the service says in its metrics that so many workers serve. */
 export async function serving(url: string, workers: number): Promise<void> {
-  await vi.waitUntil(
-    async () => {
-      const text = await fetch(`${url}/metrics`)
-        .then((answer) => answer.text())
-        .catch(() => '')
-      return text.includes(`parley_workers{state="ready"} ${workers}\n`) && text.includes('{state="starting"} 0')
-    },
-    { timeout: 30_000, interval: 100 },
-  )
+  await until(async () => {
+    const text = await fetch(`${url}/metrics`)
+      .then((answer) => answer.text())
+      .catch(() => '')
+    return text.includes(`parley_workers{state="ready"} ${workers}\n`) && text.includes('{state="starting"} 0')
+  })
 }
 
 /** A client that connects again whenever its socket closes; it keeps the codes of the closes. */

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
 import { createOwnDatabase, type OwnDatabase } from '../support/own-database.ts'
 import { openReception, type Reception } from '../support/reception.ts'
 import { startService } from '../support/service.ts'
-import { chatWorld, closeEndpoints, open, register, soon, tell } from '../support/webhooks.ts'
+import { soon, until } from '../support/until.ts'
+import { chatWorld, closeEndpoints, open, register, tell } from '../support/webhooks.ts'
 
 const worker = 'parley jobs'
 let own: OwnDatabase
@@ -24,7 +25,7 @@ async function startWhile(welcome: 'refuse' | 'hold') {
   // The first connection is that by which the worker looks at its tables, before it fetches.
   reception.behave((name, count) => (name === worker && count > 1 ? welcome : 'pass'))
   const service = await startService({}, reception.connection)
-  await vi.waitUntil(() => reception.count(worker) > 1, { timeout: 20_000, interval: 5 })
+  await until(() => reception.count(worker) > 1, { interval: 5 })
   return service
 }
 
@@ -32,7 +33,7 @@ async function expectDelivery(service: Awaited<ReturnType<typeof startService>>)
   const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
   await register(world, endpoint.url)
   await tell(world, message)
-  await soon(() => expect(endpoint.received).toHaveLength(1), 40_000)
+  await soon(() => expect(endpoint.received).toHaveLength(1))
 }
 
 async function statusOf({ url }: { url: string }) {
@@ -57,7 +58,7 @@ it('webhooks go out after a start at which the database refused the connections 
   expect(now).toEqual({ status: 200, jobs: 'running', up: 1 })
   expect(restarts).toBeGreaterThan(0)
   await service.parley.close()
-}, 120_000)
+})
 
 it('webhooks go out after a start at which the worker waited for its connection', async () => {
   const service = await startWhile('hold')
@@ -65,4 +66,4 @@ it('webhooks go out after a start at which the worker waited for its connection'
   reception.open()
   await expectDelivery(service)
   await service.parley.close()
-}, 120_000)
+})

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, refusal } from '../support/chat.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
-import { chatWorld, closeEndpoints, deliveriesOf, idsOf, open, register, soon, tell } from '../support/webhooks.ts'
+import { soon } from '../support/until.ts'
+import { chatWorld, closeEndpoints, deliveriesOf, idsOf, open, register, tell } from '../support/webhooks.ts'
 
 let own: OwnServices
 let service: Service
@@ -9,7 +10,7 @@ let service: Service
 beforeAll(async () => {
   own = await createOwnServices()
   service = await own.start({ WEBHOOK_RETRY_SCHEDULE_SECONDS: '0.1' })
-}, 60_000)
+})
 afterAll(async () => {
   await own.close()
   await closeEndpoints()

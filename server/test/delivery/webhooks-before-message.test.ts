@@ -10,7 +10,7 @@ let service: Service
 beforeAll(async () => {
   own = await createOwnServices()
   service = await own.start()
-}, 60_000)
+})
 afterAll(async () => {
   await own.close()
   await closeEndpoints()

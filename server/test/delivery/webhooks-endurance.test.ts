@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { dataOf, say } from '../support/chat.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
-import { chatWorld, closeEndpoints, deliveriesOf, idsOf, open, register, soon, tell } from '../support/webhooks.ts'
+import { soon } from '../support/until.ts'
+import { chatWorld, closeEndpoints, deliveriesOf, idsOf, open, register, tell } from '../support/webhooks.ts'
 import { send, type World } from '../support/world.ts'
 
 const settings = { WEBHOOK_RETRY_SCHEDULE_SECONDS: Array(20).fill('0.3').join(',') }
@@ -10,15 +11,15 @@ let service: Service
 
 beforeAll(async () => {
   own = await createOwnServices()
-}, 60_000)
+})
 beforeEach(async () => {
   service = await own.start(settings)
-}, 60_000)
-afterEach(() => own.stop(), 60_000)
+})
+afterEach(() => own.stop())
 afterAll(async () => {
   await own.close()
   await closeEndpoints()
-}, 60_000)
+})
 
 /** Waits until an app has so many deliveries, all of them made. */
 async function delivered(world: World, count: number): Promise<void> {
@@ -28,7 +29,7 @@ async function delivered(world: World, count: number): Promise<void> {
       [world.app.appId],
     )
     expect(Number(row?.done)).toBe(count)
-  }, 60_000)
+  })
 }
 
 /** Ids of the deliveries of an app. */
@@ -53,14 +54,14 @@ describe('an endpoint that was down', () => {
         [world.app.appId],
       )
       expect(row?.failures).toBeGreaterThan(10)
-    }, 60_000)
+    })
     await service.parley.close()
     await own.start(settings)
 
     const back = await open(endpoint.port)
     await delivered(world, 1000)
     expect([...new Set(idsOf(back))].sort()).toEqual(await allIds(world))
-  }, 120_000)
+  })
 
   it('is left alone after ten failures, tried one at a time, and told everything once it is back', async () => {
     const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
@@ -71,13 +72,13 @@ describe('an endpoint that was down', () => {
     expect(endpoint.received.length).toBeLessThan(30)
     const failed = endpoint.received.length
     endpoint.behave({})
-    await soon(async () => expect(await deliveriesOf(world, '?status=pending&limit=1')).toEqual([]), 60_000)
+    await soon(async () => expect(await deliveriesOf(world, '?status=pending&limit=1')).toEqual([]))
     // Those that were tried had their one attempt, and no others: what waited was not used up.
     const lost = await deliveriesOf(world, '?status=failed&limit=1000')
     expect(lost.length).toBeGreaterThanOrEqual(failed)
     expect(lost.length).toBeLessThan(30)
     expect(new Set(idsOf(endpoint)).size).toBe(200)
-  }, 120_000)
+  })
 
   it('is disabled with a reason after days of failures only', async () => {
     const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
@@ -94,8 +95,8 @@ describe('an endpoint that was down', () => {
         ...{ enabled: false, disabledReason: expect.stringMatching(/^No delivery has succeeded since 20\d\d-/) },
         disabledAt: expect.any(Number),
       })
-    }, 40_000)
-  }, 120_000)
+    })
+  })
 })
 
 describe('an endpoint that is slow', () => {
@@ -112,7 +113,7 @@ describe('an endpoint that is slow', () => {
     expect(await deliveriesOf(world, '?status=delivered')).toEqual([])
     expect(slow.mostAtOnce).toBeLessThanOrEqual(10)
     dataOf(await world.delete('/webhooks/hook'))
-  }, 60_000)
+  })
 })
 
 describe('deliveries of one conversation', () => {
@@ -143,7 +144,7 @@ describe('deliveries of one conversation', () => {
       expect(order).toHaveLength(50)
     }
     expect(endpoint.mostAtOnce).toBeGreaterThan(1)
-  }, 120_000)
+  })
 })
 
 describe('two processes', () => {
@@ -159,7 +160,7 @@ describe('two processes', () => {
       await delivered(world, 100)
       expect(idsOf(endpoints[i] as never).sort()).toEqual(await allIds(world))
     }
-  }, 120_000)
+  })
 
   it('go on for each other: one that stops leaves nothing behind', async () => {
     const other = await own.start(settings)
@@ -171,7 +172,7 @@ describe('two processes', () => {
     await service.parley.close()
     await delivered(world, 60)
     expect([...new Set(idsOf(endpoint))]).toHaveLength(60)
-  }, 120_000)
+  })
 
   it('take over what one holds that is gone without a word', async () => {
     const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
@@ -188,7 +189,7 @@ describe('two processes', () => {
     await tell(world, message, 5)
     await delivered(world, 5)
     expect(new Set(idsOf(endpoint)).size).toBe(5)
-  }, 120_000)
+  })
 })
 
 describe('the database', () => {
@@ -209,7 +210,7 @@ describe('the database', () => {
       await tell(world, message)
     })
     await delivered(world, 61)
-  }, 120_000)
+  })
 })
 
 describe('a webhook that is changed while it is delivered to', () => {
@@ -229,7 +230,7 @@ describe('a webhook that is changed while it is delivered to', () => {
     await delivered(world, 60)
     expect(other.received.length).toBeGreaterThan(20)
     expect(new Set([...idsOf(endpoint), ...idsOf(other)]).size).toBe(60)
-  }, 60_000)
+  })
 
   it('gets no more once it is disabled or removed', async () => {
     for (const stop of [
@@ -249,5 +250,5 @@ describe('a webhook that is changed while it is delivered to', () => {
       })
       expect(endpoint.received.length).toBeLessThan(50)
     }
-  }, 60_000)
+  })
 })

@@ -3,7 +3,8 @@ import { isPublic } from '../../src/delivery/outbound/addresses.ts'
 import { createPoster } from '../../src/delivery/outbound/http.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
-import { chatWorld, closeEndpoints, deliveriesOf, open, soon, tell } from '../support/webhooks.ts'
+import { soon } from '../support/until.ts'
+import { chatWorld, closeEndpoints, deliveriesOf, open, tell } from '../support/webhooks.ts'
 import { createWorld } from '../support/world.ts'
 
 /** Addresses of one's own network, of the machine itself, of nowhere, in every spelling. */
@@ -92,7 +93,7 @@ describe('a service that may not post to private addresses', () => {
   beforeAll(async () => {
     own = await createOwnServices()
     service = await own.start({ WEBHOOK_ALLOW_PRIVATE: 'false' })
-  }, 60_000)
+  })
   afterAll(async () => {
     await own.close()
     await closeEndpoints()

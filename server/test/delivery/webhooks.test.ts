@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, refusal, say } from '../support/chat.ts'
 import type { Endpoint } from '../support/endpoint.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
-import { chatWorld, closeEndpoints, deliveriesOf, idsOf, open, register, soon, tell } from '../support/webhooks.ts'
+import { soon } from '../support/until.ts'
+import { chatWorld, closeEndpoints, deliveriesOf, idsOf, open, register, tell } from '../support/webhooks.ts'
 
 let own: OwnServices
 let service: Service
@@ -11,7 +12,7 @@ let service: Service
 beforeAll(async () => {
   own = await createOwnServices()
   service = await own.start({ WEBHOOK_RETRY_SCHEDULE_SECONDS: '0.2,0.2,0.2,0.2,0.2,0.2,0.2,0.2' })
-}, 60_000)
+})
 afterAll(async () => {
   await own.close()
   await closeEndpoints()

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
-import { eventually, hear } from './support.ts'
+import { hear } from './support.ts'
 
 const place = { conversation: expect.any(Number), kind: 1, first: 'alice', second: 'bob' }
 const team = { conversation: expect.any(Number), kind: 2, first: 'team', second: '' }
@@ -151,6 +152,6 @@ describe('sessions end', () => {
     dataOf(await world.delete('/users', { uidsToDeactivate: ['alice'] }))
     expect(heard).toEqual([{ control: 'sessions_ended', uid: 'alice' }])
     dataOf(await world.delete('/users/bob', { permanent: true }))
-    await eventually(() => heard.some((event) => 'control' in event && event.uid === 'bob'))
+    await until(() => heard.some((event) => 'control' in event && event.uid === 'bob'))
   })
 })

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createBus } from '../../src/events/bus.ts'
 import { createListening, webhooksTopic } from '../../src/events/listening.ts'
 import type { BusEvent } from '../../src/events/types.ts'
+import { until } from '../support/until.ts'
 import { createWorld } from '../support/world.ts'
-import { type Cluster, createApp, eventually, type Service, startCluster } from './support.ts'
+import { type Cluster, createApp, type Service, startCluster } from './support.ts'
 
 let cluster: Cluster
 beforeAll(async () => {
@@ -44,7 +45,7 @@ describe('what is listened for', () => {
     })
     await expect(listening.of(app.appId)).rejects.toThrow('on purpose')
     fails = false
-    await eventually(async () => (await listening.of(app.appId).catch(() => new Set())).has('message_sent'))
+    await until(async () => (await listening.of(app.appId).catch(() => new Set())).has('message_sent'))
   })
 
   it('is told to every process: when pulling begins, and when webhooks change', async () => {
@@ -56,7 +57,7 @@ describe('what is listened for', () => {
     expect((await second.events.listens(app.appId)).size).toBe(0)
     await ask(0, 'GET', '/events')
     expect((await first.events.listens(app.appId)).size).toBeGreaterThan(20)
-    await eventually(async () => (await second.events.listens(app.appId)).size > 20)
+    await until(async () => (await second.events.listens(app.appId)).size > 20)
 
     const other = await createApp(cluster)
     let triggers: string[] = []
@@ -64,7 +65,7 @@ describe('what is listened for', () => {
     expect((await second.events.listens(other.app.appId)).size).toBe(0)
     triggers = ['message_sent']
     await first.invalidation.announce(first.database, webhooksTopic, String(other.app.appId))
-    await eventually(async () => (await second.events.listens(other.app.appId)).has('message_sent'))
+    await until(async () => (await second.events.listens(other.app.appId)).has('message_sent'))
   })
 })
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChatEvent } from '../../src/events/types.ts'
 import { statement } from '../../src/store/statement.ts'
-import { type Cluster, createApp, eventually, type Service, startCluster, startPulling } from './support.ts'
+import { until } from '../support/until.ts'
+import { type Cluster, createApp, type Service, startCluster, startPulling } from './support.ts'
 
 let cluster: Cluster
 beforeAll(async () => {
@@ -26,14 +27,14 @@ describe('the relay', () => {
         commit = resolve
       })
     })
-    await eventually(async () => (await lastId()) > Number(cursor))
+    await until(async () => (await lastId()) > Number(cursor))
     await context.database.transaction((tx) => context.events.raise(tx, app.appId, [{ ...event, by: 'quick' }]))
     const pull = async () => (await ask(1, 'GET', `/events?after=${cursor}`)).body.data
     const drawn = await lastId()
     for (let i = 0; i < 5; i++) expect(await pull()).toEqual([])
     commit()
     await slow
-    await eventually(async () => (await pull()).length === 2)
+    await until(async () => (await pull()).length === 2)
     const told = (await pull()).map(({ id, data }: { id: string; data: { by: { uid: string } } }) => [id, data.by.uid])
     expect(told).toEqual([
       [String(drawn - 1), 'slow'],
@@ -65,14 +66,14 @@ describe('the relay', () => {
     }
 
     for (let i = 0; i < 20; i++) await raise(i % 2 === 0 ? first : second)
-    await eventually(() => isHandedOver(20))
+    await until(() => isHandedOver(20))
     // It was the first to ask for the lead.
     expect(new Set(stretches.map(({ by }) => by))).toEqual(new Set(['first']))
     expect(fails).toBeLessThan(0)
 
     await cluster.stop(first)
     for (let i = 0; i < 5; i++) await raise(second)
-    await eventually(() => isHandedOver(25))
+    await until(() => isHandedOver(25))
     expect(stretches.at(-1)?.by).toBe('second')
     for (const [i, { from, to }] of stretches.entries()) {
       expect(to).toBeGreaterThan(from)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
-import { expect, inject } from 'vitest'
+import { inject } from 'vitest'
 import { buildParley, type Parley } from '../../src/app.ts'
 import { ensureKey } from '../../src/areas/api-keys/keys.ts'
 import type { App } from '../../src/call.ts'
@@ -10,12 +10,8 @@ import { readConfig } from '../../src/config/index.ts'
 import type { BusEvent } from '../../src/events/types.ts'
 import { createLog } from '../../src/log.ts'
 import { testMasterKey } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { type Answer, send, type World } from '../support/world.ts'
-
-/** Asks until something is so; fails the test when it takes too long. */
-export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  await expect.poll(async () => await isSo(), { timeout: 15_000, interval: 20 }).toBe(true)
-}
 
 /** What the bus of the service tells of one world, from now on. */
 export function hear({ app, context }: World): BusEvent[] {
@@ -95,7 +91,7 @@ export async function createApp({ services }: Cluster): Promise<{ app: App; ask:
 /** Begins to pull the events of an app; every service of the cluster knows it then. @returns the cursor */
 export async function startPulling({ services }: Cluster, ask: Ask, appId: number): Promise<string> {
   const { cursor } = (await ask(0, 'GET', '/events')).body.meta
-  await eventually(async () => {
+  await until(async () => {
     const listening = await Promise.all(services.map(({ parley }) => parley.context.events.listens(appId)))
     return listening.every((triggers) => triggers.size > 0)
   })

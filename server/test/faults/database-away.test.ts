@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { migrationLock } from '../../src/store/migrate.ts'
+import { until } from '../support/until.ts'
 import { makeCast } from './support/cast.ts'
 import { startCrowd } from './support/crowd.ts'
 import { connectToDatabase, killPostmaster, signalDatabase } from './support/database.ts'
@@ -26,7 +27,7 @@ let server: ExternalServer
 
 beforeAll(async () => {
   server = await startExternalServer(stage)
-}, 60_000)
+})
 afterEach(stage.killServices)
 afterAll(stage.clean)
 
@@ -56,21 +57,21 @@ async function expectToSurvive(service: ServiceProcess, outage: Outage, connect:
     },
   })
   stage.onClean(crowd.stop)
-  await vi.waitUntil(() => ledger.acknowledged.size > 200, { timeout: 20_000 })
+  await until(() => ledger.acknowledged.size > 200, { progress: () => ledger.acknowledged.size })
 
   await outage.begin()
   if (outage.end !== undefined) {
-    await vi.waitUntil(async () => (await statusOf(line, '/ready')) === 503, { timeout: patienceMs })
+    await until(async () => (await statusOf(line, '/ready')) === 503)
     await Promise.all([expectRefusals(line), delay(outageMs)])
     expect(await statusOf(line, '/ready')).toBe(503)
     expect(await statusOf(line, '/health')).toBe(200)
     await outage.end()
   } else {
-    await vi.waitUntil(() => ledger.counts.refused > 0, { timeout: patienceMs, interval: 5 })
+    await until(() => ledger.counts.refused > 0, { interval: 5 })
   }
-  await vi.waitUntil(async () => (await statusOf(line, '/ready')) === 200, { timeout: 20_000 })
+  await until(async () => (await statusOf(line, '/ready')) === 200)
   const before = ledger.acknowledged.size
-  await vi.waitUntil(() => ledger.acknowledged.size > before + 200, { timeout: 20_000 })
+  await until(() => ledger.acknowledged.size > before + 200, { progress: () => ledger.acknowledged.size })
   await crowd.stop()
 
   expect(ledger.faults).toEqual([])
@@ -116,13 +117,13 @@ it('the embedded database hangs: requests are refused until it goes on', async (
     end: () => signalDatabase(dataDir, 'SIGCONT'),
   }
   await expectToSurvive(service, outage, () => connectToDatabase(dataDir))
-}, 60_000)
+})
 
 it('the embedded database is killed: the service starts it again', async () => {
   const dataDir = stage.makeFolder()
   const service = await stage.start({ DATA_DIR: dataDir })
   await expectToSurvive(service, { begin: () => killPostmaster(dataDir) }, () => connectToDatabase(dataDir))
-}, 60_000)
+})
 
 async function open(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString })
@@ -139,13 +140,13 @@ it('an external database is stopped and started again by its administrator', asy
   const url = await service.ready
   const line = openLine(() => url)
   await server.stop()
-  await vi.waitUntil(async () => (await statusOf(line, '/ready')) === 503, { timeout: patienceMs })
+  await until(async () => (await statusOf(line, '/ready')) === 503)
   await line.close()
   // Without its database, too, the service ends when told to.
   service.signal('SIGTERM')
   expect(await service.exited).toEqual({ code: 0, signal: null })
   await server.start()
-}, 60_000)
+})
 
 it('the network to an external database swallows everything, and later lets only new connections through', async () => {
   const connectionString = await server.database('remote')
@@ -163,19 +164,16 @@ it('the network to an external database swallows everything, and later lets only
   const withKey = { apiKey: data.apiKey as string }
   await expectSuccess(line.call('GET', '/users', undefined, withKey))
   await expectSuccess(otherLine.call('DELETE', `/apikeys/${data.apiKey}`))
-  await vi.waitUntil(
-    async () => {
-      const outcome = await line.call('GET', '/users', undefined, withKey)
-      return outcome.kind === 'answered' && outcome.status === 401
-    },
-    { timeout: 2_000 },
-  )
+  await until(async () => {
+    const outcome = await line.call('GET', '/users', undefined, withKey)
+    return outcome.kind === 'answered' && outcome.status === 401
+  })
   await Promise.all([line.close(), otherLine.close()])
 
   network.swallow()
   service.signal('SIGTERM')
   expect(await service.exited).toEqual({ code: 0, signal: null })
-}, 60_000)
+})
 
 it('a transaction that the network cut in two keeps its locks for seconds, not hours', async () => {
   const connectionString = await server.database('halved')
@@ -200,18 +198,18 @@ it('a transaction that the network cut in two keeps its locks for seconds, not h
   const marker = openLine(() => url)
   const marked = marker.call('DELETE', '/groups/team/conversation/read', {}, { as: 'bob' })
   const waits = `select from pg_stat_activity where application_name = 'parley' and wait_event_type = 'Lock'`
-  await vi.waitUntil(async () => (await watcher.query(waits)).rowCount === 1, { timeout: 5_000 })
+  await until(async () => (await watcher.query(waits)).rowCount === 1)
   network.swallow()
   await other.query('commit')
   expect(await marked).toMatchObject({ status: 503 })
 
   network.heal()
-  await vi.waitUntil(async () => (await statusOf(line, '/ready')) === 200, { timeout: 5_000 })
+  await until(async () => (await statusOf(line, '/ready')) === 200)
   const sent = await send()
   expect(sent).toMatchObject({ status: 200 })
   expect(sent.ms).toBeLessThan(lockMs)
   await Promise.all([line.close(), marker.close(), other.end(), watcher.end()])
-}, 60_000)
+})
 
 it('a database that takes no writes, as a standby, refuses them for the time being and still reads', async () => {
   const connectionString = await server.database('standby')
@@ -232,28 +230,28 @@ it('a database that takes no writes, as a standby, refuses them for the time bei
   const admin = await open(connectionString)
   await admin.query('alter system set default_transaction_read_only = on')
   await admin.query('select pg_reload_conf()')
-  await vi.waitUntil(async () => (await statusOfSend()) === 503, { timeout: 5_000 })
+  await until(async () => (await statusOfSend()) === 503)
   await expectSuccess(line.call('GET', '/users/bob/messages', undefined, { as: 'alice' }))
   expect(await line.call('PUT', '/users/bob', { name: 'Bob' })).toMatchObject({ status: 503 })
   await admin.query('set transaction_read_only = off')
   await admin.query('set default_transaction_read_only = off')
   await admin.query('alter system reset default_transaction_read_only')
   await admin.query('select pg_reload_conf()')
-  await vi.waitUntil(async () => (await statusOfSend()) === 200, { timeout: 5_000 })
+  await until(async () => (await statusOfSend()) === 200)
   await Promise.all([line.close(), admin.end()])
-}, 60_000)
+})
 
 it('the service waits for an external database that comes up later', async () => {
   const connectionString = await server.database('late')
   await server.stop()
   const service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
-  await vi.waitUntil(() => service.output().includes('does not answer yet'), { timeout: 20_000 })
+  await until(() => service.output().includes('does not answer yet'))
   await server.start()
   const url = await service.ready
   const line = openLine(() => url)
   await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
   await line.close()
-}, 60_000)
+})
 
 it('the service outlives a restart of its database while it waits for another to migrate', async () => {
   const connectionString = await server.database('restarted')
@@ -261,9 +259,9 @@ it('the service outlives a restart of its database while it waits for another to
   await other.query('select pg_advisory_lock($1)', [migrationLock])
   const service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
   const waiting = `select from pg_stat_activity where application_name = 'parley migrations'`
-  await vi.waitUntil(async () => (await other.query(waiting)).rowCount === 1, { timeout: 20_000 })
+  await until(async () => (await other.query(waiting)).rowCount === 1)
   await server.stop()
-  await vi.waitUntil(() => service.output().includes('does not answer yet'), { timeout: 20_000 })
+  await until(() => service.output().includes('does not answer yet'))
   await server.start()
   await service.ready
-}, 60_000)
+})

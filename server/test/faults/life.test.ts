@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, expect, it } from 'vitest'
 import { findServersOf } from '../../src/store/embedded/processes.ts'
+import { until } from '../support/until.ts'
 import { makeCast } from './support/cast.ts'
 import { startCrowd } from './support/crowd.ts'
 import { clusterOf, connectToDatabase, readPostmaster, signalDatabase, stateOfCluster } from './support/database.ts'
@@ -44,14 +45,14 @@ it('a killed service starts again, though its database still runs and hangs', as
   signalDatabase(dataDir, 'SIGSTOP')
   await service.kill()
   service = stage.launch({ DATA_DIR: dataDir })
-  await vi.waitUntil(() => service.output().includes('that an earlier run has left behind'), { timeout: 10_000 })
+  await until(() => service.output().includes('that an earlier run has left behind'))
   signalDatabase(dataDir, 'SIGCONT')
   url = await service.ready
   expect(readPostmaster(dataDir)?.pid).not.toBe(old)
   const { data } = await expectSuccess(line.call('GET', `/messages/${sent.data.id}`))
   expect(data.data.text).toBe('kept')
   await line.close()
-}, 60_000)
+})
 
 it('a first start that is killed over and over leaves a folder that the next one can use', async () => {
   const dataDir = stage.makeFolder()
@@ -65,7 +66,7 @@ it('a first start that is killed over and over leaves a folder that the next one
   const line = openLine(() => url)
   await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
   await line.close()
-}, 60_000)
+})
 
 it('SIGTERM under load: requests are answered or refused, never half; what was answered is stored', async () => {
   const dataDir = stage.makeFolder()
@@ -85,7 +86,7 @@ it('SIGTERM under load: requests are answered or refused, never half; what was a
     },
   })
   stage.onClean(crowd.stop)
-  await vi.waitUntil(() => ledger.acknowledged.size > 500, { timeout: 20_000 })
+  await until(() => ledger.acknowledged.size > 500, { progress: () => ledger.acknowledged.size })
 
   const signalledAt = performance.now()
   service.signal('SIGTERM')
@@ -103,7 +104,7 @@ it('SIGTERM under load: requests are answered or refused, never half; what was a
   expect(await findFlaws(line, database, cast, ledger)).toEqual([])
   await database.end()
   await line.close()
-}, 60_000)
+})
 
 it('SIGTERM lets a request under way finish and waits for no idle client', async () => {
   const dataDir = stage.makeFolder()
@@ -121,9 +122,9 @@ it('SIGTERM lets a request under way finish and waits for no idle client', async
   await other.query('select from conversations for update')
   const sent = expectSuccess(waiting.call('POST', '/messages', send('last words'), { as: 'alice' }))
   const waits = `select from pg_stat_activity where application_name ~ 'writer' and wait_event_type = 'Lock'`
-  await vi.waitUntil(async () => (await watcher.query(waits)).rowCount === 1, { timeout: 5_000 })
+  await until(async () => (await watcher.query(waits)).rowCount === 1)
   service.signal('SIGTERM')
-  await vi.waitUntil(async () => (await idle.call('GET', '/health')).kind === 'cut', { timeout: 5_000 })
+  await until(async () => (await idle.call('GET', '/health')).kind === 'cut')
   await other.query('commit')
   await Promise.all([other.end(), watcher.end()])
   expect((await sent).data.data.text).toBe('last words')
@@ -136,7 +137,7 @@ it('SIGTERM lets a request under way finish and waits for no idle client', async
 it('SIGTERM while the service starts ends it and its database', async () => {
   const dataDir = stage.makeFolder()
   const service = stage.launch({ DATA_DIR: dataDir })
-  await vi.waitUntil(() => readPostmaster(dataDir) !== undefined, { timeout: 20_000, interval: 1 })
+  await until(() => readPostmaster(dataDir) !== undefined, { interval: 1 })
   service.signal('SIGTERM')
   expect(await service.exited).toEqual({ code: 0, signal: null })
   expect(findServersOf(clusterOf(dataDir))).toEqual([])
@@ -144,4 +145,4 @@ it('SIGTERM while the service starts ends it and its database', async () => {
 
   const next = await stage.start({ DATA_DIR: dataDir })
   expect(next.isRunning).toBe(true)
-}, 60_000)
+})

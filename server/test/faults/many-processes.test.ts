@@ -1,7 +1,8 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../src/store/migrations/index.ts'
 import { itWith } from '../gate/needs.ts'
+import { until } from '../support/until.ts'
 import { type ExternalServer, postgres15, startExternalServer, startPostgres15 } from './support/external.ts'
 import { expectSuccess, type Line, openLine } from './support/line.ts'
 import { createStage } from './support/stage.ts'
@@ -11,7 +12,7 @@ let server: ExternalServer
 
 beforeAll(async () => {
   server = await startExternalServer(stage)
-}, 60_000)
+})
 afterAll(stage.clean)
 
 async function select(connectionString: string, text: string): Promise<unknown[]> {
@@ -49,7 +50,7 @@ describe('several services start at once', () => {
       expect((await expectSuccess(line.call('GET', '/users/alice'))).data.name).toBe('Alice')
     }
     await Promise.all(lines.map((line) => line.close()))
-  }, 60_000)
+  })
 
   it('with one data folder between them: they make one set of keys', async () => {
     const connectionString = await server.database('sharing')
@@ -68,7 +69,7 @@ describe('several services start at once', () => {
       await expectSuccess(line.call('GET', '/users', undefined, { apiKey: key as string }))
       await line.close()
     }
-  }, 60_000)
+  })
 })
 
 describe('two services on one database', () => {
@@ -81,7 +82,7 @@ describe('two services on one database', () => {
     for (const uid of ['alice', 'bob']) await expectSuccess(a.call('POST', '/users', { uid, name: uid }))
     const group = { guid: 'team', name: 'Team', type: 'public', owner: 'alice', members: { participants: ['bob'] } }
     await expectSuccess(b.call('POST', '/groups', group))
-  }, 60_000)
+  })
   afterAll(() => Promise.all([a.close(), b.close()]))
 
   it('a key made on one works on the other, and stops working there once it is deleted', async () => {
@@ -89,9 +90,7 @@ describe('two services on one database', () => {
     const key = { apiKey: data.apiKey as string }
     expect(await statusOf(b.call('GET', '/users', undefined, key))).toBe(200)
     await expectSuccess(a.call('DELETE', `/apikeys/${data.apiKey}`))
-    await vi.waitUntil(async () => (await statusOf(b.call('GET', '/users', undefined, key))) === 401, {
-      timeout: 2_000,
-    })
+    await until(async () => (await statusOf(b.call('GET', '/users', undefined, key))) === 401)
   })
 
   it('a permission set on one holds for the very next send on the other', async () => {
@@ -138,48 +137,43 @@ describe('two services on one database', () => {
   })
 })
 
-itWith(
-  postgres15,
-  'the service runs on PostgreSQL 15',
-  async () => {
-    const line = await startOn(await startPostgres15(stage))
-    const ok = async (...call: Parameters<Line['call']>) => (await expectSuccess(line.call(...call))).data
-    for (const uid of ['alice', 'bob', 'carol']) await ok('POST', '/users', { uid, name: uid, tags: ['new'] })
-    await ok('PUT', '/users/carol', { name: 'Carola' })
-    expect(await ok('GET', '/users?searchKey=caro')).toHaveLength(1)
-    const group = { guid: 'team', name: 'Team', type: 'public', owner: 'alice', members: { participants: ['bob'] } }
-    await ok('POST', '/groups', group)
-    await ok('POST', '/groups/team/members', { participants: ['carol'] })
-    await ok('PUT', '/groups/team/members/carol', { scope: 'moderator' })
-    expect(await ok('GET', '/groups/team/members')).toHaveLength(3)
+itWith(postgres15, 'the service runs on PostgreSQL 15', async () => {
+  const line = await startOn(await startPostgres15(stage))
+  const ok = async (...call: Parameters<Line['call']>) => (await expectSuccess(line.call(...call))).data
+  for (const uid of ['alice', 'bob', 'carol']) await ok('POST', '/users', { uid, name: uid, tags: ['new'] })
+  await ok('PUT', '/users/carol', { name: 'Carola' })
+  expect(await ok('GET', '/users?searchKey=caro')).toHaveLength(1)
+  const group = { guid: 'team', name: 'Team', type: 'public', owner: 'alice', members: { participants: ['bob'] } }
+  await ok('POST', '/groups', group)
+  await ok('POST', '/groups/team/members', { participants: ['carol'] })
+  await ok('PUT', '/groups/team/members/carol', { scope: 'moderator' })
+  expect(await ok('GET', '/groups/team/members')).toHaveLength(3)
 
-    const toBob = { receiver: 'bob', receiverType: 'user', muid: 'once', data: { text: 'hello' } }
-    const sent = await ok('POST', '/messages', toBob, { as: 'alice' })
-    expect((await ok('POST', '/messages', toBob, { as: 'alice' })).id).toBe(sent.id)
-    const toTeam = { receiver: 'team', receiverType: 'group', data: { text: 'all of you' } }
-    await ok('POST', '/messages', toTeam, { as: 'alice' })
+  const toBob = { receiver: 'bob', receiverType: 'user', muid: 'once', data: { text: 'hello' } }
+  const sent = await ok('POST', '/messages', toBob, { as: 'alice' })
+  expect((await ok('POST', '/messages', toBob, { as: 'alice' })).id).toBe(sent.id)
+  const toTeam = { receiver: 'team', receiverType: 'group', data: { text: 'all of you' } }
+  await ok('POST', '/messages', toTeam, { as: 'alice' })
 
-    const unread = async () =>
-      (await ok('GET', '/conversations', undefined, { as: 'bob' })).map(
-        ({ conversationId, unreadMessageCount }: Record<string, string>) => `${conversationId} ${unreadMessageCount}`,
-      )
-    expect((await unread()).sort()).toEqual(['alice_user_bob 1', 'group_team 1'])
-    await ok('POST', '/users/alice/conversation/delivered', { messageId: Number(sent.id) }, { as: 'bob' })
-    await ok('POST', '/users/alice/conversation/read', {}, { as: 'bob' })
-    await ok('POST', '/groups/team/conversation/read', {}, { as: 'bob' })
-    expect((await unread()).sort()).toEqual(['alice_user_bob 0', 'group_team 0'])
-    await ok('DELETE', '/users/alice/conversation/read', {}, { as: 'bob' })
-    expect((await unread()).sort()).toEqual(['alice_user_bob 1', 'group_team 0'])
-    const [read] = await ok('GET', '/users/bob/messages', undefined, { as: 'alice' })
-    expect(read.readAt).toBeGreaterThan(0)
-    expect(await ok('GET', '/messages?count=true', undefined, { as: 'bob' })).toHaveLength(2)
+  const unread = async () =>
+    (await ok('GET', '/conversations', undefined, { as: 'bob' })).map(
+      ({ conversationId, unreadMessageCount }: Record<string, string>) => `${conversationId} ${unreadMessageCount}`,
+    )
+  expect((await unread()).sort()).toEqual(['alice_user_bob 1', 'group_team 1'])
+  await ok('POST', '/users/alice/conversation/delivered', { messageId: Number(sent.id) }, { as: 'bob' })
+  await ok('POST', '/users/alice/conversation/read', {}, { as: 'bob' })
+  await ok('POST', '/groups/team/conversation/read', {}, { as: 'bob' })
+  expect((await unread()).sort()).toEqual(['alice_user_bob 0', 'group_team 0'])
+  await ok('DELETE', '/users/alice/conversation/read', {}, { as: 'bob' })
+  expect((await unread()).sort()).toEqual(['alice_user_bob 1', 'group_team 0'])
+  const [read] = await ok('GET', '/users/bob/messages', undefined, { as: 'alice' })
+  expect(read.readAt).toBeGreaterThan(0)
+  expect(await ok('GET', '/messages?count=true', undefined, { as: 'bob' })).toHaveLength(2)
 
-    await ok('PUT', '/groups/team/scopes/participant/permissions', { permissions: { sendMessage: 'deny' } })
-    expect(await statusOf(line.call('POST', '/messages', toTeam, { as: 'bob' }))).toBe(403)
-    await ok('POST', '/groups/team/bannedusers/bob', {})
-    await ok('DELETE', '/groups/team/members/carol')
-    expect(await ok('GET', '/groups/team/bannedusers')).toHaveLength(1)
-    await line.close()
-  },
-  60_000,
-)
+  await ok('PUT', '/groups/team/scopes/participant/permissions', { permissions: { sendMessage: 'deny' } })
+  expect(await statusOf(line.call('POST', '/messages', toTeam, { as: 'bob' }))).toBe(403)
+  await ok('POST', '/groups/team/bannedusers/bob', {})
+  await ok('DELETE', '/groups/team/members/carol')
+  expect(await ok('GET', '/groups/team/bannedusers')).toHaveLength(1)
+  await line.close()
+})

@@ -1,4 +1,5 @@
-import { afterAll, expect, it, vi } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
+import { until } from '../support/until.ts'
 import { startExternalServer } from './support/external.ts'
 import { expectSuccess, type Line, openLine } from './support/line.ts'
 import { createStage } from './support/stage.ts'
@@ -89,7 +90,7 @@ it('whoever follows a conversation misses nothing that 64 writers send through t
   }
   const running = Promise.all([comeAndGo(), ...Array.from({ length: writers }, (_, writer) => write(writer))])
   running.catch(() => {})
-  await vi.waitUntil(() => sent.every(({ length }) => length >= enough / 2), { timeout: 100_000 })
+  await until(() => sent.every(({ length }) => length >= enough / 2), { progress: () => sent.flat().length })
   stopped = true
   await running
   await Promise.all(readers.map((reader) => reader.finish()))
@@ -108,4 +109,4 @@ it('whoever follows a conversation misses nothing that 64 writers send through t
     }
   }
   await Promise.all([a.close(), b.close()])
-}, 150_000)
+})

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { until } from '../support/until.ts'
 import { expectSuccess, type Line, openLine } from './support/line.ts'
 import { apiKey } from './support/service-process.ts'
 import { createStage } from './support/stage.ts'
@@ -57,7 +58,7 @@ it('a send whose connection was cut before the answer is stored, and the retry a
   for (let n = 0; n < 10; n++) {
     const muid = `cut-${n}`
     await sendAndCut(muid)
-    const [stored] = await vi.waitUntil(async () => {
+    const [stored] = await until(async () => {
       const found = await storedWith(muid)
       return found.length > 0 && found
     })

@@ -1,5 +1,6 @@
-import { afterAll, afterEach, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, expect, it } from 'vitest'
 import { openEndpoint } from '../support/endpoint.ts'
+import { soon } from '../support/until.ts'
 import { expectSuccess, openLine } from './support/line.ts'
 import { createStage } from './support/stage.ts'
 
@@ -31,7 +32,7 @@ it('what a killed service had still to tell a webhook is told by the next, each 
     await expectSuccess(line.call('POST', '/users/alice/blockedusers', { blockedUids: ['bob'] }))
     await expectSuccess(line.call('DELETE', '/users/alice/blockedusers', { blockedUids: ['bob'] }))
   }
-  await vi.waitFor(() => expect(endpoint.received.length).toBeGreaterThan(20), { timeout: 20_000, interval: 20 })
+  await soon(() => expect(endpoint.received.length).toBeGreaterThan(20))
   await service.kill()
   await endpoint.close()
   const before = endpoint.received
@@ -42,14 +43,11 @@ it('what a killed service had still to tell a webhook is told by the next, each 
   url = await service.ready
   const back = await openEndpoint(endpoint.port)
   const told = () => [...before, ...back.received].map(({ headers }) => headers['webhook-id'] as string)
-  await vi.waitFor(() => expect(new Set(told()).size).toBe(2 * rounds), { timeout: 90_000, interval: 100 })
-  await vi.waitFor(
-    async () => {
-      const { data } = await expectSuccess(line.call('GET', '/webhooks/hook/deliveries?limit=1000'))
-      expect(data.filter(({ status }: { status: string }) => status === 'delivered')).toHaveLength(2 * rounds)
-    },
-    { timeout: 20_000, interval: 100 },
-  )
+  await soon(() => expect(new Set(told()).size).toBe(2 * rounds), { progress: () => endpoint.received.length })
+  await soon(async () => {
+    const { data } = await expectSuccess(line.call('GET', '/webhooks/hook/deliveries?limit=1000'))
+    expect(data.filter(({ status }: { status: string }) => status === 'delivered')).toHaveLength(2 * rounds)
+  })
   await line.close()
   await back.close()
-}, 180_000)
+})

@@ -1,9 +1,10 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPoolGuard } from '../../src/jobs/pool-guard.ts'
 import { createLog } from '../../src/log.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { createOwnDatabase, type OwnDatabase } from '../support/own-database.ts'
+import { soon } from '../support/until.ts'
 
 const log = createLog('silent')
 let own: OwnDatabase
@@ -14,7 +15,7 @@ beforeAll(async () => {
   await migrate(own.connection)
   client = new pg.Client(own.connection)
   await client.connect()
-}, 60_000)
+})
 afterAll(async () => {
   await client.end()
   await own.drop()
@@ -51,16 +52,13 @@ it('jobs of processes that are gone are freed, and of no others', async () => {
   // It ends, by whatever: its connection does too.
   await living.stop()
   const third = createPoolGuard(own.connection, log)
-  await vi.waitFor(
-    async () => {
-      await third.start()
-      expect(await holders()).toEqual(['pool-own'])
-    },
-    { timeout: 10_000, interval: 50 },
-  )
+  await soon(async () => {
+    await third.start()
+    expect(await holders()).toEqual(['pool-own'])
+  })
   await third.stop()
   await other.stop()
-}, 60_000)
+})
 
 it('jobs can be added for ever: the ids that are thrown away begin anew', async () => {
   const add = () => client.query("select graphile_worker.add_job('endless')")

@@ -25,7 +25,7 @@ describe('random sequences of what five users do', () => {
       }),
       { seed, numRuns: runs, endOnFailure: process.env.MODEL_SHRINK === undefined },
     )
-  }, 120_000)
+  })
 })
 
 async function begin(): Promise<{ world: World; model: ChatModel }> {

@@ -231,7 +231,6 @@ describe('a process that is gone', () => {
     const left = await eventually(
       async () => uidsOf(dataOf(await here('/users?status=available'))),
       (uids) => uids.length === 1,
-      40_000,
     )
     expect(left).toEqual(['alice'])
   })

@@ -1,6 +1,7 @@
 import { type EventTriggerId, eventData } from '@parley/contract'
 import { Ajv } from 'ajv'
 import { dataOf } from './chat.ts'
+import { stillMs } from './until.ts'
 import { createUsers, type World } from './world.ts'
 
 /** An event as pulled; `data` is untyped on purpose: tests state what they expect. */
@@ -22,8 +23,6 @@ export interface Puller {
   told(): Promise<Array<Pick<Pulled, 'trigger' | 'data'>>>
 }
 
-const patienceMs = 20_000
-
 /** Begins to pull. Makes two users of its own, `zed` and `zoe`, whose blocks mark the end of what is waited for. */
 export async function pullEvents(world: World): Promise<Puller> {
   await createUsers(world, 'zed', 'zoe')
@@ -37,8 +36,8 @@ export async function pullEvents(world: World): Promise<Puller> {
     else dataOf(await world.delete('/users/zed/blockedusers', body))
 
     const events: Pulled[] = []
-    const deadline = Date.now() + patienceMs
-    while (Date.now() < deadline) {
+    let movedAt = performance.now()
+    while (performance.now() - movedAt < stillMs) {
       const answer = await world.get(`/events?after=${cursor}&limit=1000`)
       for (const event of dataOf(answer) as Pulled[]) {
         if (event.data.by?.uid === 'zed') {
@@ -48,10 +47,11 @@ export async function pullEvents(world: World): Promise<Puller> {
         checkDeclared(event)
         events.push(event)
       }
+      if (answer.body.meta.cursor !== cursor) movedAt = performance.now()
       cursor = answer.body.meta.cursor
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
-    throw new Error(`the events did not settle in ${patienceMs} ms; there were ${JSON.stringify(events)}`)
+    throw new Error(`the events did not settle; there were ${JSON.stringify(events)}`)
   }
   return {
     since,

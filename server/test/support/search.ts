@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { vi } from 'vitest'
 import { texts } from './chat.ts'
+import { until } from './until.ts'
 import type { World } from './world.ts'
 
 /** The texts that a message list finds, in its order. */
@@ -12,13 +12,11 @@ export async function find(world: World, searchKey: string, path = '/messages', 
 /** Resolves when the index holds every message that is stored by now. */
 export async function indexed({ context: { database } }: Pick<World, 'context'>): Promise<void> {
   const [drawn] = await database.run(sql<{ id: number }>`select last_value as id from message_ids`)
-  await vi.waitUntil(
-    async () => {
-      const [progress] = await database.run(sql<{ id: number }>`select indexed_id as id from search_progress`)
-      return (progress?.id ?? 0) >= (drawn?.id ?? 0)
-    },
-    { timeout: 25_000, interval: 20 },
-  )
+  const reached = async () => {
+    const [progress] = await database.run(sql<{ id: number }>`select indexed_id as id from search_progress`)
+    return progress?.id ?? 0
+  }
+  await until(async () => (await reached()) >= (drawn?.id ?? 0), { progress: reached })
 }
 
 /** What the index holds of an app's messages: the folded text of each by its id, empty where it has gone. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { dataOf } from './chat.ts'
+import { soon, stillMs } from './until.ts'
 import type { World } from './world.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look at frames as a client would, without types
@@ -14,8 +15,6 @@ export interface LoginOptions {
   readonly frame?: object
   readonly path?: string
 }
-
-const patienceMs = 15_000
 
 /** A client of the socket: keeps what it is told until somebody asks for it. */
 export class Client {
@@ -83,11 +82,11 @@ export class Client {
   }
 
   private async until<T>(find: () => T | undefined, what: string): Promise<T> {
-    const deadline = Date.now() + patienceMs
+    const deadline = performance.now() + stillMs
     for (;;) {
       const found = find()
       if (found !== undefined) return found
-      const left = deadline - Date.now()
+      const left = deadline - performance.now()
       if (left <= 0) {
         throw new Error(
           `${what} did not come; closed with ${this.closedWith}; there are ${JSON.stringify(this.frames).slice(0, 2000)}`,
@@ -133,16 +132,10 @@ export async function connect(world: World, uid: string, options: LoginOptions &
 }
 
 /** Asks until what is answered fits. */
-export async function eventually<T>(
-  ask: () => Promise<T>,
-  fits: (answer: T) => boolean,
-  forMs = patienceMs,
-): Promise<T> {
-  const deadline = Date.now() + forMs
-  for (;;) {
+export async function eventually<T>(ask: () => Promise<T>, fits: (answer: T) => boolean): Promise<T> {
+  return soon(async () => {
     const answer = await ask()
     if (fits(answer)) return answer
-    if (Date.now() > deadline) throw new Error(`it never came to be; at last ${JSON.stringify(answer)}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+    throw new Error(`it never came to be; at last ${JSON.stringify(answer)}`)
+  })
 }

@@ -1,5 +1,4 @@
 import type { Message } from '@parley/contract'
-import { vi } from 'vitest'
 import { dataOf, say } from './chat.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 import type { Service } from './own-services.ts'
@@ -50,11 +49,6 @@ export async function tell(world: World, message: Pick<Message, 'id'>, count = 1
       Array.from({ length: count }, () => event),
     ),
   )
-}
-
-/** Waits until a check passes. */
-export function soon<Result>(check: () => Result | Promise<Result>, timeout = 30_000): Promise<Result> {
-  return vi.waitFor(check, { timeout, interval: 20 })
 }
 
 /** Deliveries to a webhook, newest first. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { vi } from 'vitest'
 import { findServersOf, signalIfThere } from '../../../src/store/embedded/processes.ts'
+import { until } from '../../support/until.ts'
 import { makeCast } from './cast.ts'
 import { settleAttempts, startCrowd } from './crowd.ts'
 import { clusterOf, connectToDatabase, killPostmaster, readPostmaster, signalDatabase } from './database.ts'
@@ -27,7 +27,6 @@ export interface CrashReport {
 const crowdSize = 64
 /** Load flows again when this many more messages are answered. */
 const answeredAgain = 100
-const recoveryMs = 60_000
 
 /** What is killed, always by SIGKILL. */
 const victims = {
@@ -92,8 +91,8 @@ export async function runCrashLedger(stage: Stage, run: CrashRun): Promise<Crash
   }
   const whenLoadFlows = async () => {
     const before = ledger.acknowledged.size
-    await vi.waitUntil(() => ledger.acknowledged.size >= before + answeredAgain || !service.isRunning, {
-      timeout: recoveryMs,
+    await until(() => ledger.acknowledged.size >= before + answeredAgain || !service.isRunning, {
+      progress: () => ledger.acknowledged.size,
     })
   }
   /** At rest: nothing is sent. Half of what was never answered is sent again, the other half stays unknown. */

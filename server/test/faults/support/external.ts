@@ -5,11 +5,11 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { vi } from 'vitest'
 import { chooseAccount } from '../../../src/store/embedded/account.ts'
 import { chooseLauncher, commandFor } from '../../../src/store/embedded/commands.ts'
 import { startEmbeddedPostgres } from '../../../src/store/embedded/index.ts'
 import { fileAt } from '../../gate/needs.ts'
+import { soon } from '../../support/until.ts'
 import type { Stage } from './stage.ts'
 
 const run = promisify(execFile)
@@ -80,7 +80,7 @@ export async function startPostgres15(stage: Stage): Promise<string> {
     const exit = once(child, 'exit')
     if (child.kill('SIGINT')) await exit
   })
-  return vi.waitFor(() => makeDatabase({ host: '127.0.0.1', port, user, password }, 'chat'), { timeout: 20_000 })
+  return soon(() => makeDatabase({ host: '127.0.0.1', port, user, password }, 'chat'))
 }
 
 async function makeDatabase(server: pg.ClientConfig, name: string): Promise<string> {

@@ -1,9 +1,10 @@
 import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DataDirInUseError, type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/store/embedded/index.ts'
 import { findServersOf, pidExists } from '../../../src/store/embedded/processes.ts'
-import { copyDataDir, createBench, createLog, isGone, select, until } from './support.ts'
+import { soon, until } from '../../support/until.ts'
+import { copyDataDir, createBench, createLog, isGone, select } from './support.ts'
 
 const bench = createBench()
 const template = bench.makeFolder()
@@ -121,7 +122,7 @@ describe('the embedded PostgreSQL', () => {
     await client.query(`insert into kept values ('answered')`)
     const crashed = postgres.pid ?? 0
     process.kill(crashed, 'SIGKILL')
-    const after = await vi.waitFor(() => bench.connect(postgres.connection), { timeout: 20_000 })
+    const after = await soon(() => bench.connect(postgres.connection))
     expect(await select(after, 'select count(*)::int from kept')).toBe(2)
     expect(postgres.pid).not.toBe(crashed)
     expect(log.lines.join('\n')).toMatch(/SIGKILL.*ready to accept connections.*PostgreSQL ended unexpectedly/)
@@ -142,7 +143,7 @@ describe('the embedded PostgreSQL', () => {
     const busy = `select count(*)::int from pg_stat_activity where state = 'active' and pid <> pg_backend_pid()`
     await until(async () => (await select(watcher, busy)) === 2)
     process.kill(postgres.pid ?? 0, 'SIGKILL')
-    const after = await vi.waitFor(() => bench.connect(postgres.connection), { timeout: 20_000 })
+    const after = await soon(() => bench.connect(postgres.connection))
     expect(await select(after, 'select word from kept')).toBe('first')
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     await postgres.stop()

@@ -27,7 +27,7 @@ const holderScript = `
   process.stdin.resume()
   say({})`
 
-beforeAll(ensureBuilt, 60_000)
+beforeAll(ensureBuilt)
 afterAll(bench.clean)
 
 function readLock(folder: string): Record<string, unknown> {

@@ -17,7 +17,8 @@ import { type BinariesPackage, findPackage } from '../../../src/store/embedded/b
 import { EmbeddedPostgresUnavailableError, resolveDataDir } from '../../../src/store/embedded/index.ts'
 import { type Started, type StartOptions, startInDataDir } from '../../../src/store/embedded/start.ts'
 import { asRoot, describeWith, itWith, onLinux } from '../../gate/needs.ts'
-import { copyDataDir, createBench, createLog, ensureBuilt, kill, run, select, until } from './support.ts'
+import { until } from '../../support/until.ts'
+import { copyDataDir, createBench, createLog, ensureBuilt, kill, run, select } from './support.ts'
 
 const bench = createBench()
 const running: Started[] = []
@@ -28,7 +29,7 @@ beforeAll(async () => {
   ensureBuilt()
   const started = await startInDataDir({ dataDir: template, log: createLog() })
   await started.stop()
-}, 60_000)
+})
 afterEach(async () => {
   for (const started of running.splice(0)) await started.stop()
 })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DataDirInUseError, startEmbeddedPostgres } from '../../../src/store/embedded/index.ts'
 import { findServersOf, readStat } from '../../../src/store/embedded/processes.ts'
 import { itWith, onLinux } from '../../gate/needs.ts'
+import { until } from '../../support/until.ts'
 import {
   type Connection,
   copyDataDir,
@@ -16,7 +17,6 @@ import {
   kill,
   type Service,
   select,
-  until,
 } from './support.ts'
 
 const bench = createBench()
@@ -72,7 +72,7 @@ beforeAll(async () => {
   await client.query('create table kept (word text)')
   await client.query(`insert into kept values ('first')`)
   await postgres.stop()
-}, 60_000)
+})
 
 afterAll(bench.clean)
 

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import pg from 'pg'
-import { vi } from 'vitest'
 import type { EmbeddedLog } from '../../../src/store/embedded/index.ts'
 import { findServersOf, pidExists, readStat } from '../../../src/store/embedded/processes.ts'
 
@@ -93,11 +92,6 @@ export async function kill(child: ChildProcess): Promise<void> {
   const exit = once(child, 'exit')
   child.kill('SIGKILL')
   await exit
-}
-
-/** Waits for a condition, on a busy machine too, and answers what it came to. */
-export function until<T>(condition: () => T | Promise<T>): Promise<Awaited<T>> {
-  return vi.waitUntil(condition, { timeout: 20_000, interval: 10 }) as Promise<Awaited<T>>
 }
 
 /** Whether a process has ended, be it that its parent has not asked for it yet. */
