@@ -170,7 +170,17 @@ export interface Signal extends Omit<Place, 'conversation'> {
   readonly body: Readonly<Record<string, unknown>>
 }
 
+/**
+ * An action message for one user alone, whether a member or not: who was removed from a group hears so as the last thing
+ * from it, who is among the first members of one hears so as the first. Only on its way to sockets, never stored.
+ */
+export interface Notice {
+  readonly notice: Message
+  readonly place: Place
+  readonly to: string
+}
+
 /** What travels on the bus. */
-export type BusEvent = ChatEvent | SessionsEnded | Signal
+export type BusEvent = ChatEvent | SessionsEnded | Signal | Notice
 
 export type EventTrigger = ChatEvent['trigger']

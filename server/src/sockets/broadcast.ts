@@ -22,6 +22,8 @@ export interface Telling {
   readonly revision?: number
   /** Of a group's members, these only. */
   readonly only?: readonly string[]
+  /** This user of a group alone, member or not. */
+  readonly to?: string
   /** Messages that it shows, or gives a reaction to: roles and scopes may hide them. */
   readonly shows?: () => readonly Shown[] | Promise<readonly Shown[]>
   readonly isReaction?: boolean
@@ -53,6 +55,11 @@ export async function tell(parts: TellingParts, sockets: AppSockets, telling: Te
     sendTo(sockets, uids, telling, encodeFrame(frame), (uid) => sight?.(uid) === false)
     return
   }
+  if (telling.to !== undefined) {
+    const sight = await sightOf(parts, sockets, telling, [telling.to])
+    sendTo(sockets, [telling.to], telling, encodeFrame(frame), (uid) => sight?.(uid) === false)
+    return
+  }
   const audience = await currentAudience(parts.context.database, sockets, first, telling.revision)
   const sight = await sightOf(parts, sockets, telling, audience.members)
   const uids = telling.only?.filter((uid) => audience.members.has(uid)) ?? audience.members
@@ -75,6 +82,10 @@ export function tellAtOnce(sockets: AppSockets, telling: Telling): boolean {
     sendTo(sockets, new Set([first, telling.place.second]), telling, encodeFrame(frame))
     return true
   }
+  if (telling.to !== undefined) {
+    sendTo(sockets, [telling.to], telling, encodeFrame(frame))
+    return true
+  }
   const audience = sockets.audiences.get(first)
   if (audience === undefined || !isCurrent(sockets, audience) || sockets.hiding > 0) return false
   if (audience.revision < (telling.revision ?? 0)) return false
@@ -84,14 +95,17 @@ export function tellAtOnce(sockets: AppSockets, telling: Telling): boolean {
 }
 
 /** Those who may have missed something connect again, and list what is new. */
-export function sendAway(sockets: AppSockets, { kind, first, second }: Telling['place']): void {
+export function sendAway(sockets: AppSockets, { place, to }: Pick<Telling, 'place' | 'to'>): void {
+  const { kind, first, second } = place
   const audience = kind === 2 ? sockets.audiences.get(first) : undefined
   const uids =
-    kind === 1
-      ? [first, second]
-      : audience === undefined || audience.checked < 0
-        ? sockets.users.keys()
-        : [...audience.members, ...sockets.arrivedSince(audience.checked)]
+    to !== undefined
+      ? [to]
+      : kind === 1
+        ? [first, second]
+        : audience === undefined || audience.checked < 0
+          ? sockets.users.keys()
+          : [...audience.members, ...sockets.arrivedSince(audience.checked)]
   for (const uid of [...uids]) for (const connection of [...sockets.connectionsOf(uid)]) connection.close('tryAgain')
 }
 

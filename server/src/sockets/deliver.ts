@@ -49,26 +49,25 @@ export function createDelivery(parts: DeliveryParts): Delivery {
 
   const dispatch = (sockets: AppSockets, telling: Telling) => {
     if (lanes.isEmpty(laneOf(sockets, telling.place)) && tellAtOnce(sockets, telling)) return
-    wait(sockets, telling.place, telling.isStored, async () => telling)
+    wait(sockets, telling, async () => telling)
   }
 
   const wait = (
     sockets: AppSockets,
-    place: Telling['place'],
-    isStored: boolean,
+    about: Pick<Telling, 'place' | 'to' | 'isStored'>,
     prepare: () => Promise<Telling | undefined>,
   ) => {
     if (lanes.length >= maxWaiting) {
-      if (isStored) sendAway(sockets, place)
+      if (about.isStored) sendAway(sockets, about)
       return
     }
-    lanes.add(laneOf(sockets, place), async () => {
+    lanes.add(laneOf(sockets, about.place), async () => {
       try {
         const telling = await prepare()
         if (telling !== undefined) await tell(parts, sockets, telling)
       } catch (error) {
         context.log.warn({ cause: (error as Error).message }, 'something could not be told over sockets')
-        if (isStored) sendAway(sockets, place)
+        if (about.isStored) sendAway(sockets, about)
       }
     })
   }
@@ -87,7 +86,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       dispatch(sockets, { place, device, actor: message.sender, blocksKeep, revision, isStored: true, shows, frame })
       return
     }
-    wait(sockets, place, true, async () => {
+    wait(sockets, { place, isStored: true }, async () => {
       const found = await readMessageOf(context.database, app, event)
       if (found === undefined) return undefined
       const frame = () => messageFrame(app, event, found)
@@ -140,6 +139,14 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         isStored: false,
         frame,
       })
+      return
+    }
+    if ('notice' in event) {
+      const { notice, place, to } = event
+      if (sockets.connectionsOf(to).length === 0) return
+      const frame = () => messageFrame(app, event, notice)
+      const shows = () => shownOf(notice)
+      dispatch(sockets, { place, to, actor: notice.sender, blocksKeep: 'nothing', isStored: true, shows, frame })
       return
     }
     switch (event.trigger) {

@@ -27,7 +27,7 @@ export function envelope(
 }
 
 /** A message, or the action message of an edit, a deletion, a group event. */
-export function messageFrame(app: App, event: MessageSent | MessageChanged, message: Message): object {
+export function messageFrame(app: App, event: Pick<MessageSent, 'place' | 'device'>, message: Message): object {
   return {
     ...envelope(app, 'message', event.place, message.sender, event.device),
     receiver: message.receiver,

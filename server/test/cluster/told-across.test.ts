@@ -57,6 +57,22 @@ describeWith(redisServer, 'two processes on one database and one Redis', () => {
     await bob.take(({ body }) => body.data?.action === 'deleted')
   })
 
+  it('who is kicked on one is sent that on the other as the last of the group; who is given to a new one hears it', async () => {
+    const [here, there] = await worlds('alice', 'bob', 'carol')
+    const [bob, carol] = [await connect(there, 'bob'), await connect(there, 'carol')]
+    await createGroup(here, 'team', 'alice', { participants: ['bob', 'carol'] })
+    for (const client of [bob, carol]) {
+      expect((await client.takeType('message')).body.data).toMatchObject({ action: 'added' })
+    }
+    dataOf(await here.delete('/groups/team/members/bob', undefined, { as: 'alice' }))
+    await sayInGroup(there, 'carol', 'team', 'there')
+    await sayInGroup(here, 'alice', 'team', 'here')
+    await carol.takeText('here')
+    expect((await bob.takeType('message')).body.data).toMatchObject({ action: 'kicked' })
+    await bob.pong()
+    expect(bob.frames).toEqual([])
+  })
+
   it('receipts and typing cross, and so do marks made over a socket', async () => {
     const [here, there] = await worlds('alice', 'bob')
     const [alice, bob] = [await connect(here, 'alice'), await connect(there, 'bob')]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import { createGroup, dataOf, say, sayInGroup, texts } from '../support/chat.ts'
 import { type Client, connect } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
@@ -90,22 +90,29 @@ describe('of a group', () => {
   const out: Record<string, (world: World) => Promise<unknown>> = {
     kicked: (world) => world.delete('/groups/team/members/bob', undefined, { as: 'alice' }),
     banned: (world) => world.post('/groups/team/bannedusers/bob', undefined, { as: 'alice' }),
+    'banned by a list': (world) => world.post('/groups/team/members', { usersToBan: ['bob'] }, { as: 'alice' }),
     gone: (world) => world.delete('/groups/team/members', undefined, { as: 'bob' }),
   }
 
-  it.each(Object.keys(out))('nothing is told to somebody who is %s, not even that', async (way) => {
+  /** alice, bob on two devices and carol in a group, each of whom has received what bob said. */
+  const openTeam = async () => {
     const world = await chatWorld('alice', 'bob', 'carol')
     await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
-    const [alice, bob, carol] = [
+    const [alice, phone, tab, carol] = [
       await connect(world, 'alice'),
-      await connect(world, 'bob'),
+      await connect(world, 'bob', { deviceId: 'phone' }),
+      await connect(world, 'bob', { deviceId: 'tab' }),
       await connect(world, 'carol'),
     ]
     const { id } = await sayInGroup(world, 'bob', 'team', 'in')
-    for (const client of [alice, bob, carol]) await client.takeText('in')
+    for (const client of [alice, phone, tab, carol]) await client.takeText('in')
+    return { world, id, alice, carol, bobs: [phone, tab] }
+  }
+
+  it.each(Object.keys(out))('nothing reaches somebody who is %s, but that others removed them', async (way) => {
+    const { world, id, alice, carol, bobs } = await openTeam()
     const answer = (await out[way]?.(world)) as { status: number }
     expect(answer.status).toBe(200)
-    await carol.take(({ body }) => body.category === 'action')
     await sayInGroup(world, 'alice', 'team', 'without bob')
     await carol.takeText('without bob')
     carol.send(typing('team', 'group'))
@@ -113,9 +120,70 @@ describe('of a group', () => {
     carol.send({ ...typing('team', 'group'), type: 'receipts', body: { action: 'read', messageId: id } })
     dataOf(await world.post(`/messages/${id}/reactions/x`, undefined, { as: 'carol' }))
     await alice.takeType('reaction')
+    for (const bob of bobs) {
+      if (way !== 'gone') {
+        const action = way === 'kicked' ? 'kicked' : 'banned'
+        expect((await bob.takeType('message')).body).toMatchObject({ category: 'action', data: { action } })
+      }
+      await expectNothing(bob)
+    }
+    bobs[0]?.send(typing('team', 'group'))
+    expect((await bobs[0]?.takeType('error'))?.body.code).toBe('ERR_GROUP_NOT_JOINED')
+  })
+
+  it.each(['kicked', 'banned'])('the action message is what somebody who is %s hears too', async (way) => {
+    const { world, carol, bobs } = await openTeam()
+    await out[way]?.(world)
+    const stored = await carol.takeType('message')
+    expect(stored.body.data).toMatchObject({ action: way, entities: { on: { entity: { uid: 'bob' } } } })
+    for (const bob of bobs) expect(await bob.takeType('message')).toEqual(stored)
+  })
+
+  it('somebody who is banned without having been a member hears nothing of it', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['carol'] })
+    const [bob, carol] = [await connect(world, 'bob'), await connect(world, 'carol')]
+    dataOf(await world.post('/groups/team/bannedusers/bob', undefined, { as: 'alice' }))
+    await carol.take(({ body }) => body.data?.action === 'banned')
     await expectNothing(bob)
-    bob.send(typing('team', 'group'))
-    expect((await bob.takeType('error')).body.code).toBe('ERR_GROUP_NOT_JOINED')
+  })
+
+  it('those who are given when it is made hear that they were added, before anything else, and it is not stored', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol', 'mallory')
+    const clientOf = (uid: string) => connect(world, uid)
+    const [alice, bob, carol, mallory] = [
+      await clientOf('alice'),
+      await clientOf('bob'),
+      await clientOf('carol'),
+      await clientOf('mallory'),
+    ]
+    const members = { admins: ['bob'], participants: ['carol'], usersToBan: ['mallory'] }
+    dataOf(await world.post('/groups', { guid: 'team', name: 'Team', type: 'private', members }, { as: 'alice' }))
+    const said = await sayInGroup(world, 'alice', 'team', 'welcome')
+    for (const [uid, client] of Object.entries({ bob, carol })) {
+      const { body, ...head } = await client.takeType('message')
+      expect(head).toMatchObject({ sender: 'alice', receiver: 'team', receiverType: 'group' })
+      expect(body).toMatchObject({
+        conversationId: 'group_team',
+        category: 'action',
+        type: 'groupMember',
+        data: {
+          action: 'added',
+          entities: {
+            by: { entity: { uid: 'alice' }, entityType: 'user' },
+            on: { entity: { uid }, entityType: 'user' },
+            for: { entity: { guid: 'team', membersCount: 3 }, entityType: 'group' },
+          },
+        },
+      })
+      expect(Number(body.id)).toBeLessThan(Number(said.id))
+      expect((await client.takeType('message')).body).toEqual(said)
+      await expectNothing(client)
+    }
+    await alice.takeText('welcome')
+    await expectNothing(alice)
+    await expectNothing(mallory)
+    expect(texts(await world.get('/groups/team/messages', { as: 'bob' }))).toEqual(['welcome'])
   })
 
   it('nothing is told when it is deleted, nor of one that is made anew under its name', async () => {
@@ -148,7 +216,7 @@ describe('of a group', () => {
     await sayInGroup(world, 'alice', 'team', 'three')
     await carol.takeText('three')
     dataOf(await world.post('/groups/team/members', { participants: ['bob'] }))
-    await bob.take(({ body }) => body.category === 'action')
+    for (const action of ['kicked', 'added']) expect((await bob.takeType('message')).body.data.action).toBe(action)
     await sayInGroup(world, 'alice', 'team', 'four')
     await bob.takeText('four')
     expect(bob.frames).toEqual([])

@@ -41,7 +41,8 @@ export async function banUser(
     const expelled = target.membership === undefined ? [] : [target.user]
     const after = await removeMembers(context.events, tx, appId, group, expelled, now)
     await storeBans(tx, appId, group.guid, [uid], actor.user.uid, now)
-    await tell(context.events, tx, appId, after, { action: 'banned', by: actor.user, on: target.user }, now)
+    const isRemoval = expelled.length > 0
+    await tell(context.events, tx, appId, after, { action: 'banned', by: actor.user, on: target.user, isRemoval }, now)
   })
 }
 

@@ -8,14 +8,14 @@ import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type GroupActor, requireActor } from './actor.ts'
 import { type Addition, type ListName, type Plan, planAdditions } from './additions.ts'
-import { countMembers, removeMembers, storeBans, storeMembers, tell, tellChange } from './changes.ts'
+import { countMembers, notify, removeMembers, storeBans, storeMembers, tell, tellChange } from './changes.ts'
 import { holdUsers, readTargets } from './targets.ts'
 
 export type Outcomes = Record<ListName, Record<string, AddOutcome>>
 
 /**
  * Adds members and bans users. Each is judged by himself; an actor who may not add (or ban) at all is refused as a whole.
- * Everyone added leaves an action message, those banned leave none.
+ * Everyone added leaves an action message, those banned leave none: who was a member is sent one all the same.
  */
 export function addMembers(
   context: Context,
@@ -55,9 +55,10 @@ export function addMembers(
     if (added.length > 0) await joinConversation(tx, appId, group.conversation, added)
 
     const banned = plan.bans.map(({ uid }) => uid)
-    const expelled = banned.filter((uid) => targets.get(uid)?.membership !== undefined)
-    await removeMembers(context.events, tx, appId, current, expelled.map(userOf), now)
+    const expelled = banned.filter((uid) => targets.get(uid)?.membership !== undefined).map(userOf)
+    const after = await removeMembers(context.events, tx, appId, current, expelled, now)
     await storeBans(tx, appId, group.guid, banned, actor.user.uid, now)
+    await notify(context.events, tx, appId, after, { action: 'banned', by: actor.user, on: expelled }, now)
     await tellChange(context.events, tx, appId, group, { action: 'banned', by: actor.user.uid, uids: banned })
     for (const uid of banned) outcomes.usersToBan[uid] = { success: true }
     return outcomes

@@ -1,7 +1,7 @@
 import type { GroupScope, Message } from '@parley/contract'
 import { joinConversation, leaveConversation } from '../../chat/conversations/membership.ts'
 import { type GroupRow, groupColumns, showGroup } from '../../chat/groups/rows.ts'
-import { type GroupAction, writeGroupAction } from '../../chat/messages/actions.ts'
+import { draftGroupActions, type GroupAction, writeGroupAction } from '../../chat/messages/actions.ts'
 import { placeOfGroup } from '../../chat/place.ts'
 import { showUser, type UserRow } from '../../chat/users/rows.ts'
 import type { Events } from '../../events/index.ts'
@@ -114,6 +114,8 @@ interface Told {
   readonly by: UserRow
   readonly on: UserRow
   readonly scope?: { readonly old: GroupScope; readonly new: GroupScope }
+  /** Others removed who was a member until now: they are told too, as the last thing of the group. */
+  readonly isRemoval?: boolean
 }
 
 const triggers = {
@@ -140,24 +142,40 @@ export async function tell(
   event: Told,
   now: number,
 ): Promise<Message> {
-  const { guid, conversation } = group
-  const message = await writeGroupAction(tx, {
-    appId,
-    guid,
-    conversation,
-    action: event.action,
-    by: showUser(event.by),
-    on: showUser(event.on),
-    group: showGroup(group),
-    ...(event.scope && { scope: event.scope }),
-    now,
-  })
+  const message = await writeGroupAction(tx, actionOf(appId, group, event, now))
   const messageId = Number(message.id)
+  const place = placeOfGroup(group)
   tx.afterCommit(() => {
-    events.publish(appId, { trigger: 'message_sent', place: placeOfGroup(group), messageId, message })
+    events.publish(appId, { trigger: 'message_sent', place, messageId, message })
+    if (event.isRemoval === true) events.publish(appId, { notice: message, place, to: event.on.uid })
   })
   await tellChange(events, tx, appId, group, { ...event, by: event.by.uid, uids: [event.on.uid] })
   return message
+}
+
+/** Sends each of those concerned, who are connected, the action message of an event that leaves none in the group. */
+export async function notify(
+  events: Events,
+  tx: Transaction,
+  appId: number,
+  group: GroupRow,
+  { action, by, on }: Pick<Told, 'action' | 'by'> & { on: readonly UserRow[] },
+  now: number,
+): Promise<void> {
+  const actions = on.map((user) => actionOf(appId, group, { action, by, on: user }, now))
+  const messages = await draftGroupActions(tx, actions)
+  const place = placeOfGroup(group)
+  tx.afterCommit(() => {
+    for (const [n, notice] of messages.entries()) {
+      events.publish(appId, { notice, place, to: (on[n] as UserRow).uid })
+    }
+  })
+}
+
+function actionOf(appId: number, group: GroupRow, { action, by, on, scope }: Told, now: number): GroupAction {
+  const { guid, conversation } = group
+  const shown = { by: showUser(by), on: showUser(on), group: showGroup(group) }
+  return { appId, guid, conversation, action, ...shown, ...(scope && { scope }), now }
 }
 
 /** Raises the event of what happened to members, one for each; an action message is not always written. */

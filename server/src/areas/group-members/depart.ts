@@ -45,6 +45,7 @@ export async function kickMember(
 
     const now = Math.floor(Date.now() / 1000)
     const after = await removeMembers(context.events, tx, appId, group, [target.user], now)
-    await tell(context.events, tx, appId, after, { action: 'kicked', by: actor.user, on: target.user }, now)
+    const event = { action: 'kicked', by: actor.user, on: target.user, isRemoval: true } as const
+    await tell(context.events, tx, appId, after, event, now)
   })
 }

@@ -4,13 +4,14 @@ import { createGroupConversation, joinConversation } from '../../chat/conversati
 import { digestGroupPassword, emptyGroupPassword } from '../../chat/groups/password.ts'
 import { type GroupRow, groupColumns, showGroup } from '../../chat/groups/rows.ts'
 import { unknownUser } from '../../chat/users/require.ts'
-import { nameKey, type UserRow } from '../../chat/users/rows.ts'
+import { nameKey, readUsers, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import {
   type Addition,
   holdUsers,
+  notify,
   type Plan,
   planAdditions,
   readAdditions,
@@ -41,7 +42,8 @@ const setConversation = statement(`
   returning ${groupColumns}`)
 
 /**
- * Makes a group with its owner and first members. No action message tells of it.
+ * Makes a group with its owner and first members. No action message is stored of it; members who are connected are sent
+ * one.
  * @param user the acting user, who becomes the owner
  * @throws 409 `ERR_GUID_ALREADY_EXISTS`, 404 `ERR_UID_NOT_FOUND` for the owner, 400 `ERR_EMPTY_GROUP_PASS`
  */
@@ -67,11 +69,29 @@ export function makeGroup(
     if (uids.length > 0) await joinConversation(tx, appId, row.conversation, uids)
     const { conversation } = row
     await context.events.raise(tx, appId, [{ trigger: 'group_created', guid, conversation, owner, uids }])
+    await notifyMembers(context, tx, appId, row, { by: user, uids, now })
     const banned = plan.bans.map(({ uid }) => uid)
     await tellChange(context.events, tx, appId, row, { action: 'banned', by: user?.uid ?? systemUid, uids: banned })
     const shown = showGroup(row, owner === systemUid ? undefined : { scope: 'admin', joinedAt: now })
     return { ...shown, ...(group.members && { members: { data: outcomes } }) }
   })
+}
+
+/** Sends the first members, but for the owner, word that they were added. */
+async function notifyMembers(
+  { events }: Context,
+  tx: Transaction,
+  appId: number,
+  group: GroupRow,
+  { by, uids, now }: { by: UserRow | undefined; uids: readonly string[]; now: number },
+): Promise<void> {
+  const added = uids.filter((uid) => uid !== group.owner)
+  if (added.length === 0 || !events.bus.isHeard) return
+  const users = await readUsers(tx, appId, [...added, systemUid])
+  const actor = by ?? users.get(systemUid)
+  if (actor === undefined) throw unknownUser(systemUid)
+  const on = added.flatMap((uid) => users.get(uid) ?? [])
+  await notify(events, tx, appId, group, { action: 'added', by: actor, on }, now)
 }
 
 /** Who becomes a member: the owner first, an admin whichever list he is in, then the others as far as they may. */

@@ -53,29 +53,63 @@ const insert = statement(`
  * @returns the message as answers show it
  */
 export async function writeGroupAction(tx: Transaction, event: GroupAction): Promise<Message> {
-  const data = {
-    action: event.action,
-    entities: {
-      by: { entity: event.by, entityType: 'user' },
-      on: { entity: event.on, entityType: 'user' },
-      for: { entity: event.group, entityType: 'group' },
-    },
-    ...(event.scope && { extras: { scope: event.scope } }),
-  }
+  const data = dataOf(event)
   const values = [event.appId, event.conversation, event.by.uid, event.guid, JSON.stringify(data), event.now]
   const [row] = await tx.query<{ id: number; sentAt: number }>(insert, values)
   if (row === undefined) throw new Error(`the group ${event.guid} has no conversation`)
+  return showGroupAction(event, data, row)
+}
+
+const drawPositions = statement(`
+  select nextval('message_ids') as id, greatest($3::bigint, c.last_sent_at) as "sentAt"
+  from conversations c
+  cross join generate_series(1, $4::int)
+  where c.app_id = $1
+  and c.key = $2`)
+
+/**
+ * Action messages of events of one group that leave none there: for whoever is connected, stored nowhere. Each has an id
+ * of its own, which no other message gets. As `writeGroupAction`, under the conversation's lock.
+ */
+export async function draftGroupActions(tx: Transaction, events: readonly GroupAction[]): Promise<Message[]> {
+  const [first] = events
+  if (first === undefined) return []
+  const values = [first.appId, first.conversation, first.now, events.length]
+  const positions = await tx.query<{ id: number; sentAt: number }>(drawPositions, values)
+  return positions.map((position, n) => {
+    const event = events[n] as GroupAction
+    return showGroupAction(event, dataOf(event), position)
+  })
+}
+
+function dataOf({ action, by, on, group, scope }: GroupAction) {
   return {
-    id: String(row.id),
-    conversationId: conversationId(2, event.guid, ''),
-    sender: event.by.uid,
+    action,
+    entities: {
+      by: { entity: by, entityType: 'user' },
+      on: { entity: on, entityType: 'user' },
+      for: { entity: group, entityType: 'group' },
+    },
+    ...(scope && { extras: { scope } }),
+  }
+}
+
+function showGroupAction(
+  { guid, by }: GroupAction,
+  data: Message['data'],
+  { id, sentAt }: { id: number; sentAt: number },
+): Message {
+  return {
+    id: String(id),
+    conversationId: conversationId(2, guid, ''),
+    sender: by.uid,
     receiverType: 'group',
-    receiver: event.guid,
+    receiver: guid,
     category: 'action',
     type: 'groupMember',
     data,
-    sentAt: row.sentAt,
-    updatedAt: row.sentAt,
+    sentAt,
+    updatedAt: sentAt,
   }
 }
 
