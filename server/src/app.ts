@@ -113,8 +113,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     redis &&
     createRemoteBus({
       ...{ bus: events.bus, redis, log, registry: metrics.registry },
-      onDoubt: sockets.doubt,
-      onMissed: sockets.sendAway,
+      onResync: sockets.resync,
+      onMissed: sockets.disconnectToResync,
     })
   await remote?.start()
 

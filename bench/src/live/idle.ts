@@ -9,7 +9,7 @@ import { createAsk, makeLogins } from './people.ts'
 /** Users behind the sockets: each has several, as people have devices; what is measured is the socket. */
 const socketsEach = 10
 /** Until garbage of the opening is collected, which the service does by itself when it has nothing to do. */
-const settleMs = 15_000
+const quietMs = 15_000
 
 /** Resident memory of each of many sockets that do nothing, with and without TLS in the process, beside bare `ws`. */
 export async function idleSockets(count: number, progress: (text: string) => void): Promise<LiveFigure[]> {
@@ -42,10 +42,10 @@ async function serviceBytes(count: number, scheme: 'http' | 'https'): Promise<nu
     const address = `${scheme === 'https' ? 'wss' : 'ws'}://127.0.0.1:${service.port}/`
     // A few first, so that what is needed once is there before.
     const first = await openClients(address, logins.slice(0, 20))
-    await delay(settleMs)
+    await delay(quietMs)
     const before = residentMemory(service.pid)?.now ?? Number.NaN
     const clients = await openClients(address, Array.from({ length: socketsEach }, () => logins).flat())
-    await delay(settleMs)
+    await delay(quietMs)
     const after = residentMemory(service.pid)?.now ?? Number.NaN
     await Promise.all([first.close(), clients.close()])
     return (after - before) / clients.sockets.length
@@ -60,7 +60,7 @@ async function bareBytes(count: number): Promise<number> {
     await closeAll(await openBareSockets(bare.port, 20))
     const before = residentMemory(bare.pid)?.now ?? Number.NaN
     const sockets = await openBareSockets(bare.port, count)
-    await delay(settleMs)
+    await delay(quietMs)
     const after = residentMemory(bare.pid)?.now ?? Number.NaN
     await closeAll(sockets)
     return (after - before) / count

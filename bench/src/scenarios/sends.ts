@@ -49,7 +49,7 @@ export function sends(bench: Bench): Scenario[] {
     id: `send-new-${connections}`,
     name: `Sends into new conversations, ${connections} connections`,
     beside: [`empty-${connections}`, 'sql-1'],
-    run: () => sendToStrangers(bench, connections),
+    run: () => sendToNewPeers(bench, connections),
   })
   return [existing(64), existing(256), fresh(64), fresh(256)]
 }
@@ -85,13 +85,13 @@ export function groupSends(bench: Bench): Scenario {
 let acquainted = 0
 
 /** Each message is the first between two users. */
-function sendToStrangers(bench: Bench, connections: number): Promise<Run> {
+function sendToNewPeers(bench: Bench, connections: number): Promise<Run> {
   const { port, apiKey } = bench.service
   const { warmup, seconds } = bench.extent
   const requestsEach = Math.ceil(((warmup + seconds) * mostPerSecond) / connections)
   const plan = times(connections, () =>
     times(requestsEach, () => {
-      const [from, to] = nextPairOfStrangers()
+      const [from, to] = nextNewPair()
       return postRequest('/v3/messages', textTo(to), { apiKey, as: from })
     }),
   )
@@ -99,7 +99,7 @@ function sendToStrangers(bench: Bench, connections: number): Promise<Run> {
 }
 
 /** Each pair once: first everybody with his neighbour, then with the one after, and so on. */
-function nextPairOfStrangers(): [string, string] {
+function nextNewPair(): [string, string] {
   const distance = 1 + Math.floor(acquainted / strangers)
   const first = acquainted % strangers
   if (distance >= strangers / 2) throw new Error('everybody knows everybody: make more strangers')

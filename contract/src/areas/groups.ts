@@ -189,7 +189,7 @@ export const deleteGroup = defineOperation({
   errors: memberErrors,
 })
 
-export const passOnOwnership = defineOperation({
+export const transferOwnership = defineOperation({
   ...shared,
   id: 'pass-on-group-ownership',
   method: 'PATCH',

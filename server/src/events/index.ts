@@ -21,9 +21,9 @@ export interface Events {
   publish(appId: number, event: BusEvent): void
   /** Keeps events without telling the bus; for what is published by itself after commit. */
   record(on: Queryable, appId: number, events: readonly ChatEvent[]): Promise<void>
-  /** Adds somebody for whom events are kept; who he is waiting for may change when `webhooksTopic` says so. */
+  /** Adds somebody for whom events are kept; who he is waiting for may change when `listenersTopic` says so. */
   keepFor(source: TriggerSource): void
-  /** Forgets in this process what is listened for in an app, at once; others hear of it by `webhooksTopic`. */
+  /** Forgets in this process what is listened for in an app, at once; others hear of it by `listenersTopic`. */
   forget(appId: number): void
   /** Adds somebody who is told in a transaction which stretch of the log has become settled, one process at a time. */
   onAdvance(consumer: HorizonConsumer): void

@@ -1,19 +1,19 @@
 import { otherOf, senderOf } from './payloads.ts'
-import type { Material } from './references.ts'
+import type { ResolvedReferences } from './references.ts'
 import type { ShownEvent } from './show.ts'
 import type { StoredEvent } from './stored.ts'
 
 /** An event in the older envelope, where it exists in that. */
-export function showLegacy(event: StoredEvent, material: Material): ShownEvent | undefined {
+export function showLegacy(event: StoredEvent, resolved: ResolvedReferences): ShownEvent | undefined {
   switch (event.trigger) {
     case 'message_sent':
       return {
         trigger: 'after_message',
-        data: material.message(event.messageId) ?? material.gone(event.messageId),
+        data: resolved.message(event.messageId) ?? resolved.gone(event.messageId),
       }
     case 'message_delivery_receipt':
     case 'message_read_receipt':
-      return { trigger: event.trigger, data: receipt(event, material) }
+      return { trigger: event.trigger, data: receipt(event, resolved) }
     case 'user_connection_status_changed':
       return { trigger: 'after_connection_status_changed', data: connection(event) }
     default:
@@ -23,10 +23,10 @@ export function showLegacy(event: StoredEvent, material: Material): ShownEvent |
 
 function receipt(
   event: Extract<StoredEvent, { trigger: 'message_delivery_receipt' | 'message_read_receipt' }>,
-  material: Material,
+  resolved: ResolvedReferences,
 ): object {
   const { trigger, messageId, uid, kind, first, at } = event
-  const messageSender = senderOf(event, material)
+  const messageSender = senderOf(event, resolved)
   const isRead = trigger === 'message_read_receipt'
   return {
     messageId: String(messageId),
@@ -45,7 +45,7 @@ function connection({
   timestamp,
   connection: { action, deviceId, sessionId, platform, connectedAt },
 }: Extract<StoredEvent, { trigger: 'user_connection_status_changed' }>): object {
-  const told = {
+  const session = {
     connected_at: connectedAt,
     cometchat_device_id: deviceId,
     session_id: sessionId ?? deviceId,
@@ -53,7 +53,7 @@ function connection({
   }
   return {
     user: { uid, status, status_updated: true, status_updated_at: timestamp },
-    event: { type: action, at: timestamp, event_for: told },
-    connections: status === 'online' ? [told] : [],
+    event: { type: action, at: timestamp, event_for: session },
+    connections: status === 'online' ? [session] : [],
   }
 }

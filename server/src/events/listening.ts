@@ -15,12 +15,12 @@ export interface Listening {
   /** As `of`, as far as it is known without asking the database. */
   known(appId: number): ReadonlySet<string>
   addSource(source: TriggerSource): void
-  /** Forgets what is known of an app, in this process; others are told by `webhooksTopic`. */
+  /** Forgets what is known of an app, in this process; others are told by `listenersTopic`. */
   forget(appId: number): void
 }
 
 /** Announced with the app's surrogate key when its webhooks change, or pulling its events begins or is prolonged. */
-export const webhooksTopic = 'webhooks'
+export const listenersTopic = 'webhooks'
 
 /** What triggers of the older envelope are called here. `before_message` is no event: nothing has happened yet. */
 export const legacyEvents: Readonly<Record<string, EventTrigger>> = {
@@ -48,7 +48,7 @@ export function createListening(database: Database, invalidation: Invalidation):
   const sources: TriggerSource[] = []
   // Promises are kept, so what was read before a change can never be put back after it.
   const cache = new LRUCache<number, { readonly reading: Promise<Known>; known?: Known }>({ max: maxApps })
-  invalidation.onChange(webhooksTopic, (appId) => (appId === undefined ? cache.clear() : cache.delete(Number(appId))))
+  invalidation.onChange(listenersTopic, (appId) => (appId === undefined ? cache.clear() : cache.delete(Number(appId))))
 
   const read = async (appId: number): Promise<Known> => {
     const [rows, ...triggers] = await Promise.all([

@@ -1,7 +1,7 @@
 import type { Group, Message, User } from '@parley/contract'
 import { systemUid } from '../chat/apps.ts'
 import { conversationId } from '../chat/naming.ts'
-import type { GoneMessage, Material } from './references.ts'
+import type { GoneMessage, ResolvedReferences } from './references.ts'
 import type { ShownEvent } from './show.ts'
 import type { Parts, StoredEvent } from './stored.ts'
 import type { GroupChanged, MembersChanged } from './types.ts'
@@ -9,69 +9,69 @@ import type { GroupChanged, MembersChanged } from './types.ts'
 type Of<Trigger extends StoredEvent['trigger']> = Extract<StoredEvent, { trigger: Trigger }>
 
 /** An event in the current envelope, field by field as in the public contract. */
-export function showCurrent(event: StoredEvent, material: Material): ShownEvent {
-  return { trigger: event.trigger, data: dataOf(event, material) }
+export function showCurrent(event: StoredEvent, resolved: ResolvedReferences): ShownEvent {
+  return { trigger: event.trigger, data: dataOf(event, resolved) }
 }
 
-function dataOf(event: StoredEvent, material: Material): object {
+function dataOf(event: StoredEvent, resolved: ResolvedReferences): object {
   switch (event.trigger) {
     case 'message_sent':
     case 'user_mentioned':
-      return { message: material.message(event.messageId) ?? material.gone(event.messageId) }
+      return { message: resolved.message(event.messageId) ?? resolved.gone(event.messageId) }
     case 'message_edited':
     case 'message_deleted':
-      return { message: changed(event, material) }
+      return { message: changed(event, resolved) }
     case 'message_delivery_receipt':
     case 'message_read_receipt':
-      return receipt(event, material)
+      return receipt(event, resolved)
     case 'message_delivered_to_all':
     case 'message_read_by_all':
-      return receiptOfAll(event, material)
+      return receiptOfAll(event, resolved)
     case 'message_reaction_added':
     case 'message_reaction_removed':
-      return { reaction: reaction(event, material) }
+      return { reaction: reaction(event, resolved) }
     case 'user_blocked':
     case 'user_unblocked':
       return {
         users: Object.fromEntries(
-          event.uids.map((uid) => [uid, { ...material.user(uid), conversationId: conversationId(1, event.by, uid) }]),
+          event.uids.map((uid) => [uid, { ...resolved.user(uid), conversationId: conversationId(1, event.by, uid) }]),
         ),
-        by: material.user(event.by),
+        by: resolved.user(event.by),
       }
     case 'user_connection_status_changed':
-      return connection(event, material)
+      return connection(event, resolved)
     case 'group_created':
-      return created(event, material)
+      return created(event, resolved)
     case 'group_updated':
-      return { group: material.group(event.guid) }
+      return { group: resolved.group(event.guid) }
     case 'group_deleted':
       return { group: event.group }
     case 'group_owner_transferred':
-      return { group: { ...material.group(event.guid), owner: event.owner, oldOwner: event.oldOwner } }
+      return { group: { ...resolved.group(event.guid), owner: event.owner, oldOwner: event.oldOwner } }
     default:
-      return membersChanged(event, material)
+      return membersChanged(event, resolved)
   }
 }
 
 /** The action message that tells of an edit or deletion, with the message that it is about as it is now. */
-function changed(event: Of<'message_edited' | 'message_deleted'>, material: Material): object {
+function changed(event: Of<'message_edited' | 'message_deleted'>, resolved: ResolvedReferences): object {
   const { actionId, messageId, kind, first, second } = event
   const conversation = conversationId(kind, first, second)
-  const action = material.message(actionId)
+  const action = resolved.message(actionId)
   if (action === undefined) {
-    const on = { entity: left(event, material), entityType: 'message' }
-    const told = event.trigger === 'message_edited' ? 'edited' : 'deleted'
+    const on = { entity: left(event, resolved), entityType: 'message' }
+    const verb = event.trigger === 'message_edited' ? 'edited' : 'deleted'
     return {
       id: String(actionId),
       conversationId: conversation,
       category: 'action',
       type: 'message',
-      data: { action: told, entities: { on } },
+      data: { action: verb, entities: { on } },
     }
   }
   const { by, for: receiver, on } = action.data.entities as Record<'by' | 'for' | 'on', { entity: User | Message }>
   // A reply that went with its thread is told by the action of the thread.
-  const isThere = material.senderOf(messageId) !== undefined && (on.entity as Message).id === String(messageId)
+  const isThere = resolved.senderOf(messageId) !== undefined && (on.entity as Message).id === String(messageId)
   return {
     ...action,
     data: {
@@ -79,7 +79,7 @@ function changed(event: Of<'message_edited' | 'message_deleted'>, material: Mate
       entities: {
         by,
         for: kind === 1 ? { ...receiver, entity: { ...receiver.entity, conversationId: conversation } } : receiver,
-        on: isThere ? on : { entity: left(event, material, action), entityType: 'message' },
+        on: isThere ? on : { entity: left(event, resolved, action), entityType: 'message' },
       },
     },
   }
@@ -88,20 +88,20 @@ function changed(event: Of<'message_edited' | 'message_deleted'>, material: Mate
 /** What is left of the message that a deletion for good is about. */
 function left(
   { trigger, messageId, kind, first, second }: Of<'message_edited' | 'message_deleted'>,
-  material: Material,
+  resolved: ResolvedReferences,
   action?: Message,
 ): GoneMessage {
   const isDeletion = trigger === 'message_deleted' && action !== undefined
   return {
-    ...material.gone(messageId),
+    ...resolved.gone(messageId),
     conversationId: conversationId(kind, first, second),
     ...(isDeletion && { deletedAt: action.sentAt }),
   }
 }
 
-function receipt(event: Of<'message_delivery_receipt' | 'message_read_receipt'>, material: Material): object {
+function receipt(event: Of<'message_delivery_receipt' | 'message_read_receipt'>, resolved: ResolvedReferences): object {
   const { trigger, messageId, uid, at } = event
-  const messageSender = senderOf(event, material)
+  const messageSender = senderOf(event, resolved)
   const receiver = event.kind === 2 ? event.first : otherOf(event, uid)
   return {
     receiver,
@@ -112,15 +112,18 @@ function receipt(event: Of<'message_delivery_receipt' | 'message_read_receipt'>,
     body: {
       action: trigger === 'message_read_receipt' ? 'read' : 'delivered',
       messageId: String(messageId),
-      user: recipient(uid, messageSender, material),
+      user: recipient(uid, messageSender, resolved),
       timestamp: at,
     },
   }
 }
 
 /** From the system user, for everybody in the group. */
-function receiptOfAll(event: Of<'message_delivered_to_all' | 'message_read_by_all'>, material: Material): object {
-  const messageSender = material.senderOf(event.messageId)
+function receiptOfAll(
+  event: Of<'message_delivered_to_all' | 'message_read_by_all'>,
+  resolved: ResolvedReferences,
+): object {
+  const messageSender = resolved.senderOf(event.messageId)
   return {
     receiver: event.first,
     receiverType: 'group',
@@ -130,19 +133,19 @@ function receiptOfAll(event: Of<'message_delivered_to_all' | 'message_read_by_al
     body: {
       action: event.trigger === 'message_read_by_all' ? 'readByAll' : 'deliveredToAll',
       messageId: String(event.messageId),
-      user: recipient(systemUid, undefined, material),
+      user: recipient(systemUid, undefined, resolved),
       timestamp: event.at,
     },
   }
 }
 
 /** Whose receipt it is, as the sender of the message sees him: whoever receives is there. */
-function recipient(uid: string, viewer: string | undefined, material: Material): object {
-  const user = material.user(uid)
+function recipient(uid: string, viewer: string | undefined, resolved: ResolvedReferences): object {
+  const user = resolved.user(uid)
   return {
     ...user,
-    hasBlockedMe: viewer !== undefined && material.hasBlocked(uid, viewer),
-    blockedByMe: viewer !== undefined && material.hasBlocked(viewer, uid),
+    hasBlockedMe: viewer !== undefined && resolved.hasBlocked(uid, viewer),
+    blockedByMe: viewer !== undefined && resolved.hasBlocked(viewer, uid),
     deactivatedAt: user.deactivatedAt ?? 0,
     status: 'online',
   }
@@ -151,31 +154,34 @@ function recipient(uid: string, viewer: string | undefined, material: Material):
 /** Who sent the message of a receipt: one to one it is the other side, also when the message is gone. */
 export function senderOf(
   event: Parts & { readonly messageId: number; readonly uid: string },
-  material: Material,
+  resolved: ResolvedReferences,
 ): string | undefined {
-  return material.senderOf(event.messageId) ?? (event.kind === 1 ? otherOf(event, event.uid) : undefined)
+  return resolved.senderOf(event.messageId) ?? (event.kind === 1 ? otherOf(event, event.uid) : undefined)
 }
 
 export function otherOf({ first, second }: Parts, uid: string): string {
   return first === uid ? second : first
 }
 
-function reaction(event: Of<'message_reaction_added' | 'message_reaction_removed'>, material: Material): object {
+function reaction(
+  event: Of<'message_reaction_added' | 'message_reaction_removed'>,
+  resolved: ResolvedReferences,
+): object {
   return {
     id: String(event.reactionId),
     messageId: String(event.messageId),
     ...(event.reaction !== undefined && { reaction: event.reaction }),
     uid: event.uid,
     reactedAt: event.reactedAt,
-    reactedBy: material.user(event.uid),
+    reactedBy: resolved.user(event.uid),
   }
 }
 
-function connection(event: Of<'user_connection_status_changed'>, material: Material): object {
+function connection(event: Of<'user_connection_status_changed'>, resolved: ResolvedReferences): object {
   const { action, appInfo, platform, userAgent, connectedAt } = event.connection
   return {
     timestamp: event.timestamp,
-    user: material.user(event.uid),
+    user: resolved.user(event.uid),
     status: event.status,
     currentConnection: {
       action,
@@ -189,31 +195,31 @@ function connection(event: Of<'user_connection_status_changed'>, material: Mater
 }
 
 /** A new group as its owner sees it: he is a member from the beginning. */
-function created(event: Omit<GroupChanged, 'conversation'>, material: Material): object {
-  const group: Partial<Group> = material.group(event.guid)
+function created(event: Omit<GroupChanged, 'conversation'>, resolved: ResolvedReferences): object {
+  const group: Partial<Group> = resolved.group(event.guid)
   const isMember = event.owner !== undefined && event.uids?.includes(event.owner) === true
   return {
     group: {
       ...group,
       ...(isMember && { scope: 'admin', joinedAt: group.createdAt, hasJoined: true }),
     },
-    members: Object.fromEntries((event.uids ?? []).map((uid) => [uid, material.user(uid)])),
+    members: Object.fromEntries((event.uids ?? []).map((uid) => [uid, resolved.user(uid)])),
   }
 }
 
-function membersChanged(event: Omit<MembersChanged, 'conversation'>, material: Material): object {
+function membersChanged(event: Omit<MembersChanged, 'conversation'>, resolved: ResolvedReferences): object {
   const { guid, by, members } = event
   const shown = members.map(({ uid, scope, oldScope }): [string, object] => [
     uid,
     {
-      ...material.user(uid),
+      ...resolved.user(uid),
       ...(by !== undefined && { conversationId: conversationId(1, by, uid) }),
       ...(scope !== undefined && { scope, oldScope }),
     },
   ])
   return {
-    group: material.group(guid),
+    group: resolved.group(guid),
     members: Object.fromEntries(shown),
-    ...(by !== undefined && { by: material.user(by) }),
+    ...(by !== undefined && { by: resolved.user(by) }),
   }
 }

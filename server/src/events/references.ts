@@ -12,7 +12,7 @@ import { statement } from '../store/statement.ts'
 export type GoneMessage = Pick<Message, 'id'> & Partial<Pick<Message, 'conversationId' | 'sentAt' | 'deletedAt'>>
 
 /** Everything that a page of events refers to, as it is now. */
-export interface Material {
+export interface ResolvedReferences {
   /** As answers show it to no user in particular; undefined for one that was removed for good. */
   message(id: number): Message | undefined
   /** Who sent a message; undefined for one that was removed for good. */
@@ -33,7 +33,7 @@ export interface References {
   readonly uids: ReadonlySet<string>
   readonly guids: ReadonlySet<string>
   /** Pairs of users between whom blocks are told: who receives a receipt, and whose receipt it is. */
-  pairs(senderOf: Material['senderOf']): ReadonlyArray<readonly [string, string]>
+  pairs(senderOf: ResolvedReferences['senderOf']): ReadonlyArray<readonly [string, string]>
 }
 
 const selectGone = statement(`
@@ -57,7 +57,7 @@ interface GoneRow {
 }
 
 /** Reads what events refer to: one read for each kind of entity, however many events there are. */
-export async function readMaterial(on: Queryable, appId: number, wanted: References): Promise<Material> {
+export async function resolveReferences(on: Queryable, appId: number, wanted: References): Promise<ResolvedReferences> {
   const stored = await readMessages(on, appId, [...wanted.messages, ...wanted.senders])
   const senderOf = (id: number) => stored.get(id)?.sender
   const rows = [...stored.values()].filter(({ id }) => wanted.messages.has(id))

@@ -94,7 +94,7 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
       await deleteOldEvents(channel, retention, () => stopped)
     }
     if (lastId <= horizon) return pauseMs.idle
-    if (!(await waitUntilSettled())) return 0
+    if (!(await waitUntilCommitted())) return 0
     await channel.interact(async (tx) => {
       const moved = await tx.query(moveHorizon, [horizon, lastId])
       if (moved.length === 0) throw new Error('the event horizon was moved by somebody else')
@@ -108,7 +108,7 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
    * his transaction already; so ids that were seen drawn are settled once every transaction is over whose number is lower
    * than one drawn thereafter. @returns false when stopped meanwhile
    */
-  const waitUntilSettled = async (): Promise<boolean> => {
+  const waitUntilCommitted = async (): Promise<boolean> => {
     const { number } = await ask<{ number: number }>(channel, drawNumber)
     while (!stopped) {
       const { oldest } = await ask<{ oldest: number }>(channel, selectOldest)

@@ -25,8 +25,8 @@ export interface RemoteBusParts {
   readonly log: Log
   readonly registry: Registry
   /** Something may have been missed here: what is kept by what is told must be read anew. */
-  readonly onDoubt: () => Promise<void>
-  /** Something was missed: who is connected here may lack it. Called after `onDoubt`. */
+  readonly onResync: () => Promise<void>
+  /** Something was missed: who is connected here may lack it. Called after `onResync`. */
   readonly onMissed: () => Promise<void>
 }
 
@@ -34,10 +34,10 @@ const beatMs = 1_000
 /** This process hears its own signs of life; without one for so long the line is in doubt. */
 const deafAfterMs = 3_000
 /** How often doubts are raised anew while nothing, or not everybody, is heard. */
-const doubtEveryMs = 5_000
+const resyncEveryMs = 5_000
 const startPatienceMs = 3_000
 
-export function createRemoteBus({ bus, redis, log, registry, onDoubt, onMissed }: RemoteBusParts): RemoteBus {
+export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed }: RemoteBusParts): RemoteBus {
   const node = randomUUID()
   const channel = redis.name('events')
   const { listener } = redis
@@ -51,30 +51,30 @@ export function createRemoteBus({ bus, redis, log, registry, onDoubt, onMissed }
   let isOpen = false
   let hasSubscribed = false
   let heardAt = 0
-  let doubtedAt = 0
+  let resyncedAt = 0
   let hasMissed = false
-  let doubting: Promise<void> | undefined
+  let resyncing: Promise<void> | undefined
   let beating: NodeJS.Timeout | undefined
   let unsubscribe = () => {}
 
-  const doubt = (missed: boolean) => {
+  const resync = (missed: boolean) => {
     hasMissed ||= missed
-    doubting ??= settleDoubt().finally(() => {
-      doubting = undefined
+    resyncing ??= runResync().finally(() => {
+      resyncing = undefined
     })
   }
-  const settleDoubt = async () => {
-    doubtedAt = Date.now()
+  const runResync = async () => {
+    resyncedAt = Date.now()
     const missed = hasMissed
     hasMissed = false
-    metrics.doubts.inc({ missed: String(missed) })
+    metrics.resyncs.inc({ missed: String(missed) })
     try {
-      await onDoubt()
+      await onResync()
       if (missed) await onMissed()
     } catch (error) {
       // Tried again with a later beat.
       hasMissed ||= missed
-      doubtedAt = 0
+      resyncedAt = 0
       log.warn({ cause: (error as Error).message }, 'what other processes told could not be made up for yet')
     }
   }
@@ -102,13 +102,13 @@ export function createRemoteBus({ bus, redis, log, registry, onDoubt, onMissed }
     isOpen = true
     log.info('other processes are heard')
     // Who could not be heard may have gone on; whether something was missed shows by his next sign of life.
-    doubt(false)
+    resync(false)
   }
   const hear = (packet: Packet) => {
     const heard = peers.hear(packet)
     if (heard.hasMissed) {
       log.warn({ node: packet.node }, 'something that another process told was missed')
-      doubt(true)
+      resync(true)
     }
     if (!heard.isNew || packet.kind !== 'events') return
     let count = 0
@@ -132,10 +132,10 @@ export function createRemoteBus({ bus, redis, log, registry, onDoubt, onMissed }
     }
     if (peers.hasLost()) {
       log.warn('a process that was there before Redis was away is there no more: it may have told what was missed')
-      doubt(true)
+      resync(true)
     }
     const isUnsure = !isOpen || peers.isOneSilent() || hasMissed
-    if (isUnsure && now - doubtedAt > doubtEveryMs) doubt(false)
+    if (isUnsure && now - resyncedAt > resyncEveryMs) resync(false)
   }
 
   return {
@@ -160,7 +160,7 @@ export function createRemoteBus({ bus, redis, log, registry, onDoubt, onMissed }
       listener.off('message', onMessage)
       listener.off('ready', subscribe)
       await outbox.close()
-      await doubting
+      await resyncing
     },
   }
 }
@@ -191,8 +191,8 @@ function createRemoteMetrics(registry: Registry, state: { isOpen: () => boolean;
       labelNames: ['direction'],
       registers: [registry],
     }),
-    doubts: new Counter({
-      name: 'parley_remote_doubts_total',
+    resyncs: new Counter({
+      name: 'parley_remote_resyncs_total',
       help: 'How often what is kept by what others tell was read anew, and whether something was missed',
       labelNames: ['missed'],
       registers: [registry],

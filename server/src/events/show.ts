@@ -3,7 +3,7 @@ import { systemUid } from '../chat/apps.ts'
 import type { Context } from '../context.ts'
 import { showLegacy } from './legacy.ts'
 import { showCurrent } from './payloads.ts'
-import { type Material, type References, readMaterial } from './references.ts'
+import { type References, type ResolvedReferences, resolveReferences } from './references.ts'
 import type { EventRow } from './rows.ts'
 import { readStored, type StoredEvent } from './stored.ts'
 
@@ -27,12 +27,12 @@ export async function showEvents(
   version: 1 | 2,
 ): Promise<Map<number, ShownEvent>> {
   const events = rows.map(({ id, ...row }) => ({ id, event: readStored({ id, ...row }) }))
-  const material = await readMaterial(database, appId, referencesOf(events.map(({ event }) => event)))
+  const resolved = await resolveReferences(database, appId, referencesOf(events.map(({ event }) => event)))
   const show = version === 1 ? showLegacy : showCurrent
   const shown = new Map<number, ShownEvent>()
   for (const { id, event } of events) {
-    const told = show(event, material)
-    if (told !== undefined) shown.set(id, told)
+    const rendered = show(event, resolved)
+    if (rendered !== undefined) shown.set(id, rendered)
   }
   return shown
 }
@@ -71,7 +71,7 @@ function referencesOf(events: readonly StoredEvent[]): References {
         uids.add(systemUid)
     }
   }
-  const pairs = (senderOf: Material['senderOf']) =>
+  const pairs = (senderOf: ResolvedReferences['senderOf']) =>
     receipts.flatMap(({ messageId, uid }) => {
       const sender = senderOf(messageId)
       return sender === undefined ? [] : [[sender, uid] as const]

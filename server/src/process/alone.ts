@@ -46,8 +46,8 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
   if (config.databaseUrl === undefined) running.postgres = startOwnDatabase(dataDir, log)
   const postgres = await running.postgres
   try {
-    const { keys, materials } = await layFoundation(config, dataDir, postgres)
-    const options = { config, log, ...materials, isOnlyProcess: postgres !== undefined }
+    const { keys, setup } = await layFoundation(config, dataDir, postgres)
+    const options = { config, log, ...setup, isOnlyProcess: postgres !== undefined }
     const parley = await whenDatabaseAnswers(log, () => build(options, keys), keys)
     running.parley = parley
     await listen(parley, config)

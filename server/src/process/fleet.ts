@@ -1,11 +1,11 @@
 import cluster from 'node:cluster'
 import type { AddressInfo } from 'node:net'
 import type { Log } from '../log.ts'
-import type { Materials } from './foundation.ts'
-import { type Member, startMember } from './member.ts'
+import type { WorkerSetup } from './foundation.ts'
 import { createFleetMetrics } from './metrics.ts'
+import { startWorkerProcess, type WorkerProcess } from './worker-process.ts'
 
-/** The workers of this machine: a fixed number of places, each with a process that serves the same port. */
+/** The workers of this machine: a fixed number of slots, each with a process that serves the same port. */
 export interface Fleet {
   /** Resolves when all serve. Rejects when one cannot. */
   start(): Promise<AddressInfo>
@@ -20,16 +20,16 @@ export interface FleetOptions {
   readonly size: number
   readonly log: Log
   /** What workers are built with, read anew for each. */
-  readonly materials: () => Promise<Materials>
+  readonly setup: () => Promise<WorkerSetup>
   /** Workers die as soon as they are started: there is no use in going on. */
   readonly onHopeless: (reason: string) => void
 }
 
-interface Place {
+interface Slot {
   readonly number: number
-  member: Member | undefined
+  member: WorkerProcess | undefined
   /** Takes the place once it serves. */
-  successor: Member | undefined
+  successor: WorkerProcess | undefined
   /** Deaths in a row of workers that did not live long. */
   earlyDeaths: number
   timer: NodeJS.Timeout | undefined
@@ -40,15 +40,15 @@ const longLifeMs = 30_000
 const mostEarlyDeaths = 5
 const backoffMs = [0, 500, 1_000, 2_000, 4_000]
 
-export function createFleet({ size, log, materials, onHopeless }: FleetOptions): Fleet {
-  const places = Array.from(
+export function createFleet({ size, log, setup, onHopeless }: FleetOptions): Fleet {
+  const slots = Array.from(
     { length: size },
-    (_, i): Place => ({ number: i + 1, member: undefined, successor: undefined, earlyDeaths: 0, timer: undefined }),
+    (_, i): Slot => ({ number: i + 1, member: undefined, successor: undefined, earlyDeaths: 0, timer: undefined }),
   )
-  const members = () => places.flatMap(({ member, successor }) => [member ?? [], successor ?? []].flat())
-  const leaving = new Set<Member>()
+  const members = () => slots.flatMap(({ member, successor }) => [member ?? [], successor ?? []].flat())
+  const leaving = new Set<WorkerProcess>()
   const all = () => [...members(), ...leaving]
-  const countOf = (state: Member['state']) => all().filter((member) => member.state === state).length
+  const countOf = (state: WorkerProcess['state']) => all().filter((member) => member.state === state).length
   const metrics = createFleetMetrics(() => ({
     ready: countOf('ready'),
     starting: countOf('starting'),
@@ -58,12 +58,12 @@ export function createFleet({ size, log, materials, onHopeless }: FleetOptions):
   let isStopping = false
   let restarting: Promise<void> | undefined
   let isAskedAgain = false
-  // Materials hold certificates and keys as they are, not as JSON.
+  // WorkerSetup hold certificates and keys as they are, not as JSON.
   cluster.setupPrimary({ serialization: 'advanced' })
 
-  const launch = (place: Place): Member => {
-    const member = startMember(place.number, materials, textOfAll)
-    void member.ended.then((how) => onEnded(place, member, how))
+  const launch = (slot: Slot): WorkerProcess => {
+    const member = startWorkerProcess(slot.number, setup, textOfAll)
+    void member.ended.then((how) => onEnded(slot, member, how))
     return member
   }
   const textOfAll = () =>
@@ -73,44 +73,44 @@ export function createFleet({ size, log, materials, onHopeless }: FleetOptions):
         .map((member) => ({ worker: member.number, metrics: member.askMetrics() })),
     )
 
-  const onEnded = (place: Place, member: Member, how: string) => {
-    if (place.member !== member || isStopping || !isStarted) return
+  const onEnded = (slot: Slot, member: WorkerProcess, how: string) => {
+    if (slot.member !== member || isStopping || !isStarted) return
     metrics.died()
-    place.member = undefined
+    slot.member = undefined
     const livedLong = (member.age ?? 0) > longLifeMs
-    place.earlyDeaths = livedLong ? 0 : place.earlyDeaths + 1
-    if (place.earlyDeaths >= mostEarlyDeaths) {
-      onHopeless(`worker ${place.number} died ${place.earlyDeaths} times in a row soon after its start: ${how}`)
+    slot.earlyDeaths = livedLong ? 0 : slot.earlyDeaths + 1
+    if (slot.earlyDeaths >= mostEarlyDeaths) {
+      onHopeless(`worker ${slot.number} died ${slot.earlyDeaths} times in a row soon after its start: ${how}`)
       return
     }
-    const waitMs = backoffMs[place.earlyDeaths] ?? 0
-    log.error({ worker: place.number, pid: member.pid, how, waitMs }, 'a worker died; another takes its place')
-    place.timer = setTimeout(() => fill(place), waitMs)
+    const waitMs = backoffMs[slot.earlyDeaths] ?? 0
+    log.error({ worker: slot.number, pid: member.pid, how, waitMs }, 'a worker died; another takes its place')
+    slot.timer = setTimeout(() => fill(slot), waitMs)
   }
-  const fill = (place: Place) => {
+  const fill = (slot: Slot) => {
     // A rolling restart may have filled it meanwhile.
-    if (isStopping || place.member !== undefined || place.successor !== undefined) return
-    const member = launch(place)
-    place.member = member
+    if (isStopping || slot.member !== undefined || slot.successor !== undefined) return
+    const member = launch(slot)
+    slot.member = member
     member.ready.then(
-      () => log.info({ worker: place.number, pid: member.pid }, 'the worker serves'),
+      () => log.info({ worker: slot.number, pid: member.pid }, 'the worker serves'),
       () => {},
     )
   }
 
-  const replace = async (place: Place) => {
-    const successor = launch(place)
-    place.successor = successor
+  const replace = async (slot: Slot) => {
+    const successor = launch(slot)
+    slot.successor = successor
     try {
       await successor.ready
     } finally {
-      place.successor = undefined
+      slot.successor = undefined
       // Its predecessor may have died in the meantime and waits to be replaced.
-      if (successor.state === 'ended' && place.member === undefined) place.timer = setTimeout(() => fill(place), 500)
+      if (successor.state === 'ended' && slot.member === undefined) slot.timer = setTimeout(() => fill(slot), 500)
     }
-    const old = place.member
-    place.member = successor
-    place.earlyDeaths = 0
+    const old = slot.member
+    slot.member = successor
+    slot.earlyDeaths = 0
     if (old === undefined) return
     leaving.add(old)
     await old.stop()
@@ -118,17 +118,17 @@ export function createFleet({ size, log, materials, onHopeless }: FleetOptions):
   }
   const replaceAll = async () => {
     log.info('the workers are restarted, one after the other')
-    for (const place of places) {
+    for (const slot of slots) {
       if (isStopping) return
       try {
-        await replace(place)
+        await replace(slot)
       } catch (error) {
         if (isStopping) return
         const { message } = error as Error
-        log.error({ worker: place.number, cause: message }, 'a new worker does not start; the old ones stay')
+        log.error({ worker: slot.number, cause: message }, 'a new worker does not start; the old ones stay')
         return
       }
-      log.info({ worker: place.number }, 'the worker was replaced')
+      log.info({ worker: slot.number }, 'the worker was replaced')
     }
     log.info('all workers were restarted')
   }
@@ -136,14 +136,14 @@ export function createFleet({ size, log, materials, onHopeless }: FleetOptions):
   return {
     async start() {
       // One first: what keeps it from starting would keep all, and is said once.
-      const [first, ...others] = places as [Place, ...Place[]]
+      const [first, ...others] = slots as [Slot, ...Slot[]]
       first.member = launch(first)
       const address = await first.member.ready
-      for (const place of others) place.member = launch(place)
+      for (const slot of others) slot.member = launch(slot)
       await Promise.all(others.map(({ member }) => member?.ready))
       isStarted = true
       // One may have died while the others started.
-      for (const place of places) if (place.member?.state === 'ended') onEnded(place, place.member, 'at the start')
+      for (const slot of slots) if (slot.member?.state === 'ended') onEnded(slot, slot.member, 'at the start')
       return address
     },
     async restart() {
@@ -160,7 +160,7 @@ export function createFleet({ size, log, materials, onHopeless }: FleetOptions):
     },
     async stop() {
       isStopping = true
-      for (const { timer } of places) clearTimeout(timer)
+      for (const { timer } of slots) clearTimeout(timer)
       await Promise.all(all().map((member) => member.stop()))
     },
     kill() {

@@ -17,10 +17,10 @@ import { MasterKeyError } from '../store/secrets.ts'
 export interface Foundation {
   readonly keys: DeploymentKeys
   /** What every process of the service is built with, beside its configuration and log. */
-  readonly materials: Materials
+  readonly setup: WorkerSetup
 }
 
-export type Materials = Pick<ParleyOptions, 'connection' | 'masterKey' | 'mediaDir' | 'tls'>
+export type WorkerSetup = Pick<ParleyOptions, 'connection' | 'masterKey' | 'mediaDir' | 'tls'>
 
 /** The embedded database, as long as it runs. */
 export interface OwnDatabase {
@@ -65,7 +65,7 @@ export async function layFoundation(
   const keys = await loadKeys(config, dataDir)
   return {
     keys,
-    materials: {
+    setup: {
       connection: postgres?.connection ?? { connectionString: config.databaseUrl as string },
       masterKey: keys.masterKey,
       mediaDir: path.join(dataDir, 'media'),

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
-import type { Materials } from './foundation.ts'
+import type { WorkerSetup } from './foundation.ts'
 
 /** What a worker tells the primary. */
 export type FromWorker =
@@ -17,7 +17,7 @@ export type FromWorker =
 
 /** What the primary tells a worker. */
 export type FromPrimary =
-  | { readonly type: 'begin'; readonly number: number; readonly materials: Materials }
+  | { readonly type: 'begin'; readonly number: number; readonly setup: WorkerSetup }
   /** It takes no more connections, finishes what runs, and ends. */
   | { readonly type: 'stop' }
   | { readonly type: 'metrics asked'; readonly id: number }

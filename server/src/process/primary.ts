@@ -47,13 +47,13 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
     const foundation = await layFoundation(config, dataDir, postgres)
     const isOurs = postgres !== undefined
     await whenDatabaseAnswers(log, () => prepareDatabase(config, log, foundation, isOurs), foundation.keys)
-    const { keys, materials } = foundation
+    const { keys, setup } = foundation
     if (running.stopping) return
     const fleet = createFleet({
       size: config.workers,
       log,
       // A certificate that was renewed is served by the workers that are started from then on.
-      materials: async () => ({ ...materials, tls: await loadTls(config, dataDir) }),
+      setup: async () => ({ ...setup, tls: await loadTls(config, dataDir) }),
       onHopeless: (reason) => void giveUp(log, running, reason),
     })
     running.fleet = fleet
@@ -73,17 +73,12 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
  * Migrated once, before there are several who would wait for each other.
  * @param isOurs nobody else serves it, and our workers have yet to start
  */
-async function prepareDatabase(
-  config: Config,
-  log: Log,
-  { keys, materials }: Foundation,
-  isOurs: boolean,
-): Promise<void> {
-  const applied = await migrate(materials.connection)
+async function prepareDatabase(config: Config, log: Log, { keys, setup }: Foundation, isOurs: boolean): Promise<void> {
+  const applied = await migrate(setup.connection)
   if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
-  const database = openDatabase(materials.connection)
+  const database = openDatabase(setup.connection)
   try {
-    const secrets = createSecrets(materials.masterKey)
+    const secrets = createSecrets(setup.masterKey)
     await checkMasterKey(database, secrets)
     await ensureDefaultApp({ database, secrets, apps: createAppRegistry(database) }, config, keys)
     if (isOurs) await dropLeases(database)

@@ -36,9 +36,9 @@ export async function runWorker(config: Config): Promise<void> {
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 
   const metrics = createMetricsExchange(() => parley)
-  const begin = async ({ number, materials }: Extract<FromPrimary, { type: 'begin' }>) => {
+  const begin = async ({ number, setup }: Extract<FromPrimary, { type: 'begin' }>) => {
     log = createWorkerLog(config.logLevel, number)
-    const options = { config, log, ...materials, exposeMetrics: metrics.ofAll }
+    const options = { config, log, ...setup, exposeMetrics: metrics.ofAll }
     try {
       const built = await whenDatabaseAnswers(log, () => buildParley(options))
       parley = built

@@ -8,7 +8,7 @@ import type { AppSockets } from './registry.ts'
 import { isPlain, readSight, type Shown } from './sight.ts'
 
 /** One frame for those who take part in a conversation. */
-export interface Telling {
+export interface Broadcast {
   readonly place: Omit<Place, 'conversation'>
   /** Who did it. His other devices are told, the one that he did it with knows. */
   readonly actor: string
@@ -33,7 +33,7 @@ export interface Telling {
   readonly frame: () => object | undefined | Promise<object | undefined>
 }
 
-export interface TellingParts {
+export interface BroadcastParts {
   readonly context: Context
   readonly blocks: BlockBook
 }
@@ -42,60 +42,60 @@ export interface TellingParts {
  * Tells it. What must be read is read first; who is told is decided at the last moment and in one go, so nobody hears of a
  * group whom the bus has told to be out of it.
  */
-export async function tell(parts: TellingParts, sockets: AppSockets, telling: Telling): Promise<void> {
-  const { kind, first, second } = telling.place
+export async function sendBroadcast(parts: BroadcastParts, sockets: AppSockets, broadcast: Broadcast): Promise<void> {
+  const { kind, first, second } = broadcast.place
   if (kind === 1 && sockets.connectionsOf(first).length + sockets.connectionsOf(second).length === 0) return
-  const blocks = await blocksOf(parts, sockets, telling)
-  const frame = await telling.frame()
+  const blocks = await blocksOf(parts, sockets, broadcast)
+  const frame = await broadcast.frame()
   if (frame === undefined) return
   if (kind === 1) {
-    const other = telling.actor === first ? second : first
-    const uids = blocks !== undefined && areApart(blocks, other) ? [telling.actor] : new Set([first, second])
-    const sight = await sightOf(parts, sockets, telling, uids)
-    sendTo(sockets, uids, telling, encodeFrame(frame), (uid) => sight?.(uid) === false)
+    const other = broadcast.actor === first ? second : first
+    const uids = blocks !== undefined && areApart(blocks, other) ? [broadcast.actor] : new Set([first, second])
+    const sight = await sightOf(parts, sockets, broadcast, uids)
+    sendTo(sockets, uids, broadcast, encodeFrame(frame), (uid) => sight?.(uid) === false)
     return
   }
-  if (telling.to !== undefined) {
-    const sight = await sightOf(parts, sockets, telling, [telling.to])
-    sendTo(sockets, [telling.to], telling, encodeFrame(frame), (uid) => sight?.(uid) === false)
+  if (broadcast.to !== undefined) {
+    const sight = await sightOf(parts, sockets, broadcast, [broadcast.to])
+    sendTo(sockets, [broadcast.to], broadcast, encodeFrame(frame), (uid) => sight?.(uid) === false)
     return
   }
-  const audience = await currentAudience(parts.context.database, sockets, first, telling.revision)
-  const sight = await sightOf(parts, sockets, telling, audience.members)
-  const uids = telling.only?.filter((uid) => audience.members.has(uid)) ?? audience.members
-  sendTo(sockets, uids, telling, encodeFrame(frame), (uid, connection) => {
+  const audience = await currentAudience(parts.context.database, sockets, first, broadcast.revision)
+  const sight = await sightOf(parts, sockets, broadcast, audience.members)
+  const uids = broadcast.only?.filter((uid) => audience.members.has(uid)) ?? audience.members
+  sendTo(sockets, uids, broadcast, encodeFrame(frame), (uid, connection) => {
     if (sight?.(uid) === false) return true
-    if (blocks === undefined || uid === telling.actor) return false
-    if (telling.blocksKeep === 'everywhere') return areApart(blocks, uid)
+    if (blocks === undefined || uid === broadcast.actor) return false
+    if (broadcast.blocksKeep === 'everywhere') return areApart(blocks, uid)
     return connection.login?.hidesBlocked === true && blocks.blockers.has(uid)
   })
   for (const uid of audience.members) if (sockets.connectionsOf(uid).length === 0) audience.members.delete(uid)
 }
 
 /** Can it be told at once? Then nothing waits that could be told in a wrong order. */
-export function tellAtOnce(sockets: AppSockets, telling: Telling): boolean {
-  const { kind, first } = telling.place
-  if (telling.blocksKeep !== 'nothing' || !isPlain(sockets, telling.place)) return false
-  const frame = telling.frame()
+export function broadcastAtOnce(sockets: AppSockets, broadcast: Broadcast): boolean {
+  const { kind, first } = broadcast.place
+  if (broadcast.blocksKeep !== 'nothing' || !isPlain(sockets, broadcast.place)) return false
+  const frame = broadcast.frame()
   if (frame === undefined || frame instanceof Promise) return false
   if (kind === 1) {
-    sendTo(sockets, new Set([first, telling.place.second]), telling, encodeFrame(frame))
+    sendTo(sockets, new Set([first, broadcast.place.second]), broadcast, encodeFrame(frame))
     return true
   }
-  if (telling.to !== undefined) {
-    sendTo(sockets, [telling.to], telling, encodeFrame(frame))
+  if (broadcast.to !== undefined) {
+    sendTo(sockets, [broadcast.to], broadcast, encodeFrame(frame))
     return true
   }
   const audience = sockets.audiences.get(first)
   if (audience === undefined || !isCurrent(sockets, audience) || sockets.hiding > 0) return false
-  if (audience.revision < (telling.revision ?? 0)) return false
+  if (audience.revision < (broadcast.revision ?? 0)) return false
   audience.usedAt = Date.now()
-  sendTo(sockets, audience.members, telling, encodeFrame(frame))
+  sendTo(sockets, audience.members, broadcast, encodeFrame(frame))
   return true
 }
 
 /** Those who may have missed something connect again, and list what is new. */
-export function sendAway(sockets: AppSockets, { place, to }: Pick<Telling, 'place' | 'to'>): void {
+export function disconnectToResync(sockets: AppSockets, { place, to }: Pick<Broadcast, 'place' | 'to'>): void {
   const { kind, first, second } = place
   const audience = kind === 2 ? sockets.audiences.get(first) : undefined
   const uids =
@@ -109,12 +109,12 @@ export function sendAway(sockets: AppSockets, { place, to }: Pick<Telling, 'plac
   for (const uid of [...uids]) for (const connection of [...sockets.connectionsOf(uid)]) connection.close('tryAgain')
 }
 
-async function sightOf({ context }: TellingParts, sockets: AppSockets, telling: Telling, uids: Iterable<string>) {
-  if (telling.shows === undefined || isPlain(sockets, telling.place)) return undefined
-  return readSight(context, sockets, telling, uids, await telling.shows(), telling.isReaction === true)
+async function sightOf({ context }: BroadcastParts, sockets: AppSockets, broadcast: Broadcast, uids: Iterable<string>) {
+  if (broadcast.shows === undefined || isPlain(sockets, broadcast.place)) return undefined
+  return readSight(context, sockets, broadcast, uids, await broadcast.shows(), broadcast.isReaction === true)
 }
 
-async function blocksOf({ blocks }: TellingParts, sockets: AppSockets, { place, blocksKeep, actor }: Telling) {
+async function blocksOf({ blocks }: BroadcastParts, sockets: AppSockets, { place, blocksKeep, actor }: Broadcast) {
   const isAsked = place.kind === 1 ? blocksKeep !== 'nothing' : blocksKeep === 'everywhere' || sockets.hiding > 0
   return isAsked ? blocks.of(sockets.app.appId, actor) : undefined
 }
@@ -122,7 +122,7 @@ async function blocksOf({ blocks }: TellingParts, sockets: AppSockets, { place, 
 function sendTo(
   sockets: AppSockets,
   uids: Iterable<string>,
-  { actor, device }: Telling,
+  { actor, device }: Broadcast,
   encoded: Buffer,
   isSpared?: (uid: string, connection: Connection) => boolean,
 ): void {

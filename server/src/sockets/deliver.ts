@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache'
 import { readMessages } from '../chat/messages/rows.ts'
 import type { BusEvent, MessageChanged, MessageSent, Receipt, ReceiptOfAll } from '../events/types.ts'
 import { asOfNow, changeMembers, forgetAudience } from './audiences.ts'
-import { sendAway, type Telling, type TellingParts, tell, tellAtOnce } from './broadcast.ts'
-import { Lanes } from './lanes.ts'
+import { type Broadcast, type BroadcastParts, broadcastAtOnce, disconnectToResync, sendBroadcast } from './broadcast.ts'
+import { ConversationQueues } from './conversation-queues.ts'
 import type { PresenceFanout } from './presence/fanout.ts'
 import type { AppSockets, Registry } from './registry.ts'
 import { messageFrame, reactionFrame, readMessageOf, receiptsFrame, signalFrame } from './show.ts'
 import { shownOf } from './sight.ts'
-import type { Cards } from './user-summaries.ts'
+import type { UserSummaries } from './user-summaries.ts'
 
 /** Turns what the bus tells into frames for those who may hear of it. */
 export interface Delivery {
@@ -17,9 +17,9 @@ export interface Delivery {
   drain(): Promise<void>
 }
 
-export interface DeliveryParts extends TellingParts {
+export interface DeliveryParts extends BroadcastParts {
   readonly registry: Registry
-  readonly cards: Cards
+  readonly summaries: UserSummaries
   readonly presence: PresenceFanout
 }
 
@@ -27,8 +27,8 @@ export interface DeliveryParts extends TellingParts {
 const maxWaiting = 20_000
 
 export function createDelivery(parts: DeliveryParts): Delivery {
-  const { registry, cards, blocks, presence, context } = parts
-  const lanes = new Lanes()
+  const { registry, summaries, blocks, presence, context } = parts
+  const queues = new ConversationQueues()
   /** Senders of messages in groups, to whom receipts go; most receipts are for what was sent a moment ago. */
   const authors = new LRUCache<string, string>({ max: 20_000 })
   let queue: Array<() => void> = []
@@ -44,30 +44,30 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     for (const work of works) work()
   }
 
-  const laneOf = ({ app }: AppSockets, { kind, first, second }: Telling['place']) =>
+  const laneOf = ({ app }: AppSockets, { kind, first, second }: Broadcast['place']) =>
     `${app.appId} ${kind} ${first} ${second}`
 
-  const dispatch = (sockets: AppSockets, telling: Telling) => {
-    if (lanes.isEmpty(laneOf(sockets, telling.place)) && tellAtOnce(sockets, telling)) return
-    wait(sockets, telling, async () => telling)
+  const dispatch = (sockets: AppSockets, broadcast: Broadcast) => {
+    if (queues.isEmpty(laneOf(sockets, broadcast.place)) && broadcastAtOnce(sockets, broadcast)) return
+    wait(sockets, broadcast, async () => broadcast)
   }
 
   const wait = (
     sockets: AppSockets,
-    about: Pick<Telling, 'place' | 'to' | 'isStored'>,
-    prepare: () => Promise<Telling | undefined>,
+    about: Pick<Broadcast, 'place' | 'to' | 'isStored'>,
+    prepare: () => Promise<Broadcast | undefined>,
   ) => {
-    if (lanes.length >= maxWaiting) {
-      if (about.isStored) sendAway(sockets, about)
+    if (queues.length >= maxWaiting) {
+      if (about.isStored) disconnectToResync(sockets, about)
       return
     }
-    lanes.add(laneOf(sockets, about.place), async () => {
+    queues.add(laneOf(sockets, about.place), async () => {
       try {
-        const telling = await prepare()
-        if (telling !== undefined) await tell(parts, sockets, telling)
+        const broadcast = await prepare()
+        if (broadcast !== undefined) await sendBroadcast(parts, sockets, broadcast)
       } catch (error) {
         context.log.warn({ cause: (error as Error).message }, 'something could not be told over sockets')
-        if (about.isStored) sendAway(sockets, about)
+        if (about.isStored) disconnectToResync(sockets, about)
       }
     })
   }
@@ -112,14 +112,14 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const about = { place, device, blocksKeep: 'everywhere', isStored: false } as const
     if (place.kind === 1) {
       const author = uid === place.first ? place.second : place.first
-      const frame = () => receiptsFrame(cards, app, event, author)
+      const frame = () => receiptsFrame(summaries, app, event, author)
       dispatch(sockets, { ...about, actor: uid ?? author, frame })
       return
     }
     void authorOf(app.appId, messageId).then(
       (author) => {
         if (author === undefined) return
-        const frame = () => receiptsFrame(cards, app, event, author)
+        const frame = () => receiptsFrame(summaries, app, event, author)
         const only = uid === undefined ? [author] : [author, uid]
         dispatch(sockets, { ...about, actor: uid ?? author, only, frame })
       },
@@ -130,7 +130,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   const onChatEvent = (sockets: AppSockets, event: Exclude<BusEvent, { control: unknown }>) => {
     const { app } = sockets
     if ('signal' in event) {
-      const frame = () => signalFrame(cards, app, event)
+      const frame = () => signalFrame(summaries, app, event)
       dispatch(sockets, {
         place: event,
         actor: event.uid,
@@ -162,7 +162,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         return
       case 'message_reaction_added':
       case 'message_reaction_removed': {
-        const frame = () => reactionFrame(cards, app, event)
+        const frame = () => reactionFrame(summaries, app, event)
         const shows = async () => {
           const message = (await readMessages(context.database, app.appId, [event.messageId])).get(event.messageId)
           return message === undefined ? [] : [message]
@@ -220,7 +220,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     },
     async drain() {
       while (queue.length > 0) await new Promise((resolve) => setImmediate(resolve))
-      await lanes.drain()
+      await queues.drain()
     },
   }
 }

@@ -20,7 +20,7 @@ import { receive } from './receive.ts'
 import { Registry } from './registry.ts'
 import { createSessions } from './sessions.ts'
 import { checkUpgrade, hostOf, refuseUpgrade, tryLater } from './upgrade.ts'
-import { createCards } from './user-summaries.ts'
+import { createUserSummaries } from './user-summaries.ts'
 
 /** Live delivery: the sockets of this process. */
 export interface Sockets {
@@ -34,16 +34,16 @@ export interface Sockets {
    * What other processes told may have been missed (the line to them was cut): blocks and members are read anew, and
    * sockets whose tokens stopped working are closed.
    */
-  doubt(): Promise<void>
+  resync(): Promise<void>
   /** Something was missed that clients should have been told: they connect again, spread over some seconds, and list it. */
-  sendAway(): Promise<void>
+  disconnectToResync(): Promise<void>
 }
 
 const sweepMs = 1_000
 /** How long a client may take to answer a close. */
 const closeTimeoutMs = 5_000
 /** Sockets that have not said yet who they are. */
-const maxStrangers = 10_000
+const maxUnauthenticated = 10_000
 const maxEarlyFrames = 16
 const maxInFlight = 64
 /** Between two sockets that are told to connect again, unless there are too many for that. */
@@ -64,7 +64,7 @@ export function createSockets(context: Context): Sockets {
     context,
     registry,
     blocks,
-    cards: createCards(context.database),
+    summaries: createUserSummaries(context.database),
     presence: fanout,
   })
   const wss = new WebSocketServer({
@@ -78,7 +78,7 @@ export function createSockets(context: Context): Sockets {
       if (appId === undefined || Number(appId) === sockets.app.appId) sockets.narrowing = undefined
     }
   })
-  let strangers = 0
+  let unauthenticatedCount = 0
   let isDraining = false
   let sweeping: NodeJS.Timeout | undefined
   let unsubscribe = () => {}
@@ -100,7 +100,7 @@ export function createSockets(context: Context): Sockets {
     const connection = open.get(this)
     if (connection === undefined) return
     open.delete(this)
-    if (connection.login === undefined) strangers--
+    if (connection.login === undefined) unauthenticatedCount--
     else sessions.logOut(connection)
     connection.state = 'closing'
     log.debug({ code, uid: connection.login?.uid }, 'socket closed')
@@ -136,7 +136,7 @@ export function createSockets(context: Context): Sockets {
   const logIn = async (connection: Connection, frame: Record<string, unknown>) => {
     const isIn = await sessions.logIn(connection, frame)
     if (!isIn) return
-    strangers--
+    unauthenticatedCount--
     const early = connection.early ?? []
     connection.early = undefined
     for (const text of early) if (!isClosing(connection)) onText(connection, text)
@@ -161,7 +161,7 @@ export function createSockets(context: Context): Sockets {
     stream.on('error', onStreamError)
     try {
       checkUpgrade(request, config)
-      if (isDraining || strangers >= maxStrangers) throw tryLater()
+      if (isDraining || unauthenticatedCount >= maxUnauthenticated) throw tryLater()
     } catch (error) {
       refuseUpgrade(stream, error instanceof ApiError ? error : toApiError(error, log, 'upgrade'))
       return
@@ -170,7 +170,7 @@ export function createSockets(context: Context): Sockets {
     wss.handleUpgrade(request, stream, head, (ws) => {
       stream.removeListener('error', onStreamError)
       open.set(ws, new Connection(host, ws, stream, appName))
-      strangers++
+      unauthenticatedCount++
       ws.on('message', onMessage)
       ws.on('pong', onPong)
       ws.on('close', onClose)
@@ -244,12 +244,12 @@ export function createSockets(context: Context): Sockets {
       await delivery.drain()
       await tracker.stop()
     },
-    async doubt() {
+    async resync() {
       blocks.dropAll()
       for (const sockets of registry.all()) forgetAudiences(sockets)
       await sessions.verify()
     },
-    sendAway: () => closeOverTime('tryAgain'),
+    disconnectToResync: () => closeOverTime('tryAgain'),
   }
 }
 

@@ -13,7 +13,7 @@ import {
   TypingFrameIn as TypingSchema,
 } from '@parley/contract'
 import { markReceived } from '../areas/conversations/marks.ts'
-import { requireGroupSide, requireUserSide } from '../chat/conversations/require.ts'
+import { requireGroupConversation, requireUserConversation } from '../chat/conversations/require.ts'
 import type { RolePolicy } from '../chat/roles/policies.ts'
 import {
   isFriendsMode,
@@ -91,11 +91,11 @@ async function signal(
   const audience = await currentAudience(context.database, sockets, receiver)
   // The same for a group that there is not: what is private must not be found out by asking.
   if (!audience.members.has(uid)) throw new ApiError('ERR_GROUP_NOT_JOINED')
-  if (type === 'typing_indicator' && !mayTellTyping(audienceOf(sockets, receiver))) return
+  if (type === 'typing_indicator' && !maySendTyping(audienceOf(sockets, receiver))) return
   context.events.publish(app.appId, { ...about, kind: 2, first: receiver, second: '' })
 }
 
-function mayTellTyping(audience: { typing: number; typingSince: number }): boolean {
+function maySendTyping(audience: { typing: number; typingSince: number }): boolean {
   const now = Date.now()
   if (now - audience.typingSince >= 1000) {
     audience.typingSince = now
@@ -141,7 +141,7 @@ async function mark({ context }: ReceiveParts, login: Login, frame: ReceiptsFram
   const { action, messageId } = frame.body
   const governance = governanceOf(markOperations[frame.receiverType][action].id)
   if (governance !== undefined) requireGoverned(await policyOf(context, app.appId, uid), governance)
-  const requireSide = frame.receiverType === 'group' ? requireGroupSide : requireUserSide
-  const side = await requireSide(context.database, app, uid, frame.receiver)
-  await markReceived(context, action, side, Number(messageId), info.deviceId)
+  const requireConversation = frame.receiverType === 'group' ? requireGroupConversation : requireUserConversation
+  const state = await requireConversation(context.database, app, uid, frame.receiver)
+  await markReceived(context, action, state, Number(messageId), info.deviceId)
 }

@@ -6,7 +6,7 @@ import { showMessages } from '../chat/messages/show.ts'
 import { conversationId } from '../chat/naming.ts'
 import type { MessageChanged, MessageSent, Place, Reacted, Receipt, ReceiptOfAll, Signal } from '../events/types.ts'
 import type { Queryable } from '../store/database.ts'
-import type { Cards } from './user-summaries.ts'
+import type { UserSummaries } from './user-summaries.ts'
 
 /** What every frame about a conversation begins with, seen from who did it. */
 export function envelope(
@@ -55,7 +55,7 @@ const actionOf = {
 
 /** @param author whose message it is; what all have got or read is told by the system user */
 export async function receiptsFrame(
-  cards: Cards,
+  summaries: UserSummaries,
   app: App,
   event: Receipt | ReceiptOfAll,
   author: string | undefined,
@@ -67,13 +67,13 @@ export async function receiptsFrame(
     body: {
       action: actionOf[event.trigger],
       messageId: String(event.messageId),
-      user: await cards.of(app.appId, uid),
+      user: await summaries.of(app.appId, uid),
       timestamp: event.at,
     },
   }
 }
 
-export async function reactionFrame(cards: Cards, app: App, event: Reacted): Promise<object> {
+export async function reactionFrame(summaries: UserSummaries, app: App, event: Reacted): Promise<object> {
   const head = envelope(app, 'reaction', event.place, event.uid, event.device)
   return {
     ...head,
@@ -84,7 +84,7 @@ export async function reactionFrame(cards: Cards, app: App, event: Reacted): Pro
       reaction: event.reaction,
       uid: event.uid,
       reactedAt: event.reactedAt,
-      reactedBy: await cards.of(app.appId, event.uid),
+      reactedBy: await summaries.of(app.appId, event.uid),
       conversationId: conversationId(event.place.kind, event.place.first, event.place.second),
       receiver: head.receiver,
       receiverType: head.receiverType,
@@ -93,8 +93,8 @@ export async function reactionFrame(cards: Cards, app: App, event: Reacted): Pro
   }
 }
 
-export async function signalFrame(cards: Cards, app: App, signal: Signal): Promise<object> {
-  const user = await cards.of(app.appId, signal.uid)
+export async function signalFrame(summaries: UserSummaries, app: App, signal: Signal): Promise<object> {
+  const user = await summaries.of(app.appId, signal.uid)
   const { action, ...rest } = signal.body
   return {
     ...envelope(app, signal.signal, signal, signal.uid, signal.device),

@@ -13,7 +13,7 @@ import { isFriendsMode, roleList } from '../chat/roles/rules.ts'
 import type { Context } from '../context.ts'
 import { statement } from '../store/statement.ts'
 import { type Audience, audienceOf } from './audiences.ts'
-import type { Telling } from './broadcast.ts'
+import type { Broadcast } from './broadcast.ts'
 import type { AppSockets } from './registry.ts'
 
 /** What decides who may see a message. */
@@ -52,7 +52,7 @@ export function shownOf({ category, type, sender, data }: Message): Shown[] {
 }
 
 /** Nothing narrows what those who take part may see, as far as is known without asking. */
-export function isPlain(sockets: AppSockets, { kind, first }: Telling['place']): boolean {
+export function isPlain(sockets: AppSockets, { kind, first }: Broadcast['place']): boolean {
   if (sockets.narrowing?.size !== 0) return false
   const scopes = kind === 2 ? sockets.audiences.get(first)?.scopes : undefined
   return kind === 1 || (scopes !== undefined && !scopes.areSet && Date.now() - scopes.readAt < scopesKeptMs)
@@ -70,17 +70,17 @@ const selectViewers = statement(`
 export async function readSight(
   context: Context,
   sockets: AppSockets,
-  telling: Pick<Telling, 'place' | 'actor'>,
+  broadcast: Pick<Broadcast, 'place' | 'actor'>,
   uids: Iterable<string>,
   shown: readonly Shown[],
   isReaction: boolean,
 ): Promise<Sight | undefined> {
-  const { kind, first: guid } = telling.place
+  const { kind, first: guid } = broadcast.place
   const narrowing = await narrowingOf(context, sockets)
   const scopes = kind === 2 ? await scopesOf(context, sockets, guid) : {}
   if (narrowing.size + Object.keys(scopes).length === 0) return undefined
   const sender = shown.at(-1)?.sender ?? ''
-  const wanted = [...uids, sender, telling.actor]
+  const wanted = [...uids, sender, broadcast.actor]
   const rows = await context.database.query<Viewer>(selectViewers, [
     sockets.app.appId,
     wanted,
@@ -89,7 +89,7 @@ export async function readSight(
   ])
   const viewers = new Map(rows.map((row) => [row.uid, row]))
   const roleOf = (uid: string) => viewers.get(uid)?.role
-  const giverScope = viewers.get(telling.actor)?.scope ?? undefined
+  const giverScope = viewers.get(broadcast.actor)?.scope ?? undefined
   return (uid) => {
     const viewer = viewers.get(uid)
     if (viewer === undefined) return false

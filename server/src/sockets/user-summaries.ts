@@ -7,13 +7,13 @@ import type { Database } from '../store/database.ts'
  * Users as frames show them. Read together for all who ask at the same moment, and kept for a few seconds: a thousand
  * receipts in a second are no thousand reads.
  */
-export interface Cards {
+export interface UserSummaries {
   of(appId: number, uid: string): Promise<SocketUser>
 }
 
 const keptMs = 5_000
 
-export function createCards(database: Database): Cards {
+export function createUserSummaries(database: Database): UserSummaries {
   const kept = new LRUCache<string, Promise<SocketUser>>({ max: 10_000, ttl: keptMs })
   const gathering = new Map<number, Promise<ReadonlyMap<string, UserRow>>>()
   const wanted = new Map<number, Set<string>>()
@@ -39,18 +39,18 @@ export function createCards(database: Database): Cards {
       const key = `${appId} ${uid}`
       const known = kept.get(key)
       if (known !== undefined) return known
-      const card = gather(appId, uid).then((users) => showCard(uid, users.get(uid)))
-      kept.set(key, card)
-      card.catch(() => {
-        if (kept.peek(key) === card) kept.delete(key)
+      const summary = gather(appId, uid).then((users) => showSummary(uid, users.get(uid)))
+      kept.set(key, summary)
+      summary.catch(() => {
+        if (kept.peek(key) === summary) kept.delete(key)
       })
-      return card
+      return summary
     },
   }
 }
 
 /** Nothing of his metadata or tags: frames go to many. */
-export function showCard(uid: string, row: UserRow | undefined): SocketUser {
+export function showSummary(uid: string, row: UserRow | undefined): SocketUser {
   if (row === undefined) return { uid, name: 'Deleted user' }
   return {
     uid,

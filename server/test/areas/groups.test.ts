@@ -328,7 +328,7 @@ describe('Changing a group', () => {
 })
 
 describe('Passing on a group', () => {
-  const passOn = (world: World, owner: unknown, as?: string) =>
+  const transfer = (world: World, owner: unknown, as?: string) =>
     world.call('PATCH', '/groups/g/owner', { owner }, as === undefined ? {} : { as })
 
   it('is done by the owner to another member, who becomes an admin; then the old one may leave', async () => {
@@ -339,26 +339,34 @@ describe('Passing on a group', () => {
     expect(refusal(await world.delete('/groups/g/members', undefined, { as: 'alice' }))).toBe(
       '403 ERR_GROUP_NO_SELF_ACTION',
     )
-    expect(refusal(await passOn(world, 'carol', 'alice'))).toBe('400 ERR_NOT_A_MEMBER')
-    expect(refusal(await passOn(world, 'ghost', 'alice'))).toBe('404 ERR_UID_NOT_FOUND')
-    expect(refusal(await passOn(world, 'alice', 'alice'))).toBe('403 ERR_GROUP_NO_SELF_ACTION')
-    expect(refusal(await passOn(world, 'bob', 'bob'))).toBe('403 ERR_GROUP_NO_CLEARANCE')
-    expect(refusal(await passOn(world, 'bob', 'carol'))).toBe('403 ERR_GROUP_NOT_JOINED')
-    expect(refusal(await passOn(world, 7, 'alice'))).toBe('400 ERR_BAD_REQUEST')
+    expect(refusal(await transfer(world, 'carol', 'alice'))).toBe('400 ERR_NOT_A_MEMBER')
+    expect(refusal(await transfer(world, 'ghost', 'alice'))).toBe('404 ERR_UID_NOT_FOUND')
+    expect(refusal(await transfer(world, 'alice', 'alice'))).toBe('403 ERR_GROUP_NO_SELF_ACTION')
+    expect(refusal(await transfer(world, 'bob', 'bob'))).toBe('403 ERR_GROUP_NO_CLEARANCE')
+    expect(refusal(await transfer(world, 'bob', 'carol'))).toBe('403 ERR_GROUP_NOT_JOINED')
+    expect(refusal(await transfer(world, 7, 'alice'))).toBe('400 ERR_BAD_REQUEST')
 
-    expect(dataOf(await passOn(world, 'Bob', 'alice'))).toMatchObject({ owner: 'bob', scope: 'admin', hasJoined: true })
+    expect(dataOf(await transfer(world, 'Bob', 'alice'))).toMatchObject({
+      owner: 'bob',
+      scope: 'admin',
+      hasJoined: true,
+    })
     expect(dataOf(await world.get('/groups/g', { as: 'bob' }))).toMatchObject({ owner: 'bob', scope: 'admin' })
     expect(dataOf(await world.get('/groups/g/messages'))).toEqual([])
     expect((await world.delete('/groups/g/members', undefined, { as: 'alice' })).status).toBe(200)
-    expect(refusal(await passOn(world, 'bob', 'alice'))).toBe('403 ERR_GROUP_NOT_JOINED')
+    expect(refusal(await transfer(world, 'bob', 'alice'))).toBe('403 ERR_GROUP_NOT_JOINED')
   })
 
   it('can be done by the app to whom it likes', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     dataOf(await world.post('/groups', { guid: 'g', name: 'G', type: 'public', owner: 'alice' }))
-    expect(dataOf(await passOn(world, 'bob'))).toMatchObject({ owner: 'bob', membersCount: 2, updatedBy: 'app_system' })
-    expect(dataOf(await passOn(world, 'app_system'))).toMatchObject({ owner: 'app_system', membersCount: 2 })
+    expect(dataOf(await transfer(world, 'bob'))).toMatchObject({
+      owner: 'bob',
+      membersCount: 2,
+      updatedBy: 'app_system',
+    })
+    expect(dataOf(await transfer(world, 'app_system'))).toMatchObject({ owner: 'app_system', membersCount: 2 })
   })
 })
 

@@ -148,20 +148,20 @@ describe('progress', () => {
   const file = { kind: 'messages' as const, path: '', size: 1000, bytesRead: () => 500, lines: async function* () {} }
 
   it('goes by the bytes read, less what is read and not settled', () => {
-    expect(measure(file, { read: 400, settled: 200 }, 10_000)).toEqual({
+    expect(measure(file, { read: 400, finished: 200 }, 10_000)).toEqual({
       share: 0.25,
       records: 200,
       rate: 20,
       left: 30,
     })
-    expect(measure(file, { read: 0, settled: 0 }, 0)).toEqual({ share: 0, records: 0, rate: 0, left: undefined })
+    expect(measure(file, { read: 0, finished: 0 }, 0)).toEqual({ share: 0, records: 0, rate: 0, left: undefined })
   })
 
   it('is a bar on a terminal and a line elsewhere', () => {
     const show = (isTTY: boolean) => {
       const stream = Object.assign(collect(), { isTTY, columns: 120, cursorTo() {}, clearLine() {}, moveCursor() {} })
       const progress = openProgress(stream, () => 0)
-      progress.start(file, () => ({ read: 2, settled: 2 }))
+      progress.start(file, () => ({ read: 2, finished: 2 }))
       progress.note('a remark')
       progress.stop()
       return stream.text()

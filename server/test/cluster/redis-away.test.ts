@@ -29,7 +29,7 @@ describeWith(redisServer, 'Redis goes away and comes back', () => {
       () => Promise.all([first, second].map(({ url }) => metricOf(url, 'parley_redis_up'))),
       (states) => states.every((state) => state === up),
     )
-  const drops = () => metricOf(second.url, 'parley_remote_doubts_total{missed="true"}')
+  const drops = () => metricOf(second.url, 'parley_remote_resyncs_total{missed="true"}')
 
   it('under load: every request is answered, nothing is lost, and sockets get what was said meanwhile', async () => {
     const [here, there] = await worlds('alice', 'bob', 'carol')

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { deliveryId, parseDeliveryId } from '../../src/areas/webhooks/delivery-id.ts'
 import { makeSecret } from '../../src/areas/webhooks/make-secret.ts'
 import { createBreaker } from '../../src/delivery/outbound/breaker.ts'
-import { createLanes } from '../../src/delivery/outbound/lanes.ts'
+import { createKeyedQueue } from '../../src/delivery/outbound/keyed-queue.ts'
 import { sign } from '../../src/delivery/outbound/signature.ts'
-import { judge } from '../../src/delivery/webhooks/results.ts'
+import { nextStep } from '../../src/delivery/webhooks/results.ts'
 
 const failure = { succeeded: false, status: 500, error: 'no', durationMs: 1 }
 const rules = { retryOnFailure: true, delays: limits.webhooks.retryDelaysSeconds }
@@ -15,7 +15,7 @@ describe('what becomes of a delivery', () => {
     const waits: Array<number | null> = []
     let step = 0
     for (;;) {
-      const result = judge({ id: 1, step }, failure, rules)
+      const result = nextStep({ id: 1, step }, failure, rules)
       waits.push(result.dueIn)
       if (result.status === 'failed') break
       step = result.step
@@ -26,7 +26,7 @@ describe('what becomes of a delivery', () => {
 
   it('is success, failure without retries, and failure for good at 410', () => {
     const outcome = (attempt: object, retryOnFailure = true) =>
-      judge({ id: 1, step: 0 }, { ...failure, ...attempt }, { ...rules, retryOnFailure }).status
+      nextStep({ id: 1, step: 0 }, { ...failure, ...attempt }, { ...rules, retryOnFailure }).status
     expect(outcome({ succeeded: true, status: 200 })).toBe('delivered')
     expect(outcome({})).toBe('pending')
     expect(outcome({}, false)).toBe('failed')
@@ -34,7 +34,7 @@ describe('what becomes of a delivery', () => {
   })
 
   it('heeds Retry-After where it asks for more, up to an hour', () => {
-    const dueIn = (retryAfter: number) => judge({ id: 1, step: 0 }, { ...failure, retryAfter }, rules).dueIn
+    const dueIn = (retryAfter: number) => nextStep({ id: 1, step: 0 }, { ...failure, retryAfter }, rules).dueIn
     expect([dueIn(0), dueIn(5), dueIn(60), dueIn(999_999)]).toEqual([10_000, 10_000, 60_000, 3_600_000])
   })
 })
@@ -73,7 +73,7 @@ describe('lanes', () => {
   function work(width: number) {
     const begun: string[] = []
     const ends = new Map<string, () => void>()
-    const lanes = createLanes<string>(width, (item) => {
+    const queue = createKeyedQueue<string>(width, (item) => {
       begun.push(item)
       return new Promise((resolve) => void ends.set(item, resolve))
     })
@@ -82,32 +82,32 @@ describe('lanes', () => {
       await Promise.resolve()
       await Promise.resolve()
     }
-    return { lanes, begun, end }
+    return { queue, begun, end }
   }
 
   it('do what has one key in order, one after the other, beside what has others', async () => {
-    const { lanes, begun, end } = work(10)
-    for (const item of ['a1', 'a2', 'b1', 'a3']) lanes.add(item, item.charCodeAt(0))
-    lanes.add('x', undefined)
-    lanes.add('y', undefined)
+    const { queue, begun, end } = work(10)
+    for (const item of ['a1', 'a2', 'b1', 'a3']) queue.add(item, item.charCodeAt(0))
+    queue.add('x', undefined)
+    queue.add('y', undefined)
     expect(begun).toEqual(['a1', 'b1', 'x', 'y'])
     await end('b1')
     expect(begun).toEqual(['a1', 'b1', 'x', 'y'])
     await end('a1')
     await end('a2')
     expect(begun.slice(4)).toEqual(['a2', 'a3'])
-    expect(lanes.size).toBe(3)
+    expect(queue.size).toBe(3)
     for (const item of ['a3', 'x', 'y']) await end(item)
-    await lanes.until(0)
-    lanes.add('a4', 'a'.charCodeAt(0))
+    await queue.until(0)
+    queue.add('a4', 'a'.charCodeAt(0))
     expect(begun.at(-1)).toBe('a4')
   })
 
   it('do no more at once than they are wide, also when they become narrower', async () => {
-    const { lanes, begun, end } = work(2)
-    for (const item of ['1', '2', '3', '4', '5']) lanes.add(item, undefined)
+    const { queue, begun, end } = work(2)
+    for (const item of ['1', '2', '3', '4', '5']) queue.add(item, undefined)
     expect(begun).toEqual(['1', '2'])
-    lanes.width = 1
+    queue.width = 1
     await end('1')
     expect(begun).toEqual(['1', '2'])
     await end('2')
@@ -115,15 +115,15 @@ describe('lanes', () => {
   })
 
   it('drop what waits when they are cleared, and say when the rest is done', async () => {
-    const { lanes, begun, end } = work(1)
-    for (const item of ['a1', 'a2', 'a3']) lanes.add(item, 1)
-    lanes.add('b1', 2)
-    lanes.clear()
-    expect(lanes.size).toBe(1)
-    const done = lanes.until(0)
+    const { queue, begun, end } = work(1)
+    for (const item of ['a1', 'a2', 'a3']) queue.add(item, 1)
+    queue.add('b1', 2)
+    queue.clear()
+    expect(queue.size).toBe(1)
+    const done = queue.until(0)
     await end('a1')
     await done
-    lanes.add('b2', 2)
+    queue.add('b2', 2)
     expect(begun).toEqual(['a1', 'b2'])
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createBus } from '../../src/events/bus.ts'
-import { createListening, webhooksTopic } from '../../src/events/listening.ts'
+import { createListening, listenersTopic } from '../../src/events/listening.ts'
 import type { BusEvent } from '../../src/events/types.ts'
 import { until } from '../support/until.ts'
 import { createWorld } from '../support/world.ts'
@@ -64,7 +64,7 @@ describe('what is listened for', () => {
     second.events.keepFor(async (appId) => (appId === other.app.appId ? triggers : []))
     expect((await second.events.listens(other.app.appId)).size).toBe(0)
     triggers = ['message_sent']
-    await first.invalidation.announce(first.database, webhooksTopic, String(other.app.appId))
+    await first.invalidation.announce(first.database, listenersTopic, String(other.app.appId))
     await until(async () => (await second.events.listens(other.app.appId)).has('message_sent'))
   })
 })

@@ -20,7 +20,7 @@ export interface Entry {
   deleted: boolean
 }
 
-interface Side {
+interface ParticipantState {
   delivered: number
   read: number
   /** Everything of others after it is unread. */
@@ -31,7 +31,7 @@ interface Side {
 
 interface TalkState {
   readonly entries: Entry[]
-  readonly sides: Map<Person, Side>
+  readonly sides: Map<Person, ParticipantState>
   /** Of the group: how far everybody has received and read, ever. */
   allDelivered: number
   allRead: number
@@ -66,7 +66,7 @@ export class ChatModel {
     return state
   }
 
-  side(talk: Talk, person: Person): Side {
+  side(talk: Talk, person: Person): ParticipantState {
     const { sides } = this.talk(talk)
     let side = sides.get(person)
     if (side === undefined) {

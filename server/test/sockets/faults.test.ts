@@ -81,7 +81,7 @@ describe('when what other processes told may have been missed', () => {
     await database.run(sql`
       insert into blocks (app_id, blocker, blocked, blocked_at)
       values (${appId}, 'carol', 'alice', 1)`)
-    await (await sharedService()).parley.sockets.doubt()
+    await (await sharedService()).parley.sockets.resync()
 
     expect(await gone.closed()).toBe(4403)
     dataOf(await world.post('/messages', { receiver: 'team', receiverType: 'group', data: { text: 'two' } }))

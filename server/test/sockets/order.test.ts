@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { createTellingOrder } from '../../src/areas/messages/publish-order.ts'
+import { createPublishOrder } from '../../src/areas/messages/publish-order.ts'
 import { createGroup, say, sayInGroup } from '../support/chat.ts'
 import { type Client, connect } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
@@ -67,7 +67,7 @@ it('a message that could not be shown to its sender is told all the same, and th
 
 it('a line tells by id, goes on past a listener that throws, and ends; nobody waits where nobody listens', () => {
   const bus = { isHeard: true }
-  const order = createTellingOrder(bus)
+  const order = createPublishOrder(bus)
   const told: number[] = []
   const tells = [3, 1, 2, 5, 4].map((id) => ({ id, tell: order.enter('a', id) }))
   const elsewhere = order.enter('b', 9)

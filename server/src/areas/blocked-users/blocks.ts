@@ -47,7 +47,7 @@ export async function blockUsers(
     const blocked = outcomes.filter(([, outcome]) => outcome.success).map(([uid]) => uid)
     const values = [appId, blocker, blocked, Math.floor(Date.now() / 1000)]
     const changed = await tx.query<{ blocked: string }>(insert, values)
-    await events.raise(tx, appId, told('user_blocked', blocker, changed))
+    await events.raise(tx, appId, blockEvents('user_blocked', blocker, changed))
     return Object.fromEntries(outcomes)
   })
 }
@@ -79,7 +79,7 @@ export async function unblockUsers(
   const allowed = wanted.filter((uid) => !denials.has(uid))
   await database.transaction(async (tx) => {
     const changed = await tx.query<{ blocked: string }>(remove, [appId, blocker, allowed])
-    await events.raise(tx, appId, told('user_unblocked', blocker, changed))
+    await events.raise(tx, appId, blockEvents('user_unblocked', blocker, changed))
   })
   const outcomes = wanted.map((uid): [string, OutcomeByUid[string]] => {
     const denial = denials.get(uid)
@@ -90,7 +90,7 @@ export async function unblockUsers(
 }
 
 /** An event for each block that was set or lifted. */
-function told(
+function blockEvents(
   trigger: 'user_blocked' | 'user_unblocked',
   by: string,
   changed: ReadonlyArray<{ blocked: string }>,

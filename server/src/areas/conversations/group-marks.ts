@@ -1,9 +1,9 @@
 import {
+  type GroupReceiptSubscriptions,
   publishRisen,
   type RisenRow,
-  settleAndTell,
-  settleGroupReceipts,
-  type ToldOfAll,
+  raiseAndPublishGroupReceipts,
+  raiseGroupReceipts,
 } from '../../chat/conversations/group-receipts.ts'
 import type { Events } from '../../events/index.ts'
 import type { Query } from '../../store/channel.ts'
@@ -22,7 +22,7 @@ export interface GroupMark {
   /** As the statement takes them. */
   readonly values: unknown[]
   /** Who hears when it was the last one that was missing. */
-  readonly told: ToldOfAll
+  readonly subscribed: GroupReceiptSubscriptions
 }
 
 /**
@@ -82,14 +82,14 @@ interface MarkedRow {
 
 function settling(marks: readonly GroupMark[], now: number): Query {
   const values = [marks.map(({ appId }) => appId), marks.map(({ guid }) => guid), now]
-  if (!marks.some(({ told }) => told.isHeard)) return { ...settleGroupReceipts, values }
+  if (!marks.some(({ subscribed }) => subscribed.isHeard)) return { ...raiseGroupReceipts, values }
   return {
-    ...settleAndTell,
+    ...raiseAndPublishGroupReceipts,
     values: [
       ...values,
-      marks.map(({ told }) => told.isHeard),
-      marks.map(({ told }) => told.keepsDelivered),
-      marks.map(({ told }) => told.keepsRead),
+      marks.map(({ subscribed }) => subscribed.isHeard),
+      marks.map(({ subscribed }) => subscribed.keepsDelivered),
+      marks.map(({ subscribed }) => subscribed.keepsRead),
     ],
   }
 }

@@ -1,5 +1,10 @@
 import { sql } from 'kysely'
-import { otherPeerSql, type Side, sideColumns, sideJoins } from '../../chat/conversations/participant-state.ts'
+import {
+  otherPeerSql,
+  type ParticipantState,
+  participantColumns,
+  participantJoins,
+} from '../../chat/conversations/participant-state.ts'
 import type { PageRequest } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -27,35 +32,37 @@ const agenticRole = '@agentic'
  * A page of conversations and how many there are: those of a user, pinned ones first and then by last message, or for
  * the app every side of all of them.
  */
-export async function selectSides(
+export async function selectConversations(
   on: Queryable,
   appId: number,
   uid: string | undefined,
   filters: ConversationFilters,
   page: PageRequest,
-): Promise<{ sides: Side[]; total: number }> {
-  return uid === undefined ? selectAllSides(on, appId, filters, page) : selectSidesOf(on, appId, uid, filters, page)
+): Promise<{ states: ParticipantState[]; total: number }> {
+  return uid === undefined
+    ? selectAllConversations(on, appId, filters, page)
+    : selectConversationsOf(on, appId, uid, filters, page)
 }
 
 /**
  * The order is by what others write last, which is kept once for each conversation and not for each member: all of the
  * user's conversations are looked at, once, and only those on the page are read with what a list shows of them.
  */
-async function selectSidesOf(
+async function selectConversationsOf(
   on: Queryable,
   appId: number,
   uid: string,
   filters: ConversationFilters,
   page: PageRequest,
-): Promise<{ sides: Side[]; total: number }> {
+): Promise<{ states: ParticipantState[]; total: number }> {
   const order = sql`p.app_place nulls last, p.pinned_at desc nulls last, p.listed_sent_at desc, p.listed_id desc, p.conversation`
-  const rows = await on.run<Side & { total: number }>(
+  const rows = await on.run<ParticipantState & { total: number }>(
     sql`
     with matching as materialized (
       select s.conversation, s.pinned_at, c.listed_sent_at, c.listed_id, ap.place as app_place
       ${sidesWhere(conditionsOf(appId, uid, filters), filters, true)}
     )
-    select ${sql.raw(sideColumns)}, t.total
+    select ${sql.raw(participantColumns)}, t.total
     from (select count(*) as total from matching) t
     left join (
       select *
@@ -67,20 +74,20 @@ async function selectSidesOf(
     left join conversation_states s
       on s.app_id = ${appKey(appId)} and s.uid = ${uid} and s.conversation = p.conversation
     left join conversations c on c.app_id = s.app_id and c.key = s.conversation
-    ${sql.raw(sideJoins)}
-    order by ${order}` as Fragment<Side & { total: number }>,
+    ${sql.raw(participantJoins)}
+    order by ${order}` as Fragment<ParticipantState & { total: number }>,
   )
   // A page beyond the end still tells the total, in a row without a conversation.
-  return { sides: rows.filter(({ key }) => key !== null), total: rows[0]?.total ?? 0 }
+  return { states: rows.filter(({ key }) => key !== null), total: rows[0]?.total ?? 0 }
 }
 
-/** For the app. The true total costs a look at every side. */
-async function selectAllSides(
+/** For the app. The true total costs a look at every participant's state. */
+async function selectAllConversations(
   on: Queryable,
   appId: number,
   filters: ConversationFilters,
   page: PageRequest,
-): Promise<{ sides: Side[]; total: number }> {
+): Promise<{ states: ParticipantState[]; total: number }> {
   const conditions = conditionsOf(appId, undefined, filters)
   const order = sql`s.uid, c.listed_sent_at desc, c.listed_id desc, c.key`
   const once = filters.unique === true
@@ -88,10 +95,10 @@ async function selectAllSides(
     select s.app_id, ${once ? sql`min(s.uid)` : sql`s.uid`} as uid, s.conversation
     ${sidesWhere(conditions, filters, false)}
     ${once ? sql`group by s.app_id, s.conversation` : sql``}`
-  const [sides, [count]] = await Promise.all([
-    on.run<Side>(
+  const [states, [count]] = await Promise.all([
+    on.run<ParticipantState>(
       sql`
-      select ${sql.raw(sideColumns)}
+      select ${sql.raw(participantColumns)}
       from (
         select s.app_id, s.uid, s.conversation
         from (${matching}) s
@@ -102,12 +109,12 @@ async function selectAllSides(
       ) p
       join conversation_states s on s.app_id = p.app_id and s.uid = p.uid and s.conversation = p.conversation
       join conversations c on c.app_id = s.app_id and c.key = s.conversation
-      ${sql.raw(sideJoins)}
-      order by ${order}` as Fragment<Side>,
+      ${sql.raw(participantJoins)}
+      order by ${order}` as Fragment<ParticipantState>,
     ),
     on.run<{ total: number }>(sql`select count(*) as total from (${matching}) s` as Fragment<{ total: number }>),
   ])
-  return { sides, total: count?.total ?? 0 }
+  return { states, total: count?.total ?? 0 }
 }
 
 /**

@@ -1,13 +1,13 @@
 import { ApiError } from '@parley/contract'
 import type { FoundConversation } from '../../chat/conversations/find.ts'
-import { toldOfAll } from '../../chat/conversations/group-receipts.ts'
+import { groupReceiptSubscriptions } from '../../chat/conversations/group-receipts.ts'
 import { lockConversation } from '../../chat/conversations/membership.ts'
 import type { Context } from '../../context.ts'
 import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
 /** One user's side of one conversation. */
-export interface SideOf {
+export interface ParticipantOf {
   readonly appId: number
   readonly uid: string
   readonly conversation: FoundConversation
@@ -29,7 +29,7 @@ const raise = (column: string) => `
  * nobody hears of it. More parameters of a mark: does anybody hear, the trigger if its events are kept, their `data`.
  */
 const telling = (column: string) => `
-  told as materialized (
+  published as materialized (
     select m.id
     from before b
     cross join lateral (
@@ -49,11 +49,11 @@ const telling = (column: string) => `
   kept as (
     insert into events (app_id, trigger, conversation, message, data, created_at)
     select $1::int, $8::text, $3::bigint, id, $9::json, $6::bigint
-    from told
+    from published
     where $8::text is not null
   )
   select id as "messageId"
-  from told`
+  from published`
 
 /**
  * Everything up to a position was delivered: the mark rises, never falls, and the staircase gets a step, so that every
@@ -152,20 +152,20 @@ const selectNewestOfOthers = statement(`
   limit 1`)
 
 /**
- * Marks what others sent as delivered to, or read by, a user. Reading implies delivery, which is not told by itself then.
+ * Marks what others sent as delivered to, or read by, a user. Reading implies delivery, which is not published by itself then.
  * @param messageId up to this message; everything where it is absent
- * @param device that marks, and so need not be told
+ * @param device that marks, and so is not notified
  * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for a message of another conversation
  */
 export async function markReceived(
   { database, groupMarks, events }: Pick<Context, 'database' | 'groupMarks' | 'events'>,
   receipt: 'delivered' | 'read',
-  side: SideOf,
+  state: ParticipantOf,
   messageId: number | undefined,
   device: string | undefined,
 ): Promise<void> {
-  const { appId, uid, conversation } = side
-  const [position, kept] = await Promise.all([positionOf(database, side, messageId), events.listens(appId)])
+  const { appId, uid, conversation } = state
+  const [position, kept] = await Promise.all([positionOf(database, state, messageId), events.listens(appId)])
   const mark = receipt === 'delivered' ? markDelivered : markRead
   const trigger = receipt === 'delivered' ? 'message_delivery_receipt' : 'message_read_receipt'
   const { key, kind, first, second } = conversation
@@ -182,7 +182,7 @@ export async function markReceived(
     isKept ? trigger : null,
     isKept ? JSON.stringify({ kind, first, second, uid, at }) : null,
   ]
-  const told =
+  const receivedId =
     kind === 1
       ? (await database.query<{ messageId: number }>(mark, values))[0]?.messageId
       : await groupMarks.write({
@@ -191,23 +191,27 @@ export async function markReceived(
           conversation: key,
           statement: mark,
           values,
-          told: await toldOfAll(events, appId),
+          subscribed: await groupReceiptSubscriptions(events, appId),
         })
-  if (told === undefined) return
+  if (receivedId === undefined) return
   const place = { conversation: key, kind, first, second }
-  events.publish(appId, { trigger, place, messageId: told, uid, at, device })
+  events.publish(appId, { trigger, place, messageId: receivedId, uid, at, device })
 }
 
 /**
  * Makes a message of others and all after it unread again for a user; receipts that others saw stay.
  * @param messageId absent: the newest message of others, if there is one
  */
-export async function markUnreadFrom(database: Database, side: SideOf, messageId: number | undefined): Promise<void> {
-  const { appId, uid, conversation } = side
+export async function markUnreadFrom(
+  database: Database,
+  state: ParticipantOf,
+  messageId: number | undefined,
+): Promise<void> {
+  const { appId, uid, conversation } = state
   const position =
     messageId === undefined
       ? (await database.query<Position>(selectNewestOfOthers, [appId, conversation.key, uid]))[0]
-      : await positionOf(database, side, messageId)
+      : await positionOf(database, state, messageId)
   if (position === undefined) return
   await database.transaction(async (tx) => {
     await lockConversation(tx, appId, conversation.key)
@@ -216,10 +220,10 @@ export async function markUnreadFrom(database: Database, side: SideOf, messageId
 }
 
 /** Where a message stands in the conversation; without one, the end of it. */
-async function positionOf(on: Queryable, side: SideOf, messageId: number | undefined): Promise<Position> {
-  const { key, lastSentAt, lastId } = side.conversation
+async function positionOf(on: Queryable, state: ParticipantOf, messageId: number | undefined): Promise<Position> {
+  const { key, lastSentAt, lastId } = state.conversation
   if (messageId === undefined) return { sentAt: lastSentAt ?? 0, id: lastId ?? 0 }
-  const [position] = await on.query<Position>(selectPosition, [side.appId, messageId, key])
+  const [position] = await on.query<Position>(selectPosition, [state.appId, messageId, key])
   if (position === undefined) {
     throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${messageId} in this conversation.`)
   }

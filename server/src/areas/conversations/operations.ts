@@ -25,8 +25,18 @@ import {
   updateUserConversation,
 } from '@parley/contract'
 import { type App, actingDevice, type Caller, serve } from '../../call.ts'
-import { otherSide, readSide, rememberCounts, type Side } from '../../chat/conversations/participant-state.ts'
-import { notAccessible, requireGroupSide, requireNamed, requireUserSide } from '../../chat/conversations/require.ts'
+import {
+  type ParticipantState,
+  peerOf,
+  readParticipantState,
+  rememberCounts,
+} from '../../chat/conversations/participant-state.ts'
+import {
+  notAccessible,
+  requireGroupConversation,
+  requireNamed,
+  requireUserConversation,
+} from '../../chat/conversations/require.ts'
 import { showConversations } from '../../chat/conversations/show.ts'
 import { readMembership } from '../../chat/groups/access.ts'
 import { conversationId } from '../../chat/naming.ts'
@@ -35,22 +45,22 @@ import { readBlockInfo } from '../../chat/users/block-info.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
-import { selectSides } from './list.ts'
-import { markReceived, markUnreadFrom, type SideOf } from './marks.ts'
+import { selectConversations } from './list.ts'
+import { markReceived, markUnreadFrom, type ParticipantOf } from './marks.ts'
 import { pinConversation, readAppPins, replaceAppPins, unpinConversation } from './pins.ts'
 import { deleteForAll, resetConversation, setTags } from './reset.ts'
 
 export const operations = [
   serve(listConversations, async ({ app, actor, policy, query }, { database, log }) => {
     const page = readPage(query)
-    const { sides, total } = await selectSides(database, app.appId, actor?.uid, query, page)
-    rememberCounts(database, app.appId, sides).catch((err: unknown) => log.warn({ err }, 'counts were not remembered'))
-    const peers = sides.filter((side) => side.kind === 1).map(otherSide)
+    const { states, total } = await selectConversations(database, app.appId, actor?.uid, query, page)
+    rememberCounts(database, app.appId, states).catch((err: unknown) => log.warn({ err }, 'counts were not remembered'))
+    const peers = states.filter((state) => state.kind === 1).map(peerOf)
     const blockInfo =
       query.withBlockedInfo === true && actor !== undefined
         ? await readBlockInfo(database, app.appId, actor.uid, peers)
         : undefined
-    const data = await showConversations(database, app.appId, sides, {
+    const data = await showConversations(database, app.appId, states, {
       ...query,
       ...(blockInfo && { blockInfo }),
       viewer: actor && { uid: actor.uid, policy },
@@ -65,74 +75,74 @@ export const operations = [
 
   serve(getUserConversation, async ({ app, actor, policy, params }, { database }) => {
     return {
-      data: await readOne(database, await requireUserSide(database, app, actor.uid, params.uid), app, policy),
+      data: await readOne(database, await requireUserConversation(database, app, actor.uid, params.uid), app, policy),
     }
   }),
 
   serve(getGroupConversation, async ({ app, actor, policy, params }, { database }) => {
     return {
-      data: await readOne(database, await requireGroupSide(database, app, actor.uid, params.guid), app, policy),
+      data: await readOne(database, await requireGroupConversation(database, app, actor.uid, params.guid), app, policy),
     }
   }),
 
   serve(markUserDelivered, async ({ app, caller, actor, params, body }, context) => {
-    const side = await requireUserSide(context.database, app, actor.uid, params.uid)
-    await markReceived(context, 'delivered', side, idOf(body), actingDevice(caller))
-    return { data: { success: true, Message: `Messages from ${params.uid} are marked as delivered for ${side.uid}.` } }
+    const state = await requireUserConversation(context.database, app, actor.uid, params.uid)
+    await markReceived(context, 'delivered', state, idOf(body), actingDevice(caller))
+    return { data: { success: true, Message: `Messages from ${params.uid} are marked as delivered for ${state.uid}.` } }
   }),
 
   serve(markUserRead, async ({ app, caller, actor, params, body }, context) => {
-    const side = await requireUserSide(context.database, app, actor.uid, params.uid)
-    await markReceived(context, 'read', side, idOf(body), actingDevice(caller))
-    return { data: { success: true, Message: `Messages from ${params.uid} are marked as read for ${side.uid}.` } }
+    const state = await requireUserConversation(context.database, app, actor.uid, params.uid)
+    await markReceived(context, 'read', state, idOf(body), actingDevice(caller))
+    return { data: { success: true, Message: `Messages from ${params.uid} are marked as read for ${state.uid}.` } }
   }),
 
   serve(markUserUnread, async ({ app, caller, actor, policy, params, body }, context) => {
-    const side = await requireUserSide(context.database, app, actor.uid, params.uid)
-    return { data: await markUnread(context, app, caller, policy, side, idOf(body)) }
+    const state = await requireUserConversation(context.database, app, actor.uid, params.uid)
+    return { data: await markUnread(context, app, caller, policy, state, idOf(body)) }
   }),
 
   serve(markGroupDelivered, async ({ app, caller, actor, params, body }, context) => {
-    const side = await requireGroupSide(context.database, app, actor.uid, params.guid)
-    await markReceived(context, 'delivered', side, idOf(body), actingDevice(caller))
-    return { data: { success: true, message: `Messages of ${params.guid} are marked as delivered for ${side.uid}.` } }
+    const state = await requireGroupConversation(context.database, app, actor.uid, params.guid)
+    await markReceived(context, 'delivered', state, idOf(body), actingDevice(caller))
+    return { data: { success: true, message: `Messages of ${params.guid} are marked as delivered for ${state.uid}.` } }
   }),
 
   serve(markGroupRead, async ({ app, caller, actor, params, body }, context) => {
-    const side = await requireGroupSide(context.database, app, actor.uid, params.guid)
-    await markReceived(context, 'read', side, idOf(body), actingDevice(caller))
-    return { data: { success: true, message: `Messages of ${params.guid} are marked as read for ${side.uid}.` } }
+    const state = await requireGroupConversation(context.database, app, actor.uid, params.guid)
+    await markReceived(context, 'read', state, idOf(body), actingDevice(caller))
+    return { data: { success: true, message: `Messages of ${params.guid} are marked as read for ${state.uid}.` } }
   }),
 
   serve(markGroupUnread, async ({ app, caller, actor, policy, params, body }, context) => {
-    const side = await requireGroupSide(context.database, app, actor.uid, params.guid)
-    return { data: await markUnread(context, app, caller, policy, side, idOf(body)) }
+    const state = await requireGroupConversation(context.database, app, actor.uid, params.guid)
+    return { data: await markUnread(context, app, caller, policy, state, idOf(body)) }
   }),
 
   serve(updateUserConversation, async ({ app, actor, policy, params, body }, { database }) => {
-    const side = await requireUserSide(database, app, actor.uid, params.uid)
-    if (body.tags !== undefined) await setTags(database, side, body.tags)
-    return { data: await readOne(database, side, app, policy) }
+    const state = await requireUserConversation(database, app, actor.uid, params.uid)
+    if (body.tags !== undefined) await setTags(database, state, body.tags)
+    return { data: await readOne(database, state, app, policy) }
   }),
 
   serve(updateGroupConversation, async ({ app, actor, policy, params, body }, { database }) => {
-    const side = await requireGroupSide(database, app, actor.uid, params.guid)
-    if (body.tags !== undefined) await setTags(database, side, body.tags)
-    return { data: await readOne(database, side, app, policy) }
+    const state = await requireGroupConversation(database, app, actor.uid, params.guid)
+    if (body.tags !== undefined) await setTags(database, state, body.tags)
+    return { data: await readOne(database, state, app, policy) }
   }),
 
   serve(resetUserConversation, async ({ app, caller, actor, params, body }, { database }) => {
-    const side = await requireUserSide(database, app, actor.uid, params.uid)
+    const state = await requireUserConversation(database, app, actor.uid, params.uid)
     const byKey = caller.kind === 'user' && caller.via === 'key'
     const forBoth = body.deleteMessagesPermanently === true && byKey
-    await resetConversation(database, side, { preserveOrder: body.preserveOrder === true, forBoth })
-    return { data: { success: true, message: `${nameOf(side)} was deleted for ${side.uid}.` } }
+    await resetConversation(database, state, { preserveOrder: body.preserveOrder === true, forBoth })
+    return { data: { success: true, message: `${nameOf(state)} was deleted for ${state.uid}.` } }
   }),
 
   serve(resetGroupConversation, async ({ app, actor, params, body }, { database }) => {
-    const side = await requireGroupSide(database, app, actor.uid, params.guid)
-    await resetConversation(database, side, { preserveOrder: body.preserveOrder === true, forBoth: false })
-    return { data: { success: true, message: `${nameOf(side)} was deleted for ${side.uid}.` } }
+    const state = await requireGroupConversation(database, app, actor.uid, params.guid)
+    await resetConversation(database, state, { preserveOrder: body.preserveOrder === true, forBoth: false })
+    return { data: { success: true, message: `${nameOf(state)} was deleted for ${state.uid}.` } }
   }),
 
   serve(deleteConversation, async ({ app, actor, params }, { database }) => {
@@ -156,24 +166,26 @@ export const operations = [
   }),
 
   serve(pinUserConversation, async ({ app, actor, params }, { database }) => {
-    return { data: await pinConversation(database, await requireUserSide(database, app, actor.uid, params.uid)) }
+    return {
+      data: await pinConversation(database, await requireUserConversation(database, app, actor.uid, params.uid)),
+    }
   }),
 
   serve(unpinUserConversation, async ({ app, actor, params }, { database }) => {
     return {
-      data: await unpinConversation(database, await requireUserSide(database, app, actor.uid, params.uid)),
+      data: await unpinConversation(database, await requireUserConversation(database, app, actor.uid, params.uid)),
     }
   }),
 
   serve(pinGroupConversation, async ({ app, actor, params }, { database }) => {
     return {
-      data: await pinConversation(database, await requireGroupSide(database, app, actor.uid, params.guid)),
+      data: await pinConversation(database, await requireGroupConversation(database, app, actor.uid, params.guid)),
     }
   }),
 
   serve(unpinGroupConversation, async ({ app, actor, params }, { database }) => {
     return {
-      data: await unpinConversation(database, await requireGroupSide(database, app, actor.uid, params.guid)),
+      data: await unpinConversation(database, await requireGroupConversation(database, app, actor.uid, params.guid)),
     }
   }),
 ]
@@ -182,7 +194,7 @@ function idOf({ messageId }: { messageId?: number | string }): number | undefine
   return messageId === undefined ? undefined : Number(messageId)
 }
 
-function nameOf({ conversation: { kind, first, second } }: SideOf): string {
+function nameOf({ conversation: { kind, first, second } }: ParticipantOf): string {
   return conversationId(kind, first, second)
 }
 
@@ -206,33 +218,38 @@ async function markUnread(
   app: App,
   caller: Caller,
   policy: RolePolicy | undefined,
-  side: SideOf,
+  state: ParticipantOf,
   messageId: number | undefined,
 ) {
-  await markUnreadFrom(database, side, messageId)
+  await markUnreadFrom(database, state, messageId)
   const from = messageId === undefined ? 'The newest message' : `Messages from ${messageId} on`
-  const message = `${from} in ${nameOf(side)} count as unread for ${side.uid}.`
+  const message = `${from} in ${nameOf(state)} count as unread for ${state.uid}.`
   const shown = caller.kind === 'user' && caller.via === 'token'
-  return { success: true, message, ...(shown && { conversation: await readOne(database, side, app, policy) }) }
+  return { success: true, message, ...(shown && { conversation: await readOne(database, state, app, policy) }) }
 }
 
 async function readOne(
   on: Queryable,
-  { uid, conversation }: SideOf,
+  { uid, conversation }: ParticipantOf,
   app: App,
   policy: RolePolicy | undefined,
 ): Promise<Conversation> {
-  const side = await readSide(on, app.appId, uid, conversation.key)
-  if (side === undefined) {
+  const state = await readParticipantState(on, app.appId, uid, conversation.key)
+  if (state === undefined) {
     throw notAccessible(conversationId(conversation.kind, conversation.first, conversation.second), uid)
   }
-  return showOne(on, app, side, policy)
+  return showOne(on, app, state, policy)
 }
 
-async function showOne(on: Queryable, app: App, side: Side, policy: RolePolicy | undefined): Promise<Conversation> {
-  const [conversation] = await showConversations(on, app.appId, [side], {
+async function showOne(
+  on: Queryable,
+  app: App,
+  state: ParticipantState,
+  policy: RolePolicy | undefined,
+): Promise<Conversation> {
+  const [conversation] = await showConversations(on, app.appId, [state], {
     withTags: true,
-    viewer: { uid: side.uid, policy },
+    viewer: { uid: state.uid, policy },
   })
   return conversation as Conversation
 }

@@ -1,6 +1,6 @@
 import { ApiError, limits } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
-import { otherSide } from '../../chat/conversations/participant-state.ts'
+import { peerOf } from '../../chat/conversations/participant-state.ts'
 import { unknownGroup } from '../../chat/groups/access.ts'
 import { readGroups } from '../../chat/groups/rows.ts'
 import { conversationId } from '../../chat/naming.ts'
@@ -8,7 +8,7 @@ import { unknownUser } from '../../chat/users/require.ts'
 import { readUsers } from '../../chat/users/rows.ts'
 import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import type { SideOf } from './marks.ts'
+import type { ParticipantOf } from './marks.ts'
 
 /** A conversation and its pin, as the pin operations answer it. */
 export interface PinnedConversation {
@@ -50,43 +50,43 @@ const writePin = statement(`
  * Pins a conversation on top of a user's list; asked again, the first pin stays.
  * @throws 400 `ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED`, 403 `ERR_SYSTEM_PINNED_CONVERSATION`
  */
-export async function pinConversation(database: Database, side: SideOf): Promise<PinnedConversation> {
+export async function pinConversation(database: Database, state: ParticipantOf): Promise<PinnedConversation> {
   const pinnedAt = await database.transaction(async (tx) => {
     // One pin of a user at a time, so that two cannot both be the fifth.
-    await tx.query(lockUser, [side.appId, side.uid])
-    await refuseAppPin(tx, side)
-    const pins = await tx.query<{ conversation: number; pinnedAt: number }>(selectPins, [side.appId, side.uid])
-    const existing = pins.find((pin) => pin.conversation === side.conversation.key)
+    await tx.query(lockUser, [state.appId, state.uid])
+    await refuseAppPin(tx, state)
+    const pins = await tx.query<{ conversation: number; pinnedAt: number }>(selectPins, [state.appId, state.uid])
+    const existing = pins.find((pin) => pin.conversation === state.conversation.key)
     if (existing !== undefined) return existing.pinnedAt
     if (pins.length >= limits.pinnedConversationsPerUser) {
       throw new ApiError(
         'ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED',
-        `${side.uid} has pinned ${limits.pinnedConversationsPerUser} conversations already.`,
+        `${state.uid} has pinned ${limits.pinnedConversationsPerUser} conversations already.`,
       )
     }
     const now = Math.floor(Date.now() / 1000)
-    await tx.query(writePin, [side.appId, side.uid, side.conversation.key, now])
+    await tx.query(writePin, [state.appId, state.uid, state.conversation.key, now])
     return now
   })
-  return { ...nameOf(side), pinnedBy: side.uid, pinnedAt }
+  return { ...nameOf(state), pinnedBy: state.uid, pinnedAt }
 }
 
 /** Drops a user's own pin, if there is one. @throws 403 `ERR_SYSTEM_PINNED_CONVERSATION` */
-export async function unpinConversation(database: Database, side: SideOf): Promise<PinnedConversation> {
-  await refuseAppPin(database, side)
-  await database.query(writePin, [side.appId, side.uid, side.conversation.key, null])
-  return nameOf(side)
+export async function unpinConversation(database: Database, state: ParticipantOf): Promise<PinnedConversation> {
+  await refuseAppPin(database, state)
+  await database.query(writePin, [state.appId, state.uid, state.conversation.key, null])
+  return nameOf(state)
 }
 
-async function refuseAppPin(on: Queryable, side: SideOf): Promise<void> {
-  const peer = otherSide({ ...side.conversation, uid: side.uid })
-  const pins = await on.query(selectAppPin, [side.appId, side.conversation.kind, peer])
+async function refuseAppPin(on: Queryable, state: ParticipantOf): Promise<void> {
+  const peer = peerOf({ ...state.conversation, uid: state.uid })
+  const pins = await on.query(selectAppPin, [state.appId, state.conversation.kind, peer])
   if (pins.length > 0) {
     throw new ApiError('ERR_SYSTEM_PINNED_CONVERSATION', `The conversation with ${peer} is pinned for the whole app.`)
   }
 }
 
-function nameOf({ conversation: { kind, first, second } }: SideOf): PinnedConversation {
+function nameOf({ conversation: { kind, first, second } }: ParticipantOf): PinnedConversation {
   return { conversationId: conversationId(kind, first, second), conversationType: kind === 1 ? 'user' : 'group' }
 }
 

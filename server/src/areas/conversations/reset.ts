@@ -2,7 +2,7 @@ import { lockConversation } from '../../chat/conversations/membership.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { purgeConversation } from '../messages/index.ts'
-import type { SideOf } from './marks.ts'
+import type { ParticipantOf } from './marks.ts'
 
 const writeTags = statement(`
   update conversation_states
@@ -12,11 +12,11 @@ const writeTags = statement(`
   and conversation = $3`)
 
 /** Sets a user's own tags of a conversation. */
-export async function setTags(database: Database, side: SideOf, tags: readonly string[]): Promise<void> {
-  await database.query(writeTags, [side.appId, side.uid, side.conversation.key, tags])
+export async function setTags(database: Database, state: ParticipantOf, tags: readonly string[]): Promise<void> {
+  await database.query(writeTags, [state.appId, state.uid, state.conversation.key, tags])
 }
 
-/** What is cleared is not unread either. A null uid clears every side. */
+/** What is cleared is not unread either. A null uid clears it for everybody. */
 const clear = statement(`
   update conversation_states s
   set cleared_sent_at = coalesce(c.last_sent_at, c.listed_sent_at, 0), cleared_id = coalesce(c.last_id, 0), hidden = $4,
@@ -41,27 +41,27 @@ const forget = statement(`
  */
 export async function resetConversation(
   database: Database,
-  side: SideOf,
+  state: ParticipantOf,
   { preserveOrder, forBoth }: { preserveOrder: boolean; forBoth: boolean },
 ): Promise<void> {
-  await underLock(database, side, async (tx) => {
-    if (forBoth) await purgeConversation(tx, side.appId, side.conversation.key)
-    await tx.query(clear, [side.appId, side.uid, side.conversation.key, !preserveOrder])
+  await underLock(database, state, async (tx) => {
+    if (forBoth) await purgeConversation(tx, state.appId, state.conversation.key)
+    await tx.query(clear, [state.appId, state.uid, state.conversation.key, !preserveOrder])
   })
 }
 
 /** Removes a conversation with its messages for every user; the next message makes it anew. */
-export async function deleteForAll(database: Database, side: SideOf): Promise<void> {
-  await underLock(database, side, async (tx) => {
-    await purgeConversation(tx, side.appId, side.conversation.key)
-    await tx.query(clear, [side.appId, null, side.conversation.key, true])
-    await tx.query(forget, [side.appId, side.conversation.key])
+export async function deleteForAll(database: Database, state: ParticipantOf): Promise<void> {
+  await underLock(database, state, async (tx) => {
+    await purgeConversation(tx, state.appId, state.conversation.key)
+    await tx.query(clear, [state.appId, null, state.conversation.key, true])
+    await tx.query(forget, [state.appId, state.conversation.key])
   })
 }
 
-function underLock(database: Database, side: SideOf, work: (tx: Transaction) => Promise<void>): Promise<void> {
+function underLock(database: Database, state: ParticipantOf, work: (tx: Transaction) => Promise<void>): Promise<void> {
   return database.transaction(async (tx) => {
-    await lockConversation(tx, side.appId, side.conversation.key)
+    await lockConversation(tx, state.appId, state.conversation.key)
     await work(tx)
   })
 }

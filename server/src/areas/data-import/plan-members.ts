@@ -51,7 +51,7 @@ export function planMembers(
     }
     return undefined
   }
-  const judge = (record: ImportMember): Outcome<ImportedMember> => {
+  const planRecord = (record: ImportMember): Outcome<ImportedMember> => {
     const guid = record.guid.toLowerCase()
     const uid = record.uid.toLowerCase()
     const group = state.groups.get(guid)
@@ -87,7 +87,7 @@ export function planMembers(
     standings.set(`${guid} ${uid}`, { kind: 'member', explicit: true, scope })
     return stored(entity)
   }
-  const outcomes = records.map((record) => (record === undefined ? undefined : judge(record)))
+  const outcomes = records.map((record) => (record === undefined ? undefined : planRecord(record)))
   return { outcomes, members, named, bans }
 }
 

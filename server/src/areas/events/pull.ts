@@ -1,7 +1,7 @@
 import { type AnswerOf, badRequest, type listEvents, type PulledEvent, type QueryOf } from '@parley/contract'
 import type { App } from '../../call.ts'
 import type { Context } from '../../context.ts'
-import { webhooksTopic } from '../../events/listening.ts'
+import { listenersTopic } from '../../events/listening.ts'
 import { type EventRow, eventColumns } from '../../events/rows.ts'
 import { showEvents } from '../../events/show.ts'
 import { statement } from '../../store/statement.ts'
@@ -98,7 +98,7 @@ async function keepPulling({ database, invalidation, events, config }: Context, 
   return database.transaction(async (tx) => {
     const [prolonged] = await tx.query<Pulling>(prolong, [app.appId, now, now + retention])
     if (prolonged === undefined) throw new Error(`the app ${app.name} is gone`)
-    await invalidation.announce(tx, webhooksTopic, String(app.appId))
+    await invalidation.announce(tx, listenersTopic, String(app.appId))
     tx.afterCommit(() => events.forget(app.appId))
     return prolonged
   })

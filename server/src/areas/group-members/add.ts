@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type GroupActor, requireActor } from './actor.ts'
 import { type Addition, type ListName, type Plan, planAdditions } from './additions.ts'
-import { countMembers, notify, removeMembers, storeBans, storeMembers, tell, tellChange } from './changes.ts'
+import { countMembers, notify, publishChange, removeMembers, storeBans, storeMembers, tell } from './changes.ts'
 import { holdUsers, readTargets } from './targets.ts'
 
 export type Outcomes = Record<ListName, Record<string, AddOutcome>>
@@ -59,7 +59,7 @@ export function addMembers(
     const after = await removeMembers(context.events, tx, appId, current, expelled, now)
     await storeBans(tx, appId, group.guid, banned, actor.user.uid, now)
     await notify(context.events, tx, appId, after, { action: 'banned', by: actor.user, on: expelled }, now)
-    await tellChange(context.events, tx, appId, group, { action: 'banned', by: actor.user.uid, uids: banned })
+    await publishChange(context.events, tx, appId, group, { action: 'banned', by: actor.user.uid, uids: banned })
     for (const uid of banned) outcomes.usersToBan[uid] = { success: true }
     return outcomes
   })

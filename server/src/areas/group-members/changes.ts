@@ -149,7 +149,7 @@ export async function tell(
     events.publish(appId, { trigger: 'message_sent', place, messageId, message })
     if (event.isRemoval === true) events.publish(appId, { notice: message, place, to: event.on.uid })
   })
-  await tellChange(events, tx, appId, group, { ...event, by: event.by.uid, uids: [event.on.uid] })
+  await publishChange(events, tx, appId, group, { ...event, by: event.by.uid, uids: [event.on.uid] })
   return message
 }
 
@@ -179,7 +179,7 @@ function actionOf(appId: number, group: GroupRow, { action, by, on, scope }: Tol
 }
 
 /** Raises the event of what happened to members, one for each; an action message is not always written. */
-export async function tellChange(
+export async function publishChange(
   events: Events,
   tx: Transaction,
   appId: number,

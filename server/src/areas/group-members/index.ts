@@ -1,7 +1,7 @@
 export { type GroupActor, requireActor } from './actor.ts'
 export { type Outcomes, storeFirstMembers } from './add.ts'
 export { type Addition, type MemberLists, type Plan, planAdditions, readAdditions } from './additions.ts'
-export { addMember, notify, removeMembers, storeBans, tell, tellChange } from './changes.ts'
+export { addMember, notify, publishChange, removeMembers, storeBans, tell } from './changes.ts'
 export { notAMember, refuseBan, refuseMembership, type Target, tooManyGroups, vacancies } from './rules.ts'
 export { storeScope } from './scope.ts'
 export { holdUsers, readTargets, requireActiveTarget, requireTarget } from './targets.ts'

@@ -14,11 +14,11 @@ import {
   notify,
   type Plan,
   planAdditions,
+  publishChange,
   readAdditions,
   readTargets,
   storeFirstMembers,
   type Target,
-  tellChange,
   tooManyGroups,
 } from '../group-members/index.ts'
 import { checkProfile, readType, withoutRepeats } from './profile.ts'
@@ -71,7 +71,7 @@ export function makeGroup(
     await context.events.raise(tx, appId, [{ trigger: 'group_created', guid, conversation, owner, uids }])
     await notifyMembers(context, tx, appId, row, { by: user, uids, now })
     const banned = plan.bans.map(({ uid }) => uid)
-    await tellChange(context.events, tx, appId, row, { action: 'banned', by: user?.uid ?? systemUid, uids: banned })
+    await publishChange(context.events, tx, appId, row, { action: 'banned', by: user?.uid ?? systemUid, uids: banned })
     const shown = showGroup(row, owner === systemUid ? undefined : { scope: 'admin', joinedAt: now })
     return { ...shown, ...(group.members && { members: { data: outcomes } }) }
   })

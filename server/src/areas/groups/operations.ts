@@ -4,7 +4,7 @@ import {
   deleteGroup,
   getGroup,
   listGroups,
-  passOnOwnership,
+  transferOwnership,
   updateGroup,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
@@ -15,7 +15,7 @@ import { requireListed, roleList } from '../../chat/roles/rules.ts'
 import { makeGroup } from './create.ts'
 import { removeGroup } from './delete.ts'
 import { listPage } from './list.ts'
-import { passOnGroup } from './owner.ts'
+import { transferGroup } from './owner.ts'
 import { readType } from './profile.ts'
 import { changeGroup } from './update.ts'
 
@@ -51,8 +51,8 @@ export const operations = [
     return { data: { success: true, message: `group ${params.guid.toLowerCase()} was deleted` } }
   }),
 
-  serve(passOnOwnership, async ({ app, actor, params, body }, context) => {
-    const passed = await passOnGroup(context, app.appId, params.guid, actor, body.owner.toLowerCase())
+  serve(transferOwnership, async ({ app, actor, params, body }, context) => {
+    const passed = await transferGroup(context, app.appId, params.guid, actor, body.owner.toLowerCase())
     return { data: showGroup(passed.group, passed.actor.kind === 'member' ? passed.actor.membership : undefined) }
   }),
 ]

@@ -12,11 +12,11 @@ import {
   type GroupActor,
   holdUsers,
   notAMember,
+  publishChange,
   refuseMembership,
   requireActiveTarget,
   requireActor,
   storeScope,
-  tellChange,
   vacancies,
 } from '../group-members/index.ts'
 
@@ -34,7 +34,7 @@ const update = statement(`
  * message tells of it.
  * @throws 403 `ERR_GROUP_NO_CLEARANCE` for who does not own the group, 400 `ERR_NOT_A_MEMBER`
  */
-export function passOnGroup(
+export function transferGroup(
   context: Context,
   appId: number,
   guid: string,
@@ -100,5 +100,5 @@ async function makeAdmin(
   const refusal = refuseMembership(group, target, vacancies(group))
   if (refusal !== undefined) throw refusal
   await addMember(tx, appId, group, { uid, scope: 'admin' }, now)
-  await tellChange(events, tx, appId, group, { action: 'added', by: actor.user.uid, uids: [uid] })
+  await publishChange(events, tx, appId, group, { action: 'added', by: actor.user.uid, uids: [uid] })
 }

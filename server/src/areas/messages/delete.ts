@@ -6,10 +6,10 @@ import { writeMessageAction } from '../../chat/messages/actions.ts'
 import {
   type ActingEditor,
   changeMessage,
+  publishAction,
   refuseActions,
   requireMessagePermission,
   showAction,
-  tellAction,
 } from '../../chat/messages/change.ts'
 import { releaseUses } from '../../chat/messages/file-uses.ts'
 import { forgetReactionEvents } from '../../chat/messages/forget-reactions.ts'
@@ -92,7 +92,7 @@ export async function deleteMessage(
     return { actionId, event }
   })
   if (event === undefined) return showAction(context.database, app, actionId, editor)
-  return tellAction(context, app, event, editor)
+  return publishAction(context, app, event, editor)
 }
 
 async function requireRight(

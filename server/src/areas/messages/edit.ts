@@ -5,9 +5,9 @@ import { writeMessageAction } from '../../chat/messages/actions.ts'
 import {
   type ActingEditor,
   changeMessage,
+  publishAction,
   refuseActions,
   requireMessagePermission,
-  tellAction,
 } from '../../chat/messages/change.ts'
 import { mediaKeysOf, recordUses, releaseUses } from '../../chat/messages/file-uses.ts'
 import { contentTraits, traitsOf } from '../../chat/messages/traits.ts'
@@ -78,5 +78,5 @@ export async function editMessage(
     }
     return edited
   })
-  return tellAction(context, app, event, editor)
+  return publishAction(context, app, event, editor)
 }

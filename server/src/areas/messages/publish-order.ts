@@ -4,7 +4,7 @@ import type { Bus } from '../../events/bus.ts'
  * Messages are ready to be answered in any order; they are told in the order of their ids, conversation by conversation.
  * Nobody waits for it: what is ready early is told by the one before it.
  */
-export interface TellingOrder {
+export interface PublishOrder {
   /**
    * Takes a place in the line of a conversation, as soon as a message is written. Where nobody listens there is no line.
    * @returns what must be called once, whatever became of the message: runs `publish` when all before it have been told
@@ -12,16 +12,16 @@ export interface TellingOrder {
   enter(conversation: string, id: number): (publish: () => void) => void
 }
 
-interface Place {
+interface Ticket {
   readonly id: number
   publish?: () => void
 }
 
-export function createTellingOrder(bus: Pick<Bus, 'isHeard'>): TellingOrder {
+export function createPublishOrder(bus: Pick<Bus, 'isHeard'>): PublishOrder {
   /** A line ends with the last who stands in it. */
-  const lines = new Map<string, Place[]>()
+  const lines = new Map<string, Ticket[]>()
 
-  const advance = (conversation: string, line: Place[]) => {
+  const advance = (conversation: string, line: Ticket[]) => {
     const publish = line[0]?.publish
     if (publish === undefined) return
     line.shift()
@@ -39,11 +39,11 @@ export function createTellingOrder(bus: Pick<Bus, 'isHeard'>): TellingOrder {
         if (!bus.isHeard) return (publish) => publish()
         lines.set(conversation, line)
       }
-      const place: Place = { id }
+      const ticket: Ticket = { id }
       // Mostly the last: batches are answered in the order in which they were committed.
-      line.splice(line.findLastIndex((before) => before.id < id) + 1, 0, place)
+      line.splice(line.findLastIndex((before) => before.id < id) + 1, 0, ticket)
       return (publish) => {
-        place.publish = publish
+        ticket.publish = publish
         advance(conversation, line)
       }
     },

@@ -1,14 +1,14 @@
 import type { Message } from '@parley/contract'
-import { toldOfAllBy } from '../../chat/conversations/group-receipts.ts'
+import { groupReceiptSubscriptionsOf } from '../../chat/conversations/group-receipts.ts'
 import type { Context } from '../../context.ts'
 import type { Events } from '../../events/index.ts'
-import { type MessageRow, partsOf, type ToldOfSend, tellings, type WrittenRow } from './write/row.ts'
+import { eventBits, type MessageRow, partsOf, type SendSubscriptions, type WrittenRow } from './write/row.ts'
 
 /**
  * Tells of a message once it is ready to be answered, in the order of what is written to its conversation. One that could
  * not be made ready is stored all the same: whoever listens reads it.
  */
-export async function tellSent(
+export async function publishSent(
   { events, messages }: Context,
   row: MessageRow,
   written: WrittenRow,
@@ -24,29 +24,29 @@ export async function tellSent(
   }
 }
 
-const known = new WeakMap<ReadonlySet<string>, Partial<Record<'heard' | 'unheard', ToldOfSend>>>()
+const known = new WeakMap<ReadonlySet<string>, Partial<Record<'heard' | 'unheard', SendSubscriptions>>>()
 
 /** Which events of what is sent in an app somebody waits for. Every send asks, and the answer is nearly always the same. */
-export async function toldOfSend(events: Events, appId: number): Promise<ToldOfSend> {
+export async function sendSubscriptions(events: Events, appId: number): Promise<SendSubscriptions> {
   const kept = await events.listens(appId)
   const { isHeard } = events.bus
-  const told = known.get(kept) ?? {}
-  known.set(kept, told)
+  const subscribed = known.get(kept) ?? {}
+  known.set(kept, subscribed)
   const which = isHeard ? 'heard' : 'unheard'
-  told[which] ??= readTold(kept, isHeard)
-  return told[which]
+  subscribed[which] ??= readSubscriptions(kept, isHeard)
+  return subscribed[which]
 }
 
-function readTold(kept: ReadonlySet<string>, isHeard: boolean): ToldOfSend {
+function readSubscriptions(kept: ReadonlySet<string>, isHeard: boolean): SendSubscriptions {
   const keepsDelivered = kept.has('message_delivery_receipt')
   const keepsRead = kept.has('message_read_receipt')
   const bits =
-    (kept.has('message_sent') ? tellings.sent : 0) |
-    (kept.has('user_mentioned') ? tellings.mentioned : 0) |
-    (keepsDelivered ? tellings.delivered : 0) |
-    (keepsRead ? tellings.read : 0) |
-    (isHeard || keepsDelivered || keepsRead ? tellings.receipts : 0)
-  return { bits, ofAll: toldOfAllBy(kept, isHeard) }
+    (kept.has('message_sent') ? eventBits.sent : 0) |
+    (kept.has('user_mentioned') ? eventBits.mentioned : 0) |
+    (keepsDelivered ? eventBits.delivered : 0) |
+    (keepsRead ? eventBits.read : 0) |
+    (isHeard || keepsDelivered || keepsRead ? eventBits.receipts : 0)
+  return { bits, ofAll: groupReceiptSubscriptionsOf(kept, isHeard) }
 }
 
 /** The log has it from the batch; who listens in this process is told with the message as it is answered. */

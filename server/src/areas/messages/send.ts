@@ -14,7 +14,7 @@ import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
 import { askBeforeSending } from './before.ts'
 import { type Content, checkContent } from './content.ts'
-import { tellSent, toldOfSend } from './publish.ts'
+import { publishSent, sendSubscriptions } from './publish.ts'
 import type { Judgement } from './write/permissions.ts'
 import { judgeByRoles } from './write/role-rules.ts'
 import type { MessageRow, Refusal, WrittenRow } from './write/row.ts'
@@ -49,7 +49,7 @@ export async function send(
     const outcomes = await Promise.all(
       receivers.map(async (receiver): Promise<[string, Outcome]> => {
         const outcome = sendTo(context, app, caller, content, body, { kind, receiver })
-        return [receiver, await settle(outcome)]
+        return [receiver, await outcomeOf(outcome)]
       }),
     )
     return Object.fromEntries(outcomes)
@@ -58,7 +58,7 @@ export async function send(
   return { ...(toUsers && { uids: toUsers }), ...(toGroups && { guids: toGroups }) }
 }
 
-async function settle(sent: Promise<Message>): Promise<Outcome> {
+async function outcomeOf(sent: Promise<Message>): Promise<Outcome> {
   try {
     return { success: true, data: await sent }
   } catch (error) {
@@ -92,7 +92,7 @@ async function sendTo(
     ...{ parentId: related.parent?.id, quotedId: related.quoted?.id },
   }))
   const asApp = caller.kind === 'app'
-  const told = await toldOfSend(context.events, app.appId)
+  const subscribed = await sendSubscriptions(context.events, app.appId)
   const prefix = related.parent === undefined ? 'sendMessage' : 'sendThreadedMessage'
   const roleRules = asApp ? null : judgeByRoles(await context.policies.ofApp(app.appId), target.kind, prefix, content)
   for (let judgements = 1; ; judgements++) {
@@ -117,7 +117,7 @@ async function sendTo(
       deniedScopes,
       permissionsVersion,
       roleRules,
-      told,
+      subscribed,
       device: actingDevice(caller),
     }
     const written = await context.messages.write(row)
@@ -128,7 +128,7 @@ async function sendTo(
     if (written.refusal !== null) throw refusalError(written.refusal, row)
     const quoted = related.showsQuoted ? related.quoted : undefined
     if (written.id === null) return keepFiles(context, app, await showStored(context, row))
-    return tellSent(context, row, written, async () =>
+    return publishSent(context, row, written, async () =>
       keepFiles(context, app, await showSent(context, row, written, content, quoted)),
     )
   }

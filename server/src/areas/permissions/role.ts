@@ -11,7 +11,7 @@ import { lockRole, type RoleRow } from '../../chat/roles/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { tellOfChange } from '../roles/index.ts'
+import { notifyOfChange } from '../roles/index.ts'
 
 const store = statement(`
   update roles
@@ -88,5 +88,5 @@ async function storePermissions(
   permissions: Permissions,
 ): Promise<void> {
   await tx.query(store, [appId, row.role, JSON.stringify(permissions)])
-  await tellOfChange(context, tx, appId)
+  await notifyOfChange(context, tx, appId)
 }

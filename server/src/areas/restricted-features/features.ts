@@ -12,7 +12,7 @@ import { lockRole, type RoleRow } from '../../chat/roles/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { tellOfChange } from '../roles/index.ts'
+import { notifyOfChange } from '../roles/index.ts'
 
 const store = statement(`
   update roles
@@ -93,5 +93,5 @@ async function change(
 ): Promise<void> {
   if (Object.keys(restricted).length === Object.keys(row.restrictedFeatures).length) return
   await tx.query(store, [appId, row.role, JSON.stringify(restricted)])
-  await tellOfChange(context, tx, appId)
+  await notifyOfChange(context, tx, appId)
 }

@@ -1,1 +1,1 @@
-export { tellOfChange } from './roles.ts'
+export { notifyOfChange } from './roles.ts'

@@ -60,7 +60,7 @@ export async function insertRole(store: Store, appId: number, body: BodyOf<typeo
       settings === null ? null : JSON.stringify(settings),
       Math.floor(Date.now() / 1000),
     ])
-    if (settings !== null) await tellOfChange(store, tx, appId)
+    if (settings !== null) await notifyOfChange(store, tx, appId)
     return inserted as RoleRow
   })
   return showRole(row)
@@ -126,7 +126,7 @@ export async function changeRole(
       settings === null ? null : JSON.stringify(settings),
       Math.floor(Date.now() / 1000),
     ])
-    await tellOfChange(store, tx, appId)
+    await notifyOfChange(store, tx, appId)
     return changed as RoleRow
   })
   return showRole(row)
@@ -166,13 +166,13 @@ export function removeRole(store: Store, appId: number, sent: string): Promise<s
     const removed = await tx.query(remove, [appId, role])
     if (removed.length === 0) throw unknownRole(sent)
     await tx.query(reassignUsers, [appId, role, defaultRole, Math.floor(Date.now() / 1000)])
-    await tellOfChange(store, tx, appId)
+    await notifyOfChange(store, tx, appId)
     return role
   })
 }
 
 /** Lets every process forget the policies of an app once this is committed. */
-export async function tellOfChange(
+export async function notifyOfChange(
   { invalidation, policies }: Pick<Context, 'invalidation' | 'policies'>,
   tx: Transaction,
   appId: number,

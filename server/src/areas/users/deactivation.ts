@@ -1,6 +1,6 @@
 import { systemUid } from '../../chat/apps.ts'
 import {
-  type GroupSide,
+  type GroupParticipant,
   lockConversations,
   resumeMembers,
   suspendMembers,
@@ -49,7 +49,7 @@ const selectKnown = statement(`
   where app_id = $1
   and uid = any($2::text[])`)
 
-const selectSides = statement(`
+const selectConversations = statement(`
   select m.guid, m.uid, g.conversation
   from group_members m
   join groups g on g.app_id = m.app_id and g.guid = m.guid
@@ -77,14 +77,14 @@ export function deactivateUsers(
   return database.transaction(async (tx) => {
     const now = Math.floor(Date.now() / 1000)
     const changed = await tx.query<{ uid: string }>(deactivate, [appId, uids, now])
-    const sides = await lockMemberships(
+    const states = await lockMemberships(
       tx,
       appId,
       changed.map(({ uid }) => uid),
     )
-    if (sides.length > 0) {
-      await suspendMembers(events, tx, appId, sides, now)
-      await tx.query(recount, [appId, sides.map(({ guid }) => guid), -1, now])
+    if (states.length > 0) {
+      await suspendMembers(events, tx, appId, states, now)
+      await tx.query(recount, [appId, states.map(({ guid }) => guid), -1, now])
     }
     tx.afterCommit(() => {
       for (const { uid } of changed) events.publish(appId, { control: 'sessions_ended', uid })
@@ -107,10 +107,10 @@ export function reactivateUsers(
     const now = Math.floor(Date.now() / 1000)
     const rows = await tx.query<{ uid: string }>(reactivate, [appId, uids, now])
     const changed = new Set(rows.map(({ uid }) => uid))
-    const sides = await lockMemberships(tx, appId, [...changed])
-    if (sides.length > 0) {
-      await resumeMembers(events, tx, appId, sides, now)
-      await tx.query(recount, [appId, sides.map(({ guid }) => guid), 1, now])
+    const states = await lockMemberships(tx, appId, [...changed])
+    if (states.length > 0) {
+      await resumeMembers(events, tx, appId, states, now)
+      await tx.query(recount, [appId, states.map(({ guid }) => guid), 1, now])
     }
     const known = await knownAmong(tx, appId, uids)
     return {
@@ -124,14 +124,18 @@ export function reactivateUsers(
  * The memberships of users whose rows are locked, so that they do not join anything meanwhile, with the conversations of
  * the groups locked. Read twice: who was kicked while this waited for a lock is no member any more.
  */
-export async function lockMemberships(tx: Transaction, appId: number, uids: readonly string[]): Promise<GroupSide[]> {
+export async function lockMemberships(
+  tx: Transaction,
+  appId: number,
+  uids: readonly string[],
+): Promise<GroupParticipant[]> {
   if (uids.length === 0) return []
-  const before = await tx.query<GroupSide>(selectSides, [appId, uids])
+  const before = await tx.query<GroupParticipant>(selectConversations, [appId, uids])
   if (before.length === 0) return []
   const locked = new Set(before.map(({ conversation }) => conversation))
   await lockConversations(tx, appId, [...locked])
-  const sides = await tx.query<GroupSide>(selectSides, [appId, uids])
-  return sides.filter(({ conversation }) => locked.has(conversation))
+  const states = await tx.query<GroupParticipant>(selectConversations, [appId, uids])
+  return states.filter(({ conversation }) => locked.has(conversation))
 }
 
 async function knownAmong(tx: Transaction, appId: number, uids: readonly string[]): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { settle } from '../../chat/conversations/group-receipts.ts'
+import { raiseReceipts } from '../../chat/conversations/group-receipts.ts'
 import { lockConversations } from '../../chat/conversations/membership.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { type UserRow, userColumns } from '../../chat/users/rows.ts'
@@ -86,7 +86,7 @@ export async function deleteForGood(
     const owned = await tx.query<{ guid: string }>(selectOwned, [appId, uid])
     for (const place of places) await tx.run(place(traces))
     // What only he had not read is now read by all.
-    await settle(events, tx, appId, traces.guids, traces.now)
+    await raiseReceipts(events, tx, appId, traces.guids, traces.now)
     const passedOn = owned.map(({ guid }) => guid)
     await events.raise(tx, appId, await transfers(tx, appId, passedOn, uid))
     tx.afterCommit(() => events.publish(appId, { control: 'sessions_ended', uid }))

@@ -1,6 +1,6 @@
 import { ApiError } from '@parley/contract'
 import type { Context } from '../../context.ts'
-import { webhooksTopic } from '../../events/listening.ts'
+import { listenersTopic } from '../../events/listening.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { readWebhook, type WebhookRow } from './rows.ts'
@@ -31,7 +31,7 @@ export function changeWebhooks<Result>(
   return database.transaction(async (tx) => {
     await tx.query(lockApp, [appId])
     const result = await work(tx)
-    await invalidation.announce(tx, webhooksTopic, String(appId))
+    await invalidation.announce(tx, listenersTopic, String(appId))
     tx.afterCommit(() => {
       events.forget(appId)
       webhooks.hooks.forget(appId)

@@ -51,7 +51,7 @@ const appendSteps = `insert into receipt_steps (app_id, conversation, uid, kind,
  * gets this moment as its `deliveredAt` or `readAt`. Under the conversations' locks, so that two last readers cannot
  * both miss it. A group without members keeps its staircase. Parameters: app ids, guids, epoch seconds.
  */
-export const settleGroupReceipts = statement(`
+export const raiseGroupReceipts = statement(`
   with wanted as (
     select distinct app_id, guid, false as is_heard, false as keeps_delivered, false as keeps_read
     from unnest($1::int[], $2::text[]) as g(app_id, guid)
@@ -60,11 +60,11 @@ export const settleGroupReceipts = statement(`
   ${appendSteps}`)
 
 /**
- * As `settleGroupReceipts`, where somebody may hear of it: keeps the events and gives what is to be published. A delivery
+ * As `raiseGroupReceipts`, where somebody may hear of it: keeps the events and gives what is to be published. A delivery
  * that reading tells already is not told by itself. More parameters, for each group: whether anybody hears, and whether
  * `message_delivered_to_all` and `message_read_by_all` are kept. @see RisenRow
  */
-export const settleAndTell = statement(`
+export const raiseAndPublishGroupReceipts = statement(`
   with wanted as (
     select app_id, guid, bool_or(is_heard) as is_heard, bool_or(keeps_delivered) as keeps_delivered,
       bool_or(keeps_read) as keeps_read
@@ -76,7 +76,7 @@ export const settleAndTell = statement(`
   stepped as (
     ${appendSteps}
   ),
-  told as materialized (
+  published as materialized (
     select l.app_id, l.key, l.guid, t.trigger, t.is_kept, m.id
     from lowest l
     cross join lateral (
@@ -105,11 +105,11 @@ export const settleAndTell = statement(`
     insert into events (app_id, trigger, conversation, message, data, created_at)
     select app_id, trigger, key, id,
       json_build_object('kind', 2, 'first', guid, 'second', '', 'at', $3::bigint), $3::bigint
-    from told
+    from published
     where is_kept
   )
   select app_id as "appId", key as conversation, guid, trigger, id as "messageId"
-  from told`)
+  from published`)
 
 /** A staircase that rose past a message. */
 export interface RisenRow {
@@ -122,24 +122,24 @@ export interface RisenRow {
 }
 
 /** Which receipts of whole groups somebody hears of, in one app. */
-export interface ToldOfAll {
+export interface GroupReceiptSubscriptions {
   readonly isHeard: boolean
   readonly keepsDelivered: boolean
   readonly keepsRead: boolean
 }
 
-export async function toldOfAll(events: Events, appId: number): Promise<ToldOfAll> {
-  return toldOfAllBy(await events.listens(appId), events.bus.isHeard)
+export async function groupReceiptSubscriptions(events: Events, appId: number): Promise<GroupReceiptSubscriptions> {
+  return groupReceiptSubscriptionsOf(await events.listens(appId), events.bus.isHeard)
 }
 
 /** @param kept the triggers that are kept for an app */
-export function toldOfAllBy(kept: ReadonlySet<string>, isHeard: boolean): ToldOfAll {
+export function groupReceiptSubscriptionsOf(kept: ReadonlySet<string>, isHeard: boolean): GroupReceiptSubscriptions {
   const keepsDelivered = kept.has('message_delivered_to_all')
   const keepsRead = kept.has('message_read_by_all')
   return { isHeard: isHeard || keepsDelivered || keepsRead, keepsDelivered, keepsRead }
 }
 
-/** Publishes what `settleAndTell` gave, once it is committed. @param at epoch seconds */
+/** Publishes what `raiseAndPublishGroupReceipts` gave, once it is committed. @param at epoch seconds */
 export function publishRisen(events: Events, rows: readonly RisenRow[], at: number): void {
   for (const { appId, conversation, guid, trigger, messageId } of rows) {
     const place = { conversation, kind: 2, first: guid, second: '' } as const
@@ -148,7 +148,7 @@ export function publishRisen(events: Events, rows: readonly RisenRow[], at: numb
 }
 
 /** Raises the staircases of groups of one app after marks or members have changed, under the conversations' locks. */
-export async function settle(
+export async function raiseReceipts(
   events: Events,
   tx: Transaction,
   appId: number,
@@ -157,12 +157,12 @@ export async function settle(
 ): Promise<void> {
   if (guids.length === 0) return
   const same = <Value>(value: Value): Value[] => guids.map(() => value)
-  const { isHeard, keepsDelivered, keepsRead } = await toldOfAll(events, appId)
+  const { isHeard, keepsDelivered, keepsRead } = await groupReceiptSubscriptions(events, appId)
   if (!isHeard) {
-    await tx.query(settleGroupReceipts, [same(appId), guids, now])
+    await tx.query(raiseGroupReceipts, [same(appId), guids, now])
     return
   }
-  const rows = await tx.query<RisenRow>(settleAndTell, [
+  const rows = await tx.query<RisenRow>(raiseAndPublishGroupReceipts, [
     same(appId),
     guids,
     now,

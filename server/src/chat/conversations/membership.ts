@@ -1,7 +1,7 @@
 import type { Events } from '../../events/index.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { settle } from './group-receipts.ts'
+import { raiseReceipts } from './group-receipts.ts'
 
 const insertGroup = statement(`
   insert into conversations (app_id, kind, first, second, created_at)
@@ -165,9 +165,9 @@ export async function joinConversation(
 export async function joinConversations(
   tx: Transaction,
   appId: number,
-  sides: ReadonlyArray<Omit<GroupSide, 'guid'>>,
+  states: ReadonlyArray<Omit<GroupParticipant, 'guid'>>,
 ): Promise<void> {
-  await tx.query(join, [appId, sides.map(({ uid }) => uid), sides.map(({ conversation }) => conversation)])
+  await tx.query(join, [appId, states.map(({ uid }) => uid), states.map(({ conversation }) => conversation)])
 }
 
 /**
@@ -182,11 +182,11 @@ export async function leaveConversation(
   now: number,
 ): Promise<void> {
   await tx.query(leave, [group.appId, group.conversation, uids])
-  await settle(events, tx, group.appId, [group.guid], now)
+  await raiseReceipts(events, tx, group.appId, [group.guid], now)
 }
 
 /** One member's place in a group and its conversation. */
-export interface GroupSide {
+export interface GroupParticipant {
   readonly guid: string
   readonly uid: string
   readonly conversation: number
@@ -200,11 +200,11 @@ export async function suspendMembers(
   events: Events,
   tx: Transaction,
   appId: number,
-  sides: readonly GroupSide[],
+  states: readonly GroupParticipant[],
   now: number,
 ): Promise<void> {
-  await tx.query(suspend, [appId, sides.map(({ uid }) => uid), sides.map(({ conversation }) => conversation)])
-  await settle(events, tx, appId, guidsOf(sides), now)
+  await tx.query(suspend, [appId, states.map(({ uid }) => uid), states.map(({ conversation }) => conversation)])
+  await raiseReceipts(events, tx, appId, guidsOf(states), now)
 }
 
 /**
@@ -215,13 +215,13 @@ export async function resumeMembers(
   events: Events,
   tx: Transaction,
   appId: number,
-  sides: readonly GroupSide[],
+  states: readonly GroupParticipant[],
   now: number,
 ): Promise<void> {
-  await tx.query(resume, [appId, sides.map(({ uid }) => uid), sides.map(({ conversation }) => conversation)])
-  await settle(events, tx, appId, guidsOf(sides), now)
+  await tx.query(resume, [appId, states.map(({ uid }) => uid), states.map(({ conversation }) => conversation)])
+  await raiseReceipts(events, tx, appId, guidsOf(states), now)
 }
 
-function guidsOf(sides: readonly GroupSide[]): string[] {
-  return [...new Set(sides.map(({ guid }) => guid))]
+function guidsOf(states: readonly GroupParticipant[]): string[] {
+  return [...new Set(states.map(({ guid }) => guid))]
 }

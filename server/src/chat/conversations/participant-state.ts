@@ -1,8 +1,8 @@
 import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
-/** A conversation from one user's side, with what a list shows of it. */
-export interface Side {
+/** One participant's state of a conversation, with what a list shows of it. */
+export interface ParticipantState {
   readonly uid: string
   readonly key: number
   readonly kind: 1 | 2
@@ -27,17 +27,17 @@ export interface Side {
   readonly unreadId: number
 }
 
-/** The other side: the uid that a user talks with, or the guid. */
-export function otherSide(side: Pick<Side, 'uid' | 'kind' | 'first' | 'second'>): string {
-  if (side.kind === 2) return side.first
-  return side.first === side.uid ? side.second : side.first
+/** Whom the conversation is with: the uid that a user talks with, or the guid. */
+export function peerOf(state: Pick<ParticipantState, 'uid' | 'kind' | 'first' | 'second'>): string {
+  if (state.kind === 2) return state.first
+  return state.first === state.uid ? state.second : state.first
 }
 
 /** The uid or guid on the other side of a conversation `c`, seen from a side `s`. */
 export const otherPeerSql = `case when c.kind = 2 or c.second = s.uid then c.first else c.second end`
 
-/** Columns of `Side`, beside `sideJoins`. */
-export const sideColumns = `s.uid, c.key, c.kind, c.first, c.second, c.created_at as "createdAt",
+/** Columns of `ParticipantState`, beside `participantJoins`. */
+export const participantColumns = `s.uid, c.key, c.kind, c.first, c.second, c.created_at as "createdAt",
   c.listed_sent_at as "listedSentAt", c.listed_id as "listedId",
   coalesce((c.listed_sent_at, c.listed_id) <= (s.cleared_sent_at, s.cleared_id), false) as cleared, s.tags,
   s.pinned_at as "pinnedAt", ap.pinned_at as "appPinnedAt", c.version, c.last_sent_at as "lastSentAt", c.last_id as "lastId",
@@ -66,13 +66,13 @@ const unreadCount = `
   ) n`
 
 /** What a side `s` of a conversation `c` is shown with. */
-export const sideJoins = `
+export const participantJoins = `
   left join app_pinned_conversations ap on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeerSql}${unreadCount}`
 
-const selectSide = statement(`
-  select ${sideColumns}
+const selectState = statement(`
+  select ${participantColumns}
   from conversation_states s
-  join conversations c on c.app_id = s.app_id and c.key = s.conversation${sideJoins}
+  join conversations c on c.app_id = s.app_id and c.key = s.conversation${participantJoins}
   where s.app_id = $1
   and s.uid = $2
   and s.conversation = $3
@@ -80,9 +80,14 @@ const selectSide = statement(`
   and c.listed_id is not null`)
 
 /** A user's side of one conversation; undefined before its first message, and of groups that he is not in. */
-export async function readSide(on: Queryable, appId: number, uid: string, key: number): Promise<Side | undefined> {
-  const [side] = await on.query<Side>(selectSide, [appId, uid, key])
-  return side
+export async function readParticipantState(
+  on: Queryable,
+  appId: number,
+  uid: string,
+  key: number,
+): Promise<ParticipantState | undefined> {
+  const [state] = await on.query<ParticipantState>(selectState, [appId, uid, key])
+  return state
 }
 
 /** Counting more than this on every read is dearer than remembering once. */
@@ -102,18 +107,22 @@ const remember = statement(`
  * Remembers the counts of sides that had much to count, so that the next read has not. A side whose pointer has moved
  * since it was read is left alone.
  */
-export async function rememberCounts(database: Database, appId: number, sides: readonly Side[]): Promise<void> {
-  const long = sides.filter((side) => side.counted >= rememberFrom)
+export async function rememberCounts(
+  database: Database,
+  appId: number,
+  states: readonly ParticipantState[],
+): Promise<void> {
+  const long = states.filter((state) => state.counted >= rememberFrom)
   if (long.length === 0) return
   await database.query(remember, [
     appId,
-    long.map((side) => side.uid),
-    long.map((side) => side.key),
-    long.map((side) => side.lastSentAt),
-    long.map((side) => side.lastId),
-    long.map((side) => side.unread),
-    long.map((side) => side.version),
-    long.map((side) => side.unreadSentAt),
-    long.map((side) => side.unreadId),
+    long.map((state) => state.uid),
+    long.map((state) => state.key),
+    long.map((state) => state.lastSentAt),
+    long.map((state) => state.lastId),
+    long.map((state) => state.unread),
+    long.map((state) => state.version),
+    long.map((state) => state.unreadSentAt),
+    long.map((state) => state.unreadId),
   ])
 }

@@ -1,18 +1,23 @@
 import { ApiError } from '@parley/contract'
-import type { SideOf } from '../../areas/conversations/marks.ts'
+import type { ParticipantOf } from '../../areas/conversations/marks.ts'
 import type { App } from '../../call.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readMembership, requireGroup } from '../groups/access.ts'
 import { conversationId } from '../naming.ts'
 import { requireUser } from '../users/require.ts'
 import { type FoundConversation, findGroupConversation, findNamedConversations, findUserConversation } from './find.ts'
-import { readSide } from './participant-state.ts'
+import { readParticipantState } from './participant-state.ts'
 
 /**
  * A user's side of his conversation with another, who may be deactivated: history and marks stay.
  * @throws 404 `ERR_UID_NOT_FOUND`; 403 `ERR_CONVERSATION_NOT_ACCESSIBLE` before the first message
  */
-export async function requireUserSide(on: Queryable, app: App, uid: string, peer: string): Promise<SideOf> {
+export async function requireUserConversation(
+  on: Queryable,
+  app: App,
+  uid: string,
+  peer: string,
+): Promise<ParticipantOf> {
   const user = await requireUser(on, app.appId, peer)
   const conversation = await findUserConversation(on, app.appId, uid, user.uid)
   if (!conversation?.exists) throw notAccessible(conversationId(1, uid, user.uid), uid)
@@ -24,7 +29,12 @@ export async function requireUserSide(on: Queryable, app: App, uid: string, peer
  * @throws 404 `ERR_GUID_NOT_FOUND`, also for a private group that the user is not in;
  *   403 `ERR_CONVERSATION_NOT_ACCESSIBLE` for those who are no members and before the first message
  */
-export async function requireGroupSide(on: Queryable, app: App, uid: string, guid: string): Promise<SideOf> {
+export async function requireGroupConversation(
+  on: Queryable,
+  app: App,
+  uid: string,
+  guid: string,
+): Promise<ParticipantOf> {
   const group = await requireGroup(on, app.appId, guid)
   const membership = await readMembership(on, app.appId, group.guid, uid)
   if (membership === undefined && group.type === 'private') {
@@ -45,7 +55,7 @@ export async function requireNamed(on: Queryable, app: App, uid: string, name: s
   const named = (await findNamedConversations(on, app.appId, name)).filter((conversation) => conversation.exists)
   if (named.length === 0) throw new ApiError('ERR_CONVERSATION_NOT_FOUND', `There is no conversation ${name}.`)
   for (const conversation of named) {
-    if ((await readSide(on, app.appId, uid, conversation.key)) !== undefined) return conversation
+    if ((await readParticipantState(on, app.appId, uid, conversation.key)) !== undefined) return conversation
   }
   throw notAccessible(name, uid)
 }

@@ -8,14 +8,14 @@ import { showMessages } from '../messages/show.ts'
 import { conversationId } from '../naming.ts'
 import { readLimits, readWithin, type Viewer } from '../sight/sight.ts'
 import { readUsers, showDeletedUser, showUser } from '../users/rows.ts'
-import { otherSide, type Side } from './participant-state.ts'
+import { type ParticipantState, peerOf } from './participant-state.ts'
 
 export interface ShowConversationOptions {
   /** The user's own tags of the conversation. */
   readonly withTags?: boolean
-  /** Tags of the user or group on the other side. */
+  /** Tags of the peer: a user or a group. */
   readonly withUserAndGroupTags?: boolean
-  /** For each uid on the other side, what stands between him and the viewer. */
+  /** For each peer's uid, the blocks between them and the viewer. */
   readonly blockInfo?: ReadonlyMap<string, object>
   /** The user whose sides they are, when it is he who asks: last messages that are hidden from him are left out. */
   readonly viewer?: Viewer | undefined
@@ -25,39 +25,39 @@ export interface ShowConversationOptions {
 export async function showConversations(
   on: Queryable,
   appId: number,
-  sides: readonly Side[],
+  states: readonly ParticipantState[],
   options: ShowConversationOptions = {},
 ): Promise<Conversation[]> {
-  const uids = sides.filter((side) => side.kind === 1).map(otherSide)
-  const groupSides = sides.filter((side) => side.kind === 2)
-  const readingGroups = readGroups(on, appId, groupSides.map(otherSide))
+  const uids = states.filter((state) => state.kind === 1).map(peerOf)
+  const groupStates = states.filter((state) => state.kind === 2)
+  const readingGroups = readGroups(on, appId, groupStates.map(peerOf))
   const [lastMessages, users, groups, memberships] = await Promise.all([
-    readLastMessages(on, appId, sides, readingGroups, options.viewer),
+    readLastMessages(on, appId, states, readingGroups, options.viewer),
     readUsers(on, appId, uids),
     readingGroups,
     readMemberships(
       on,
       appId,
-      groupSides.map((side) => ({ guid: side.first, uid: side.uid })),
+      groupStates.map((state) => ({ guid: state.first, uid: state.uid })),
     ),
   ])
-  return sides.map((side) => {
-    const id = conversationId(side.kind, side.first, side.second)
-    const lastMessage = lastMessages.get(side.listedId ?? 0)
-    const other = otherSide(side)
+  return states.map((state) => {
+    const id = conversationId(state.kind, state.first, state.second)
+    const lastMessage = lastMessages.get(state.listedId ?? 0)
+    const other = peerOf(state)
     return {
       conversationId: id,
-      conversationType: side.kind === 1 ? 'user' : 'group',
-      unreadMessageCount: String(side.unread),
-      createdAt: side.createdAt,
-      updatedAt: side.listedSentAt ?? side.createdAt,
-      ...(lastMessage && !side.cleared && { lastMessage }),
-      ...(options.withTags === true && side.tags.length > 0 && { tags: side.tags }),
-      ...pinOf(side),
-      conversationWith: side.kind === 1 ? showUserSide() : showGroupSide(),
+      conversationType: state.kind === 1 ? 'user' : 'group',
+      unreadMessageCount: String(state.unread),
+      createdAt: state.createdAt,
+      updatedAt: state.listedSentAt ?? state.createdAt,
+      ...(lastMessage && !state.cleared && { lastMessage }),
+      ...(options.withTags === true && state.tags.length > 0 && { tags: state.tags }),
+      ...pinOf(state),
+      conversationWith: state.kind === 1 ? showPeer() : showGroupPeer(),
     }
 
-    function showUserSide(): Record<string, unknown> {
+    function showPeer(): Record<string, unknown> {
       const user = users.get(other)
       const shown =
         user === undefined
@@ -66,10 +66,10 @@ export async function showConversations(
       return { ...shown, conversationId: id, ...options.blockInfo?.get(other) }
     }
 
-    function showGroupSide(): Record<string, unknown> {
+    function showGroupPeer(): Record<string, unknown> {
       const group = groups.get(other)
       if (group === undefined) return { guid: other }
-      const membership = memberships.get(`${side.first} ${side.uid}`)
+      const membership = memberships.get(`${state.first} ${state.uid}`)
       const { tags, ...shown } = showGroup(group, membership)
       return { ...shown, ...(options.withUserAndGroupTags === true && tags !== undefined && { tags }) }
     }
@@ -77,7 +77,7 @@ export async function showConversations(
 }
 
 /** A pin of the app stands above the user's own. */
-function pinOf({ uid, pinnedAt, appPinnedAt }: Side): Pick<Conversation, 'pinnedBy' | 'pinnedAt'> {
+function pinOf({ uid, pinnedAt, appPinnedAt }: ParticipantState): Pick<Conversation, 'pinnedBy' | 'pinnedAt'> {
   if (appPinnedAt !== null) return { pinnedBy: systemUid, pinnedAt: appPinnedAt }
   return pinnedAt === null ? {} : { pinnedBy: uid, pinnedAt }
 }
@@ -86,7 +86,7 @@ function pinOf({ uid, pinnedAt, appPinnedAt }: Side): Pick<Conversation, 'pinned
 async function readLastMessages(
   on: Queryable,
   appId: number,
-  sides: readonly Side[],
+  states: readonly ParticipantState[],
   readingGroups: Promise<Map<string, GroupRow>>,
   viewer: Viewer | undefined,
 ): Promise<Map<number, Message>> {
@@ -94,7 +94,7 @@ async function readLastMessages(
     readMessages(
       on,
       appId,
-      sides.flatMap((side) => side.listedId ?? []),
+      states.flatMap((state) => state.listedId ?? []),
     ),
     readingGroups,
   ])

@@ -100,7 +100,7 @@ export async function showAction(on: Queryable, app: App, actionId: number, edit
  * Puts the event of an edit or deletion on the bus, once it is committed and recorded.
  * @returns its action message, as answers show it
  */
-export async function tellAction(
+export async function publishAction(
   { database, events }: Context,
   app: App,
   event: MessageChanged,

@@ -25,11 +25,11 @@ export async function compareCounts(
   messages: InputFile,
 ): Promise<Comparison> {
   const held = await service.countMessages()
-  const inDoubt = new Set<string>()
+  const needsResync = new Set<string>()
   for (const [conversation, count] of accepted) {
-    if ((held.get(conversation) ?? 0) < count) inDoubt.add(conversation)
+    if ((held.get(conversation) ?? 0) < count) needsResync.add(conversation)
   }
-  const repeats = inDoubt.size === 0 ? new Map<string, number>() : await countRepeats(messages, inDoubt)
+  const repeats = needsResync.size === 0 ? new Map<string, number>() : await countRepeats(messages, needsResync)
 
   let same = 0
   let more = 0

@@ -59,7 +59,7 @@ export function makeDryRun(
 
   return async (file, tally, progress) => {
     const { kind } = file
-    const settle = async (results: readonly Result[]) => {
+    const store = async (results: readonly Result[]) => {
       const missing = await findMissing(results.flatMap(({ needed }) => needed))
       const refusals: Refusal[] = []
       for (const { line, key, record, needed, found } of results) {
@@ -73,14 +73,14 @@ export function makeDryRun(
     }
     const count = () => {
       const { read, good, refused, repeated, unknownReference } = tally
-      return { read, settled: good + refused + repeated + unknownReference }
+      return { read, finished: good + refused + repeated + unknownReference }
     }
     progress.start(file, count)
     try {
       for await (const lines of file.lines()) {
         if (options.signal.aborted) return
         tally.read += lines.length
-        await settle(lines.map((line) => check(kind, line)))
+        await store(lines.map((line) => check(kind, line)))
       }
     } finally {
       progress.stop()

@@ -13,7 +13,7 @@ export interface Progress {
 /** Records of a file so far: those read, and those of them whose fate is known. */
 export interface Counts {
   readonly read: number
-  readonly settled: number
+  readonly finished: number
 }
 
 export interface ProgressStream extends NodeJS.WritableStream {
@@ -68,11 +68,11 @@ interface State {
   readonly records: number
   /** Records a second. */
   readonly rate: number
-  /** Seconds; undefined before anything is settled. */
+  /** Seconds; undefined before anything is finished. */
   readonly left: number | undefined
 }
 
-export function measure(file: InputFile, { read, settled: records }: Counts, milliseconds: number): State {
+export function measure(file: InputFile, { read, finished: records }: Counts, milliseconds: number): State {
   const share = read === 0 || file.size === 0 ? 0 : Math.min(1, (file.bytesRead() / file.size) * (records / read))
   const rate = milliseconds === 0 ? 0 : Math.round((records * 1000) / milliseconds)
   const left = share === 0 ? undefined : Math.round(((milliseconds / 1000) * (1 - share)) / share)

@@ -16,7 +16,7 @@ export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>): string {
   const sum = (count: (tally: Tally) => number) =>
     [...tallies.values()].reduce((total, tally) => total + count(tally), 0)
   const open = sum(({ read, stored, alreadyThere, refused }) => read - stored - alreadyThere - refused)
-  if (open > 0) lines.push(`Read and not settled: ${formatCount(open)}.`)
+  if (open > 0) lines.push(`Read, but not finished: ${formatCount(open)}.`)
   const afterRetry = sum((tally) => tally.alreadyThereAfterRetry)
   if (afterRetry > 0) {
     const what = 'Already there in requests that were sent again after their answer was lost'

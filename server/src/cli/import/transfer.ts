@@ -68,7 +68,7 @@ export async function transferFile(
     send,
     signal: transfer.signal,
   })
-  progress.start(file, () => ({ read: tally.read, settled: tally.stored + tally.alreadyThere + tally.refused }))
+  progress.start(file, () => ({ read: tally.read, finished: tally.stored + tally.alreadyThere + tally.refused }))
   let readError: unknown
   try {
     reading: for await (const lines of file.lines()) {

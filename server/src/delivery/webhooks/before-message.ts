@@ -1,7 +1,7 @@
 import { ApiError } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
 import { readHookTargets, type Target } from '../../areas/webhooks/index.ts'
-import { webhooksTopic } from '../../events/listening.ts'
+import { listenersTopic } from '../../events/listening.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import type { Secrets } from '../../store/secrets.ts'
@@ -21,7 +21,7 @@ export interface BeforeMessage {
    * @throws 403 `ERR_BLOCKED_BY_WEBHOOK` when one says `{"action": "do_not_propagate"}`
    */
   ask(targets: readonly Target[], message: object): Promise<Record<string, object>>
-  /** Forgets what is known of an app's webhooks, in this process; others are told by `webhooksTopic`. */
+  /** Forgets what is known of an app's webhooks, in this process; others are told by `listenersTopic`. */
   forget(appId: number): void
 }
 
@@ -52,7 +52,7 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
   // Promises are kept, so what was read before a change can never be put back after it.
   const known = new LRUCache<number, Promise<readonly Target[]>>({ max: 10_000, ttl: knownForMs })
   const patience = new LRUCache<string, Patience>({ max: 10_000 })
-  invalidation.onChange(webhooksTopic, (appId) => (appId === undefined ? known.clear() : known.delete(Number(appId))))
+  invalidation.onChange(listenersTopic, (appId) => (appId === undefined ? known.clear() : known.delete(Number(appId))))
 
   /** May this endpoint be asked now? Of those that failed too often, one message at a time is the one that tries. */
   const mayAsk = (endpoint: string): boolean => {

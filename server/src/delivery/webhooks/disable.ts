@@ -1,5 +1,5 @@
 import type { Target } from '../../areas/webhooks/index.ts'
-import { webhooksTopic } from '../../events/listening.ts'
+import { listenersTopic } from '../../events/listening.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import { statement } from '../../store/statement.ts'
@@ -26,7 +26,7 @@ export async function disableWebhook(
   return database.transaction(async (tx) => {
     const now = Math.floor(Date.now() / 1000)
     const disabled = await tx.query(disable, [appId, target.key, target.url, reason, now])
-    if (disabled.length > 0) await invalidation.announce(tx, webhooksTopic, String(appId))
+    if (disabled.length > 0) await invalidation.announce(tx, listenersTopic, String(appId))
     return disabled.length > 0
   })
 }

@@ -8,7 +8,7 @@ import type { Invalidation } from '../../store/invalidation.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { createBreaker, failuresToPause } from '../outbound/breaker.ts'
 import type { Poster } from '../outbound/http.ts'
-import { createLanes } from '../outbound/lanes.ts'
+import { createKeyedQueue } from '../outbound/keyed-queue.ts'
 import type { Pace } from '../outbound/pace.ts'
 import { attempt } from './attempt.ts'
 import { disableWebhook } from './disable.ts'
@@ -16,7 +16,7 @@ import { type DueDelivery, selectDue } from './due.ts'
 import { type Lease, takeLease, type WebhookKey } from './lease.ts'
 import type { DeliveryMetrics } from './metrics.ts'
 import type { Bodies } from './render.ts'
-import { createResultWriter, judge, maxRetryAfterSeconds } from './results.ts'
+import { createResultWriter, maxRetryAfterSeconds, nextStep } from './results.ts'
 
 export interface DrainOptions {
   readonly database: Database
@@ -90,25 +90,25 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
   let putOffMs = 0
   let gone: Target | undefined
 
-  const lanes = createLanes<Ready>(width, async ({ delivery, body }) => {
+  const queue = createKeyedQueue<Ready>(width, async ({ delivery, body }) => {
     const to = target
     if (!mustStop()) await pace.turn()
     // What is left is read again by whoever goes on.
     if (mustStop() || !lease.isHeld || !to?.enabled) return
     if (body instanceof Error) {
       const { id, step } = delivery
-      const untold = { succeeded: false, error: body.message, durationMs: 0 }
-      results.add({ id, status: 'failed', dueIn: null, step, attempt: untold })
+      const unrendered = { succeeded: false, error: body.message, durationMs: 0 }
+      results.add({ id, status: 'failed', dueIn: null, step, attempt: unrendered })
       metrics.attempted('failed')
       return
     }
     const made = await attempt(poster, to, deliveryId(to.key, delivery.id), body)
-    const result = judge(delivery, made, { retryOnFailure: to.retryOnFailure, delays })
+    const result = nextStep(delivery, made, { retryOnFailure: to.retryOnFailure, delays })
     results.add(result)
     metrics.attempted(result.status)
     if (made.succeeded) {
       breaker.succeeded()
-      lanes.width = width
+      queue.width = width
       return
     }
     breaker.failed()
@@ -127,8 +127,8 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
     failure = error
   }
   // Nothing may be under way when somebody else goes on.
-  lanes.clear()
-  await lanes.until(0)
+  queue.clear()
+  await queue.until(0)
   if (failure !== undefined) throw failure
   await results.flush()
   await end()
@@ -140,9 +140,9 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
       const now = await lease.look()
       target = now && toTarget(options.secrets, now.row)
       if (now === undefined || target === undefined || !target.enabled || mustStop()) return false
-      lanes.width = breaker.isProbing ? 1 : width
+      queue.width = breaker.isProbing ? 1 : width
 
-      const limit = (breaker.isProbing ? 1 : room) - lanes.size
+      const limit = (breaker.isProbing ? 1 : room) - queue.size
       const due = limit <= 0 ? [] : await selectDue(database, key, { after, except: [...underWay], limit })
       const bodies = await options.bodies.render(target, due)
       for (const delivery of due) {
@@ -150,9 +150,9 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
         else underWay.add(delivery.id)
         const body = bodies.get(delivery.id) ?? new Error('what happened can no longer be told')
         const chain = delivery.attempts === 0 ? (delivery.conversation ?? undefined) : undefined
-        lanes.add({ delivery, body }, chain)
+        queue.add({ delivery, body }, chain)
       }
-      if (due.length === 0 && lanes.size === 0) {
+      if (due.length === 0 && queue.size === 0) {
         await results.flush()
         underWay.clear()
         if (await lease.release(now.asked)) return true
@@ -161,7 +161,7 @@ async function deliver(options: DrainOptions, key: WebhookKey, lease: Lease, sig
       const isFull = due.length >= limit
       const waiting = new AbortController()
       await Promise.race([
-        lanes.until(isFull && !breaker.isProbing ? room / 2 : 0),
+        queue.until(isFull && !breaker.isProbing ? room / 2 : 0),
         delay(isFull ? lookWhenFullMs : lookMs, undefined, { signal: waiting.signal }).catch(() => {}),
       ])
       waiting.abort()

@@ -22,7 +22,7 @@ export const maxRetryAfterSeconds = 3600
  * Decides what becomes of a delivery.
  * @param delays seconds between attempts
  */
-export function judge(
+export function nextStep(
   delivery: Pick<DueDelivery, 'id' | 'step'>,
   attempt: Attempt,
   { retryOnFailure, delays }: { readonly retryOnFailure: boolean; readonly delays: readonly number[] },

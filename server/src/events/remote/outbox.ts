@@ -26,7 +26,7 @@ const packetLength = 128 * 1024
 /** Characters that wait for Redis; beyond, the oldest are dropped, and the others hear that something is missing. */
 const maxWaiting = 16 * 1024 * 1024
 /** After Redis is back, until the others listen again too. */
-const settleMs = 1_500
+const quietMs = 1_500
 
 interface Batch {
   readonly text: string
@@ -89,7 +89,7 @@ export function createOutbox({ redis, channel, node, onSent, onDropped }: Outbox
   }
   const resumeSoon = () => {
     clearTimeout(resuming)
-    resuming = setTimeout(resume, settleMs).unref()
+    resuming = setTimeout(resume, quietMs).unref()
   }
   const resume = () => {
     if (redis.status !== 'ready') return

@@ -7,7 +7,7 @@ import { areApart, type BlocksOf, readBlocks } from '../blocks.ts'
 import type { Connection } from '../connection.ts'
 import { encodeFrame } from '../frames.ts'
 import type { AppSockets } from '../registry.ts'
-import { showCard } from '../user-summaries.ts'
+import { showSummary } from '../user-summaries.ts'
 
 /**
  * Tells who came and went. Changes gather, the last one of each user counts, and each socket gets a tick's changes in one
@@ -35,7 +35,7 @@ const selectFriends = statement(`
   and uid = any($2::text[])`)
 
 /** A change of one user, ready to be told. */
-interface Told {
+interface EncodedChange {
   readonly uid: string
   readonly role: string
   readonly encoded: Buffer
@@ -56,7 +56,7 @@ export function createPresenceFanout(context: Context, tickMs = 1_000): Presence
         const some = takeSome(sockets, changes)
         if (some.length > 0) await tellChanges(context, sockets, some)
       } catch (error) {
-        context.log.warn({ cause: (error as Error).message }, 'presence could not be told over sockets')
+        context.log.warn({ cause: (error as Error).message }, 'presence could not be encodedChanges over sockets')
       }
       if (changes.size === 0) waiting.delete(sockets)
     }
@@ -113,7 +113,7 @@ async function tellChanges(
   ])
   const friendsOf = new Map<string, Set<string>>()
   for (const { uid, friend } of friends) friendsOf.set(uid, (friendsOf.get(uid) ?? new Set()).add(friend))
-  const told = changes.flatMap((change): Told[] => {
+  const encodedChanges = changes.flatMap((change): EncodedChange[] => {
     const row = users.get(change.uid)
     if (row === undefined) return []
     return [
@@ -126,24 +126,26 @@ async function tellChanges(
       },
     ]
   })
-  const everything = Buffer.concat(told.map(({ encoded }) => encoded))
+  const everything = Buffer.concat(encodedChanges.map(({ encoded }) => encoded))
   const changed = new Set(uids)
   // Whom blocks or his own change concern gets a batch of his own.
-  const concerned = new Set(told.flatMap(({ blocks }) => (blocks ? [...blocks.blocked, ...blocks.blockers] : [])))
+  const concerned = new Set(
+    encodedChanges.flatMap(({ blocks }) => (blocks ? [...blocks.blocked, ...blocks.blockers] : [])),
+  )
   for (const connection of [...watchers.all]) {
     const uid = connection.login?.uid ?? ''
     if (!changed.has(uid) && !concerned.has(uid)) connection.send(everything)
-    else sendSome(connection, told)
+    else sendSome(connection, encodedChanges)
   }
-  for (const connection of [...watchers.some]) sendSome(connection, told)
+  for (const connection of [...watchers.some]) sendSome(connection, encodedChanges)
 }
 
-function sendSome(connection: Connection, told: readonly Told[]): void {
-  const some = told.filter((change) => mayHear(connection, change)).map(({ encoded }) => encoded)
+function sendSome(connection: Connection, encodedChanges: readonly EncodedChange[]): void {
+  const some = encodedChanges.filter((change) => mayHear(connection, change)).map(({ encoded }) => encoded)
   if (some.length > 0) connection.send(Buffer.concat(some))
 }
 
-function mayHear({ login }: Connection, { uid, role, blocks, friends }: Told): boolean {
+function mayHear({ login }: Connection, { uid, role, blocks, friends }: EncodedChange): boolean {
   if (login?.watch === undefined || login.uid === uid) return false
   if (blocks !== undefined && areApart(blocks, login.uid)) return false
   const { friendsOnly, roles } = login.watch
@@ -151,7 +153,10 @@ function mayHear({ login }: Connection, { uid, role, blocks, friends }: Told): b
 }
 
 function presenceFrame(appName: string, change: ConnectionChanged, row: UserRow): object {
-  const user: SocketUser = { ...showCard(row.uid, row), status: change.status === 'online' ? 'available' : 'offline' }
+  const user: SocketUser = {
+    ...showSummary(row.uid, row),
+    status: change.status === 'online' ? 'available' : 'offline',
+  }
   return {
     appId: appName,
     type: 'presence',

@@ -97,7 +97,7 @@ function cutOf(direction: Paging, limit: number, onlyChanged: boolean, unchanged
   return { ...cut, unchanged: { order: readingOrder(direction, 'sent_at'), conditions } }
 }
 
-const countSides = statement(`
+const countConversations = statement(`
   select count(*) as count
   from (
     select
@@ -113,6 +113,6 @@ export async function takesPartInMuch(
   { appId, viewer, conversations, narrowed = [] }: ViewerSource,
 ): Promise<boolean> {
   if (conversations !== undefined || narrowed.length > 0) return false
-  const [sides] = await on.query<{ count: number }>(countSides, [appId, viewer, many + 1])
+  const [sides] = await on.query<{ count: number }>(countConversations, [appId, viewer, many + 1])
   return (sides?.count ?? 0) > many
 }

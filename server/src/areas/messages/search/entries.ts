@@ -80,15 +80,16 @@ const pieceLength = 100
 
 /**
  * Adds the entries of the next messages in the order of their ids, as one transaction.
- * @param settledId up to here no message can come to light any more
+ * @param visibleUpTo up to here no message can come to light any more
  * @returns the id up to which every message has its entry then
  */
-export async function addNextEntries(channel: Channel, indexedId: number, settledId: number): Promise<number> {
-  if (settledId <= indexedId) return indexedId
-  let upTo = Math.min(indexedId + batchIds, settledId)
+export async function addNextEntries(channel: Channel, indexedId: number, visibleUpTo: number): Promise<number> {
+  if (visibleUpTo <= indexedId) return indexedId
+  let upTo = Math.min(indexedId + batchIds, visibleUpTo)
   const { rows } = await channel.query({ ...selectSayings, values: [indexedId, upTo] })
   // Where ids were left out, the next message may be far away.
-  if (rows.length === 0 && upTo < settledId) upTo = Math.min(await readIdBefore(channel, upTo, settledId), settledId)
+  if (rows.length === 0 && upTo < visibleUpTo)
+    upTo = Math.min(await readIdBefore(channel, upTo, visibleUpTo), visibleUpTo)
   const entries = await makeEntries(rows as Saying[])
   const queries: Query[] = [{ ...advance, values: [indexedId, upTo] }]
   if (entries.length > 0) {
@@ -108,10 +109,10 @@ export async function addNextEntries(channel: Channel, indexedId: number, settle
   return upTo
 }
 
-async function readIdBefore(channel: Channel, id: number, settledId: number): Promise<number> {
+async function readIdBefore(channel: Channel, id: number, visibleUpTo: number): Promise<number> {
   const { rows } = await channel.query({ ...selectNextId, values: [id] })
   const { nextId } = rows[0] as { nextId: number | null }
-  return nextId === null ? settledId : nextId - 1
+  return nextId === null ? visibleUpTo : nextId - 1
 }
 
 async function makeEntries(sayings: readonly Saying[]): Promise<Entry[]> {

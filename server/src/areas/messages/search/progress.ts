@@ -31,7 +31,7 @@ export async function readProgress(channel: Channel): Promise<Progress> {
 const drawNumber = statement('select pg_current_xact_id()::text::bigint as number')
 
 /** Tells up to which id every message is stored, or never will be. */
-export interface Settlement {
+export interface CommitWatch {
   /** @returns that id, as far as this look at the progress and those before it tell */
   look(progress: Progress): Promise<number>
 }
@@ -41,22 +41,22 @@ export interface Settlement {
  * once every transaction that ran then is over: those whose numbers are lower than one drawn thereafter. That one is drawn
  * a look later, in case somebody had drawn his id an instant before his transaction got its number.
  */
-export function createSettlement(channel: Channel): Settlement {
-  let settledId = 0
+export function createCommitWatch(channel: Channel): CommitWatch {
+  let visibleUpTo = 0
   let seenId = 0
   let waiting: { readonly id: number; readonly until: number } | undefined
   return {
     async look({ lastId, oldest }) {
       if (waiting !== undefined && oldest >= waiting.until) {
-        settledId = waiting.id
+        visibleUpTo = waiting.id
         waiting = undefined
       }
-      if (waiting === undefined && seenId > settledId) {
+      if (waiting === undefined && seenId > visibleUpTo) {
         const { rows } = await channel.query({ ...drawNumber, values: [] })
         waiting = { id: seenId, until: (rows[0] as { number: number }).number }
       }
       seenId = lastId
-      return settledId
+      return visibleUpTo
     },
   }
 }

@@ -4,7 +4,7 @@ import type { Log } from '../../../log.ts'
 import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
 import { addNextEntries } from './entries.ts'
-import { createSettlement, readProgress } from './progress.ts'
+import { createCommitWatch, readProgress } from './progress.ts'
 
 /** Fills the search index behind the sends, as one of however many processes there are. */
 export interface SearchWriter {
@@ -43,7 +43,7 @@ const lockNotAvailable = '55P03'
 export function createSearchWriter(database: Database, log: Log): SearchWriter {
   const channel = database.openChannel('parley search writer', settings)
   const stopping = new AbortController()
-  let settlement = createSettlement(channel)
+  let commitWatch = createCommitWatch(channel)
   let measured = performance.eventLoopUtilization()
 
   const isBusy = (): boolean => {
@@ -57,10 +57,10 @@ export function createSearchWriter(database: Database, log: Log): SearchWriter {
     const startedAt = performance.now()
     const progress = await readProgress(channel)
     if (!progress.leads) return pauseMs.failed
-    const settledId = await settlement.look(progress)
-    const indexedId = await addNextEntries(channel, progress.indexedId, settledId)
+    const visibleUpTo = await commitWatch.look(progress)
+    const indexedId = await addNextEntries(channel, progress.indexedId, visibleUpTo)
     const rest = isBusy() ? restTimes.busy : restTimes.free
-    if (indexedId < settledId) return (performance.now() - startedAt) * rest
+    if (indexedId < visibleUpTo) return (performance.now() - startedAt) * rest
     return indexedId < progress.lastId || indexedId > progress.indexedId ? pauseMs.busy : pauseMs.idle
   }
   const tryRound = async (): Promise<number> => {
@@ -70,7 +70,7 @@ export function createSearchWriter(database: Database, log: Log): SearchWriter {
       if (isRetryable(error) || (error as { code?: unknown }).code === lockNotAvailable) return pauseMs.busy
       // While the database is away searches are refused like everything else.
       if (!isConnectionFailure(error)) log.error({ err: error }, 'the search index could not be filled')
-      settlement = createSettlement(channel)
+      commitWatch = createCommitWatch(channel)
       return pauseMs.failed
     }
   }

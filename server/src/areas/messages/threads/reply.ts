@@ -15,11 +15,11 @@ export function reply(
   parent: StoredMessage,
   body: BodyOf<typeof sendThreadMessage>,
 ): ReturnType<typeof send> {
-  const { receiver = otherSide(parent, caller), receiverType = parent.kind === 1 ? 'user' : 'group' } = body
+  const { receiver = peerOf(parent, caller), receiverType = parent.kind === 1 ? 'user' : 'group' } = body
   return send(context, app, caller, { ...body, receiver, receiverType, parentId: parent.id })
 }
 
-function otherSide({ sender, receiver, kind }: StoredMessage, caller: Caller): string {
+function peerOf({ sender, receiver, kind }: StoredMessage, caller: Caller): string {
   const isOwn = caller.kind === 'user' && caller.uid === sender
   return kind === 2 || isOwn ? receiver : sender
 }

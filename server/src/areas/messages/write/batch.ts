@@ -1,4 +1,8 @@
-import { type RisenRow, settleAndTell, settleGroupReceipts } from '../../../chat/conversations/group-receipts.ts'
+import {
+  type RisenRow,
+  raiseAndPublishGroupReceipts,
+  raiseGroupReceipts,
+} from '../../../chat/conversations/group-receipts.ts'
 import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Query } from '../../../store/channel.ts'
 import { growThreadsOf } from '../threads/grow.ts'
@@ -37,7 +41,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
     replies: rows.some(({ parentId }) => parentId !== null),
     roles: rows.some(({ roleRules }) => roleRules !== null),
     muids: rows.some(({ muid }) => muid !== null),
-    told: rows.some(({ told }) => told.bits !== 0),
+    subscribed: rows.some(({ subscribed }) => subscribed.bits !== 0),
   })
   queries.push({
     ...write,
@@ -65,7 +69,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
       options.now,
       texts((row) => row.roleRules),
       texts((row) => list(row.mentioned)),
-      plain(({ told }) => told.bits),
+      plain(({ subscribed }) => subscribed.bits),
     ],
   })
   const groups = rows.filter(({ kind }) => kind === 2)
@@ -77,10 +81,10 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
 /** Raises the staircases of the groups that were written into. */
 function settling(rows: readonly MessageRow[], now: number): Query {
   const groups = [rows.map(({ appId }) => appId), rows.map(({ receiver }) => receiver), now]
-  if (!rows.some(({ told }) => told.ofAll.isHeard)) return { ...settleGroupReceipts, values: groups }
-  const ofAll = rows.map(({ told }) => told.ofAll)
+  if (!rows.some(({ subscribed }) => subscribed.ofAll.isHeard)) return { ...raiseGroupReceipts, values: groups }
+  const ofAll = rows.map(({ subscribed }) => subscribed.ofAll)
   return {
-    ...settleAndTell,
+    ...raiseAndPublishGroupReceipts,
     values: [
       ...groups,
       ofAll.map(({ isHeard }) => isHeard),

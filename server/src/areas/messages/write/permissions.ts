@@ -40,7 +40,7 @@ export function createGroupJudge(database: Queryable): GroupJudge {
   return {
     judge(appId, guid, prefix, content) {
       const { version, scopes } = kept.get(`${appId} ${guid}`) ?? nothingSet
-      const message = messageTraits(content)
+      const message = describeForPermissions(content)
       let deniedScopes = 0
       for (const [scope, bit] of Object.entries(scopeBits) as Array<[keyof typeof scopeBits, number]>) {
         const explicit = scopes[scope]
@@ -57,7 +57,7 @@ export function createGroupJudge(database: Queryable): GroupJudge {
 }
 
 /** What a message shows to those who judge it. */
-export function messageTraits({ category, type, data }: Content): MessageTraits {
+export function describeForPermissions({ category, type, data }: Content): MessageTraits {
   const mimeTypes = attachmentsOf(data).map(({ mimeType }) => (typeof mimeType === 'string' ? mimeType : ''))
   return { category, type, mimeTypes }
 }

@@ -2,7 +2,7 @@ import { messageSendDenial } from '@parley/contract'
 import type { PolicyMap, RolePolicy } from '../../../chat/roles/policies.ts'
 import { isFriendsMode, roleList } from '../../../chat/roles/rules.ts'
 import type { Content } from '../content.ts'
-import { messageTraits, type SendPrefix } from './permissions.ts'
+import { describeForPermissions, type SendPrefix } from './permissions.ts'
 
 /** What roles say about one message. The batch statement compares it with the roles of its sender and receiver. */
 interface RoleRules {
@@ -37,7 +37,7 @@ export function judgeByRoles(policies: PolicyMap, kind: 1 | 2, prefix: SendPrefi
 function isDenied(policy: RolePolicy, kind: 1 | 2, prefix: SendPrefix, content: Content): boolean {
   if (policy.restricted.has(prefix === 'sendMessage' ? 'createMessage' : 'createMessageThread')) return true
   if (roleList(policy, `${prefix}.allowedReceiverTypes`)?.includes(kind === 1 ? 'user' : 'group') === false) return true
-  return messageSendDenial(policy.permissions, prefix, messageTraits(content), true) !== undefined
+  return messageSendDenial(policy.permissions, prefix, describeForPermissions(content), true) !== undefined
 }
 
 function isFriendsOnly(policy: RolePolicy): boolean {

@@ -1,4 +1,4 @@
-import type { ToldOfAll } from '../../../chat/conversations/group-receipts.ts'
+import type { GroupReceiptSubscriptions } from '../../../chat/conversations/group-receipts.ts'
 
 /** One message on its way into the database, as the columns of the batch statement take it. */
 export interface MessageRow {
@@ -28,20 +28,20 @@ export interface MessageRow {
   /** What the roles of the app say about it, see role-rules.ts; null where they let everybody send it. */
   readonly roleRules: string | null
   /** Who hears of it. */
-  readonly told: ToldOfSend
-  /** That it was sent with, and so need not be told. */
+  readonly subscribed: SendSubscriptions
+  /** That it was sent with, and so is not notified. */
   readonly device: string | undefined
 }
 
 /** Which events of a message somebody waits for, see server/src/events. */
-export interface ToldOfSend {
-  /** Bits of `tellings`. */
+export interface SendSubscriptions {
+  /** Bits of `eventBits`. */
   readonly bits: number
-  readonly ofAll: ToldOfAll
+  readonly ofAll: GroupReceiptSubscriptions
 }
 
 /** `message_sent`, `user_mentioned` and receipts are kept in the log; receipts are heard of by somebody, kept or not. */
-export const tellings = { sent: 1, mentioned: 2, delivered: 4, read: 8, receipts: 16 } as const
+export const eventBits = { sent: 1, mentioned: 2, delivered: 4, read: 8, receipts: 16 } as const
 
 /** What became of a row. `id` null without a refusal: its muid is stored already. */
 export interface WrittenRow {

@@ -1,5 +1,5 @@
 import { type Statement, statement } from '../../../store/statement.ts'
-import { tellings } from './row.ts'
+import { eventBits } from './row.ts'
 
 /** What the messages of a batch have, one or the other of them; all else is not looked for. */
 export interface Needs {
@@ -12,7 +12,7 @@ export interface Needs {
   /** Has a muid, and may be stored already. */
   readonly muids: boolean
   /** Somebody hears of it. */
-  readonly told: boolean
+  readonly subscribed: boolean
 }
 
 const when = (isNeeded: boolean, sql: string) => (isNeeded ? sql : '')
@@ -65,12 +65,12 @@ const unlessKnown = `
     returning id`
 
 /**
- * What a sender received by sending is told as his marks are (conversations/marks.ts): by the newest message of others
+ * What a sender received by sending is published as marks are (conversations/marks.ts): by the newest message of others
  * that is covered now and was not before. It comes before the message.
  */
 const events = `,
   received as materialized (
-    select d.n, d.app_id, d.conversation, d.id, d.told, m.id as message,
+    select d.n, d.app_id, d.conversation, d.id, d.subscribed, m.id as message,
       case when d.reads then 'message_read_receipt' else 'message_delivery_receipt' end as receipt,
       json_build_object('kind', d.kind, 'first', d.first, 'second', d.second, 'uid', d.sender, 'at', $21::bigint) as data
     from side d
@@ -89,23 +89,23 @@ const events = `,
       limit 1
     ) m
     where (d.delivers or d.reads)
-    and d.told & ${tellings.receipts} <> 0
+    and d.subscribed & ${eventBits.receipts} <> 0
   ),
-  told as (
+  logged as (
     insert into events (app_id, trigger, conversation, message, data, created_at)
     select app_id, trigger, conversation, message, data, $21::bigint
     from (
       select id, 1 as place, app_id, receipt as trigger, conversation, message, data
       from received
-      where told & case receipt when 'message_read_receipt' then ${tellings.read} else ${tellings.delivered} end <> 0
+      where subscribed & case receipt when 'message_read_receipt' then ${eventBits.read} else ${eventBits.delivered} end <> 0
       union all
       select id, 2, app_id, 'message_sent', conversation, id, '{}'
       from stored
-      where told & ${tellings.sent} <> 0
+      where subscribed & ${eventBits.sent} <> 0
       union all
       select id, 3, app_id, 'user_mentioned', conversation, id, '{}'
       from stored
-      where told & ${tellings.mentioned} <> 0
+      where subscribed & ${eventBits.mentioned} <> 0
       and mentioned is not null
       order by 1, 2
     ) e
@@ -130,7 +130,7 @@ const receipts = `union all
  * Two forms keep the planner from what is slow here: \`case\` in a join condition, so that nothing is looked up where it
  * cannot be, and \`(... in ...) is true\`, so that the rows are hashed and not compared one with another.
  */
-const writing = ({ groups, replies, roles, muids, told }: Needs) => `
+const writing = ({ groups, replies, roles, muids, subscribed }: Needs) => `
   with request as materialized (
     select *
     from unnest(
@@ -139,7 +139,7 @@ const writing = ({ groups, replies, roles, muids, told }: Needs) => `
       $18::int[], $19::bigint[], $20::boolean[], $22::text[], $23::text[], $24::int[]
     ) as r(
       n, app_id, sender, kind, receiver, first, second, category, type, data, muid, parent_id, quoted_id, tags, traits,
-      countable, as_app, denied_scopes, permissions_version, both_write, role_rules, mentioned, told
+      countable, as_app, denied_scopes, permissions_version, both_write, role_rules, mentioned, subscribed
     )
   ),
   checked as materialized (
@@ -195,7 +195,7 @@ const writing = ({ groups, replies, roles, muids, told }: Needs) => `
   ),
   stored as materialized (
     select n, app_id, id, conversation, sender, kind, first, second, sent_at, last_sent_at, last_id, both_write, mentioned,
-      told, sender_revision, receiver_revision, kind = 2 or both_write or last_sender is distinct from sender as moves_marks
+      subscribed, sender_revision, receiver_revision, kind = 2 or both_write or last_sender is distinct from sender as moves_marks
     from numbered
     ${when(muids, 'where (id in (select id from inserted)) is true')}
   ),
@@ -215,14 +215,14 @@ const writing = ({ groups, replies, roles, muids, told }: Needs) => `
     and c.key = l.conversation
   ),
   side as materialized (
-    select l.n, l.app_id, l.sender, l.conversation, l.kind, l.first, l.second, l.sent_at, l.id, l.told,
+    select l.n, l.app_id, l.sender, l.conversation, l.kind, l.first, l.second, l.sent_at, l.id, l.subscribed,
       s.delivered_sent_at, s.delivered_id, s.read_sent_at, s.read_id,
       (s.delivered_sent_at, s.delivered_id) < (coalesce(l.last_sent_at, 0), coalesce(l.last_id, 0))
         or l.both_write as delivers,
       (s.read_sent_at, s.read_id) < (coalesce(l.last_sent_at, 0), coalesce(l.last_id, 0)) or l.both_write as reads
     from (
       select distinct on (m.app_id, m.conversation, m.sender) m.n, m.app_id, m.conversation, m.kind, m.first, m.second,
-        m.sender, m.sent_at, m.id, m.last_sent_at, m.last_id, m.both_write, m.told
+        m.sender, m.sent_at, m.id, m.last_sent_at, m.last_id, m.both_write, m.subscribed
       from stored m
       where m.moves_marks
       order by m.app_id, m.conversation, m.sender, m.id desc
@@ -243,7 +243,7 @@ const writing = ({ groups, replies, roles, muids, told }: Needs) => `
     select app_id, conversation, sender, case when reads then 2 else 1 end, sent_at, id, $21::bigint
     from side
     where delivers or reads
-  )${when(told, events)}
+  )${when(subscribed, events)}
   select json_agg(
     json_build_array(n, refusal, id, sent_at, sender_revision, receiver_revision, conversation, receipt)
   ) as written
@@ -254,14 +254,14 @@ const writing = ({ groups, replies, roles, muids, told }: Needs) => `
     select n, refusal, null, null, sender_revision, receiver_revision, null, null
     from checked
     where n not in (select n from stored)
-    ${when(told, receipts)}
+    ${when(subscribed, receipts)}
   ) w`
 
 const statements = new Map<string, Statement>()
 
 /** The statement for batches with these needs. */
 export function writeStatement(needs: Needs): Statement {
-  const key = `${needs.groups} ${needs.replies} ${needs.roles} ${needs.muids} ${needs.told}`
+  const key = `${needs.groups} ${needs.replies} ${needs.roles} ${needs.muids} ${needs.subscribed}`
   const known = statements.get(key)
   if (known !== undefined) return known
   const made = statement(writing(needs))

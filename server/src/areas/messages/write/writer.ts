@@ -7,7 +7,7 @@ import { type Coalescer, createCoalescer } from '../../../store/coalesce.ts'
 import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
 import { createImportWriter, type ImportWriter } from '../import/writer.ts'
-import { createTellingOrder, type TellingOrder } from '../publish-order.ts'
+import { createPublishOrder, type PublishOrder } from '../publish-order.ts'
 import { batchQueries, risenRows, writtenRows } from './batch.ts'
 import { createEntityCache, type EntityCache } from './entities.ts'
 import { createGroupJudge, type GroupJudge } from './permissions.ts'
@@ -27,7 +27,7 @@ export interface MessageWriter {
   /** Senders and receivers as answers show them. */
   readonly entities: EntityCache
   /** Tells what was written in the order in which it was. */
-  readonly order: TellingOrder
+  readonly order: PublishOrder
   /** Writes what is imported. */
   readonly imports: ImportWriter
 }
@@ -71,7 +71,7 @@ export function createMessageWriter(database: Database, metrics: Metrics, events
     },
     judge: createGroupJudge(database),
     entities: createEntityCache(database),
-    order: createTellingOrder(events.bus),
+    order: createPublishOrder(events.bus),
     imports,
   }
 }

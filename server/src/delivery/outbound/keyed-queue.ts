@@ -1,5 +1,5 @@
 /** Work that is done at once with others, but in order with what has the same key. */
-export interface Lanes<Item> {
+export interface KeyedQueue<Item> {
   /** @param key items of one key are done one after the other, in the order added; undefined: whenever there is room */
   add(item: Item, key: number | undefined): void
   /** Items that are waiting or being done. */
@@ -13,7 +13,7 @@ export interface Lanes<Item> {
 }
 
 /** @param work must not throw */
-export function createLanes<Item>(width: number, work: (item: Item) => Promise<void>): Lanes<Item> {
+export function createKeyedQueue<Item>(width: number, work: (item: Item) => Promise<void>): KeyedQueue<Item> {
   interface Chain {
     readonly key: number | undefined
     readonly items: Item[]
@@ -38,7 +38,7 @@ export function createLanes<Item>(width: number, work: (item: Item) => Promise<v
     notify()
   }
   const pump = () => {
-    while (running < lanes.width) {
+    while (running < queue.width) {
       const chain = ready.shift()
       if (chain === undefined) return
       const item = chain.items.shift() as Item
@@ -48,7 +48,7 @@ export function createLanes<Item>(width: number, work: (item: Item) => Promise<v
     }
   }
 
-  const lanes: Lanes<Item> = {
+  const queue: KeyedQueue<Item> = {
     width,
     get size() {
       return waiting + running
@@ -77,5 +77,5 @@ export function createLanes<Item>(width: number, work: (item: Item) => Promise<v
       return waiting + running <= size ? Promise.resolve() : new Promise((resolve) => watchers.push({ size, resolve }))
     },
   }
-  return lanes
+  return queue
 }

@@ -2,15 +2,15 @@
  * What happens in one conversation is told in the order in which it happened, also where something must be read before
  * it can be told: then what comes behind waits.
  */
-export class Lanes {
-  private readonly lanes = new Map<string, Promise<void>>()
+export class ConversationQueues {
+  private readonly queues = new Map<string, Promise<void>>()
   private waiting = 0
 
   isEmpty(key: string): boolean {
-    return !this.lanes.has(key)
+    return !this.queues.has(key)
   }
 
-  /** How much waits in all lanes. */
+  /** How much waits in all queues. */
   get length(): number {
     return this.waiting
   }
@@ -18,16 +18,16 @@ export class Lanes {
   /** Runs `job` when all before it in this lane are through. It must not throw. */
   add(key: string, job: () => Promise<void>): void {
     this.waiting++
-    const before = this.lanes.get(key)
+    const before = this.queues.get(key)
     const run = (before === undefined ? job() : before.then(job)).then(() => {
       this.waiting--
-      if (this.lanes.get(key) === run) this.lanes.delete(key)
+      if (this.queues.get(key) === run) this.queues.delete(key)
     })
-    this.lanes.set(key, run)
+    this.queues.set(key, run)
   }
 
   /** Resolves when nothing waits. */
   async drain(): Promise<void> {
-    while (this.lanes.size > 0) await Promise.all(this.lanes.values())
+    while (this.queues.size > 0) await Promise.all(this.queues.values())
   }
 }

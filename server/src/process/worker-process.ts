@@ -1,11 +1,11 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Materials } from './foundation.ts'
+import type { WorkerSetup } from './foundation.ts'
 import type { FromPrimary, FromWorker, MetricJson } from './messages.ts'
 
 /** One worker, seen from the primary. */
-export interface Member {
+export interface WorkerProcess {
   readonly number: number
   readonly pid: number
   state: 'starting' | 'ready' | 'stopping' | 'ended'
@@ -26,11 +26,11 @@ const stopTimeoutMs = 9_000
 const startTimeoutMs = 120_000
 
 /** @param onWanted a worker is asked for the metrics of all */
-export function startMember(
+export function startWorkerProcess(
   number: number,
-  materials: () => Promise<Materials>,
+  setup: () => Promise<WorkerSetup>,
   onWanted: () => Promise<string>,
-): Member {
+): WorkerProcess {
   const worker = cluster.fork()
   const letGo = watchHandover(worker)
   const asked = new Map<number, (metrics: readonly MetricJson[]) => void>()
@@ -60,7 +60,7 @@ export function startMember(
     switch (message.type) {
       case 'hello':
         try {
-          tell(worker, { type: 'begin', number, materials: await materials() })
+          tell(worker, { type: 'begin', number, setup: await setup() })
         } catch (error) {
           reason = (error as Error).message
           worker.process.kill('SIGKILL')
@@ -84,7 +84,7 @@ export function startMember(
     }
   })
 
-  const member: Member = {
+  const member: WorkerProcess = {
     number,
     pid: worker.process.pid as number,
     state: 'starting',
