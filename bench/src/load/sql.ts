@@ -7,7 +7,7 @@ import type { Run } from '../measure.ts'
 export interface SqlShape {
   /** What each statement counts for; 1 without it. */
   readonly rowsEach?: number
-  /** Connections that share all statements under way, as a pipeline each; one for each list of values without it. */
+  /** Connections that share all statements under way, as a pipeline each; without it or with 0 one for each list of values. */
   readonly pipelines?: number
 }
 
@@ -19,10 +19,10 @@ export async function repeatSql(
   { service, extent, readCpu }: Bench,
   statement: { readonly name: string; readonly text: string },
   values: readonly (readonly unknown[][])[],
-  { rowsEach = 1, pipelines }: SqlShape = {},
+  { rowsEach = 1, pipelines = 0 }: SqlShape = {},
 ): Promise<Run> {
-  const settings = { ...service.database, ...(pipelines !== undefined && { pipeline: true }) } as pg.ClientConfig
-  const clients = times(pipelines ?? values.length, () => new pg.Client(settings))
+  const settings = { ...service.database, pipeline: pipelines > 0 } as pg.ClientConfig
+  const clients = times(pipelines || values.length, () => new pg.Client(settings))
   await Promise.all(clients.map((client) => client.connect()))
   const latency = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 })
   let count = 0

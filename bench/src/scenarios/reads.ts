@@ -62,6 +62,12 @@ export function pageKinds(bench: Bench): PageKind[] {
   ]
 }
 
+/** The same, but of newest pages only those that are full. */
+export function fullPages(bench: Bench): PageKind[] {
+  const [first, ...others] = pageKinds(bench)
+  return [{ ...(first as PageKind), requests: async () => times(hubs, (h) => newestWith(h, 0)) }, ...others]
+}
+
 /** Reads what the first round has imported, so they come after that. */
 export function reads(bench: Bench): Scenario[] {
   return pageKinds(bench).map(({ id, name, requests }) => ({
