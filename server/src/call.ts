@@ -1,36 +1,9 @@
 import type { AnswerOf, BodyOf, HeadersOf, Operation, ParamsOf, QueryOf } from '@parley/contract'
+import type { App, Caller } from './chat/identity.ts'
 import type { RolePolicy } from './chat/roles/policies.ts'
 import type { UserRow } from './chat/users/rows.ts'
 import type { Context } from './context.ts'
 import type { UploadedFile } from './media/library.ts'
-
-/** A tenant. Its users, groups and messages never meet those of another. */
-export interface App {
-  /** Surrogate key, leading every table. */
-  readonly appId: number
-  /** The app's id on the wire. */
-  readonly name: string
-  readonly region: string
-}
-
-/**
- * Who asks. `app`: an API key without `onBehalfOf`, no rule of roles, scopes, blocks or membership applies.
- * `user`: all of them do; he came with his own token, or an API key acts on his behalf.
- */
-export type Caller =
-  | { readonly kind: 'app'; readonly keyDigest: Buffer; readonly scope: 'fullAccess' | 'authOnly' }
-  | ({ readonly kind: 'user'; readonly uid: string; readonly via: 'key' } & Device)
-  | ({ readonly kind: 'user'; readonly uid: string; readonly via: 'token'; readonly authToken: string } & Device)
-
-interface Device {
-  /** The device or browser tab that acts (header `resource`); it is not told by socket what it did itself. */
-  readonly device?: string
-}
-
-/** The device that acts, where it is a user's and the request names it. */
-export function actingDevice(caller: Caller): string | undefined {
-  return caller.kind === 'user' ? caller.device : undefined
-}
 
 /** Who acts, by what the declaration says of `onBehalfOf`: always a user, a user or the app (`undefined`), or nobody. */
 export type ActorOf<O extends Operation> = O['onBehalfOf'] extends 'required'

@@ -6,7 +6,7 @@ import { type Landmarks, readLandmarks } from '../../bench/src/lists/landmarks.t
 import type { WorldSizes } from '../../bench/src/seed/sizes.ts'
 import { seedWorld } from '../../bench/src/seed/world.ts'
 import { ensureKey } from '../src/areas/api-keys/keys.ts'
-import type { App } from '../src/call.ts'
+import type { App } from '../src/chat/identity.ts'
 import { findDrift } from '../src/doctor/drift.ts'
 import { statement } from '../src/store/statement.ts'
 import { type Service, startParley } from './http/watched.ts'

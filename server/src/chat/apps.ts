@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { App } from '../call.ts'
 import type { Database } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
+import type { App } from './identity.ts'
 
 /** The system user of every app: actor and sender where no user acts, owner of groups made without one. */
 export const systemUid = 'app_system'

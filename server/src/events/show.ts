@@ -1,5 +1,5 @@
-import type { App } from '../call.ts'
 import { systemUid } from '../chat/apps.ts'
+import type { App } from '../chat/identity.ts'
 import type { Context } from '../context.ts'
 import { showLegacy } from './legacy.ts'
 import { showCurrent } from './payloads.ts'

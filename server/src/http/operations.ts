@@ -1,6 +1,7 @@
 import { badRequest, governanceOf } from '@parley/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { App, Caller, Route } from '../call.ts'
+import type { Route } from '../call.ts'
+import type { App, Caller } from '../chat/identity.ts'
 import { requireGoverned } from '../chat/roles/rules.ts'
 import { requireActiveUser } from '../chat/users/require.ts'
 import type { Context } from '../context.ts'

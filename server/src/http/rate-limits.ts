@@ -1,6 +1,6 @@
 import { ApiError, type Operation } from '@parley/contract'
 import type { FastifyReply } from 'fastify'
-import type { App, Caller } from '../call.ts'
+import type { App, Caller } from '../chat/identity.ts'
 import type { RateLimitName, RateLimits } from '../config/index.ts'
 import type { RedisLink } from '../store/redis.ts'
 import { type CountInRedis, countInRedis } from './shared-counts.ts'

@@ -1,6 +1,6 @@
 import { badRequest, limits, type Operation } from '@parley/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { App } from '../call.ts'
+import type { App } from '../chat/identity.ts'
 import type { MediaLibrary, UploadedFile } from '../media/library.ts'
 import { unsupportedMediaType } from '../protocol/errors.ts'
 import { parseForm } from './form.ts'

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError, badRequest, type Operation } from '@parley/contract'
-import type { App, Caller } from '../call.ts'
 import { findTokenOwner } from '../chat/credentials/tokens.ts'
+import type { App, Caller } from '../chat/identity.ts'
 import type { Context } from '../context.ts'
 
 /** The app that a request is for: by host name `{appId}.<anything>-{region}.<domain>`, else header `appId`, else the default. */

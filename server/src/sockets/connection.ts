@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { type PresenceSubscription, type SocketClose, socketCloses } from '@parley/contract'
 import type { WebSocket } from 'ws'
-import type { App } from '../call.ts'
+import type { App } from '../chat/identity.ts'
 import type { SocketSettings } from '../config/sockets.ts'
 import { encodeFrame } from './frames.ts'
 import type { ConnectionInfo } from './presence/store.ts'

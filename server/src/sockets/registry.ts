@@ -1,4 +1,4 @@
-import type { App } from '../call.ts'
+import type { App } from '../chat/identity.ts'
 import type { RolePolicy } from '../chat/roles/policies.ts'
 import type { Audience } from './audiences.ts'
 import type { Connection } from './connection.ts'

@@ -1,6 +1,6 @@
 import type { Message } from '@parley/contract'
-import type { App } from '../call.ts'
 import { systemUid } from '../chat/apps.ts'
+import type { App } from '../chat/identity.ts'
 import { readMessages } from '../chat/messages/rows.ts'
 import { showMessages } from '../chat/messages/show.ts'
 import { conversationId } from '../chat/naming.ts'

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Agent, request } from 'undici'
 import type { Parley } from '../../src/app.ts'
 import { ensureKey } from '../../src/areas/api-keys/keys.ts'
-import type { App } from '../../src/call.ts'
+import type { App } from '../../src/chat/identity.ts'
 import type { Context } from '../../src/context.ts'
 import { sharedService } from './service.ts'
 

@@ -1,5 +1,6 @@
 import { ApiError, createApiKey, deleteApiKey, getApiKey, listApiKeys, updateApiKey } from '@parley/contract'
-import { type Caller, serve } from '../../call.ts'
+import { serve } from '../../call.ts'
+import type { Caller } from '../../chat/identity.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import { changeKey, insertKey, readKey, removeKey, selectKeys } from './keys.ts'
 

@@ -1,5 +1,6 @@
 import * as contract from '@parley/contract'
-import { type App, serve } from '../../call.ts'
+import { serve } from '../../call.ts'
+import type { App } from '../../chat/identity.ts'
 import { roleList } from '../../chat/roles/rules.ts'
 import { requireActiveUser, requireUser } from '../../chat/users/require.ts'
 import { showUsers } from '../../chat/users/view.ts'

@@ -24,7 +24,7 @@ import {
   updateGroupConversation,
   updateUserConversation,
 } from '@parley/contract'
-import { type App, actingDevice, type Caller, serve } from '../../call.ts'
+import { serve } from '../../call.ts'
 import {
   type ParticipantState,
   peerOf,
@@ -39,6 +39,7 @@ import {
 } from '../../chat/conversations/require.ts'
 import { showConversations } from '../../chat/conversations/show.ts'
 import { readMembership } from '../../chat/groups/access.ts'
+import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { conversationId } from '../../chat/naming.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { readBlockInfo } from '../../chat/users/block-info.ts'

@@ -1,5 +1,6 @@
 import { type ImportKind, importGroups, importMembers, importMessages, importUsers } from '@parley/contract'
-import { type App, serve } from '../../call.ts'
+import { serve } from '../../call.ts'
+import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import { storeGroups } from './groups.ts'
 import { storeMembers } from './members.ts'

@@ -1,5 +1,5 @@
 import { type AnswerOf, badRequest, type listEvents, type PulledEvent, type QueryOf } from '@parley/contract'
-import type { App } from '../../call.ts'
+import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import { listenersTopic } from '../../events/listening.ts'
 import { type EventRow, eventColumns } from '../../events/rows.ts'

@@ -6,7 +6,8 @@ import {
   type QueryOf,
   removeFriends as removeFriendsOperation,
 } from '@parley/contract'
-import { type App, serve } from '../../call.ts'
+import { serve } from '../../call.ts'
+import type { App } from '../../chat/identity.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { showUsers } from '../../chat/users/view.ts'
 import type { Context } from '../../context.ts'

@@ -1,5 +1,6 @@
 import { ApiError, getMe, getSettings, logOut, recordUserSession, updateMe } from '@parley/contract'
-import { type App, type Caller, serve } from '../../call.ts'
+import { serve } from '../../call.ts'
+import type { App, Caller } from '../../chat/identity.ts'
 import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { showUser, type UserRow } from '../../chat/users/rows.ts'

@@ -1,5 +1,5 @@
-import type { App } from '../../call.ts'
 import { readGroups, showGroup } from '../../chat/groups/rows.ts'
+import type { App } from '../../chat/identity.ts'
 import { conversationId } from '../../chat/naming.ts'
 import { readUsers, showUser } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'

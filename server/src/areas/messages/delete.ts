@@ -1,7 +1,7 @@
 import { ApiError, type Message } from '@parley/contract'
 import { sql } from 'kysely'
-import type { App } from '../../call.ts'
 import { systemUid } from '../../chat/apps.ts'
+import type { App } from '../../chat/identity.ts'
 import { writeMessageAction } from '../../chat/messages/actions.ts'
 import {
   type ActingEditor,

@@ -1,6 +1,6 @@
 import { ApiError, type BodyOf, type Message, type updateMessage } from '@parley/contract'
-import type { App } from '../../call.ts'
 import { systemUid } from '../../chat/apps.ts'
+import type { App } from '../../chat/identity.ts'
 import { writeMessageAction } from '../../chat/messages/actions.ts'
 import {
   type ActingEditor,

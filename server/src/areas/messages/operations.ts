@@ -8,9 +8,10 @@ import {
   sendMessage,
   updateMessage,
 } from '@parley/contract'
-import { actingDevice, serve } from '../../call.ts'
+import { serve } from '../../call.ts'
 import { findNamedConversations, findUserConversation } from '../../chat/conversations/find.ts'
 import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
+import { actingDevice } from '../../chat/identity.ts'
 import { readMessageId, requireMessage, showOne } from '../../chat/messages/read.ts'
 import { groupLimits } from '../../chat/sight/group-limits.ts'
 import { requireOpenMessage, roleLimits } from '../../chat/sight/role-limits.ts'

@@ -1,7 +1,7 @@
 import { ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage } from '@parley/contract'
-import { type App, actingDevice, type Caller } from '../../call.ts'
 import { systemUid } from '../../chat/apps.ts'
 import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
+import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { mediaKeysOf, recordUses } from '../../chat/messages/file-uses.ts'
 import { readMentions } from '../../chat/messages/mentions.ts'
 import { readByMuid, readMessages, type StoredMessage } from '../../chat/messages/rows.ts'

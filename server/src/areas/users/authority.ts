@@ -1,6 +1,6 @@
 import { ApiError } from '@parley/contract'
-import type { Caller } from '../../call.ts'
 import { systemUid } from '../../chat/apps.ts'
+import type { Caller } from '../../chat/identity.ts'
 
 /**
  * Is the caller the app's own backend, with a fullAccess key? An authOnly key lies in front ends, where anybody can read

@@ -1,4 +1,4 @@
-import type { App } from '../../call.ts'
+import type { App } from '../../chat/identity.ts'
 import type { ShownEvent } from '../../events/show.ts'
 
 /** What a sample event fires. */

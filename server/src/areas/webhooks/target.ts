@@ -1,4 +1,4 @@
-import type { App } from '../../call.ts'
+import type { App } from '../../chat/identity.ts'
 import type { Queryable } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'

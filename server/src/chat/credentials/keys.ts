@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import type { App } from '../../call.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
+import type { App } from '../identity.ts'
 
 export type KeyScope = 'fullAccess' | 'authOnly'
 

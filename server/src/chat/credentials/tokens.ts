@@ -1,7 +1,7 @@
-import type { App } from '../../call.ts'
 import type { Queryable } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
+import type { App } from '../identity.ts'
 
 const select = statement(`
   select t.uid

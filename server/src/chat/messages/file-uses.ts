@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { App } from '../../call.ts'
 import { removeUnused } from '../../media/library.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
+import type { App } from '../identity.ts'
 import { attachmentsOf } from './traits.ts'
 
 const insert = statement(`

@@ -1,9 +1,9 @@
 import type { ScopePermissionKey } from '@parley/contract'
-import type { App } from '../../call.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type Membership, readMembership } from '../groups/access.ts'
 import { requireScopePermission } from '../groups/permissions.ts'
 import { type GroupRow, readGroup } from '../groups/rows.ts'
+import type { App } from '../identity.ts'
 import { unknownMessage } from './read.ts'
 import type { StoredMessage } from './rows.ts'
 

@@ -1,5 +1,5 @@
 import { sampleEvent, type Target } from '../../areas/webhooks/index.ts'
-import type { App } from '../../call.ts'
+import type { App } from '../../chat/identity.ts'
 import { type EventRow, eventColumns } from '../../events/rows.ts'
 import { type ShownEvent, showEvents } from '../../events/show.ts'
 import type { Database } from '../../store/database.ts'

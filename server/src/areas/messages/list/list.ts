@@ -1,5 +1,5 @@
 import type { CursorMeta, Message, MessageCount } from '@parley/contract'
-import type { App } from '../../../call.ts'
+import type { App } from '../../../chat/identity.ts'
 import { type StoredMessage, selectStored } from '../../../chat/messages/rows.ts'
 import { type ShowOptions, showMessages } from '../../../chat/messages/show.ts'
 import { conversationId } from '../../../chat/naming.ts'

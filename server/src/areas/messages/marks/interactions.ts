@@ -1,5 +1,5 @@
 import { ApiError, badRequest } from '@parley/contract'
-import type { App } from '../../../call.ts'
+import type { App } from '../../../chat/identity.ts'
 import { changeMessage } from '../../../chat/messages/change.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'

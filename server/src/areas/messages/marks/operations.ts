@@ -7,7 +7,8 @@ import {
   unpinMessage,
   unsaveMessage,
 } from '@parley/contract'
-import { type App, serve } from '../../../call.ts'
+import { serve } from '../../../call.ts'
+import type { App } from '../../../chat/identity.ts'
 import { readMessageId, requireMessage, showOne } from '../../../chat/messages/read.ts'
 import type { Viewer } from '../../../chat/sight/sight.ts'
 import { readUser } from '../../../chat/users/rows.ts'

@@ -1,6 +1,6 @@
 import { ApiError, limits } from '@parley/contract'
-import type { App } from '../../../call.ts'
 import { systemUid } from '../../../chat/apps.ts'
+import type { App } from '../../../chat/identity.ts'
 import { changeMessage, type Editor } from '../../../chat/messages/change.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { traits } from '../../../chat/messages/traits.ts'

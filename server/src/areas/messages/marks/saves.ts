@@ -1,6 +1,6 @@
 import { ApiError, limits } from '@parley/contract'
-import type { App } from '../../../call.ts'
 import { lockConversation } from '../../../chat/conversations/membership.ts'
+import type { App } from '../../../chat/identity.ts'
 import { requireMessage, unknownMessage } from '../../../chat/messages/read.ts'
 import { readMessages } from '../../../chat/messages/rows.ts'
 import { traits } from '../../../chat/messages/traits.ts'

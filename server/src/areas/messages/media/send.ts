@@ -1,4 +1,4 @@
-import type { App } from '../../../call.ts'
+import type { App } from '../../../chat/identity.ts'
 import type { Context } from '../../../context.ts'
 import type { UploadedFile } from '../../../media/library.ts'
 import { dataOfForm } from './form.ts'

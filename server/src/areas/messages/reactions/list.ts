@@ -1,7 +1,7 @@
 import { type CursorMeta, limits, type listReactions as operation, type QueryOf, type Reaction } from '@parley/contract'
 import { sql } from 'kysely'
-import type { App } from '../../../call.ts'
 import { allowedScopes } from '../../../chat/groups/permissions.ts'
+import type { App } from '../../../chat/identity.ts'
 import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
 import { requireMessage } from '../../../chat/messages/read.ts'
 import { readUsers, showDeletedUser } from '../../../chat/users/rows.ts'

@@ -4,7 +4,8 @@ import {
   listReactions as listReactionsOperation,
   removeReaction as removeReactionOperation,
 } from '@parley/contract'
-import { type App, actingDevice, serve } from '../../../call.ts'
+import { serve } from '../../../call.ts'
+import { type App, actingDevice } from '../../../chat/identity.ts'
 import { readMessageId, requireMessage, showOne } from '../../../chat/messages/read.ts'
 import type { Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'

@@ -8,7 +8,7 @@ import {
   type Thread,
 } from '@parley/contract'
 import { sql } from 'kysely'
-import type { App } from '../../../call.ts'
+import type { App } from '../../../chat/identity.ts'
 import { readMessages, type StoredMessage, selectStored } from '../../../chat/messages/rows.ts'
 import { showMessages } from '../../../chat/messages/show.ts'
 import { cursorMeta } from '../../../paging.ts'

@@ -1,5 +1,5 @@
 import type { BodyOf, sendThreadMessage } from '@parley/contract'
-import type { App, Caller } from '../../../call.ts'
+import type { App, Caller } from '../../../chat/identity.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import type { Context } from '../../../context.ts'
 import { send } from '../send.ts'

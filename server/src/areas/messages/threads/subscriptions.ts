@@ -1,5 +1,5 @@
 import { ApiError } from '@parley/contract'
-import type { App } from '../../../call.ts'
+import type { App } from '../../../chat/identity.ts'
 import { changeMessage } from '../../../chat/messages/change.ts'
 import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
 import { requireMessage } from '../../../chat/messages/read.ts'
