@@ -1,31 +1,20 @@
 import { ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
-import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
-import { mediaKeysOf, recordUses } from '../../chat/messages/file-uses.ts'
-import { readMentions } from '../../chat/messages/mentions.ts'
-import { readByMuid, readMessages, type StoredMessage } from '../../chat/messages/rows.ts'
-import { showMessages, showQuoted } from '../../chat/messages/show.ts'
 import { traitsOf } from '../../chat/messages/traits.ts'
-import { conversationId } from '../../chat/naming.ts'
-import { readVisible } from '../../chat/sight/sight.ts'
-import { requireActiveUser } from '../../chat/users/require.ts'
 import type { Context } from '../../context.ts'
-import type { Queryable } from '../../store/database.ts'
+import { keepFiles, showSent, showStored } from './answer.ts'
 import { askBeforeSending } from './before.ts'
 import { type Content, checkContent } from './content.ts'
 import { publishSent, sendSubscriptions } from './publish.ts'
+import { isRelated, readRelated, unrelated } from './related.ts'
+import { readTarget, type Target } from './target.ts'
 import type { Judgement } from './write/permissions.ts'
+import { refusalError } from './write/refusal-error.ts'
 import { judgeByRoles } from './write/role-rules.ts'
-import type { MessageRow, Refusal, WrittenRow } from './write/row.ts'
+import type { MessageRow } from './write/row.ts'
 
 type SendBody = BodyOf<typeof sendMessage>
-
-/** Where one message goes. */
-interface Target {
-  readonly kind: 1 | 2
-  readonly receiver: string
-}
 
 /** The outcome for one of several receivers. */
 type Outcome = { success: true; data: Message } | ({ success: false } & ErrorBody)
@@ -65,14 +54,6 @@ async function outcomeOf(sent: Promise<Message>): Promise<Outcome> {
     if (error instanceof ApiError) return { success: false, ...error.toBody() }
     throw error
   }
-}
-
-function readTarget({ receiver, receiverType }: SendBody): Target {
-  if (receiver === undefined) throw new ApiError('ERR_EMPTY_RECEIVER', 'receiver is missing.')
-  if (receiverType !== 'user' && receiverType !== 'group') {
-    throw new ApiError('ERR_INVALID_RECEIVER_TYPE', 'receiverType must be user or group.')
-  }
-  return { kind: receiverType === 'user' ? 1 : 2, receiver: receiver.toLowerCase() }
 }
 
 const maxJudgements = 5
@@ -134,160 +115,5 @@ async function sendTo(
   }
 }
 
-/** A file whose message is told or answered stays: it is noted before; a retry finds it missing and notes it again. */
-function keepFiles({ database }: Context, app: App, message: Message): Message | Promise<Message> {
-  const keys = mediaKeysOf(app, message.data)
-  return keys.length === 0 ? message : recordUses(database, app, Number(message.id), keys).then(() => message)
-}
-
 /** Blocks are what matters between two users. */
 const nothingDenied: Judgement = { deniedScopes: 0, permissionsVersion: 0 }
-
-/** The messages that this one replies to and quotes, which must be of the same conversation, as far as they are named. */
-interface Related {
-  readonly parent?: StoredMessage
-  readonly quoted?: StoredMessage
-  /** The answer shows what is quoted, unless it is hidden from the sender in lists too. */
-  readonly showsQuoted: boolean
-}
-
-const unrelated: Related = { showsQuoted: false }
-
-function isRelated({ parentId, quotedMessageId }: SendBody): boolean {
-  return parentId !== undefined || quotedMessageId !== undefined
-}
-
-async function readRelated(
-  context: Context,
-  app: App,
-  sender: string,
-  target: Target,
-  { parentId, quotedMessageId }: SendBody,
-): Promise<Related> {
-  // The batch would find out too, but who acts is said before what he names.
-  const { role } = await requireActiveUser(context.database, app.appId, sender)
-  const ids = [parentId, quotedMessageId].flatMap((id) => (id === undefined ? [] : Number(id)))
-  const found = await readMessages(context.database, app.appId, ids)
-  const here = conversationId(target.kind, target.kind === 2 ? target.receiver : sender, target.receiver)
-  const read = async (id: number | string, code: 'ERR_WRONG_MESSAGE_THREAD' | 'ERR_MESSAGE_ID_NOT_FOUND') => {
-    const message = found.get(Number(id))
-    if (message === undefined) throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${id}.`)
-    const isHere =
-      message.kind === target.kind &&
-      (message.kind === 2 ? message.receiver === target.receiver : isPair(message, sender, target.receiver))
-    if (isHere) return message
-    // Who is named must be there before it counts what he was named with.
-    await requireReceiver(context.database, app, target, sender)
-    throw new ApiError(code, `The message ${id} is not in the conversation ${here}.`)
-  }
-  const parent = parentId === undefined ? undefined : await read(parentId, 'ERR_WRONG_MESSAGE_THREAD')
-  if (parent !== undefined && parent.parentId !== null) throw new ApiError('ERR_MESSAGE_THREAD_NESTING')
-  if (parent?.category === 'action') throw new ApiError('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
-  const quoted = quotedMessageId === undefined ? undefined : await read(quotedMessageId, 'ERR_MESSAGE_ID_NOT_FOUND')
-  const showsQuoted = quoted !== undefined && (sender === systemUid || (await isVisible(quoted)))
-  return { ...(parent && { parent }), ...(quoted && { quoted }), showsQuoted }
-
-  async function isVisible(message: StoredMessage): Promise<boolean> {
-    const viewer = { uid: sender, policy: await context.policies.of(app.appId, role) }
-    return (await readVisible(context.database, app.appId, viewer, [message])).has(message.id)
-  }
-}
-
-/** @throws 404 for a receiver who is unknown, or a group that is, to the sender; 403 for a group that is not his */
-async function requireReceiver(
-  on: Queryable,
-  { appId }: App,
-  { kind, receiver }: Target,
-  sender: string,
-): Promise<void> {
-  if (kind === 1) await requireActiveUser(on, appId, receiver)
-  else if (sender === systemUid) await requireGroup(on, appId, receiver)
-  else await requireGroupAccess(on, appId, receiver, sender)
-}
-
-function isPair(message: StoredMessage, a: string, b: string): boolean {
-  return (message.sender === a && message.receiver === b) || (message.sender === b && message.receiver === a)
-}
-
-function refusalError(refusal: Refusal, { sender, receiver, type, parentId }: MessageRow): ApiError {
-  switch (refusal) {
-    case 'ERR_SENDER_NOT_FOUND':
-      return new ApiError('ERR_UID_NOT_FOUND', `The sender ${sender} is unknown or deactivated.`)
-    case 'ERR_UID_NOT_FOUND':
-      return new ApiError('ERR_UID_NOT_FOUND', `The receiver ${receiver} is unknown or deactivated.`)
-    case 'ERR_GUID_NOT_FOUND':
-      return new ApiError('ERR_GUID_NOT_FOUND', `There is no group with the guid ${receiver}.`)
-    case 'ERR_BLOCKED_RECEIVER':
-      return new ApiError(refusal, `${sender} has blocked ${receiver}.`)
-    case 'ERR_BLOCKED_SENDER':
-      return new ApiError(refusal, `${receiver} has blocked ${sender}.`)
-    case 'ERR_GROUP_NOT_JOINED':
-      return new ApiError(refusal, `${sender} is not a member of the group ${receiver}.`)
-    case 'ERR_BANNED_GROUPMEMBER':
-      return new ApiError(refusal, `${sender} is banned from the group ${receiver}.`)
-    case 'ERR_PERMISSION_DENIED':
-      return new ApiError(refusal, `The scope of ${sender} in the group ${receiver} may not send this (type ${type}).`)
-    case 'ROLE_DENIED':
-      return new ApiError('ERR_PERMISSION_DENIED', `The role of ${sender} may not send this to ${receiver}.`)
-    case 'ERR_MESSAGE_ID_NOT_FOUND':
-      return new ApiError(refusal, `There is no message with the id ${parentId}.`)
-    case 'NO_CONVERSATION':
-    case 'STALE_PERMISSIONS':
-      return new ApiError('ERR_MISSION_FAILED', 'The message met changes too often. Try again.')
-  }
-}
-
-/** A repeated muid is answered with the message that is stored. */
-async function showStored(context: Context, row: MessageRow): Promise<Message> {
-  const stored = await readByMuid(context.database, row.appId, { ...row, muid: row.muid ?? '' })
-  if (stored === undefined) throw new ApiError('ERR_MISSION_FAILED', 'The message met changes too often. Try again.')
-  const [message] = await showMessages(context.database, row.appId, [stored], { viewer: row.sender, withTags: true })
-  return message as Message
-}
-
-async function showSent(
-  context: Context,
-  row: MessageRow,
-  written: WrittenRow,
-  content: Content,
-  quoted: StoredMessage | undefined,
-): Promise<Message> {
-  const { entities } = context.messages
-  const id = written.id as number
-  const sender = await entities.user(row.appId, row.sender, written.senderRevision)
-  const receiver =
-    row.kind === 1
-      ? await entities.user(row.appId, row.receiver, written.receiverRevision)
-      : await entities.group(row.appId, row.receiver, written.receiverRevision)
-  const { mentioned } = row
-  const mentions = mentioned && (await readMentions(context.database, row.appId, [{ id, mentioned }], {}))
-  const conversation = conversationId(row.kind, row.kind === 2 ? row.receiver : row.sender, row.receiver)
-  const quotedMessage = quoted && (await showQuoted(context.database, row.appId, quoted))
-  return {
-    id: String(id),
-    ...(row.muid !== null && { muid: row.muid }),
-    conversationId: conversation,
-    sender: row.sender,
-    receiverType: row.kind === 1 ? 'user' : 'group',
-    receiver: row.receiver,
-    category: row.category,
-    type: row.type,
-    data: {
-      ...content.data,
-      entities: {
-        sender: { entity: sender, entityType: 'user' },
-        receiver:
-          row.kind === 1
-            ? { entity: { ...receiver, conversationId: conversation }, entityType: 'user' }
-            : { entity: receiver, entityType: 'group' },
-      },
-      ...mentions?.get(id)?.data,
-    },
-    ...(row.parentId !== null && { parentId: String(row.parentId) }),
-    ...(row.quotedId !== null && { quotedMessageId: String(row.quotedId) }),
-    ...(quotedMessage && { quotedMessage }),
-    ...(row.tags !== null && row.tags.length > 0 && { tags: [...row.tags] }),
-    sentAt: written.sentAt,
-    updatedAt: written.sentAt,
-  }
-}

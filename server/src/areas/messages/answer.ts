@@ -1,0 +1,72 @@
+import { ApiError, type Message } from '@parley/contract'
+import type { App } from '../../chat/identity.ts'
+import { mediaKeysOf, recordUses } from '../../chat/messages/file-uses.ts'
+import { readMentions } from '../../chat/messages/mentions.ts'
+import { readByMuid, type StoredMessage } from '../../chat/messages/rows.ts'
+import { showMessages, showQuoted } from '../../chat/messages/show.ts'
+import { conversationId } from '../../chat/naming.ts'
+import type { Context } from '../../context.ts'
+import type { Content } from './content.ts'
+import type { MessageRow, WrittenRow } from './write/row.ts'
+
+/** A file whose message is told or answered stays: it is noted before; a retry finds it missing and notes it again. */
+export function keepFiles({ database }: Context, app: App, message: Message): Message | Promise<Message> {
+  const keys = mediaKeysOf(app, message.data)
+  return keys.length === 0 ? message : recordUses(database, app, Number(message.id), keys).then(() => message)
+}
+
+/** A repeated muid is answered with the message that is stored. */
+export async function showStored(context: Context, row: MessageRow): Promise<Message> {
+  const stored = await readByMuid(context.database, row.appId, { ...row, muid: row.muid ?? '' })
+  if (stored === undefined) throw new ApiError('ERR_MISSION_FAILED', 'The message met changes too often. Try again.')
+  const [message] = await showMessages(context.database, row.appId, [stored], { viewer: row.sender, withTags: true })
+  return message as Message
+}
+
+/** What was sent just now as the answer shows it, out of what is in memory. */
+export async function showSent(
+  context: Context,
+  row: MessageRow,
+  written: WrittenRow,
+  content: Content,
+  quoted: StoredMessage | undefined,
+): Promise<Message> {
+  const { entities } = context.messages
+  const id = written.id as number
+  const sender = await entities.user(row.appId, row.sender, written.senderRevision)
+  const receiver =
+    row.kind === 1
+      ? await entities.user(row.appId, row.receiver, written.receiverRevision)
+      : await entities.group(row.appId, row.receiver, written.receiverRevision)
+  const { mentioned } = row
+  const mentions = mentioned && (await readMentions(context.database, row.appId, [{ id, mentioned }], {}))
+  const conversation = conversationId(row.kind, row.kind === 2 ? row.receiver : row.sender, row.receiver)
+  const quotedMessage = quoted && (await showQuoted(context.database, row.appId, quoted))
+  return {
+    id: String(id),
+    ...(row.muid !== null && { muid: row.muid }),
+    conversationId: conversation,
+    sender: row.sender,
+    receiverType: row.kind === 1 ? 'user' : 'group',
+    receiver: row.receiver,
+    category: row.category,
+    type: row.type,
+    data: {
+      ...content.data,
+      entities: {
+        sender: { entity: sender, entityType: 'user' },
+        receiver:
+          row.kind === 1
+            ? { entity: { ...receiver, conversationId: conversation }, entityType: 'user' }
+            : { entity: receiver, entityType: 'group' },
+      },
+      ...mentions?.get(id)?.data,
+    },
+    ...(row.parentId !== null && { parentId: String(row.parentId) }),
+    ...(row.quotedId !== null && { quotedMessageId: String(row.quotedId) }),
+    ...(quotedMessage && { quotedMessage }),
+    ...(row.tags !== null && row.tags.length > 0 && { tags: [...row.tags] }),
+    sentAt: written.sentAt,
+    updatedAt: written.sentAt,
+  }
+}

@@ -1,0 +1,69 @@
+import { ApiError, type BodyOf, type sendMessage } from '@parley/contract'
+import { systemUid } from '../../chat/apps.ts'
+import type { App } from '../../chat/identity.ts'
+import { readMessages, type StoredMessage } from '../../chat/messages/rows.ts'
+import { conversationId } from '../../chat/naming.ts'
+import { readVisible } from '../../chat/sight/sight.ts'
+import { requireActiveUser } from '../../chat/users/require.ts'
+import type { Context } from '../../context.ts'
+import { requireReceiver, type Target } from './target.ts'
+
+/** The messages that this one replies to and quotes, which must be of the same conversation, as far as they are named. */
+export interface Related {
+  readonly parent?: StoredMessage
+  readonly quoted?: StoredMessage
+  /** The answer shows what is quoted, unless it is hidden from the sender in lists too. */
+  readonly showsQuoted: boolean
+}
+
+/** What names no other message. */
+export const unrelated: Related = { showsQuoted: false }
+
+export function isRelated({ parentId, quotedMessageId }: BodyOf<typeof sendMessage>): boolean {
+  return parentId !== undefined || quotedMessageId !== undefined
+}
+
+/**
+ * Reads the messages that a body names.
+ * @throws 404 for one that is unknown; 400 `ERR_WRONG_MESSAGE_THREAD*`, `ERR_MESSAGE_THREAD_NESTING` for a parent that takes
+ *   no replies from here
+ */
+export async function readRelated(
+  context: Context,
+  app: App,
+  sender: string,
+  target: Target,
+  { parentId, quotedMessageId }: BodyOf<typeof sendMessage>,
+): Promise<Related> {
+  // The batch would find out too, but who acts is said before what he names.
+  const { role } = await requireActiveUser(context.database, app.appId, sender)
+  const ids = [parentId, quotedMessageId].flatMap((id) => (id === undefined ? [] : Number(id)))
+  const found = await readMessages(context.database, app.appId, ids)
+  const here = conversationId(target.kind, target.kind === 2 ? target.receiver : sender, target.receiver)
+  const read = async (id: number | string, code: 'ERR_WRONG_MESSAGE_THREAD' | 'ERR_MESSAGE_ID_NOT_FOUND') => {
+    const message = found.get(Number(id))
+    if (message === undefined) throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${id}.`)
+    const isHere =
+      message.kind === target.kind &&
+      (message.kind === 2 ? message.receiver === target.receiver : isPair(message, sender, target.receiver))
+    if (isHere) return message
+    // Who is named must be there before it counts what he was named with.
+    await requireReceiver(context.database, app, target, sender)
+    throw new ApiError(code, `The message ${id} is not in the conversation ${here}.`)
+  }
+  const parent = parentId === undefined ? undefined : await read(parentId, 'ERR_WRONG_MESSAGE_THREAD')
+  if (parent !== undefined && parent.parentId !== null) throw new ApiError('ERR_MESSAGE_THREAD_NESTING')
+  if (parent?.category === 'action') throw new ApiError('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
+  const quoted = quotedMessageId === undefined ? undefined : await read(quotedMessageId, 'ERR_MESSAGE_ID_NOT_FOUND')
+  const showsQuoted = quoted !== undefined && (sender === systemUid || (await isVisible(quoted)))
+  return { ...(parent && { parent }), ...(quoted && { quoted }), showsQuoted }
+
+  async function isVisible(message: StoredMessage): Promise<boolean> {
+    const viewer = { uid: sender, policy: await context.policies.of(app.appId, role) }
+    return (await readVisible(context.database, app.appId, viewer, [message])).has(message.id)
+  }
+}
+
+function isPair(message: StoredMessage, a: string, b: string): boolean {
+  return (message.sender === a && message.receiver === b) || (message.sender === b && message.receiver === a)
+}

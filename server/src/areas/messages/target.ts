@@ -1,0 +1,33 @@
+import { ApiError, type BodyOf, type sendMessage } from '@parley/contract'
+import { systemUid } from '../../chat/apps.ts'
+import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
+import type { App } from '../../chat/identity.ts'
+import { requireActiveUser } from '../../chat/users/require.ts'
+import type { Queryable } from '../../store/database.ts'
+
+/** Where one message goes. */
+export interface Target {
+  readonly kind: 1 | 2
+  readonly receiver: string
+}
+
+/** The receiver that a body names. @throws 400 where it names none */
+export function readTarget({ receiver, receiverType }: BodyOf<typeof sendMessage>): Target {
+  if (receiver === undefined) throw new ApiError('ERR_EMPTY_RECEIVER', 'receiver is missing.')
+  if (receiverType !== 'user' && receiverType !== 'group') {
+    throw new ApiError('ERR_INVALID_RECEIVER_TYPE', 'receiverType must be user or group.')
+  }
+  return { kind: receiverType === 'user' ? 1 : 2, receiver: receiver.toLowerCase() }
+}
+
+/** @throws 404 for a receiver who is unknown, or a group that is, to the sender; 403 for a group that is not his */
+export async function requireReceiver(
+  on: Queryable,
+  { appId }: App,
+  { kind, receiver }: Target,
+  sender: string,
+): Promise<void> {
+  if (kind === 1) await requireActiveUser(on, appId, receiver)
+  else if (sender === systemUid) await requireGroup(on, appId, receiver)
+  else await requireGroupAccess(on, appId, receiver, sender)
+}
