@@ -47,8 +47,12 @@ export class Connection {
   /** Epoch milliseconds: when something was last heard; of a new one, when it opened; of a closing one, since when. */
   since = Date.now()
   isPinged = false
-  /** Frames of its client that are being worked on. */
+  /** Frames of its client that are being worked on, or wait for those before them. */
   inFlight = 0
+  /** Resolves when those are done. */
+  work: Promise<void> | undefined
+  /** Why the service closed it, if it did. */
+  closedFor: SocketClose | undefined
   /** Frames that came before the login was checked. */
   early: string[] | undefined
   private readonly host: SocketHost
@@ -80,6 +84,7 @@ export class Connection {
   close(reason: SocketClose): void {
     if (this.state === 'closing') return
     this.state = 'closing'
+    this.closedFor = reason
     this.since = Date.now()
     this.host.onClosing(reason)
     this.ws.close(socketCloses[reason].code, reason)

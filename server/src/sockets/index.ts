@@ -128,7 +128,7 @@ export function createSockets(context: Context): Sockets {
     }
     metrics.frames.inc({ type: typeOf(frame) })
     if (frame.action === 'ping') connection.sendFrame({ action: 'pong' })
-    else if (connection.state === 'ready') void work(connection, frame)
+    else if (connection.state === 'ready') enqueue(connection, frame)
     else if (frame.type === 'auth') void logIn(connection, frame)
     else connection.close('notAuthenticated')
   }
@@ -142,17 +142,22 @@ export function createSockets(context: Context): Sockets {
     for (const text of early) if (!isClosing(connection)) onText(connection, text)
   }
 
-  const work = async (connection: Connection, frame: Record<string, unknown>) => {
-    if (connection.login === undefined) return
+  /** One after the other, as they came: a read before a delivery would leave the delivery untold. */
+  const enqueue = (connection: Connection, frame: Record<string, unknown>) => {
     if (++connection.inFlight > maxInFlight) connection.close('tooFast')
+    connection.work = connection.work?.then(() => work(connection, frame)) ?? work(connection, frame)
+  }
+
+  const work = async (connection: Connection, frame: Record<string, unknown>) => {
     try {
+      if (connection.login === undefined || connection.closedFor === 'sessionEnded') return
       await receive({ context, registry }, connection.login, frame)
     } catch (error) {
       const { code, message, devMessage } = toApiError(error, log, 'socket')
       const type = typeof frame.type === 'string' ? { frame: frame.type.slice(0, 50) } : {}
       connection.sendFrame({ type: 'error', body: { code, message, devMessage, ...type } })
     } finally {
-      connection.inFlight--
+      if (--connection.inFlight === 0) connection.work = undefined
     }
   }
 

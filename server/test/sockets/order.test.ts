@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { createPublishOrder } from '../../src/areas/messages/publish-order.ts'
 import { createGroup, say, sayInGroup } from '../support/chat.ts'
-import { type Client, connect } from '../support/socket.ts'
+import { type Client, connect, type Frame } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const atOnce = 64
@@ -90,3 +90,24 @@ it('a line tells by id, goes on past a listener that throws, and ends; nobody wa
   sooner(() => told.push(10))
   expect(told.slice(-2)).toEqual([11, 10])
 })
+
+it.each(['user', 'group'])(
+  'receipts that a client sends at once are marked in their order: %s',
+  async (receiverType) => {
+    const world = await chatWorld()
+    const [alice, bob] = [await connect(world, 'alice'), await connect(world, 'bob')]
+    const receiver = receiverType === 'user' ? 'alice' : 'team'
+    for (let round = 0; round < 20; round++) {
+      const { id } = await (receiverType === 'user'
+        ? say(world, 'alice', 'bob', `${round}`)
+        : sayInGroup(world, 'alice', 'team', `${round}`))
+      for (const action of ['delivered', 'read', 'delivered']) {
+        bob.send({ receiver, receiverType, type: 'receipts', messageSender: 'alice', body: { action, messageId: id } })
+      }
+      for (const action of ['delivered', 'read']) {
+        const isOfBob = ({ type, sender }: Frame) => type === 'receipts' && sender === 'bob'
+        expect((await alice.take(isOfBob)).body).toMatchObject({ action, messageId: id })
+      }
+    }
+  },
+)
