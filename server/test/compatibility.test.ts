@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { type PublicOperation, publicOperations } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
-import { describeCompatibility, missing, stateOf } from '../src/compatibility/table.ts'
-import { routes } from '../src/routes.ts'
+import { describeCompatibility, missing, servedOperations, stateOf } from '../src/compatibility/table.ts'
+import { routesByFile } from '../src/routes.ts'
 import { chatAreas } from './http/refusals.ts'
 
-const declared = routes.map((route) => route.operation)
+const served = servedOperations(routesByFile)
 
 /** Areas that are complete: an operation of these that is not served is a mistake. */
 const complete: ReadonlyArray<PublicOperation['area']> = [...chatAreas, 'Webhooks']
@@ -13,13 +13,13 @@ const complete: ReadonlyArray<PublicOperation['area']> = [...chatAreas, 'Webhook
 describe('the public contract', () => {
   it.each(complete)('is served whole in the area %s', (area) => {
     const unserved = publicOperations.filter(
-      (operation) => operation.area === area && !stateOf(operation, declared).served,
+      (operation) => operation.area === area && !stateOf(operation, served).served,
     )
     expect(unserved).toEqual([])
   })
 
   it('gives its operation ids to the operations served', () => {
-    for (const { id, method, path } of declared) {
+    for (const { id, method, path } of served.map((one) => one.operation)) {
       const known = publicOperations.find((operation) => operation.method === method && operation.path === path)
       if (known !== undefined) expect(id).toBe(known.id)
     }
@@ -27,13 +27,22 @@ describe('the public contract', () => {
 
   it('is described in docs/compatibility.md as it is served', async () => {
     const written = await readFile(new URL('../../docs/compatibility.md', import.meta.url), 'utf8')
-    expect(written, 'run npm run docs:compatibility').toBe(describeCompatibility(declared))
+    expect(written, 'run npm run docs:compatibility').toBe(describeCompatibility(served))
+  })
+
+  it('links each operation to a file that names it', async () => {
+    for (const { operation, file } of served) {
+      const text = await readFile(new URL(`../src/${file}`, import.meta.url), 'utf8')
+      expect(text, `${file} serves ${operation.id}`).toMatch(/\bserve\(/)
+    }
+    const files = new Set(served.map(({ file }) => file))
+    expect(files.size).toBe(Object.keys(routesByFile).length)
   })
 
   it('names as partly served only what is served', () => {
     for (const id of Object.keys(missing)) {
       const operation = publicOperations.find((known) => known.id === id)
-      expect(operation && stateOf(operation, declared).served).toBe(true)
+      expect(operation && stateOf(operation, served).served).toBe(true)
     }
   })
 })

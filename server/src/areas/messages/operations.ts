@@ -1,10 +1,12 @@
 import {
+  ApiError,
   deleteMessage as deleteMessageOperation,
   getMessage,
   limits,
   listAllMessages,
   listGroupMessages,
   listUserMessages,
+  sendBotMessage,
   sendMessage,
   updateMessage,
 } from '@parley/contract'
@@ -16,6 +18,7 @@ import { readMessageId, requireMessage, showOne } from '../../chat/messages/read
 import { groupLimits } from '../../chat/sight/group-limits.ts'
 import { requireOpenMessage, roleLimits } from '../../chat/sight/role-limits.ts'
 import { requireUser } from '../../chat/users/require.ts'
+import { readUser } from '../../chat/users/rows.ts'
 import { deleteMessage } from './delete.ts'
 import { editMessage } from './edit.ts'
 import { listMessages } from './list/list.ts'
@@ -35,6 +38,13 @@ export const operations = [
     // The batch checks that the sender is known and active, in the transaction that writes the message.
     { checksActor: true },
   ),
+
+  serve(sendBotMessage, async ({ app, params, files, body }, context) => {
+    const bot = await readUser(context.database, app.appId, params.uid.toLowerCase())
+    if (bot?.role !== 'bot') throw new ApiError('ERR_BOT_NOT_FOUND', `There is no bot with the uid ${params.uid}.`)
+    const caller = { kind: 'user', uid: bot.uid, via: 'key' } as const
+    return { data: await sendForm(context, app, files, body, (whole) => send(context, app, caller, whole)) }
+  }),
 
   serve(listAllMessages, async ({ app, actor, policy, query }, context) => {
     const { database } = context

@@ -1,20 +1,9 @@
-import {
-  ApiError,
-  markInteracted,
-  pinMessage,
-  saveMessage,
-  sendBotMessage,
-  unpinMessage,
-  unsaveMessage,
-} from '@parley/contract'
+import { markInteracted, pinMessage, saveMessage, unpinMessage, unsaveMessage } from '@parley/contract'
 import { serve } from '../../../call.ts'
 import type { App } from '../../../chat/identity.ts'
 import { readMessageId, requireMessage, showOne } from '../../../chat/messages/read.ts'
 import type { Viewer } from '../../../chat/sight/sight.ts'
-import { readUser } from '../../../chat/users/rows.ts'
 import type { Context } from '../../../context.ts'
-import { sendForm } from '../media/send.ts'
-import { send } from '../send.ts'
 import { markInteracted as noteInteractions } from './interactions.ts'
 import { pinMessage as pin, unpinMessage as unpin } from './pins.ts'
 import { saveMessage as save, unsaveMessage as unsave } from './saves.ts'
@@ -48,13 +37,6 @@ export const operations = [
     const uid = actor.uid
     await noteInteractions(context, app, uid, readMessageId(params.id), body.interactions)
     return { data: { success: true, message: `The message ${params.id} is marked as interacted for ${uid}.` } }
-  }),
-
-  serve(sendBotMessage, async ({ app, params, files, body }, context) => {
-    const bot = await readUser(context.database, app.appId, params.uid.toLowerCase())
-    if (bot?.role !== 'bot') throw new ApiError('ERR_BOT_NOT_FOUND', `There is no bot with the uid ${params.uid}.`)
-    const caller = { kind: 'user', uid: bot.uid, via: 'key' } as const
-    return { data: await sendForm(context, app, files, body, (whole) => send(context, app, caller, whole)) }
   }),
 ]
 
