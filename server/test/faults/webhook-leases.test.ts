@@ -1,8 +1,9 @@
 import pg from 'pg'
-import { afterAll, afterEach, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, expect, it } from 'vitest'
 import { redisServer, startRedis } from '../cluster/redis.ts'
 import { describeWith } from '../gate/needs.ts'
 import { openEndpoint } from '../support/endpoint.ts'
+import { soon } from '../support/until.ts'
 import { connectToDatabase } from './support/database.ts'
 import { startExternalServer } from './support/external.ts'
 import { expectSuccess, openLine } from './support/line.ts'
@@ -50,7 +51,7 @@ async function expectToGoOn(settings: Record<string, string> = {}): Promise<void
   expect(endpoint.received).toHaveLength(0)
 
   await stage.start(environment)
-  await vi.waitFor(() => expect(endpoint.received).toHaveLength(1), { timeout: 60_000, interval: 20 })
+  await soon(() => expect(endpoint.received).toHaveLength(1))
   await endpoint.close()
 }
 

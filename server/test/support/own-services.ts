@@ -12,6 +12,8 @@ export interface Service {
 export interface OwnServices {
   start(environment?: Record<string, string>): Promise<Service>
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  /** Begins a transaction with a statement that locks. @returns ends it */
+  lock(text: string, values?: unknown[]): Promise<() => Promise<void>>
   /** Closes what still runs. */
   stop(): Promise<void>
   /** The same, and drops the database. */
@@ -40,6 +42,13 @@ export async function createOwnServices(): Promise<OwnServices> {
     },
     query: async <Row extends object>(text: string, values: unknown[] = []) =>
       (await pool.query<Row>(text, values)).rows,
+    async lock(text, values = []) {
+      const client = new pg.Client(connection)
+      await client.connect()
+      await client.query('begin')
+      await client.query(text, values)
+      return () => client.end()
+    },
     stop,
     async close() {
       await stop()
