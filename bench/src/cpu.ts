@@ -36,8 +36,8 @@ const idleShare = 0.05
  * Waits until the service and PostgreSQL have done what an earlier row left them (the search index, vacuum), so that it is
  * not done at the cost of the next; after a while it goes on all the same.
  */
-export async function whenAtRest(readCpu: CpuClock): Promise<void> {
-  const deadline = Date.now() + restLimitMs
+export async function whenAtRest(readCpu: CpuClock, limitMs = restLimitMs): Promise<void> {
+  const deadline = Date.now() + limitMs
   for (let from = readCpu(); Date.now() < deadline; ) {
     await delay(restMs)
     const to = readCpu()

@@ -1,12 +1,16 @@
 /** Builds requests as whole HTTP/1.1 messages. ASCII only: a character is a byte. */
 export interface RequestOptions {
-  readonly apiKey: string
-  /** The acting user. */
+  readonly apiKey?: string
+  /** The acting user of an app that asks with its key. */
   readonly as?: string
+  /** The auth token of a user who asks himself. */
+  readonly token?: string
+  /** The app; that of the service without it. */
+  readonly app?: string
 }
 
 export function getRequest(path: string, options: RequestOptions): string {
-  return `GET ${path} HTTP/1.1\r\n${headers(options)}\r\n`
+  return `GET ${path} HTTP/1.1\r\n${headerLines(options)}\r\n`
 }
 
 export function postRequest(path: string, body: object, options: RequestOptions): string {
@@ -15,12 +19,22 @@ export function postRequest(path: string, body: object, options: RequestOptions)
 
 export function requestWithBody(method: 'POST' | 'PUT', path: string, body: object, options: RequestOptions): string {
   const text = JSON.stringify(body)
-  return `${method} ${path} HTTP/1.1\r\n${headers(options)}content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`
+  return `${method} ${path} HTTP/1.1\r\n${headerLines(options)}content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`
 }
 
-function headers({ apiKey, as }: RequestOptions): string {
-  const onBehalfOf = as === undefined ? '' : `onbehalfof: ${as}\r\n`
-  return `host: 127.0.0.1\r\napikey: ${apiKey}\r\n${onBehalfOf}`
+/** Who asks, as headers. */
+export function credentials({ apiKey, as, token, app }: RequestOptions): Record<string, string> {
+  return {
+    ...(apiKey !== undefined && { apikey: apiKey }),
+    ...(as !== undefined && { onbehalfof: as }),
+    ...(token !== undefined && { authtoken: token }),
+    ...(app !== undefined && { appid: app }),
+  }
+}
+
+function headerLines(options: RequestOptions): string {
+  const lines = Object.entries(credentials(options)).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `host: 127.0.0.1\r\n${lines.join('')}`
 }
 
 /** Asks once, outside of what is measured, and gives the body of the answer. */
@@ -28,14 +42,13 @@ export async function fetchBody(
   port: number,
   method: 'GET' | 'POST',
   path: string,
-  { apiKey, as }: RequestOptions,
+  options: RequestOptions,
   body?: object,
 ): Promise<string> {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
     headers: {
-      apikey: apiKey,
-      ...(as !== undefined && { onbehalfof: as }),
+      ...credentials(options),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),

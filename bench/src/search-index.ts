@@ -4,10 +4,12 @@ import type pg from 'pg'
 const lookMs = 100
 const patienceMs = 15 * 60_000
 
-/** The newest message of the first app. */
+/** The newest message of all apps. */
 export async function readLastId(database: pg.Client): Promise<number> {
   const { rows } = await database.query<{ id: string }>(
-    'select coalesce(max(id), 0) as id from messages where app_id = (select min(app_id) from apps)',
+    `select coalesce(max(m.id), 0) as id
+    from apps a
+    cross join lateral (select max(id) as id from messages where app_id = a.app_id) m`,
   )
   return Number(rows[0]?.id)
 }

@@ -9,6 +9,8 @@ export interface LoadPlan {
   readonly warmup: number
   /** Seconds to measure, at most: a plan that does not repeat may be done before. */
   readonly seconds: number
+  /** Milliseconds that a connection waits after an answer of 300 or above, as clients do; 0 without it. */
+  readonly pauseWhenRefused?: number
 }
 
 export interface LoadResult {

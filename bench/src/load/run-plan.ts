@@ -54,7 +54,9 @@ export async function runPlan(plan: LoadPlan, onMeasuring: () => void): Promise<
         answer(status, body) {
           const now = performance.now()
           count(status, body, sentAt, now)
-          sendNext(now)
+          const { pauseWhenRefused = 0 } = plan
+          if (status < 300 || pauseWhenRefused === 0) sendNext(now)
+          else setTimeout(() => sendNext(performance.now()), pauseWhenRefused)
         },
         broken(reason) {
           fail(reason)

@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { type AtEnd, withCleanup } from './cleanup.ts'
+import { measureAbandoned } from './fair/abandoned.ts'
+import { dearestLists } from './fair/dearest.ts'
+import { measureLoaded, measureQuiet } from './fair/loaded.ts'
+import { renderFairness } from './fair/table.ts'
+import { timeEach } from './fair/waits.ts'
+import { startTwoApps } from './fair/world.ts'
+import { progress } from './progress.ts'
+import { scaleWorld } from './seed/sizes.ts'
+import { describeMachine } from './table.ts'
+
+const usage = `npm run bench:fair -- [options]
+Measures how much one user can hold up others: with his own token he asks for the dearest lists, 100 at once, while
+another user of his app and one of another app ask for their conversations.
+  --scale <factor>   the world so many times as large; 1 without it, which takes minutes to make
+  --seconds <s>      how long the others are asked for, quiet and loaded; 30 without it
+  --json <file>      writes the figures as JSON too`
+
+const { values: options } = parseArgs({
+  options: {
+    scale: { type: 'string', default: '1' },
+    seconds: { type: 'string', default: '30' },
+    json: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (options.help) console.log(usage)
+else await withCleanup(run)
+
+async function run(atEnd: AtEnd): Promise<void> {
+  const startedAt = new Date().toISOString()
+  const sizes = scaleWorld(Number(options.scale))
+  const world = await startTwoApps(atEnd, sizes)
+  progress('each of the dearest lists alone')
+  const lists = await timeEach(world, dearestLists(sizes))
+  const seconds = Number(options.seconds)
+  progress('quiet')
+  const quiet = await measureQuiet(world, seconds)
+  progress('loaded')
+  const loaded = await measureLoaded(world, lists, seconds)
+  progress('abandoned')
+  const abandoned = await measureAbandoned(world, lists)
+  progress('')
+  const report = { startedAt, machine: describeMachine(), sizes, seconds, lists, quiet, loaded, abandoned }
+  console.log(renderFairness(report))
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
+}
