@@ -12,8 +12,8 @@ import { scaleWorld } from './seed/sizes.ts'
 import { describeMachine } from './table.ts'
 
 const usage = `npm run bench:fair -- [options]
-Measures how much one user can hold up others: with his own token he asks for the dearest lists, 100 at once, while
-another user of his app and one of another app ask for their conversations.
+Measures how much one user can hold up others: with a token of their own they ask for the dearest lists, 100
+at once, while another user of the app and one of another app ask for their conversations.
   --scale <factor>   the world so many times as large; 1 without it, which takes minutes to make
   --seconds <s>      how long the others are asked for, quiet and loaded; 30 without it
   --json <file>      writes the figures as JSON too`

@@ -39,6 +39,8 @@ else await withCleanup(run)
 async function run(atEnd: AtEnd): Promise<void> {
   const startedAt = new Date().toISOString()
   const extent: Extent = options.quick ? quickExtent : fullExtent
+  const connections = options.connections.split(',').map(Number)
+  if (!connections.every((count) => count > 0)) throw new Error(`--connections ${options.connections} are no numbers`)
   const bench = await startBench(atEnd, extent, { profileDir: options.profile })
   progress('importing')
   for (const scenario of imports(bench)) {
@@ -48,7 +50,7 @@ async function run(atEnd: AtEnd): Promise<void> {
   await bench.database.query('vacuum analyze')
   const kinds = fullPages(bench).filter(({ id }) => options.only.split(',').some((prefix) => id.startsWith(prefix)))
   const pages = await preparePages(bench, atEnd, kinds, {
-    connections: options.connections.split(',').map(Number),
+    connections,
     pipelines: Number(options.pipelines),
   })
   if (!options.quick) {

@@ -8,7 +8,7 @@ import type { TwoApps } from './world.ts'
 
 /** Requests that the greedy user has under way at once. */
 export const greedyConnections = 100
-/** What he asks for is queued before the others are looked at. */
+/** What they ask for is queued before the others are looked at. */
 const leadSeconds = 2
 /** Who is refused asks again, but not at once: how fast the service refuses is not what is measured. */
 const pauseWhenRefused = 100
@@ -27,7 +27,7 @@ export async function measureQuiet(world: TwoApps, seconds: number): Promise<Oth
   return askOthers(world, seconds)
 }
 
-/** How long they wait while the greedy user asks, and what became of his requests. */
+/** How long the others wait while the greedy user asks, and what became of those requests. */
 export async function measureLoaded(
   world: TwoApps,
   lists: readonly TimedList[],

@@ -1,5 +1,6 @@
 import { type ExecFileOptions, execFile } from 'node:child_process'
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import type { AtEnd } from '../cleanup.ts'
@@ -56,6 +57,8 @@ export async function compareWith(atEnd: AtEnd, folder: string, extent: Comparis
   const startedAt = new Date().toISOString()
   warnAboutMemoryDisk()
   const [other, own] = [resolve(folder), resolve(import.meta.dirname, '../../..')]
+  if (!existsSync(join(other, 'bench/src/seed.ts'))) throw new Error(`${other} is no checkout that has bench:seed`)
+  if (!existsSync(join(other, 'node_modules'))) throw new Error(`${other} has no node_modules: run npm ci there`)
   progress(`building ${other}`)
   await run('npm', ['run', '-s', 'prebench:seed'], { cwd: other })
   const load = startLoadGenerator()

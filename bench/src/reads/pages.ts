@@ -50,6 +50,7 @@ export async function preparePages(
     atEnd(fastify.stop)
     const http = await startBareServer('http-pages', answers)
     atEnd(http.stop)
+    for (const { port } of [fastify, http]) await checkBare(bench, port, answers[0] as KeptAnswer)
     for (const count of connections) {
       const id = `${kind}-${count}`
       const values = deal(
@@ -80,6 +81,12 @@ async function readAnswers({ service }: Bench, requests: readonly PageRequest[])
     answers.push({ as, url, body: await fetchBody(service.port, 'GET', url, { apiKey: service.apiKey, as }) })
   }
   return answers
+}
+
+/** Makes sure that a bare server answers the same bytes. */
+async function checkBare({ service: { apiKey } }: Bench, port: number, { as, url, body }: KeptAnswer): Promise<void> {
+  if ((await fetchBody(port, 'GET', url, { apiKey, as })) !== body)
+    throw new Error(`a bare server answers ${url} otherwise`)
 }
 
 /**
