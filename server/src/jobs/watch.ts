@@ -38,6 +38,7 @@ export function watchFetches({ registry, onStalled, onResumed }: FetchWatchOptio
   /** All jobs that may run at once do run, and more wait: nothing is fetched until one ends. */
   let isFull = false
   let followed: EventEmitter | undefined
+  let timer: NodeJS.Timeout | undefined
 
   const state = (): JobRunnerState => {
     if (silentSeconds >= patienceSeconds) return 'stalled'
@@ -77,13 +78,12 @@ export function watchFetches({ registry, onStalled, onResumed }: FetchWatchOptio
     restarts.inc()
     onStalled(silentSeconds)
   }
-  const timer = setInterval(tick, 1_000).unref()
-
   return {
     get state() {
       return state()
     },
     follow(events) {
+      timer ??= setInterval(tick, 1_000).unref()
       followed = events
       isFull = false
       secondsOfThis = 0

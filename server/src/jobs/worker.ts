@@ -51,18 +51,23 @@ export function startWorker({ connection, tasks, events, logger }: WorkerOptions
       () => undefined,
       (error: unknown) => error,
     )
+  const end = async () => {
+    // Whatever it could not write in the end is found again by the others.
+    const stopping = starting.then((runner) => runner.stop()).catch(() => {})
+    await Promise.allSettled(running)
+    const hasStopped = await isDoneWithin(stopPatienceMs, stopping)
+    const ending = pool.end()
+    // A connection ends once the database has let go of it; one that died without a word never hears of that.
+    if (hasStopped && (await isDoneWithin(closePatienceMs, ending))) return
+    cut()
+    await isDoneWithin(closePatienceMs, Promise.all([stopping, ending]))
+  }
+  let ending: Promise<void> | undefined
   return {
     ended,
-    async stop() {
-      // Whatever it could not write in the end is found again by the others.
-      const stopping = starting.then((runner) => runner.stop()).catch(() => {})
-      await Promise.allSettled(running)
-      const hasStopped = await isDoneWithin(stopPatienceMs, stopping)
-      const ending = pool.end().catch(() => {})
-      // A connection ends once the database has let go of it; one that died without a word never hears of that.
-      if (hasStopped && (await isDoneWithin(closePatienceMs, ending))) return
-      cut()
-      await isDoneWithin(closePatienceMs, Promise.all([stopping, ending]))
+    stop() {
+      ending ??= end()
+      return ending
     },
   }
 }
