@@ -1,7 +1,17 @@
 import { type Static, Type } from 'typebox'
 import { limits } from '../limits.ts'
 import { defineOperation } from '../operation.ts'
-import { cursorPageOf, enveloped, GuidParams, Message, NoParams, NoQuery, oneOf, UidParams } from '../schemas.ts'
+import {
+  cursorPageOf,
+  enveloped,
+  GuidParams,
+  Message,
+  NoParams,
+  NoQuery,
+  Outcome,
+  oneOf,
+  UidParams,
+} from '../schemas.ts'
 import { MessageList, messageListQuery, sendMessage } from './messages.ts'
 
 /**
@@ -147,7 +157,7 @@ export const subscribeThread = defineOperation({
   onBehalfOf: 'required',
   params: ParentParams,
   query: NoQuery,
-  answer: enveloped(Type.Object({ success: Type.Boolean() })),
+  answer: enveloped(Outcome),
   errors: subscriptionErrors,
 })
 
@@ -161,6 +171,6 @@ export const unsubscribeThread = defineOperation({
   onBehalfOf: 'required',
   params: ParentParams,
   query: NoQuery,
-  answer: enveloped(Type.Object({ success: Type.Boolean() })),
+  answer: enveloped(Outcome),
   errors: parentErrors,
 })

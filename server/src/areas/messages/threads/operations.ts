@@ -79,11 +79,13 @@ export const operations = [
 
   serve(subscribeThread, async ({ app, actor, params }, context) => {
     await subscribeToThread(context, app, actor.uid, readMessageId(params.id))
-    return { data: { success: true } }
+    return { data: { success: true, message: `${actor.uid} follows the thread of the message ${params.id}.` } }
   }),
 
   serve(unsubscribeThread, async ({ app, actor, params }, context) => {
     await unsubscribeFromThread(context, app, actor.uid, readMessageId(params.id))
-    return { data: { success: true } }
+    return {
+      data: { success: true, message: `${actor.uid} no longer follows the thread of the message ${params.id}.` },
+    }
   }),
 ]
