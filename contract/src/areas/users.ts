@@ -71,7 +71,7 @@ export const listUsers = defineOperation({
   path: '/users',
   summary: "List the app's users by name",
   description:
-    'The system user is not listed. With affix or updatedAt the list is ordered by change instead of name and rows ascend: append goes from updatedAt (or the oldest change) towards newer, prepend from updatedAt (or the newest) towards older; both include updatedAt itself, since a second may hold several changes, and go on with page. The change of a user that never changed is his creation. To learn what changed since a full read, send the updatedAt of its cursor with affix=append.',
+    'The system user is not listed, nor, where a token acts, the user who asks. With sortBy=status those who are online come first, each half by name; sortBy and sortOrder say nothing where the list is ordered by change. With affix or updatedAt the list is ordered by change instead of name and rows ascend: append goes from updatedAt (or the oldest change) towards newer, prepend from updatedAt (or the newest) towards older; both include updatedAt itself, since a second may hold several changes, and go on with page. The change of a user that never changed is his creation. To learn what changed since a full read, send the updatedAt of its cursor with affix=append.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: NoParams,
@@ -99,6 +99,8 @@ export const listUsers = defineOperation({
     uids: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })),
     friendsOnly: Type.Optional(Type.Boolean({ description: 'Friends of the acting user, who must be named' })),
     hideBlockedUsers: Type.Optional(Type.Boolean({ description: 'Without those whom the acting user has blocked' })),
+    sortBy: Type.Optional(oneOf('name', 'uid', 'status')),
+    sortOrder: Type.Optional(oneOf('asc', 'desc')),
     ...pageQuery(),
   }),
   answer: pageOf(User),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, refusal } from '../support/chat.ts'
+import { connect, eventually, tokenOf } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 type Listed = { uid: string }
@@ -45,6 +46,40 @@ describe('the list of users', () => {
       await world.post('/users', { uid, name })
     }
     expect(await uidsOf(world, '')).toEqual(['u3', 'u4', 'u1', 'u2', 'u5'])
+  })
+
+  it('is sorted by uid or status, and backwards, where the query says so', async () => {
+    const world = await createWorld()
+    for (const [uid, name] of [
+      ['u1', 'carol'],
+      ['u2', 'Bob'],
+      ['u3', 'alice'],
+    ]) {
+      await world.post('/users', { uid, name })
+    }
+    expect(await uidsOf(world, 'sortBy=name&sortOrder=desc')).toEqual(['u1', 'u2', 'u3'])
+    expect(await uidsOf(world, 'sortOrder=desc')).toEqual(['u1', 'u2', 'u3'])
+    expect(await uidsOf(world, 'sortBy=uid')).toEqual(['u1', 'u2', 'u3'])
+    expect(await uidsOf(world, 'sortBy=uid&sortOrder=desc&perPage=2&page=2')).toEqual(['u1'])
+    const client = await connect(world, 'u2')
+    await eventually(
+      () => uidsOf(world, 'status=available'),
+      (uids) => uids.length === 1,
+    )
+    expect(await uidsOf(world, 'sortBy=status')).toEqual(['u2', 'u3', 'u1'])
+    expect(await uidsOf(world, 'sortBy=status&sortOrder=desc')).toEqual(['u1', 'u3', 'u2'])
+    client.close()
+    expect(refusal(await world.get('/users?sortBy=age'))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('leaves out the user who asks with a token, and nobody where the app asks on behalf of one', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    const token = await tokenOf(world, 'alice')
+    const { body } = await world.get('/users', { token })
+    expect(body.data.map(({ uid }: Listed) => uid)).toEqual(['bob', 'carol'])
+    expect(body.meta.pagination).toMatchObject({ total: 2, count: 2 })
+    expect(await uidsOf(world, '', 'alice')).toEqual(['alice', 'bob', 'carol'])
   })
 
   it('is empty in an app without users', async () => {
@@ -235,13 +270,14 @@ describe('the list of users, as somebody sees it', () => {
     expect(await uidsOf(world, 'hideBlockedUsers=1&searchKey=d', 'bob')).toEqual([])
   })
 
-  it('works with his token as with onBehalfOf', async () => {
+  it('works with a token as with onBehalfOf, but for the user who asks', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice')
     const { authToken } = dataOf(await world.post('/users', { uid: 'bob', name: 'Bob', withAuthToken: true }))
     const withToken = await world.get('/users?per_page=30', { token: authToken })
-    expect(withToken.body).toEqual((await world.get('/users?per_page=30', { as: 'bob' })).body)
-    expect(withToken.body.data[0].conversationId).toBe('alice_user_bob')
+    const [alice] = dataOf(await world.get('/users?per_page=30', { as: 'bob' }))
+    expect(withToken.body.data).toEqual([alice])
+    expect(alice.conversationId).toBe('alice_user_bob')
   })
 })
 

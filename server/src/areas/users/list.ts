@@ -47,12 +47,12 @@ export async function selectUsers(
       select u.app_id, u.uid
       from users u
       where ${conditions}
-      order by ${orderOf(affix)}
+      order by ${orderOf(affix, filters)}
       limit ${page.perPage}
       offset ${page.offset}
     ) p
     join users u on u.app_id = p.app_id and u.uid = p.uid
-    order by ${orderOf(affix)}` as Fragment<UserRow>,
+    order by ${orderOf(affix, filters)}` as Fragment<UserRow>,
   )
   const total = await countUsers(on, conditions, users.length, page)
   if (affix === 'prepend') users.reverse()
@@ -71,14 +71,22 @@ function changeOf(user: UserRow): number {
   return user.updatedAt ?? user.createdAt
 }
 
-function orderOf(affix: 'append' | 'prepend' | undefined): Fragment {
+function orderOf(affix: 'append' | 'prepend' | undefined, { sortBy, sortOrder }: UserFilters): Fragment {
   if (affix === 'append') return sql`${changedAt}, u.uid`
   if (affix === 'prepend') return sql`${changedAt} desc, u.uid desc`
-  return sql`u.name_key, u.uid`
+  const [direction, opposite] = sortOrder === 'desc' ? [sql`desc`, sql`asc`] : [sql`asc`, sql`desc`]
+  if (sortBy === 'uid') return sql`u.uid ${direction}`
+  const byName = sql`u.name_key ${direction}, u.uid ${direction}`
+  return sortBy === 'status' ? sql`${isOnline} ${opposite}, ${byName}` : byName
 }
 
 /** By the table of those who are connected, which is small: the users that are not need not be looked at. */
 const isOnline = sql`exists (select from presence p where p.app_id = u.app_id and p.uid = u.uid)`
+
+/** Everybody but this user. */
+export function isAnother(uid: string): Fragment {
+  return sql`u.uid <> ${uid}`
+}
 
 /** A page that is not full tells the total by itself. */
 async function countUsers(on: Queryable, conditions: Fragment, found: number, page: PageRequest): Promise<number> {

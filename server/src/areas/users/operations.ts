@@ -18,7 +18,7 @@ import { issueToken } from '../auth-tokens/index.ts'
 import { comesFromBackend } from './authority.ts'
 import * as deactivation from './deactivation.ts'
 import { deleteForGood } from './deletion.ts'
-import { selectUsers } from './list.ts'
+import { isAnother, selectUsers } from './list.ts'
 import { changeUser, checkProfile, insertUser } from './profile.ts'
 import { listLimits, requireVisibleProfile } from './role-limits.ts'
 
@@ -33,9 +33,13 @@ export const operations = [
     })
   }),
 
-  serve(listUsers, async ({ app, actor, policy, query }, { database }) => {
+  serve(listUsers, async ({ app, caller, actor, policy, query }, { database }) => {
     const page = readPage(query)
-    const limits = actor === undefined ? [] : listLimits(policy, app.appId, actor.uid)
+    const limits = [
+      ...(actor === undefined ? [] : listLimits(policy, app.appId, actor.uid)),
+      // Front ends show the list as it is, for somebody to write to.
+      ...(caller.kind === 'user' && caller.via === 'token' ? [isAnother(caller.uid)] : []),
+    ]
     const { users, total, cursor } = await selectUsers(database, app.appId, actor?.uid, query, page, limits)
     const data = await showUsers(database, app.appId, actor?.uid, users, { withTags: query.withTags === true })
     return { data, meta: pageMeta(page, total, data.length), ...(cursor && { cursor }) }
