@@ -10,6 +10,8 @@ export interface CrowdOptions {
   readonly random: Random
   /** How many clients, each with a connection of its own. */
   readonly size: number
+  /** How long each rests after a request at most: a load, but no storm. Without it, it does not rest. */
+  readonly restMs?: number
   /** Where the service listens now. */
   readonly address: () => string
   /** Hears of every outcome, such as to measure it. */
@@ -40,6 +42,7 @@ export function startCrowd(options: CrowdOptions): Crowd {
       for (let turn = 0; !stopped; turn++) {
         const at = { line: crowd * 1000 + number, turn }
         await (options.random.chance(0.15) ? mark(options, line, uid) : send(options, line, uid, at, () => stopped))
+        if (options.restMs !== undefined) await delay(options.random.between(0, options.restMs))
       }
     } catch (error) {
       options.ledger.faults.push(String(error))

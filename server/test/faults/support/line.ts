@@ -26,8 +26,8 @@ export interface Line {
   close(): Promise<void>
 }
 
-/** Longer than anything may take, so that a request that hangs is found. */
-const patienceMs = 15_000
+/** Longer than anything may take on a busy machine, so that a request that hangs is found. */
+const patienceMs = 60_000
 
 /** @param address where the service listens now, without the path */
 export function openLine(address: () => string): Line {
