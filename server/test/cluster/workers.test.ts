@@ -11,6 +11,7 @@ import { expectSuccess, type Line, openLine } from '../faults/support/line.ts'
 import { findFlaws } from '../faults/support/proof.ts'
 import { createRandom } from '../faults/support/random.ts'
 import type { ServiceProcess } from '../faults/support/service-process.ts'
+import { shared } from '../faults/support/shared.ts'
 import { createStage } from '../faults/support/stage.ts'
 import { describeWith } from '../gate/needs.ts'
 import { openEndpoint } from '../support/endpoint.ts'
@@ -50,15 +51,6 @@ async function start(environment: Record<string, string> = {}): Promise<Started>
   const line = openLine(() => url)
   stage.onClean(line.close)
   return { service, url, dataDir, line }
-}
-
-/** One service for several tests, since each start takes seconds; a new one where a test has left none. */
-function shared<Scene extends Started>(begin: (environment?: Record<string, string>) => Promise<Scene>): typeof begin {
-  let scene: Scene | undefined
-  return async (environment) => {
-    if (!scene?.service.isRunning) scene = await begin(environment)
-    return scene
-  }
 }
 
 describeWith(redisServer, 'WORKERS=2', () => {

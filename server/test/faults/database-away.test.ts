@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { migrationLock } from '../../src/store/migrate.ts'
 import { until } from '../support/until.ts'
 import { makeCast } from './support/cast.ts'
@@ -12,15 +12,12 @@ import { expectSuccess, type Line, openLine } from './support/line.ts'
 import { findFlaws } from './support/proof.ts'
 import { openNetwork } from './support/proxy.ts'
 import { createRandom } from './support/random.ts'
-import type { ServiceProcess } from './support/service-process.ts'
+import { shared } from './support/shared.ts'
 import { createStage } from './support/stage.ts'
 
-/** As long as shows that nobody waits for the end of it; ten seconds in the long run. */
-const outageMs = process.env.CRASH_CYCLES === undefined ? 4_000 : 10_000
-/** "Within two seconds", on a machine that is busy with other tests. */
-const patienceMs = 3_000
-/** After it, the database ends transactions that stand still; and some time to notice. */
-const lockMs = 8_000
+/** An outage ends when it has shown that nobody waits for its end; in the long run it goes on for a while after that. */
+const outageMs = process.env.CRASH_CYCLES === undefined ? 0 : 10_000
+const crowdSize = 64
 
 const stage = createStage()
 let server: ExternalServer
@@ -28,7 +25,6 @@ let server: ExternalServer
 beforeAll(async () => {
   server = await startExternalServer(stage)
 })
-afterEach(stage.killServices)
 afterAll(stage.clean)
 
 /** How the database goes away and comes back. `stays`: it is away until told to come back. */
@@ -37,56 +33,68 @@ interface Outage {
   readonly end?: () => unknown
 }
 
-/** Takes the database away from a service under load, and checks what its clients see. */
-async function expectToSurvive(service: ServiceProcess, outage: Outage, connect: () => Promise<pg.Client>) {
+/** A service and those who talk over it. */
+async function open(environment: Record<string, string> = {}) {
+  const dataDir = stage.makeFolder()
+  const service = await stage.start({ DATA_DIR: dataDir, ...environment })
   const url = await service.ready
   const line = openLine(() => url)
-  const ledger = createLedger()
+  stage.onClean(line.close)
   const cast = await makeCast(line, { users: 12, groups: 2, members: 8 })
-  const slowest = { answered: 0, refused: 0 }
+  return { service, dataDir, url, line, cast, ledger: createLedger() }
+}
+
+/** Takes the database away from a service under load, and checks what its clients see. */
+async function expectToSurvive(
+  { service, url, line, cast, ledger }: Awaited<ReturnType<typeof open>>,
+  outage: Outage,
+  connect: () => Promise<pg.Client>,
+) {
+  const refusedBefore = ledger.counts.refused
+  /** The clients that had an answer since the outage began. */
+  const answered = new Set<Line>()
   const crowd = startCrowd({
     ledger,
     cast,
     random: createRandom(7),
-    size: 64,
+    size: crowdSize,
     address: () => url,
-    onOutcome: (outcome) => {
+    onOutcome: (outcome, client) => {
       if (outcome.kind === 'cut') ledger.faults.push(`a connection was cut: ${outcome.reason}`)
-      const kind = outcome.kind === 'answered' && outcome.status === 200 ? 'answered' : 'refused'
-      slowest[kind] = Math.max(slowest[kind], outcome.ms)
+      answered.add(client)
     },
   })
   stage.onClean(crowd.stop)
-  await until(() => ledger.acknowledged.size > 200, { progress: () => ledger.acknowledged.size })
+  const grown = (from: number) =>
+    until(() => ledger.acknowledged.size > from + 200, { progress: () => ledger.acknowledged.size })
+  await grown(ledger.acknowledged.size)
 
   await outage.begin()
+  answered.clear()
   if (outage.end !== undefined) {
     await until(async () => (await statusOf(line, '/ready')) === 503)
     await Promise.all([expectRefusals(line), delay(outageMs)])
+    // Whoever was waiting when it began is answered, and does not sit through it.
+    await until(() => answered.size === crowdSize, { progress: () => answered.size })
     expect(await statusOf(line, '/ready')).toBe(503)
     expect(await statusOf(line, '/health')).toBe(200)
     await outage.end()
   } else {
-    await until(() => ledger.counts.refused > 0, { interval: 5 })
+    await until(() => ledger.counts.refused > refusedBefore, { interval: 5 })
   }
   await until(async () => (await statusOf(line, '/ready')) === 200)
-  const before = ledger.acknowledged.size
-  await until(() => ledger.acknowledged.size > before + 200, { progress: () => ledger.acknowledged.size })
+  await grown(ledger.acknowledged.size)
   await crowd.stop()
 
   expect(ledger.faults).toEqual([])
-  expect(ledger.counts.refused).toBeGreaterThan(0)
-  expect(slowest.refused).toBeLessThan(patienceMs)
-  // Nobody sat through the outage: at most, a message waits for a lock of before that the database has yet to drop.
-  expect(slowest.answered).toBeLessThan(lockMs)
+  expect(ledger.counts.refused).toBeGreaterThan(refusedBefore)
   expect(service.isRunning).toBe(true)
   const database = await connect()
   expect(await findFlaws(line, database, cast, ledger)).toEqual([])
   await database.end()
-  await line.close()
 }
 
-/** While the database is known to be away, requests are not kept waiting. */
+/** While the database is known to be away, requests are refused, and not kept until it comes back. */
 async function expectRefusals(line: Line): Promise<void> {
   for (let n = 0; n < 10; n++) {
     const body = { receiver: 'u01', receiverType: 'user', data: { text: 'is anybody there' } }
@@ -98,7 +106,6 @@ async function expectRefusals(line: Line): Promise<void> {
       expect(outcome.status).toBe(503)
       expect(outcome.body.error.code).toBe('ERR_MISSION_FAILED')
       expect(Number(outcome.headers['retry-after'])).toBeGreaterThan(0)
-      expect(outcome.ms).toBeLessThan(1_000)
     }
     await delay(100)
   }
@@ -109,159 +116,164 @@ async function statusOf(line: Line, probe: '/ready' | '/health'): Promise<number
   return outcome.kind === 'answered' ? outcome.status : 0
 }
 
-it('the embedded database hangs: requests are refused until it goes on', async () => {
-  const dataDir = stage.makeFolder()
-  const service = await stage.start({ DATA_DIR: dataDir })
-  const outage = {
-    begin: () => expect(signalDatabase(dataDir, 'SIGSTOP')).toBeGreaterThan(1),
-    end: () => signalDatabase(dataDir, 'SIGCONT'),
-  }
-  await expectToSurvive(service, outage, () => connectToDatabase(dataDir))
+describe('the embedded database', () => {
+  const running = shared(() => open())
+
+  it('hangs: requests are refused until it goes on', async () => {
+    const scene = await running()
+    const outage = {
+      begin: () => expect(signalDatabase(scene.dataDir, 'SIGSTOP')).toBeGreaterThan(1),
+      end: () => signalDatabase(scene.dataDir, 'SIGCONT'),
+    }
+    await expectToSurvive(scene, outage, () => connectToDatabase(scene.dataDir))
+  })
+
+  it('is killed: the service starts it again', async () => {
+    const scene = await running()
+    await expectToSurvive(scene, { begin: () => killPostmaster(scene.dataDir) }, () => connectToDatabase(scene.dataDir))
+    await scene.service.kill()
+  })
 })
 
-it('the embedded database is killed: the service starts it again', async () => {
-  const dataDir = stage.makeFolder()
-  const service = await stage.start({ DATA_DIR: dataDir })
-  await expectToSurvive(service, { begin: () => killPostmaster(dataDir) }, () => connectToDatabase(dataDir))
-})
-
-async function open(connectionString: string): Promise<pg.Client> {
+async function connectTo(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString })
   client.on('error', () => {})
   await client.connect()
   return client
 }
 
-it('an external database is stopped and started again by its administrator', async () => {
-  const connectionString = await server.database('stopped')
-  const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
-  await expectToSurvive(service, { begin: server.stop, end: server.start }, () => open(connectionString))
+describe('an external database', () => {
+  afterEach(stage.killServices)
 
-  const url = await service.ready
-  const line = openLine(() => url)
-  await server.stop()
-  await until(async () => (await statusOf(line, '/ready')) === 503)
-  await line.close()
-  // Without its database, too, the service ends when told to.
-  service.signal('SIGTERM')
-  expect(await service.exited).toEqual({ code: 0, signal: null })
-  await server.start()
-})
+  it('is stopped and started again by its administrator', async () => {
+    const connectionString = await server.database('stopped')
+    const scene = await open({ DATABASE_URL: connectionString })
+    const { service, line } = scene
+    await expectToSurvive(scene, { begin: server.stop, end: server.start }, () => connectTo(connectionString))
 
-it('the network to an external database swallows everything, and later lets only new connections through', async () => {
-  const connectionString = await server.database('remote')
-  const network = await openNetwork(stage, server.port)
-  const through = connectionString.replace(`:${server.port}/`, `:${network.port}/`)
-  const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: through })
-  const outage = { begin: network.swallow, end: network.heal }
-  await expectToSurvive(service, outage, () => open(connectionString))
-
-  // It hears again of what others change, here of a key that another service on the same database deletes.
-  const other = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
-  const [url, otherUrl] = [await service.ready, await other.ready]
-  const [line, otherLine] = [openLine(() => url), openLine(() => otherUrl)]
-  const { data } = await expectSuccess(otherLine.call('POST', '/apikeys', { name: 'passing', scope: 'fullAccess' }))
-  const withKey = { apiKey: data.apiKey as string }
-  await expectSuccess(line.call('GET', '/users', undefined, withKey))
-  await expectSuccess(otherLine.call('DELETE', `/apikeys/${data.apiKey}`))
-  await until(async () => {
-    const outcome = await line.call('GET', '/users', undefined, withKey)
-    return outcome.kind === 'answered' && outcome.status === 401
+    await server.stop()
+    await until(async () => (await statusOf(line, '/ready')) === 503)
+    // Without its database, too, the service ends when told to.
+    service.signal('SIGTERM')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+    await server.start()
   })
-  await Promise.all([line.close(), otherLine.close()])
 
-  network.swallow()
-  service.signal('SIGTERM')
-  expect(await service.exited).toEqual({ code: 0, signal: null })
-})
+  it('is behind a network that swallows everything, and later lets only new connections through', async () => {
+    const connectionString = await server.database('remote')
+    const network = await openNetwork(stage, server.port)
+    const through = connectionString.replace(`:${server.port}/`, `:${network.port}/`)
+    const scene = await open({ DATABASE_URL: through })
+    const { service, line } = scene
+    const outage = { begin: network.swallow, end: network.heal }
+    await expectToSurvive(scene, outage, () => connectTo(connectionString))
 
-it('a transaction that the network cut in two keeps its locks for seconds, not hours', async () => {
-  const connectionString = await server.database('halved')
-  const network = await openNetwork(stage, server.port)
-  const through = connectionString.replace(`:${server.port}/`, `:${network.port}/`)
-  const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: through })
-  const url = await service.ready
-  const line = openLine(() => url)
-  for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
-  const group = { guid: 'team', name: 'Team', type: 'public', owner: 'alice', members: { participants: ['bob'] } }
-  await expectSuccess(line.call('POST', '/groups', group))
-  const send = () => {
-    const body = { receiver: 'team', receiverType: 'group', data: { text: 'hello' } }
-    return line.call('POST', '/messages', body, { as: 'alice' })
-  }
-  await expectSuccess(send())
+    // It hears again of what others change, here of a key that another service on the same database deletes.
+    const other = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+    const otherUrl = await other.ready
+    const otherLine = openLine(() => otherUrl)
+    const { data } = await expectSuccess(otherLine.call('POST', '/apikeys', { name: 'passing', scope: 'fullAccess' }))
+    const withKey = { apiKey: data.apiKey as string }
+    await expectSuccess(line.call('GET', '/users', undefined, withKey))
+    await expectSuccess(otherLine.call('DELETE', `/apikeys/${data.apiKey}`))
+    await until(async () => {
+      const outcome = await line.call('GET', '/users', undefined, withKey)
+      return outcome.kind === 'answered' && outcome.status === 401
+    })
+    await otherLine.close()
 
-  // Marking unread takes the conversation's lock by a statement of its own: here it waits, then the network is gone.
-  const [other, watcher] = [await open(connectionString), await open(connectionString)]
-  await other.query('begin')
-  await other.query('select from conversations for update')
-  const marker = openLine(() => url)
-  const marked = marker.call('DELETE', '/groups/team/conversation/read', {}, { as: 'bob' })
-  const waits = `select from pg_stat_activity where application_name = 'parley' and wait_event_type = 'Lock'`
-  await until(async () => (await watcher.query(waits)).rowCount === 1)
-  network.swallow()
-  await other.query('commit')
-  expect(await marked).toMatchObject({ status: 503 })
+    network.swallow()
+    service.signal('SIGTERM')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+  })
 
-  network.heal()
-  await until(async () => (await statusOf(line, '/ready')) === 200)
-  const sent = await send()
-  expect(sent).toMatchObject({ status: 200 })
-  expect(sent.ms).toBeLessThan(lockMs)
-  await Promise.all([line.close(), marker.close(), other.end(), watcher.end()])
-})
+  it('drops the locks of a transaction that the network cut in two, within seconds and not hours', async () => {
+    const connectionString = await server.database('halved')
+    const network = await openNetwork(stage, server.port)
+    const through = connectionString.replace(`:${server.port}/`, `:${network.port}/`)
+    const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: through })
+    const url = await service.ready
+    const line = openLine(() => url)
+    for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
+    const group = { guid: 'team', name: 'Team', type: 'public', owner: 'alice', members: { participants: ['bob'] } }
+    await expectSuccess(line.call('POST', '/groups', group))
+    const send = () => {
+      const body = { receiver: 'team', receiverType: 'group', data: { text: 'hello' } }
+      return line.call('POST', '/messages', body, { as: 'alice' })
+    }
+    await expectSuccess(send())
 
-it('a database that takes no writes, as a standby, refuses them for the time being and still reads', async () => {
-  const connectionString = await server.database('standby')
-  const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
-  const url = await service.ready
-  const line = openLine(() => url)
-  for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
-  const send = () => {
-    const body = { receiver: 'bob', receiverType: 'user', data: { text: 'hello' } }
-    return line.call('POST', '/messages', body, { as: 'alice' })
-  }
-  const statusOfSend = async () => {
-    const outcome = await send()
-    return outcome.kind === 'answered' ? outcome.status : 0
-  }
-  await expectSuccess(send())
+    // Marking unread takes the conversation's lock by a statement of its own: here it waits, then the network is gone.
+    const [other, watcher] = [await connectTo(connectionString), await connectTo(connectionString)]
+    await other.query('begin')
+    await other.query('select from conversations for update')
+    const marker = openLine(() => url)
+    const marked = marker.call('DELETE', '/groups/team/conversation/read', {}, { as: 'bob' })
+    const waits = `select from pg_stat_activity where application_name = 'parley' and wait_event_type = 'Lock'`
+    await until(async () => (await watcher.query(waits)).rowCount === 1)
+    network.swallow()
+    await other.query('commit')
+    expect(await marked).toMatchObject({ status: 503 })
 
-  const admin = await open(connectionString)
-  await admin.query('alter system set default_transaction_read_only = on')
-  await admin.query('select pg_reload_conf()')
-  await until(async () => (await statusOfSend()) === 503)
-  await expectSuccess(line.call('GET', '/users/bob/messages', undefined, { as: 'alice' }))
-  expect(await line.call('PUT', '/users/bob', { name: 'Bob' })).toMatchObject({ status: 503 })
-  await admin.query('set transaction_read_only = off')
-  await admin.query('set default_transaction_read_only = off')
-  await admin.query('alter system reset default_transaction_read_only')
-  await admin.query('select pg_reload_conf()')
-  await until(async () => (await statusOfSend()) === 200)
-  await Promise.all([line.close(), admin.end()])
-})
+    network.heal()
+    await until(async () => (await statusOf(line, '/ready')) === 200)
+    // The lock's holder is gone without a word; hours later, this would have been refused or never answered.
+    expect(await send()).toMatchObject({ status: 200 })
+    await Promise.all([line.close(), marker.close(), other.end(), watcher.end()])
+  })
 
-it('the service waits for an external database that comes up later', async () => {
-  const connectionString = await server.database('late')
-  await server.stop()
-  const service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
-  await until(() => service.output().includes('does not answer yet'))
-  await server.start()
-  const url = await service.ready
-  const line = openLine(() => url)
-  await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
-  await line.close()
-})
+  it('that takes no writes, as a standby, refuses them for the time being and still reads', async () => {
+    const connectionString = await server.database('standby')
+    const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+    const url = await service.ready
+    const line = openLine(() => url)
+    for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
+    const send = () => {
+      const body = { receiver: 'bob', receiverType: 'user', data: { text: 'hello' } }
+      return line.call('POST', '/messages', body, { as: 'alice' })
+    }
+    const statusOfSend = async () => {
+      const outcome = await send()
+      return outcome.kind === 'answered' ? outcome.status : 0
+    }
+    await expectSuccess(send())
 
-it('the service outlives a restart of its database while it waits for another to migrate', async () => {
-  const connectionString = await server.database('restarted')
-  const other = await open(connectionString)
-  await other.query('select pg_advisory_lock($1)', [migrationLock])
-  const service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
-  const waiting = `select from pg_stat_activity where application_name = 'parley migrations'`
-  await until(async () => (await other.query(waiting)).rowCount === 1)
-  await server.stop()
-  await until(() => service.output().includes('does not answer yet'))
-  await server.start()
-  await service.ready
+    const admin = await connectTo(connectionString)
+    await admin.query('alter system set default_transaction_read_only = on')
+    await admin.query('select pg_reload_conf()')
+    await until(async () => (await statusOfSend()) === 503)
+    await expectSuccess(line.call('GET', '/users/bob/messages', undefined, { as: 'alice' }))
+    expect(await line.call('PUT', '/users/bob', { name: 'Bob' })).toMatchObject({ status: 503 })
+    await admin.query('set transaction_read_only = off')
+    await admin.query('set default_transaction_read_only = off')
+    await admin.query('alter system reset default_transaction_read_only')
+    await admin.query('select pg_reload_conf()')
+    await until(async () => (await statusOfSend()) === 200)
+    await Promise.all([line.close(), admin.end()])
+  })
+
+  it('may come up later than the service', async () => {
+    const connectionString = await server.database('late')
+    await server.stop()
+    const service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+    await until(() => service.output().includes('does not answer yet'))
+    await server.start()
+    const url = await service.ready
+    const line = openLine(() => url)
+    await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
+    await line.close()
+  })
+
+  it('may restart while the service waits for another to migrate', async () => {
+    const connectionString = await server.database('restarted')
+    const other = await connectTo(connectionString)
+    await other.query('select pg_advisory_lock($1)', [migrationLock])
+    const service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+    const waiting = `select from pg_stat_activity where application_name = 'parley migrations'`
+    await until(async () => (await other.query(waiting)).rowCount === 1)
+    await server.stop()
+    await until(() => service.output().includes('does not answer yet'))
+    await server.start()
+    await service.ready
+  })
 })

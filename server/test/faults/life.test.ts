@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { findServersOf } from '../../src/store/embedded/processes.ts'
 import { until } from '../support/until.ts'
 import { makeCast } from './support/cast.ts'
@@ -11,54 +10,97 @@ import { createLedger } from './support/ledger.ts'
 import { expectSuccess, openLine } from './support/line.ts'
 import { findFlaws } from './support/proof.ts'
 import { createRandom } from './support/random.ts'
+import type { ServiceProcess } from './support/service-process.ts'
 import { createStage } from './support/stage.ts'
 
 const stage = createStage()
-afterEach(stage.killServices)
 afterAll(stage.clean)
 
-const stopMs = 10_000
-
-it('a second service on a data folder refuses, and names the folder and the process that has it', async () => {
+describe('a data folder', () => {
   const dataDir = stage.makeFolder()
-  const first = await stage.start({ DATA_DIR: dataDir })
-  const second = stage.launch({ DATA_DIR: dataDir })
-  expect(await second.exited).toEqual({ code: 1, signal: null })
-  expect(second.output()).toContain(`data folder ${dataDir} is in use by process ${first.pid}`)
-
-  const url = await first.ready
+  let service: ServiceProcess | undefined
+  let url = ''
   const line = openLine(() => url)
-  await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
-  await line.close()
-})
+  stage.onClean(line.close)
 
-it('a killed service starts again, though its database still runs and hangs', async () => {
-  const dataDir = stage.makeFolder()
-  let service = await stage.start({ DATA_DIR: dataDir })
-  let url = await service.ready
-  const line = openLine(() => url)
-  for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
-  const body = { receiver: 'bob', receiverType: 'user', data: { text: 'kept' } }
-  const sent = await expectSuccess(line.call('POST', '/messages', body, { as: 'alice' }))
+  /** The service on it, with alice and bob, whatever the test before has left. */
+  const running = async () => {
+    if (!service?.isRunning) service = stage.launch({ DATA_DIR: dataDir })
+    url = await service.ready
+    for (const uid of ['alice', 'bob']) await line.call('POST', '/users', { uid, name: uid })
+    return service
+  }
 
-  const old = readPostmaster(dataDir)?.pid
-  signalDatabase(dataDir, 'SIGSTOP')
-  await service.kill()
-  service = stage.launch({ DATA_DIR: dataDir })
-  await until(() => service.output().includes('that an earlier run has left behind'))
-  signalDatabase(dataDir, 'SIGCONT')
-  url = await service.ready
-  expect(readPostmaster(dataDir)?.pid).not.toBe(old)
-  const { data } = await expectSuccess(line.call('GET', `/messages/${sent.data.id}`))
-  expect(data.data.text).toBe('kept')
-  await line.close()
+  it('a second service on a data folder refuses, and names the folder and the process that has it', async () => {
+    const first = await running()
+    const second = stage.launch({ DATA_DIR: dataDir })
+    expect(await second.exited).toEqual({ code: 1, signal: null })
+    expect(second.output()).toContain(`data folder ${dataDir} is in use by process ${first.pid}`)
+    await expectSuccess(line.call('GET', '/users/alice'))
+  })
+
+  it('a killed service starts again, though its database still runs and hangs', async () => {
+    const first = await running()
+    const body = { receiver: 'bob', receiverType: 'user', data: { text: 'kept' } }
+    const sent = await expectSuccess(line.call('POST', '/messages', body, { as: 'alice' }))
+
+    const old = readPostmaster(dataDir)?.pid
+    signalDatabase(dataDir, 'SIGSTOP')
+    await first.kill()
+    const next = stage.launch({ DATA_DIR: dataDir })
+    await until(() => next.output().includes('that an earlier run has left behind'))
+    signalDatabase(dataDir, 'SIGCONT')
+    service = next
+    url = await next.ready
+    expect(readPostmaster(dataDir)?.pid).not.toBe(old)
+    const { data } = await expectSuccess(line.call('GET', `/messages/${sent.data.id}`))
+    expect(data.data.text).toBe('kept')
+  })
+
+  it('SIGTERM lets a request under way finish and waits for no idle client', async () => {
+    const service = await running()
+    const url = await service.ready
+    const [idle, waiting] = [openLine(() => url), openLine(() => url)]
+    await expectSuccess(idle.call('GET', '/users/alice'))
+
+    const send = (text: string) => ({ receiver: 'bob', receiverType: 'user', data: { text } })
+    await expectSuccess(waiting.call('POST', '/messages', send('first words'), { as: 'alice' }))
+
+    // Somebody else holds the conversation, so that the next message is under way until it is let go.
+    const [other, watcher] = [await connectToDatabase(dataDir), await connectToDatabase(dataDir)]
+    await other.query('begin')
+    await other.query('select from conversations for update')
+    const sent = expectSuccess(waiting.call('POST', '/messages', send('last words'), { as: 'alice' }))
+    const waits = `select from pg_stat_activity where application_name ~ 'writer' and wait_event_type = 'Lock'`
+    await until(async () => (await watcher.query(waits)).rowCount === 1)
+    service.signal('SIGTERM')
+    await until(async () => (await idle.call('GET', '/health')).kind === 'cut')
+    await other.query('commit')
+    await Promise.all([other.end(), watcher.end()])
+    expect((await sent).data.data.text).toBe('last words')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+    expect(service.output()).not.toContain('not everything finished in time')
+    await Promise.all([idle.close(), waiting.close()])
+  })
 })
 
 it('a first start that is killed over and over leaves a folder that the next one can use', async () => {
   const dataDir = stage.makeFolder()
-  for (let patience = 100; patience <= 1_500; patience += 200) {
+  const isThere = (name: string) => existsSync(join(dataDir, name))
+  const inDraft = (name: string) =>
+    readdirSync(dataDir).some((entry) => entry.startsWith('postgres.') && isThere(join(entry, name)))
+  // How far it has come: the folder is locked, the cluster is begun, half made, and made, its server starts, and runs.
+  const moments = [
+    () => isThere('parley.lock'),
+    () => inDraft('PG_VERSION'),
+    () => inDraft('base/1/PG_VERSION'),
+    () => isThere('postgres/PG_VERSION'),
+    () => isThere('postgres/postmaster.pid'),
+    () => isThere('database-url'),
+  ]
+  for (const moment of moments) {
     const service = stage.launch({ DATA_DIR: dataDir })
-    await Promise.race([service.ready.catch(() => {}), delay(patience)])
+    await until(() => moment() || !service.isRunning, { interval: 1 })
     await service.kill()
   }
   const service = await stage.start({ DATA_DIR: dataDir })
@@ -88,10 +130,9 @@ it('SIGTERM under load: requests are answered or refused, never half; what was a
   stage.onClean(crowd.stop)
   await until(() => ledger.acknowledged.size > 500, { progress: () => ledger.acknowledged.size })
 
-  const signalledAt = performance.now()
   service.signal('SIGTERM')
   expect(await service.exited).toEqual({ code: 0, signal: null })
-  expect(performance.now() - signalledAt).toBeLessThan(stopMs)
+  expect(service.output()).not.toContain('not everything finished in time')
   await crowd.stop()
   expect(ledger.faults).toEqual([])
   expect(findServersOf(clusterOf(dataDir))).toEqual([])
@@ -104,34 +145,6 @@ it('SIGTERM under load: requests are answered or refused, never half; what was a
   expect(await findFlaws(line, database, cast, ledger)).toEqual([])
   await database.end()
   await line.close()
-})
-
-it('SIGTERM lets a request under way finish and waits for no idle client', async () => {
-  const dataDir = stage.makeFolder()
-  const service = await stage.start({ DATA_DIR: dataDir })
-  const url = await service.ready
-  const [idle, waiting] = [openLine(() => url), openLine(() => url)]
-  for (const uid of ['alice', 'bob']) await expectSuccess(idle.call('POST', '/users', { uid, name: uid }))
-
-  const send = (text: string) => ({ receiver: 'bob', receiverType: 'user', data: { text } })
-  await expectSuccess(waiting.call('POST', '/messages', send('first words'), { as: 'alice' }))
-
-  // Somebody else holds the conversation, so that the next message is under way until it is let go.
-  const [other, watcher] = [await connectToDatabase(dataDir), await connectToDatabase(dataDir)]
-  await other.query('begin')
-  await other.query('select from conversations for update')
-  const sent = expectSuccess(waiting.call('POST', '/messages', send('last words'), { as: 'alice' }))
-  const waits = `select from pg_stat_activity where application_name ~ 'writer' and wait_event_type = 'Lock'`
-  await until(async () => (await watcher.query(waits)).rowCount === 1)
-  service.signal('SIGTERM')
-  await until(async () => (await idle.call('GET', '/health')).kind === 'cut')
-  await other.query('commit')
-  await Promise.all([other.end(), watcher.end()])
-  expect((await sent).data.data.text).toBe('last words')
-  const answeredAt = performance.now()
-  expect(await service.exited).toEqual({ code: 0, signal: null })
-  expect(performance.now() - answeredAt).toBeLessThan(stopMs / 2)
-  await Promise.all([idle.close(), waiting.close()])
 })
 
 it('SIGTERM while the service starts ends it and its database', async () => {

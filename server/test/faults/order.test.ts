@@ -8,7 +8,7 @@ const stage = createStage()
 afterAll(stage.clean)
 
 const writers = 64
-const enough = 2_000
+const enough = 1_000
 const members = Array.from({ length: 20 }, (_, i) => `m${String(i).padStart(2, '0')}`)
 
 interface Row {

@@ -109,10 +109,19 @@ export async function runCrashLedger(stage: Stage, run: CrashRun): Promise<Crash
     crowd = startCrowd(options)
   }
 
+  // Each kind of victim once before any comes again, in an order of chance.
+  let deck: Array<keyof typeof victims> = []
+  const draw = () => {
+    if (deck.length === 0) deck = Object.keys(victims) as typeof deck
+    const victim = random.pick(deck)
+    deck = deck.filter((each) => each !== victim)
+    return victim
+  }
+
   await whenLoadFlows()
   for (let cycle = 1; cycle <= run.cycles && flaws.length === 0; cycle++) {
     await delay(random.between(0, 600))
-    const victim = random.pick(Object.keys(victims) as Array<keyof typeof victims>)
+    const victim = draw()
     await victims[victim]({ dataDir, service, random })
     if (service.isExpectedToEnd) await bringUp()
     await whenLoadFlows()

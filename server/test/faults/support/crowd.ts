@@ -15,7 +15,7 @@ export interface CrowdOptions {
   /** Where the service listens now. */
   readonly address: () => string
   /** Hears of every outcome, such as to measure it. */
-  readonly onOutcome?: (outcome: Outcome) => void
+  readonly onOutcome?: (outcome: Outcome, line: Line) => void
 }
 
 export interface Crowd {
@@ -106,13 +106,13 @@ async function mark(options: CrowdOptions, line: Line, uid: string): Promise<voi
   if (random.chance(0.2)) {
     // Marking unread moves no receipt: nothing to write down.
     const outcome = await line.call('DELETE', `${path}/read`, {}, { as: uid })
-    options.onOutcome?.(outcome)
+    options.onOutcome?.(outcome, line)
     isAnswer(ledger, `unread of ${uid} in ${talk.id}`, outcome)
     return
   }
   const kind = random.pick(['delivered', 'read'] as const)
   const outcome = await line.call('POST', `${path}/${kind}`, random.chance(0.5) ? { messageId: id } : {}, { as: uid })
-  options.onOutcome?.(outcome)
+  options.onOutcome?.(outcome, line)
   noteMark(ledger, { uid, talkId: talk.id, kind, id }, outcome)
 }
 
@@ -120,7 +120,7 @@ async function callSend(options: CrowdOptions, line: Line, attempt: Attempt): Pr
   const talk = options.cast.talks.find(({ id }) => id === attempt.talkId) as Talk
   const body = { ...receiverIn(talk, attempt.sender), muid: attempt.muid, data: { text: attempt.text } }
   const outcome = await line.call('POST', '/messages', body, { as: attempt.sender })
-  options.onOutcome?.(outcome)
+  options.onOutcome?.(outcome, line)
   return outcome
 }
 
