@@ -12,6 +12,8 @@ export interface Reception {
   count(applicationName: string): number
   /** What is done from now on. @param count how many have come under this name, this one included */
   behave(welcome: (applicationName: string, count: number) => Welcome): void
+  /** Nothing gets through any more to those who are there under this name, and nobody is told. */
+  mute(applicationName: string): void
   /** Everybody gets through from now on, those who wait as well. */
   open(): void
   close(): void
@@ -23,6 +25,7 @@ export async function openReception(database: string): Promise<Reception> {
   const sockets = new Set<net.Socket>()
   const came = new Map<string, number>()
   const waiting = new Set<() => void>()
+  const mutes = new Map<string, Array<() => void>>()
   let behaviour: (name: string, count: number) => Welcome = () => 'pass'
 
   const keep = (socket: net.Socket) => {
@@ -37,6 +40,11 @@ export async function openReception(database: string): Promise<Reception> {
     near.pipe(far).pipe(near)
     near.once('close', () => far.destroy())
     far.once('close', () => near.destroy())
+    const mute = () => {
+      for (const socket of [near, far]) socket.unpipe().pause()
+    }
+    const name = applicationNameOf(first)
+    mutes.set(name, [...(mutes.get(name) ?? []), mute])
   }
   const server = net.createServer((near) => {
     keep(near)
@@ -57,6 +65,9 @@ export async function openReception(database: string): Promise<Reception> {
     count: (name) => came.get(name) ?? 0,
     behave(welcome) {
       behaviour = welcome
+    },
+    mute(name) {
+      for (const mute of mutes.get(name) ?? []) mute()
     },
     open() {
       behaviour = () => 'pass'

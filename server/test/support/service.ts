@@ -4,6 +4,7 @@ import { inject } from 'vitest'
 import { buildParley, type Parley } from '../../src/app.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { createLog } from '../../src/log.ts'
+import { whenDatabaseAnswers } from '../../src/process/foundation.ts'
 import type { ConnectionSettings } from '../../src/store/connection.ts'
 
 export const testMasterKey = '00'.repeat(32)
@@ -24,13 +25,15 @@ export async function startService(
   environment: Record<string, string> = {},
   connection: ConnectionSettings = inject('connection'),
 ): Promise<{ parley: Parley; url: string }> {
-  const parley = await buildParley({
+  const options = {
     config: readConfig({ ...testSettings, ...environment }),
     log: createLog(readConfig({ LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent' }).logLevel),
     connection,
     masterKey: testMasterKey,
     mediaDir: path.join(os.tmpdir(), `parley-test-media-${process.pid}`),
-  })
+  }
+  // On a busy machine the database may seem to be away for a moment; the real service tries again, too.
+  const parley = await whenDatabaseAnswers(options.log, () => buildParley(options))
   await parley.context.apps.ensure('parley', 'us')
   const url = await parley.http.listen({ host: '127.0.0.1', port: 0 })
   return { parley, url }

@@ -67,3 +67,12 @@ it('webhooks go out after a start at which the worker waited for its connection'
   await expectDelivery(service)
   await service.parley.close()
 })
+
+it('webhooks go on after the connections of the worker have died without a word', async () => {
+  const service = await startService({}, reception.connection)
+  await expectDelivery(service)
+  reception.mute(worker)
+  await expectDelivery(service)
+  expect((await statusOf(service)).restarts).toBeGreaterThan(0)
+  await service.parley.close()
+}, 120_000)
