@@ -42,7 +42,7 @@ export function startWorkerProcess(
 
   const ended = new Promise<string>((resolve) => {
     worker.once('exit', (code, signal) => {
-      member.state = 'ended'
+      handle.state = 'ended'
       letGo()
       clearTimeout(starting)
       for (const answer of asked.values()) answer([])
@@ -60,7 +60,7 @@ export function startWorkerProcess(
     switch (message.type) {
       case 'hello':
         try {
-          tell(worker, { type: 'begin', number, setup: await setup() })
+          sendTo(worker, { type: 'begin', number, setup: await setup() })
         } catch (error) {
           reason = (error as Error).message
           worker.process.kill('SIGKILL')
@@ -69,14 +69,14 @@ export function startWorkerProcess(
       case 'ready':
         clearTimeout(starting)
         readyAt = performance.now()
-        if (member.state === 'starting') member.state = 'ready'
+        if (handle.state === 'starting') handle.state = 'ready'
         onReady(message.address)
         break
       case 'failed':
         reason = message.reason
         break
       case 'metrics wanted':
-        tell(worker, { type: 'metrics text', id: message.id, text: await onWanted() })
+        sendTo(worker, { type: 'metrics text', id: message.id, text: await onWanted() })
         break
       case 'metrics':
         asked.get(message.id)?.(message.metrics)
@@ -84,7 +84,7 @@ export function startWorkerProcess(
     }
   })
 
-  const member: WorkerProcess = {
+  const handle: WorkerProcess = {
     number,
     pid: worker.process.pid as number,
     state: 'starting',
@@ -94,28 +94,28 @@ export function startWorkerProcess(
     ready,
     ended,
     async stop() {
-      if (member.state === 'ended') return
-      member.state = 'stopping'
-      tell(worker, { type: 'stop' })
+      if (handle.state === 'ended') return
+      handle.state = 'stopping'
+      sendTo(worker, { type: 'stop' })
       const hasEnded = await Promise.race([ended.then(() => true), delay(stopTimeoutMs, false, { ref: false })])
       if (!hasEnded) worker.process.kill('SIGKILL')
       await ended
     },
     kill: () => void worker.process.kill('SIGKILL'),
     askMetrics() {
-      if (member.state === 'ended') return Promise.resolve([])
+      if (handle.state === 'ended') return Promise.resolve([])
       const id = ++lastId
       return new Promise((resolve) => {
         asked.set(id, resolve)
-        tell(worker, { type: 'metrics asked', id })
+        sendTo(worker, { type: 'metrics asked', id })
       })
     },
   }
-  return member
+  return handle
 }
 
-/** One that has just ended hears nothing; that it ended is told by itself. */
-function tell(worker: Worker, message: FromPrimary): void {
+/** One that has just ended needs no message. */
+function sendTo(worker: Worker, message: FromPrimary): void {
   if (worker.isConnected()) worker.send(message, () => {})
 }
 

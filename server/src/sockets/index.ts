@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError, type SocketClose } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -12,14 +13,14 @@ import { forgetAudiences, forgetIdle } from './audiences.ts'
 import { createBlockBook } from './blocks.ts'
 import { Connection } from './connection.ts'
 import { createDelivery } from './deliver.ts'
-import { readFrame, textOf, typeOf } from './frames.ts'
+import { createIncoming } from './incoming.ts'
 import { createSocketMetrics } from './metrics.ts'
 import { createPresenceFanout } from './presence/fanout.ts'
 import { createPresenceTracker } from './presence/tracker.ts'
-import { receive } from './receive.ts'
 import { Registry } from './registry.ts'
 import { createSessions } from './sessions.ts'
 import { checkUpgrade, hostOf, refuseUpgrade, tryLater } from './upgrade.ts'
+import { checkConnection, closeOverTime } from './upkeep.ts'
 import { createUserSummaries } from './user-summaries.ts'
 
 /** Live delivery: the sockets of this process. */
@@ -40,14 +41,8 @@ export interface Sockets {
 }
 
 const sweepMs = 1_000
-/** How long a client may take to answer a close. */
-const closeTimeoutMs = 5_000
 /** Sockets that have not said yet who they are. */
 const maxUnauthenticated = 10_000
-const maxEarlyFrames = 16
-const maxInFlight = 64
-/** Between two sockets that are told to connect again, unless there are too many for that. */
-const drainPaceMs = 2
 
 export function createSockets(context: Context): Sockets {
   const { config, log, events } = context
@@ -83,18 +78,21 @@ export function createSockets(context: Context): Sockets {
   let sweeping: NodeJS.Timeout | undefined
   let unsubscribe = () => {}
 
+  const incoming = createIncoming({
+    ...{ context, registry, sessions, metrics },
+    onLoggedIn: () => {
+      unauthenticatedCount--
+    },
+  })
+
   // One handler for all sockets: each finds its own connection.
   function onMessage(this: WebSocket, data: WebSocket.RawData, isBinary: boolean): void {
     const connection = open.get(this)
-    if (connection === undefined || connection.state === 'closing') return
-    hear(connection)
-    if (isBinary) connection.close('binary')
-    else if (!connection.allows()) connection.close('tooFast')
-    else onText(connection, textOf(data))
+    if (connection !== undefined) incoming.onMessage(connection, data, isBinary)
   }
   function onPong(this: WebSocket): void {
     const connection = open.get(this)
-    if (connection !== undefined && connection.state === 'ready') hear(connection)
+    if (connection !== undefined) incoming.onPong(connection)
   }
   function onClose(this: WebSocket, code: number): void {
     const connection = open.get(this)
@@ -108,57 +106,6 @@ export function createSockets(context: Context): Sockets {
   // What is wrong with the wire ends in a close, which says all there is to say.
   function onError(this: WebSocket, error: Error): void {
     log.debug({ cause: error.message }, 'socket failed')
-  }
-
-  const hear = (connection: Connection) => {
-    if (connection.state === 'ready') connection.since = Date.now()
-    connection.isPinged = false
-  }
-
-  const onText = (connection: Connection, text: string) => {
-    if (connection.state === 'authenticating') {
-      connection.early ??= []
-      if (connection.early.push(text) > maxEarlyFrames) connection.close('tooFast')
-      return
-    }
-    const frame = readFrame(text)
-    if (frame === undefined) {
-      connection.close('notJson')
-      return
-    }
-    metrics.frames.inc({ type: typeOf(frame) })
-    if (frame.action === 'ping') connection.sendFrame({ action: 'pong' })
-    else if (connection.state === 'ready') enqueue(connection, frame)
-    else if (frame.type === 'auth') void logIn(connection, frame)
-    else connection.close('notAuthenticated')
-  }
-
-  const logIn = async (connection: Connection, frame: Record<string, unknown>) => {
-    const isIn = await sessions.logIn(connection, frame)
-    if (!isIn) return
-    unauthenticatedCount--
-    const early = connection.early ?? []
-    connection.early = undefined
-    for (const text of early) if (!isClosing(connection)) onText(connection, text)
-  }
-
-  /** One after the other, as they came: a read before a delivery would leave the delivery untold. */
-  const enqueue = (connection: Connection, frame: Record<string, unknown>) => {
-    if (++connection.inFlight > maxInFlight) connection.close('tooFast')
-    connection.work = connection.work?.then(() => work(connection, frame)) ?? work(connection, frame)
-  }
-
-  const work = async (connection: Connection, frame: Record<string, unknown>) => {
-    try {
-      if (connection.login === undefined || connection.closedFor === 'sessionEnded') return
-      await receive({ context, registry }, connection.login, frame)
-    } catch (error) {
-      const { code, message, devMessage } = toApiError(error, log, 'socket')
-      const type = typeof frame.type === 'string' ? { frame: frame.type.slice(0, 50) } : {}
-      connection.sendFrame({ type: 'error', body: { code, message, devMessage, ...type } })
-    } finally {
-      if (--connection.inFlight === 0) connection.work = undefined
-    }
   }
 
   const onUpgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
@@ -186,38 +133,9 @@ export function createSockets(context: Context): Sockets {
   /** One look at every socket a second, instead of timers of their own. */
   const sweep = () => {
     const now = Date.now()
-    for (const connection of open.values()) look(connection, now)
+    for (const connection of open.values()) checkConnection(connection, settings, now)
     for (const sockets of registry.all()) forgetIdle(sockets, now)
     registry.prune()
-  }
-
-  const look = (connection: Connection, now: number) => {
-    const silent = now - connection.since
-    switch (connection.state) {
-      case 'closing':
-        if (silent > closeTimeoutMs) connection.ws.terminate()
-        return
-      case 'ready':
-        if (silent > settings.idleTimeoutMs) connection.close('idle')
-        else if (silent > settings.idleTimeoutMs / 2 && !connection.isPinged) {
-          connection.isPinged = true
-          connection.ws.ping()
-        }
-        return
-      default:
-        if (silent > settings.authTimeoutMs) connection.close('authTimeout')
-    }
-  }
-
-  const closeOverTime = async (reason: SocketClose) => {
-    const connections = [...open.values()]
-    const slotMs = 20
-    const slots = Math.ceil(Math.min(settings.drainMs, connections.length * drainPaceMs) / slotMs)
-    const perSlot = Math.ceil(connections.length / Math.max(1, slots))
-    for (let i = 0; i < connections.length; i += perSlot) {
-      for (const connection of connections.slice(i, i + perSlot)) connection.close(reason)
-      if (i + perSlot < connections.length) await pause(slotMs)
-    }
   }
 
   return {
@@ -237,9 +155,9 @@ export function createSockets(context: Context): Sockets {
       isDraining = true
       // First: whoever is sent away now is not gone, he connects elsewhere.
       await tracker.stop()
-      await closeOverTime('restart')
+      await closeOverTime([...open.values()], 'restart', settings.drainMs)
       const deadline = Date.now() + 1_000
-      while (open.size > 0 && Date.now() < deadline) await pause(20)
+      while (open.size > 0 && Date.now() < deadline) await delay(20)
       for (const { ws } of [...open.values()]) ws.terminate()
     },
     async stop() {
@@ -254,14 +172,6 @@ export function createSockets(context: Context): Sockets {
       for (const sockets of registry.all()) forgetAudiences(sockets)
       await sessions.verify()
     },
-    disconnectToResync: () => closeOverTime('tryAgain'),
+    disconnectToResync: () => closeOverTime([...open.values()], 'tryAgain', settings.drainMs),
   }
-}
-
-function isClosing({ state }: Connection): boolean {
-  return state === 'closing'
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

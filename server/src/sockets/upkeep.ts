@@ -1,0 +1,43 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SocketClose } from '@parley/contract'
+import type { SocketSettings } from '../config/sockets.ts'
+import type { Connection } from './connection.ts'
+
+/** How long a client may take to answer a close. */
+const closeTimeoutMs = 5_000
+/** Between two sockets that are closed in turn, unless there are too many for that. */
+const drainPaceMs = 2
+const slotMs = 20
+
+/** Looks after one connection, every second: asks the silent ones whether they are there, ends those that are not. */
+export function checkConnection(connection: Connection, settings: SocketSettings, now: number): void {
+  const silent = now - connection.since
+  switch (connection.state) {
+    case 'closing':
+      if (silent > closeTimeoutMs) connection.ws.terminate()
+      return
+    case 'ready':
+      if (silent > settings.idleTimeoutMs) connection.close('idle')
+      else if (silent > settings.idleTimeoutMs / 2 && !connection.isPinged) {
+        connection.isPinged = true
+        connection.ws.ping()
+      }
+      return
+    default:
+      if (silent > settings.authTimeoutMs) connection.close('authTimeout')
+  }
+}
+
+/** Closes connections evenly over some time, so that their clients do not all connect again at once. */
+export async function closeOverTime(
+  connections: readonly Connection[],
+  reason: SocketClose,
+  longestMs: number,
+): Promise<void> {
+  const slots = Math.ceil(Math.min(longestMs, connections.length * drainPaceMs) / slotMs)
+  const perSlot = Math.ceil(connections.length / Math.max(1, slots))
+  for (let i = 0; i < connections.length; i += perSlot) {
+    for (const connection of connections.slice(i, i + perSlot)) connection.close(reason)
+    if (i + perSlot < connections.length) await delay(slotMs)
+  }
+}
