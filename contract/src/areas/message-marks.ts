@@ -13,7 +13,7 @@ const shared = {
   query: NoQuery,
 } as const
 
-const errors = ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_UID_NOT_FOUND', 'ERR_MESSAGE_NO_ACCESS'] as const
+const errors = ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_UID_NOT_FOUND'] as const
 
 export const pinMessage = defineOperation({
   ...shared,

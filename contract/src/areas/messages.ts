@@ -242,13 +242,12 @@ export const getMessage = defineOperation({
   params: MessageIdParams,
   query: NoQuery,
   answer: enveloped(Message),
-  errors: ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_UID_NOT_FOUND', 'ERR_MESSAGE_NO_ACCESS'],
+  errors: ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_UID_NOT_FOUND'],
 })
 
 const rightsErrors = [
   'ERR_MESSAGE_ID_NOT_FOUND',
   'ERR_UID_NOT_FOUND',
-  'ERR_MESSAGE_NO_ACCESS',
   'ERR_MESSAGE_NOT_A_SENDER',
   'ERR_MESSAGE_ACTION_NOT_ALLOWED',
   'ERR_PERMISSION_DENIED',

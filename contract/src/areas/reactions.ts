@@ -31,12 +31,7 @@ const listQuery = Type.Object({
 
 const shared = { area: 'Messages', access: { user: true }, rateLimit: 'standard' } as const
 
-const errors = [
-  'ERR_MESSAGE_ID_NOT_FOUND',
-  'ERR_UID_NOT_FOUND',
-  'ERR_MESSAGE_NO_ACCESS',
-  'ERR_PERMISSION_DENIED',
-] as const
+const errors = ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_UID_NOT_FOUND', 'ERR_PERMISSION_DENIED'] as const
 
 export const listReactions = defineOperation({
   ...shared,

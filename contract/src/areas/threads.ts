@@ -35,7 +35,7 @@ const shared = { area: 'Messages', access: { user: true }, rateLimit: 'standard'
 
 const ParentParams = Type.Object({ id: Type.String({ description: 'Id of the parent message' }) })
 
-const parentErrors = ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_UID_NOT_FOUND', 'ERR_MESSAGE_NO_ACCESS'] as const
+const parentErrors = ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_UID_NOT_FOUND'] as const
 
 const { parentId: _, ...replyBody } = sendMessage.body.properties
 
@@ -53,7 +53,7 @@ export const sendThreadMessage = defineOperation({
   query: NoQuery,
   body: Type.Object(replyBody),
   answer: sendMessage.answer,
-  errors: [...sendMessage.errors, 'ERR_MESSAGE_NO_ACCESS'],
+  errors: [...sendMessage.errors],
 })
 
 const { hideReplies: __, ...replyFilters } = messageListQuery

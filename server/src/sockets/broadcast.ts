@@ -5,7 +5,8 @@ import { areApart, type BlockBook } from './blocks.ts'
 import type { Connection } from './connection.ts'
 import { encodeFrame } from './frames.ts'
 import type { AppSockets } from './registry.ts'
-import { isPlain, readSight, type Shown } from './sight.ts'
+import { withoutQuote } from './show.ts'
+import { isPlain, readSight, type Shown, type Sight } from './sight.ts'
 
 /** One frame for those who take part in a conversation. */
 export interface Broadcast {
@@ -24,8 +25,10 @@ export interface Broadcast {
   readonly only?: readonly string[]
   /** This user of a group alone, member or not. */
   readonly to?: string
-  /** Messages that it shows, or gives a reaction to: roles and scopes may hide them. */
-  readonly shows?: () => readonly Shown[] | Promise<readonly Shown[]>
+  /** Messages that it shows, or gives a reaction to, which may be hidden from somebody; undefined when they are gone. */
+  readonly shows?: () => Shown | Promise<Shown | undefined>
+  /** Some of them are older than itself: also where nothing else hides anything, whoever has reset the history may not see them. */
+  readonly refersBack?: boolean
   readonly isReaction?: boolean
   /** It is stored, so whoever may have missed it must connect again and list what is new. */
   readonly isStored: boolean
@@ -52,19 +55,18 @@ export async function sendBroadcast(parts: BroadcastParts, sockets: AppSockets, 
     const other = broadcast.actor === first ? second : first
     const uids = blocks !== undefined && areApart(blocks, other) ? [broadcast.actor] : new Set([first, second])
     const sight = await sightOf(parts, sockets, broadcast, uids)
-    sendTo(sockets, uids, broadcast, encodeFrame(frame), (uid) => sight?.(uid) === false)
+    sendTo(sockets, uids, broadcast, encodings(frame, sight))
     return
   }
   if (broadcast.to !== undefined) {
     const sight = await sightOf(parts, sockets, broadcast, [broadcast.to])
-    sendTo(sockets, [broadcast.to], broadcast, encodeFrame(frame), (uid) => sight?.(uid) === false)
+    sendTo(sockets, [broadcast.to], broadcast, encodings(frame, sight))
     return
   }
   const audience = await currentAudience(parts.context.database, sockets, first, broadcast.revision)
   const sight = await sightOf(parts, sockets, broadcast, audience.members)
   const uids = broadcast.only?.filter((uid) => audience.members.has(uid)) ?? audience.members
-  sendTo(sockets, uids, broadcast, encodeFrame(frame), (uid, connection) => {
-    if (sight?.(uid) === false) return true
+  sendTo(sockets, uids, broadcast, encodings(frame, sight), (uid, connection) => {
     if (blocks === undefined || uid === broadcast.actor) return false
     if (broadcast.blocksKeep === 'everywhere') return areApart(blocks, uid)
     return connection.login?.hidesBlocked === true && blocks.blockers.has(uid)
@@ -75,22 +77,23 @@ export async function sendBroadcast(parts: BroadcastParts, sockets: AppSockets, 
 /** Can it be told at once? Then nothing waits that could be told in a wrong order. */
 export function broadcastAtOnce(sockets: AppSockets, broadcast: Broadcast): boolean {
   const { kind, first } = broadcast.place
-  if (broadcast.blocksKeep !== 'nothing' || !isPlain(sockets, broadcast.place)) return false
+  if (broadcast.blocksKeep !== 'nothing' || broadcast.refersBack === true || !isPlain(sockets, broadcast.place))
+    return false
   const frame = broadcast.frame()
   if (frame === undefined || frame instanceof Promise) return false
   if (kind === 1) {
-    sendTo(sockets, new Set([first, broadcast.place.second]), broadcast, encodeFrame(frame))
+    sendTo(sockets, new Set([first, broadcast.place.second]), broadcast, encodings(frame))
     return true
   }
   if (broadcast.to !== undefined) {
-    sendTo(sockets, [broadcast.to], broadcast, encodeFrame(frame))
+    sendTo(sockets, [broadcast.to], broadcast, encodings(frame))
     return true
   }
   const audience = sockets.audiences.get(first)
   if (audience === undefined || !isCurrent(sockets, audience) || sockets.hiding > 0) return false
   if (audience.revision < (broadcast.revision ?? 0)) return false
   audience.usedAt = Date.now()
-  sendTo(sockets, audience.members, broadcast, encodeFrame(frame))
+  sendTo(sockets, audience.members, broadcast, encodings(frame))
   return true
 }
 
@@ -110,8 +113,23 @@ export function disconnectToResync(sockets: AppSockets, { place, to }: Pick<Broa
 }
 
 async function sightOf({ context }: BroadcastParts, sockets: AppSockets, broadcast: Broadcast, uids: Iterable<string>) {
-  if (broadcast.shows === undefined || isPlain(sockets, broadcast.place)) return undefined
-  return readSight(context, sockets, broadcast, uids, await broadcast.shows(), broadcast.isReaction === true)
+  const { shows, refersBack = false, place } = broadcast
+  if (shows === undefined || (!refersBack && isPlain(sockets, place))) return undefined
+  const shown = await shows()
+  return shown && readSight(context, sockets, broadcast, uids, shown)
+}
+
+/** What each is sent, encoded once for all who are sent the same; undefined for who is sent nothing. */
+function encodings(frame: object, sight?: Sight): (uid: string) => Buffer | undefined {
+  const whole = encodeFrame(frame)
+  if (sight === undefined) return () => whole
+  let unquoted: Buffer | undefined
+  return (uid) => {
+    const part = sight(uid)
+    if (part !== 'withoutQuote') return part === 'all' ? whole : undefined
+    unquoted ??= encodeFrame(withoutQuote(frame))
+    return unquoted
+  }
 }
 
 async function blocksOf({ blocks }: BroadcastParts, sockets: AppSockets, { place, blocksKeep, actor }: Broadcast) {
@@ -123,11 +141,13 @@ function sendTo(
   sockets: AppSockets,
   uids: Iterable<string>,
   { actor, device }: Broadcast,
-  encoded: Buffer,
+  encodedFor: (uid: string) => Buffer | undefined,
   isSpared?: (uid: string, connection: Connection) => boolean,
 ): void {
   for (const uid of uids) {
     const connections = sockets.connectionsOf(uid)
+    const encoded = connections.length === 0 ? undefined : encodedFor(uid)
+    if (encoded === undefined) continue
     // One that is too slow leaves the list only once it is closed.
     for (const connection of connections) {
       if (uid === actor && device !== undefined && connection.login?.info.deviceId === device) continue

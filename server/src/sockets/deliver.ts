@@ -1,3 +1,4 @@
+import type { Message } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
 import { readMessages } from '../chat/messages/rows.ts'
 import type { BusEvent, MessageChanged, MessageSent, Receipt, ReceiptOfAll } from '../events/types.ts'
@@ -80,18 +81,19 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const blocksKeep = event.trigger === 'message_sent' ? 'nothing' : 'pair'
     // Messages come often and say as of when; the others come rarely, and it is looked.
     const revision = event.trigger === 'message_sent' ? (event.groupRevision ?? 0) : asOfNow
+    const broadcastOf = (shown: Message): Broadcast => {
+      const frame = () => messageFrame(app, event, shown)
+      const shows = () => shownOf(place, shown)
+      const refersBack = event.trigger !== 'message_sent' || shown.quotedMessage !== undefined
+      return { place, device, actor: shown.sender, blocksKeep, revision, isStored: true, refersBack, shows, frame }
+    }
     if (message !== undefined) {
-      const frame = () => messageFrame(app, event, message)
-      const shows = () => shownOf(message)
-      dispatch(sockets, { place, device, actor: message.sender, blocksKeep, revision, isStored: true, shows, frame })
+      dispatch(sockets, broadcastOf(message))
       return
     }
     wait(sockets, { place, isStored: true }, async () => {
       const found = await readMessageOf(context.database, app, event)
-      if (found === undefined) return undefined
-      const frame = () => messageFrame(app, event, found)
-      const shows = () => shownOf(found)
-      return { place, device, actor: found.sender, blocksKeep, revision, isStored: true, shows, frame }
+      return found && broadcastOf(found)
     })
   }
 
@@ -145,7 +147,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       const { notice, place, to } = event
       if (sockets.connectionsOf(to).length === 0) return
       const frame = () => messageFrame(app, event, notice)
-      const shows = () => shownOf(notice)
+      const shows = () => shownOf(place, notice)
       dispatch(sockets, { place, to, actor: notice.sender, blocksKeep: 'nothing', isStored: true, shows, frame })
       return
     }
@@ -165,7 +167,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         const frame = () => reactionFrame(summaries, app, event)
         const shows = async () => {
           const message = (await readMessages(context.database, app.appId, [event.messageId])).get(event.messageId)
-          return message === undefined ? [] : [message]
+          return message && { conversation: message.conversation, messages: [message] }
         }
         const about = {
           actor: event.uid,
@@ -174,6 +176,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
           revision: asOfNow,
           isStored: true,
           isReaction: true,
+          refersBack: true,
         } as const
         dispatch(sockets, { ...about, place: event.place, shows, frame })
         return

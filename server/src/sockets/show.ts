@@ -35,6 +35,12 @@ export function messageFrame(app: App, event: Pick<MessageSent, 'place' | 'devic
   }
 }
 
+/** The frame of a message for somebody from whom the message that it quotes is hidden. */
+export function withoutQuote(frame: object): object {
+  const { body } = frame as { body: Message }
+  return { ...frame, body: { ...body, quotedMessage: undefined } }
+}
+
 /** The message that an event tells of, where it did not come along; undefined when it is gone. */
 export async function readMessageOf(
   on: Queryable,

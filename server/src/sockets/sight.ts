@@ -1,151 +1,162 @@
-import {
-  type GroupScope,
-  governanceOf,
-  type Message,
-  type Permissions,
-  permissionAllows,
-  permissionList,
-} from '@parley/contract'
-import { systemUid } from '../chat/apps.ts'
+import type { GroupScope, Message, Permissions } from '@parley/contract'
 import { readGroupPermissions } from '../chat/groups/permissions.ts'
-import type { RolePolicy } from '../chat/roles/policies.ts'
-import { isFriendsMode, roleList } from '../chat/roles/rules.ts'
+import type { PolicyMap } from '../chat/roles/policies.ts'
+import type { MessageFacts, Position } from '../chat/sight/condition.ts'
+import { visibleReactions } from '../chat/sight/reactions.ts'
+import { sees } from '../chat/sight/sight.ts'
 import type { Context } from '../context.ts'
+import type { Place } from '../events/types.ts'
 import { statement } from '../store/statement.ts'
 import { type Audience, audienceOf } from './audiences.ts'
 import type { Broadcast } from './broadcast.ts'
 import type { AppSockets } from './registry.ts'
 
-/** What decides who may see a message. */
+/** The messages that a frame shows. */
 export interface Shown {
-  readonly category: string
-  readonly type: string
-  readonly sender: string
+  /** Key of their conversation. */
+  readonly conversation: number
+  /** Who does not see all of these is not sent the frame: a message, and the one that an edit or a deletion is about. */
+  readonly messages: readonly MessageFacts[]
+  /** Who does not see this one is sent the frame without it. */
+  readonly quoted?: MessageFacts | undefined
 }
 
-/** Who may see what is told; undefined where nobody is denied anything. */
-export type Sight = (uid: string) => boolean
+/** What somebody is sent of a frame. */
+export type Sight = (uid: string) => 'all' | 'withoutQuote' | 'nothing'
 
 type ScopePermissions = Readonly<Partial<Record<GroupScope, Permissions>>>
-
-interface Viewer {
-  readonly uid: string
-  readonly role: string
-  readonly scope: GroupScope | null
-  readonly isFriend: boolean
-}
 
 /** Permissions of groups are not announced when they change; for so long they may be out of date. */
 const scopesKeptMs = 1_000
 
-const governance = {
-  1: governanceOf('user-list-user-messages'),
-  2: governanceOf('user-list-group-messages'),
-  reactions: governanceOf('get-message-reactions'),
+/** What the frame of a message shows: the message, the one that it is about, and the one that it quotes. */
+export function shownOf({ conversation, kind }: Place, message: Message): Shown {
+  const about = message.data.entities as { on?: { entity?: Partial<Message> } } | undefined
+  const quoted = factsOf(kind, message.quotedMessage as Partial<Message> | undefined)
+  const messages = [message, about?.on?.entity].flatMap((one) => factsOf(kind, one) ?? [])
+  return { conversation, messages, quoted }
 }
 
-/** What a message shows: itself, and the one that an edit or a deletion is about. */
-export function shownOf({ category, type, sender, data }: Message): Shown[] {
-  const subject = (data.entities as { on?: { entity?: Partial<Shown> } } | undefined)?.on?.entity
-  const isMessage = subject?.category !== undefined && subject.type !== undefined && subject.sender !== undefined
-  return [{ category, type, sender }, ...(isMessage ? [subject as Shown] : [])]
+function factsOf(kind: 1 | 2, message: Partial<Message> | undefined): MessageFacts | undefined {
+  const { id, sentAt, sender, category, type } = message ?? {}
+  if (id === undefined || sentAt === undefined || sender === undefined) return undefined
+  if (category === undefined || type === undefined) return undefined
+  return { id: Number(id), sentAt, kind, sender, category, type }
 }
 
-/** Nothing narrows what those who take part may see, as far as is known without asking. */
+/** Nothing is set that narrows what those who take part may see, as far as is known without asking. */
 export function isPlain(sockets: AppSockets, { kind, first }: Broadcast['place']): boolean {
   if (sockets.narrowing?.size !== 0) return false
   const scopes = kind === 2 ? sockets.audiences.get(first)?.scopes : undefined
   return kind === 1 || (scopes !== undefined && !scopes.areSet && Date.now() - scopes.readAt < scopesKeptMs)
 }
 
+/** Somebody who may be sent a frame, as far as that decides what they see of it. */
+interface ViewerRow {
+  readonly uid: string
+  readonly role: string
+  readonly scope: GroupScope | null
+  /** Of the senders of what the frame shows. */
+  readonly friends: string[]
+  readonly clearedSentAt: number
+  readonly clearedId: number
+  readonly joinedSentAt: number
+  readonly joinedId: number
+}
+
 const selectViewers = statement(`
   select u.uid, u.role, m.scope,
-    exists (select from friends f where f.app_id = u.app_id and f.uid = u.uid and f.friend = $4) as "isFriend"
+    array(
+      select f.friend from friends f where f.app_id = u.app_id and f.uid = u.uid and f.friend = any($5::text[])
+    ) as friends,
+    coalesce(s.cleared_sent_at, 0) as "clearedSentAt", coalesce(s.cleared_id, 0) as "clearedId",
+    coalesce(s.joined_sent_at, m.joined_at, 0) as "joinedSentAt", coalesce(s.joined_id, 0) as "joinedId"
   from users u
   left join group_members m on m.app_id = u.app_id and m.guid = $3 and m.uid = u.uid
+  left join conversation_states s on s.app_id = u.app_id and s.uid = u.uid and s.conversation = $4
   where u.app_id = $1
   and u.uid = any($2::text[])`)
 
-/** Live as in lists: a role or a scope that hides messages there (`listMessages`, `listReactions`) hides them here. */
+/** Where nothing is set, a message is only hidden from those who have reset the history that it stands in. */
+const selectCleared = statement(`
+  select s.uid, s.cleared_sent_at as "sentAt", s.cleared_id as id
+  from conversation_states s
+  where s.app_id = $1
+  and s.uid = any($2::text[])
+  and s.conversation = $3
+  and (s.cleared_sent_at, s.cleared_id) >= ($4::bigint, $5::bigint)`)
+
+/** Live as in lists: what is hidden from somebody there (`chat/sight/`) is not sent to them. */
 export async function readSight(
   context: Context,
   sockets: AppSockets,
-  broadcast: Pick<Broadcast, 'place' | 'actor'>,
+  { place: { kind, first: guid }, actor, isReaction = false }: Pick<Broadcast, 'place' | 'actor' | 'isReaction'>,
   uids: Iterable<string>,
-  shown: readonly Shown[],
-  isReaction: boolean,
-): Promise<Sight | undefined> {
-  const { kind, first: guid } = broadcast.place
+  shown: Shown,
+): Promise<Sight> {
   const narrowing = await narrowingOf(context, sockets)
   const scopes = kind === 2 ? await scopesOf(context, sockets, guid) : {}
-  if (narrowing.size + Object.keys(scopes).length === 0) return undefined
-  const sender = shown.at(-1)?.sender ?? ''
-  const wanted = [...uids, sender, broadcast.actor]
-  const rows = await context.database.query<Viewer>(selectViewers, [
-    sockets.app.appId,
-    wanted,
-    kind === 2 ? guid : '',
-    sender,
-  ])
+  const { appId } = sockets.app
+  const all = [...shown.messages, ...(shown.quoted === undefined ? [] : [shown.quoted])]
+  if (narrowing.size + Object.keys(scopes).length === 0) {
+    const oldest = all.reduce((a, b) => (b.sentAt < a.sentAt || (b.sentAt === a.sentAt && b.id < a.id) ? b : a))
+    const values = [appId, [...uids], shown.conversation, oldest.sentAt, oldest.id]
+    const rows = await context.database.query<Position & { uid: string }>(selectCleared, values)
+    const cleared = new Map(rows.map((row) => [row.uid, row]))
+    return sightOf(shown, (uid, message) => {
+      const participation = { takesPart: true, cleared: cleared.get(uid) ?? nowhere }
+      return sees({ uid, policy: undefined }, participation, message, { role: undefined, isFriend: false })
+    })
+  }
+  const senders = all.map(({ sender }) => sender)
+  const wanted = [...new Set([...uids, ...senders, actor])]
+  const values = [appId, wanted, kind === 2 ? guid : '', shown.conversation, senders]
+  const rows = await context.database.query<ViewerRow>(selectViewers, values)
   const viewers = new Map(rows.map((row) => [row.uid, row]))
-  const roleOf = (uid: string) => viewers.get(uid)?.role
-  const giverScope = viewers.get(broadcast.actor)?.scope ?? undefined
-  return (uid) => {
+  const sight = sightOf(shown, (uid, message) => {
     const viewer = viewers.get(uid)
     if (viewer === undefined) return false
-    const policy = narrowing.get(viewer.role)
-    const explicit = viewer.scope === null ? undefined : scopes[viewer.scope]
-    if (policy !== undefined && !shown.every((one) => roleShows(policy, kind, viewer, one, roleOf(one.sender))))
-      return false
-    if (explicit !== undefined && !shown.every((one) => contentShows(explicit, one))) return false
-    return !isReaction || showsReactions(policy, explicit, giverScope)
+    const sender = { role: viewers.get(message.sender)?.role, isFriend: viewer.friends.includes(message.sender) }
+    return sees({ uid, policy: narrowing.get(viewer.role) }, participationOf(viewer, scopes), message, sender)
+  })
+  if (!isReaction) return sight
+  const giverScope = viewers.get(actor)?.scope ?? ''
+  return (uid) => (showsReaction(viewers.get(uid), narrowing, scopes, giverScope) ? sight(uid) : 'nothing')
+}
+
+const nowhere: Position = { sentAt: 0, id: 0 }
+
+function sightOf({ messages, quoted }: Shown, seesOne: (uid: string, message: MessageFacts) => boolean): Sight {
+  return (uid) => {
+    if (!messages.every((message) => seesOne(uid, message))) return 'nothing'
+    return quoted === undefined || seesOne(uid, quoted) ? 'all' : 'withoutQuote'
   }
 }
 
-function roleShows(
-  policy: RolePolicy,
-  kind: 1 | 2,
-  viewer: Viewer,
-  shown: Shown,
-  senderRole: string | undefined,
+/** Who is sent a frame takes part, or is told as the last thing that they do no longer: the audience decides that. */
+function participationOf(viewer: ViewerRow, scopes: ScopePermissions) {
+  const permissions = viewer.scope === null ? undefined : scopes[viewer.scope]
+  const joined = { sentAt: viewer.joinedSentAt, id: viewer.joinedId }
+  return {
+    takesPart: true,
+    cleared: { sentAt: viewer.clearedSentAt, id: viewer.clearedId },
+    scope: permissions && { permissions, joined },
+  }
+}
+
+function showsReaction(
+  viewer: ViewerRow | undefined,
+  narrowing: PolicyMap,
+  scopes: ScopePermissions,
+  giverScope: string,
 ): boolean {
-  if (isDenied(policy, governance[kind]) || !contentShows(policy.permissions, shown)) return false
-  if (roleList(policy, 'listMessages.allowedReceiverTypes')?.includes(kind === 1 ? 'user' : 'group') === false)
-    return false
-  if (shown.sender === viewer.uid || shown.sender === systemUid) return true
-  const senderRoles = roleList(policy, 'listMessages.allowedSenderRoles')
-  if (senderRoles !== null && !senderRoles.includes(senderRole ?? '')) return false
-  return viewer.isFriend || !isFriendsMode(policy, 'listMessages.mode')
-}
-
-function contentShows(explicit: Permissions, { category, type }: Shown): boolean {
-  if (permissionList(explicit, 'listMessages.allowedMessageCategories')?.includes(category) === false) return false
-  return (
-    category !== 'message' || permissionList(explicit, 'listMessages.allowedMessageTypes')?.includes(type) !== false
-  )
-}
-
-function showsReactions(
-  policy: RolePolicy | undefined,
-  explicit: Permissions | undefined,
-  giverScope: GroupScope | undefined,
-): boolean {
-  if (policy !== undefined && isDenied(policy, governance.reactions)) return false
-  if (explicit === undefined) return true
-  if (!permissionAllows(explicit, 'listReactions', 'allow')) return false
-  return permissionList(explicit, 'listReactions.allowedScopes')?.includes(giverScope ?? '') !== false
-}
-
-function isDenied({ restricted, permissions }: RolePolicy, governed: ReturnType<typeof governanceOf>): boolean {
-  if (governed === undefined) return false
-  return (
-    governed.features.some((feature) => restricted.has(feature)) ||
-    governed.permissions.some((key) => !permissionAllows(permissions, key, 'allow'))
-  )
+  if (viewer === undefined) return false
+  const visible = visibleReactions(narrowing.get(viewer.role), viewer.scope === null ? undefined : scopes[viewer.scope])
+  return visible === null || visible.includes(giverScope)
 }
 
 /** The roles of an app on which anything is set; kept until one changes. */
-async function narrowingOf({ policies }: Context, sockets: AppSockets): Promise<ReadonlyMap<string, RolePolicy>> {
+async function narrowingOf({ policies }: Context, sockets: AppSockets): Promise<PolicyMap> {
   sockets.narrowing ??= await policies.ofApp(sockets.app.appId)
   return sockets.narrowing
 }

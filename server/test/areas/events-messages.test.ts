@@ -185,7 +185,7 @@ describe('a reaction', () => {
     dataOf(await world.post(path, {}, { as: 'bob' }))
     dataOf(await world.delete(path, {}, { as: 'bob' }))
     dataOf(await world.delete(path, {}, { as: 'bob' }))
-    expect(refusal(await world.post(path, {}, { as: 'carol' }))).toBe('403 ERR_MESSAGE_NO_ACCESS')
+    expect(refusal(await world.post(path, {}, { as: 'carol' }))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     const reaction = {
       id,
       messageId: sent,

@@ -21,7 +21,7 @@ describe('pinned messages', () => {
     expect(dataOf(await world.post(path))).toMatchObject({ pinnedBy: 'bob', pinnedAt: pinned.pinnedAt })
     expect(texts(await world.get('/users/bob/messages?pinned=1', { as: 'alice' }))).toEqual(['keep'])
     expect(texts(await world.get('/users/bob/messages?pinnedBy=app_system', { as: 'alice' }))).toEqual([])
-    expect(refusal(await world.post(path, undefined, { as: 'carol' }))).toBe('403 ERR_MESSAGE_NO_ACCESS')
+    expect(refusal(await world.post(path, undefined, { as: 'carol' }))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(dataOf(await world.delete(path, undefined, { as: 'alice' })).pinnedBy).toBeUndefined()
     expect(dataOf(await world.delete(path)).pinnedAt).toBeUndefined()
     expect(texts(await world.get('/users/bob/messages?pinned=1', { as: 'alice' }))).toEqual([])

@@ -62,7 +62,7 @@ describe('editing a message', () => {
     const edit = async (as: string, id: string, body: object = { data: { text: 'x' } }) =>
       refusal(await world.put(`/messages/${id}`, body, { as }))
     expect(await edit('bob', message.id)).toBe('403 ERR_MESSAGE_NOT_A_SENDER')
-    expect(await edit('carol', message.id)).toBe('403 ERR_MESSAGE_NO_ACCESS')
+    expect(await edit('carol', message.id)).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(await edit('alice', '999999999999')).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(await edit('alice', message.id, { data: { text: '' } })).toBe('400 ERR_EMPTY_MESSAGE_TEXT')
     expect(await edit('alice', message.id, { data: { text: 5 } })).toBe('400 ERR_INVALID_MESSAGE_TEXT')
@@ -160,7 +160,7 @@ describe('deleting a message', () => {
       refusal(await world.delete(`/messages/${id}`, undefined, as === undefined ? {} : { as }))
     const direct = await say(world, 'carol', 'dave', 'x')
     expect(await remove(direct.id, 'dave')).toBe('403 ERR_MESSAGE_NOT_A_SENDER')
-    expect(await remove(direct.id, 'alice')).toBe('403 ERR_MESSAGE_NO_ACCESS')
+    expect(await remove(direct.id, 'alice')).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     const inGroup = await sayInGroup(world, 'carol', 'team', 'x')
     expect(await remove(inGroup.id, 'dave')).toBe('403 ERR_MESSAGE_NOT_A_SENDER')
     expect(await remove(inGroup.id, 'bob')).toBe('200 undefined')

@@ -288,7 +288,7 @@ describe('a single message', () => {
     for (const options of [{}, { as: 'alice' }, { as: 'bob' }]) {
       expect(dataOf(await world.get(`/messages/${direct.id}`, options)).data.text).toBe('hi')
     }
-    expect(refusal(await world.get(`/messages/${direct.id}`, { as: 'carol' }))).toBe('403 ERR_MESSAGE_NO_ACCESS')
+    expect(refusal(await world.get(`/messages/${direct.id}`, { as: 'carol' }))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(refusal(await world.get(`/messages/${inGroup.id}`, { as: 'bob' }))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     for (const id of ['999999999999', 'abc', '-1', '1.5', '99999999999999999999']) {
       expect(refusal(await world.get(`/messages/${id}`))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')

@@ -3,7 +3,7 @@ import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support
 import { groupText, importWell } from '../support/imports.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
-const noAccess = '403 ERR_MESSAGE_NO_ACCESS'
+const unknown = '404 ERR_MESSAGE_ID_NOT_FOUND'
 const png = { type: 'image', data: { url: 'https://example.com/a.png' } }
 
 async function createTeam(): Promise<World> {
@@ -64,9 +64,11 @@ describe('What a scope may not see in lists', () => {
     await limitScope(world, { 'listMessages.allowedMessageTypes': ['text'] })
     expect(await quotes('bob')).toEqual(new Set([undefined]))
     expect(await quotes('alice')).toEqual(new Set([picture.id]))
-    const his = await sayInGroup(world, 'bob', 'team', 'what is it?', { quotedMessageId: picture.id })
-    expect(his.quotedMessageId).toBe(picture.id)
-    expect(his).not.toHaveProperty('quotedMessage')
+    const asking = { receiver: 'team', receiverType: 'group', data: { text: 'what is it?' } }
+    for (const named of ['quotedMessageId', 'parentId']) {
+      const answer = await world.post('/messages', { ...asking, [named]: picture.id }, { as: 'bob' })
+      expect(refusal(answer), named).toBe(unknown)
+    }
     const hers = await sayInGroup(world, 'alice', 'team', 'this', { quotedMessageId: picture.id })
     const [listed] = dataOf(await world.get('/groups/team/messages?affix=prepend&limit=1', { as: 'alice' }))
     expect(listed.quotedMessage).toEqual(hers.quotedMessage)
@@ -90,7 +92,7 @@ describe('What a scope may not see in lists', () => {
     ] as const) {
       const use = async (id: string, as?: string) =>
         refusal(await world.call(method, `/messages/${id}${path}`, undefined, as === undefined ? {} : { as }))
-      expect(await use(hers.id, 'bob'), path).toBe(noAccess)
+      expect(await use(hers.id, 'bob'), path).toBe(unknown)
       expect(await use(his.id, 'bob'), path).toBe('200 undefined')
       expect(await use(hers.id, 'alice'), path).toBe('200 undefined')
     }
@@ -108,13 +110,13 @@ describe('What a scope may not see in lists', () => {
     await limitScope(world, { 'listMessages.historyBeforeJoin': 'deny' })
     expect(texts(await world.get('/groups/team/messages?category=message', { as: 'bob' }))).toEqual(['as I said'])
     expect(dataOf(await world.get(`/messages/${quoting.id}`, { as: 'bob' })).quotedMessage).toBeUndefined()
-    expect(refusal(await world.get(`/messages/${old.id}`, { as: 'bob' }))).toBe(noAccess)
+    expect(refusal(await world.get(`/messages/${old.id}`, { as: 'bob' }))).toBe(unknown)
     expect(refusal(await world.get(`/messages/${old.id}`, { as: 'alice' }))).toBe('200 undefined')
   })
 })
 
 describe('What a role may not see in lists', () => {
-  it('is no last message and is not quoted; opening it by its id has a permission of its own', async () => {
+  it('is no last message, is not quoted, and is not found by its id', async () => {
     const world = await createTeam()
     const hers = await say(world, 'alice', 'bob', 'hers')
     const his = await say(world, 'bob', 'alice', 'his', { quotedMessageId: hers.id })
@@ -126,7 +128,7 @@ describe('What a role may not see in lists', () => {
     const [only] = dataOf(await world.get('/users/alice/messages', { as: 'bob' }))
     expect(only).toMatchObject({ id: his.id, quotedMessageId: hers.id })
     expect(only.quotedMessage).toBeUndefined()
-    expect(dataOf(await world.get(`/messages/${hers.id}`, { as: 'bob' })).id).toBe(hers.id)
+    expect(refusal(await world.get(`/messages/${hers.id}`, { as: 'bob' }))).toBe(unknown)
     dataOf(await world.post('/users/alice/friends', { accepted: ['bob'] }))
     expect((await talk()).lastMessage).toMatchObject({ id: next.id, quotedMessage: { id: his.id } })
   })

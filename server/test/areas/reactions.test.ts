@@ -106,8 +106,8 @@ describe('Adding a reaction', () => {
     const visible = await sayInGroup(world, 'alice', 'open', 'x')
     const refused = async (as: string | undefined, id: string) =>
       refusal(await world.post(path(id, '👍'), undefined, as === undefined ? {} : { as }))
-    expect(await refused('carol', message.id)).toBe('403 ERR_MESSAGE_NO_ACCESS')
-    expect(await refused('carol', visible.id)).toBe('403 ERR_MESSAGE_NO_ACCESS')
+    expect(await refused('carol', message.id)).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+    expect(await refused('carol', visible.id)).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(await refused('carol', hidden.id)).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(await refused('bob', '999999999999')).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(await refused('bob', 'nonsense')).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
@@ -172,7 +172,7 @@ describe('Removing a reaction', () => {
     expect(dataOf(await takeBack(world, 'bob', message.id, '🎉')).reactions).toEqual([{ reaction: '🎉', count: 1 }])
     expect(dataOf(await takeBack(world, 'bob', message.id, 'never given')).reactions).toHaveLength(1)
     expect(dataOf(await takeBack(world, 'alice', message.id, '🎉'))).toEqual(message)
-    expect(refusal(await takeBack(world, 'carol', message.id, '🎉'))).toBe('403 ERR_MESSAGE_NO_ACCESS')
+    expect(refusal(await takeBack(world, 'carol', message.id, '🎉'))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(refusal(await world.delete(path(message.id, '🎉')))).toBe('400 ERR_BAD_REQUEST')
     expect(refusal(await takeBack(world, 'nobody', message.id, '🎉'))).toBe('404 ERR_UID_NOT_FOUND')
     expect(refusal(await takeBack(world, 'bob', '123456789', '🎉'))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
@@ -270,7 +270,7 @@ describe('Lists of reactions', () => {
   it('are for who may read the message', async () => {
     const { world, message } = await createTalk()
     for (const list of [`/messages/${message.id}/reactions`, path(message.id, 'a')]) {
-      expect(refusal(await world.get(list, { as: 'carol' }))).toBe('403 ERR_MESSAGE_NO_ACCESS')
+      expect(refusal(await world.get(list, { as: 'carol' }))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
       expect(refusal(await world.get(list, { as: 'nobody' }))).toBe('404 ERR_UID_NOT_FOUND')
       expect(dataOf(await world.get(list, { as: 'bob' }))).toEqual([])
     }

@@ -207,7 +207,6 @@ export const shared: ReadonlyArray<readonly [ErrorCode, (operation: Operation) =
     ({ body: sent }) => 'messageId' in ((sent as { properties?: object } | undefined)?.properties ?? {}),
     onlyTheApp(body(() => ({ messageId: missingId }))),
   ],
-  ['ERR_MESSAGE_NO_ACCESS', named('id'), carol()],
   ['ERR_MESSAGE_ACTION_NOT_ALLOWED', named('id'), { change: params((scene) => ({ id: scene.actionId })) }],
   ['ERR_GROUP_NOT_JOINED', named('guid'), carol()],
   ['ERR_BANNED_GROUPMEMBER', named('guid'), dave()],

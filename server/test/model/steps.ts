@@ -197,7 +197,7 @@ async function change(step: Extract<Step, { do: 'edit' | 'delete' }>, world: Wor
 
 function expectChange(does: 'edit' | 'delete', entry: Entry, talk: Talk, by: Person, model: ChatModel): string {
   if (model.asleep.has(by)) return unknownUser
-  if (!model.sees(talk, by)) return '403 ERR_MESSAGE_NO_ACCESS'
+  if (!model.sees(talk, by)) return '404 ERR_MESSAGE_ID_NOT_FOUND'
   const moderates = does === 'delete' && talk === 'team' && model.members.get(by) === 'admin'
   if (entry.by !== by && !moderates) return '403 ERR_MESSAGE_NOT_A_SENDER'
   return does === 'edit' && entry.deleted ? '403 ERR_MESSAGE_ACTION_NOT_ALLOWED' : fine

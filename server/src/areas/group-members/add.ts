@@ -1,4 +1,4 @@
-import type { AddOutcome, ApiError, UidOutcome } from '@parley/contract'
+import type { AddOutcome, ApiError, Message, UidOutcome } from '@parley/contract'
 import { joinConversation } from '../../chat/conversations/membership.ts'
 import { lockGroup } from '../../chat/groups/access.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
@@ -39,6 +39,7 @@ export function addMembers(
     const userOf = (uid: string) => targets.get(uid)?.user as UserRow
     await storeMembers(tx, appId, group.guid, plan.members, now)
     let current = group
+    let first: Message | undefined
     for (const { uid, list } of plan.members) {
       current = await countMembers(tx, appId, group.guid, 1, now)
       const data = await tell(
@@ -49,10 +50,11 @@ export function addMembers(
         { action: 'added', by: actor.user, on: userOf(uid) },
         now,
       )
+      first ??= data
       outcomes[list][uid] = { success: true, data }
     }
     const added = plan.members.map(({ uid }) => uid)
-    if (added.length > 0) await joinConversation(tx, appId, group.conversation, added)
+    if (added.length > 0) await joinConversation(tx, appId, group.conversation, added, now, first)
 
     const banned = plan.bans.map(({ uid }) => uid)
     const expelled = banned.filter((uid) => targets.get(uid)?.membership !== undefined).map(userOf)

@@ -87,7 +87,7 @@ export async function addMember(
   now: number,
 ): Promise<GroupRow> {
   await storeMembers(tx, appId, group.guid, [member], now)
-  await joinConversation(tx, appId, group.conversation, [member.uid])
+  await joinConversation(tx, appId, group.conversation, [member.uid], now)
   return countMembers(tx, appId, group.guid, 1, now)
 }
 

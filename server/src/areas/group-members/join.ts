@@ -44,7 +44,7 @@ export function joinGroup(
       { action: 'joined', by: target.user, on: target.user },
       now,
     )
-    await joinConversation(tx, appId, group.conversation, [target.uid])
+    await joinConversation(tx, appId, group.conversation, [target.uid], now, message)
     return message
   })
 }

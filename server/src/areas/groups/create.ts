@@ -66,7 +66,7 @@ export function makeGroup(
 
     const outcomes = await storeFirstMembers(tx, appId, row, plan, user?.uid ?? systemUid, now)
     const uids = plan.members.map(({ uid }) => uid)
-    if (uids.length > 0) await joinConversation(tx, appId, row.conversation, uids)
+    if (uids.length > 0) await joinConversation(tx, appId, row.conversation, uids, now)
     const { conversation } = row
     await context.events.raise(tx, appId, [{ trigger: 'group_created', guid, conversation, owner, uids }])
     await notifyMembers(context, tx, appId, row, { by: user, uids, now })

@@ -14,9 +14,8 @@ import { serve } from '../../call.ts'
 import { findNamedConversations, findUserConversation } from '../../chat/conversations/find.ts'
 import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
 import { actingDevice } from '../../chat/identity.ts'
-import { readMessageId, requireMessage, showOne } from '../../chat/messages/read.ts'
-import { groupLimits } from '../../chat/sight/group-limits.ts'
-import { requireOpenMessage, roleLimits } from '../../chat/sight/role-limits.ts'
+import { readMessageId, requireMessage, requireMessageDetails, showOne } from '../../chat/messages/read.ts'
+import { readConditions, restrictedOf } from '../../chat/sight/sight.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { readUser } from '../../chat/users/rows.ts'
 import { deleteMessage } from './delete.ts'
@@ -57,8 +56,8 @@ export const operations = [
     const limit = query.limit ?? query.perPage ?? limits.limit.default
     if (viewer !== undefined) {
       const source: Source = { of: 'viewer', appId, viewer, conversations }
-      const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer))]
-      return listMessages(context, { app, viewer, source, query, limit, limits: seen })
+      const conditions = await readConditions(database, appId, { uid: viewer, policy })
+      return listMessages(context, { app, viewer, policy, source, query, limit, conditions })
     }
     const source: Source =
       conversations !== undefined
@@ -82,7 +81,8 @@ export const operations = [
     const conversations = conversation === undefined ? [] : [conversation.key]
     const limit = query.limit ?? query.perPage ?? limits.limit.default
     const source: Source = { of: 'viewer', appId, viewer, conversations }
-    return listMessages(context, { app, viewer, source, query, limit, limits: roleLimits(policy, viewer) })
+    const conditions = await readConditions(database, appId, { uid: viewer, policy }, [])
+    return listMessages(context, { app, viewer, policy, source, query, limit, conditions })
   }),
 
   serve(listGroupMessages, async ({ app, actor, policy, params, query }, context) => {
@@ -101,16 +101,17 @@ export const operations = [
         limit,
       })
     }
-    await requireGroupAccess(database, appId, group.guid, viewer)
+    await requireGroupAccess(database, appId, params.guid, viewer)
     const source: Source = { of: 'viewer', appId, viewer, conversations }
-    const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer, [group.guid]))]
-    return listMessages(context, { app, viewer, source, query, limit, limits: seen })
+    const conditions = await readConditions(database, appId, { uid: viewer, policy }, restrictedOf([group]))
+    return listMessages(context, { app, viewer, policy, source, query, limit, conditions })
   }),
 
   serve(getMessage, async ({ app, actor, policy, params }, { database }) => {
-    const message = await requireMessage(database, app, readMessageId(params.id), viewerOf(actor))
-    await requireOpenMessage(database, app.appId, policy, viewerOf(actor), message)
-    return { data: await showOne(database, app, message, actor && { uid: actor.uid, policy }) }
+    const viewer = actor && { uid: actor.uid, policy }
+    const message = await requireMessage(database, app, readMessageId(params.id), viewer)
+    await requireMessageDetails(database, app, message, viewer)
+    return { data: await showOne(database, app, message, viewer) }
   }),
 
   serve(updateMessage, async ({ app, caller, actor, policy, params, body }, context) => {

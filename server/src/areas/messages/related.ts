@@ -1,9 +1,10 @@
 import { ApiError, type BodyOf, type sendMessage } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import type { App } from '../../chat/identity.ts'
+import { unknownMessage } from '../../chat/messages/read.ts'
 import { readMessages, type StoredMessage } from '../../chat/messages/rows.ts'
 import { conversationId } from '../../chat/naming.ts'
-import { readVisible } from '../../chat/sight/sight.ts'
+import { mayOpen } from '../../chat/sight/sight.ts'
 import { requireActiveUser } from '../../chat/users/require.ts'
 import type { Context } from '../../context.ts'
 import { requireReceiver, type Target } from './target.ts'
@@ -12,12 +13,10 @@ import { requireReceiver, type Target } from './target.ts'
 export interface Related {
   readonly parent?: StoredMessage
   readonly quoted?: StoredMessage
-  /** The answer shows what is quoted, unless it is hidden from the sender in lists too. */
-  readonly showsQuoted: boolean
 }
 
 /** What names no other message. */
-export const unrelated: Related = { showsQuoted: false }
+export const unrelated: Related = {}
 
 export function isRelated({ parentId, quotedMessageId }: BodyOf<typeof sendMessage>): boolean {
   return parentId !== undefined || quotedMessageId !== undefined
@@ -25,7 +24,7 @@ export function isRelated({ parentId, quotedMessageId }: BodyOf<typeof sendMessa
 
 /**
  * Reads the messages that a body names.
- * @throws 404 for one that is unknown; 400 `ERR_WRONG_MESSAGE_THREAD*`, `ERR_MESSAGE_THREAD_NESTING` for a parent that takes
+ * @throws 404 for one that is unknown, or hidden from the sender; 400 `ERR_WRONG_MESSAGE_THREAD*`, `ERR_MESSAGE_THREAD_NESTING` for a parent that takes
  *   no replies from here
  */
 export async function readRelated(
@@ -42,25 +41,26 @@ export async function readRelated(
   const here = conversationId(target.kind, target.kind === 2 ? target.receiver : sender, target.receiver)
   const read = async (id: number | string, code: 'ERR_WRONG_MESSAGE_THREAD' | 'ERR_MESSAGE_ID_NOT_FOUND') => {
     const message = found.get(Number(id))
-    if (message === undefined) throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${id}.`)
+    if (message === undefined) throw unknownMessage(id)
     const isHere =
       message.kind === target.kind &&
       (message.kind === 2 ? message.receiver === target.receiver : isPair(message, sender, target.receiver))
-    if (isHere) return message
+    if (isHere && (await isOpen(message))) return message
     // Who is named must be there before it counts what he was named with.
     await requireReceiver(context.database, app, target, sender)
+    if (isHere) throw unknownMessage(id)
     throw new ApiError(code, `The message ${id} is not in the conversation ${here}.`)
   }
   const parent = parentId === undefined ? undefined : await read(parentId, 'ERR_WRONG_MESSAGE_THREAD')
   if (parent !== undefined && parent.parentId !== null) throw new ApiError('ERR_MESSAGE_THREAD_NESTING')
   if (parent?.category === 'action') throw new ApiError('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
   const quoted = quotedMessageId === undefined ? undefined : await read(quotedMessageId, 'ERR_MESSAGE_ID_NOT_FOUND')
-  const showsQuoted = quoted !== undefined && (sender === systemUid || (await isVisible(quoted)))
-  return { ...(parent && { parent }), ...(quoted && { quoted }), showsQuoted }
+  return { ...(parent && { parent }), ...(quoted && { quoted }) }
 
-  async function isVisible(message: StoredMessage): Promise<boolean> {
+  async function isOpen(message: StoredMessage): Promise<boolean> {
+    if (sender === systemUid) return true
     const viewer = { uid: sender, policy: await context.policies.of(app.appId, role) }
-    return (await readVisible(context.database, app.appId, viewer, [message])).has(message.id)
+    return mayOpen(context.database, app.appId, viewer, message)
   }
 }
 

@@ -107,7 +107,7 @@ async function sendTo(
       continue
     }
     if (written.refusal !== null) throw refusalError(written.refusal, row)
-    const quoted = related.showsQuoted ? related.quoted : undefined
+    const { quoted } = related
     if (written.id === null) return keepFiles(context, app, await showStored(context, row))
     return publishSent(context, row, written, async () =>
       keepFiles(context, app, await showSent(context, row, written, content, quoted)),

@@ -1,3 +1,4 @@
+import type { Message } from '@parley/contract'
 import type { Events } from '../../events/index.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
@@ -33,10 +34,11 @@ const lockMany = statement(`
 const join = statement(`
   insert into conversation_states (
     app_id, uid, conversation, member, delivered_sent_at, delivered_id, read_sent_at, read_id, unread_sent_at, unread_id,
-    counted_sent_at, counted_id, counted_version
+    counted_sent_at, counted_id, counted_version, joined_sent_at, joined_id
   )
-  select c.app_id, joining.uid, c.key, true, l.sent_at, l.id, l.sent_at, l.id, l.sent_at, l.id, l.sent_at, l.id, c.version
-  from unnest($2::text[], $3::bigint[]) as joining(uid, conversation)
+  select c.app_id, joining.uid, c.key, true, l.sent_at, l.id, l.sent_at, l.id, l.sent_at, l.id, l.sent_at, l.id, c.version,
+    coalesce(joining.sent_at, greatest(l.sent_at, $6::bigint)), coalesce(joining.id, l.id + 1)
+  from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) as joining(uid, conversation, sent_at, id)
   join conversations c on c.app_id = $1 and c.key = joining.conversation
   cross join lateral (select coalesce(c.last_sent_at, 0) as sent_at, coalesce(c.last_id, 0) as id) l
   on conflict (app_id, uid, conversation) do update
@@ -45,7 +47,8 @@ const join = statement(`
     read_sent_at = excluded.read_sent_at, read_id = excluded.read_id,
     unread_sent_at = excluded.unread_sent_at, unread_id = excluded.unread_id,
     counted_sent_at = excluded.counted_sent_at, counted_id = excluded.counted_id,
-    counted_unread = 0, counted_version = excluded.counted_version`)
+    counted_unread = 0, counted_version = excluded.counted_version,
+    joined_sent_at = excluded.joined_sent_at, joined_id = excluded.joined_id`)
 
 const leave = statement(`
   update conversation_states
@@ -151,23 +154,38 @@ export async function lockConversations(
   await tx.query(lockMany, [appId, conversations])
 }
 
-/** Gives new members their side of a group's conversation, marks at the end of the history. Under its lock. */
+/**
+ * Gives new members their participant state of a group's conversation, marks at the end of the history. Under its lock.
+ * @param first the action message that says so, where it is written already: what comes before it is from before they
+ *   joined. Else that is what the conversation holds by now
+ */
 export async function joinConversation(
   tx: Transaction,
   appId: number,
   conversation: number,
   uids: readonly string[],
+  now: number,
+  first?: Pick<Message, 'id' | 'sentAt'>,
 ): Promise<void> {
-  await tx.query(join, [appId, uids, uids.map(() => conversation)])
+  const { sentAt = null, id = null } = first ?? {}
+  const each = <Value>(value: Value): Value[] => uids.map(() => value)
+  await tx.query(join, [appId, uids, each(conversation), each(sentAt), each(id === null ? null : Number(id)), now])
 }
 
-/** As `joinConversation`, for new members of several groups. Under the locks of their conversations. */
+/** As `joinConversation`, for members of several groups since some time. Under the locks of their conversations. */
 export async function joinConversations(
   tx: Transaction,
   appId: number,
-  states: ReadonlyArray<Omit<GroupParticipant, 'guid'>>,
+  members: ReadonlyArray<{ readonly uid: string; readonly conversation: number; readonly joinedAt: number }>,
 ): Promise<void> {
-  await tx.query(join, [appId, states.map(({ uid }) => uid), states.map(({ conversation }) => conversation)])
+  await tx.query(join, [
+    appId,
+    members.map(({ uid }) => uid),
+    members.map(({ conversation }) => conversation),
+    members.map(({ joinedAt }) => joinedAt),
+    members.map(() => 0),
+    0,
+  ])
 }
 
 /**

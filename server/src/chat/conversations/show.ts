@@ -3,10 +3,10 @@ import type { Queryable } from '../../store/database.ts'
 import { systemUid } from '../apps.ts'
 import { readMemberships } from '../groups/memberships.ts'
 import { type GroupRow, readGroups, showGroup } from '../groups/rows.ts'
-import { readMessages } from '../messages/rows.ts'
+import { readMessages, type StoredMessage } from '../messages/rows.ts'
 import { showMessages } from '../messages/show.ts'
 import { conversationId } from '../naming.ts'
-import { readLimits, readWithin, type Viewer } from '../sight/sight.ts'
+import { readVisible, type Viewer } from '../sight/sight.ts'
 import { readUsers, showDeletedUser, showUser } from '../users/rows.ts'
 import { type ParticipantState, peerOf } from './participant-state.ts'
 
@@ -99,18 +99,24 @@ async function readLastMessages(
     readingGroups,
   ])
   const present = [...rows.values()].filter((row) => row.deletedAt === null)
-  // Few groups restrict anything; of the others there is nothing to ask.
-  const restricted = present.filter(
-    ({ kind, receiver }) => kind === 1 || groups.get(receiver)?.permissionsVersion !== 0,
-  )
-  const limits = viewer === undefined ? [] : await readLimits(on, appId, viewer, restricted)
-  const within = await readWithin(
-    on,
-    appId,
-    present.map(({ id }) => id),
-    limits,
-  )
-  const visible = present.filter(({ id }) => within.has(id))
-  const shown = await showMessages(on, appId, visible, { viewer: viewer?.uid, limits })
+  const hidden = viewer === undefined ? new Set() : await readHidden(on, appId, viewer, present, groups)
+  const visible = present.filter(({ id }) => !hidden.has(id))
+  const shown = await showMessages(on, appId, visible, { viewer: viewer?.uid, policy: viewer?.policy })
   return new Map(visible.map((row, i) => [row.id, shown[i] as Message]))
+}
+
+/** Those that roles and scopes hide; few groups restrict anything, and of the others there is nothing to ask. */
+async function readHidden(
+  on: Queryable,
+  appId: number,
+  viewer: Viewer,
+  messages: readonly StoredMessage[],
+  groups: ReadonlyMap<string, GroupRow>,
+): Promise<ReadonlySet<number>> {
+  const restricted = messages.filter(
+    ({ kind, receiver }) =>
+      viewer.policy !== undefined || (kind === 2 && groups.get(receiver)?.permissionsVersion !== 0),
+  )
+  const visible = await readVisible(on, appId, viewer, restricted)
+  return new Set(restricted.flatMap(({ id }) => (visible.has(id) ? [] : id)))
 }

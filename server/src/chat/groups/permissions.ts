@@ -32,7 +32,7 @@ export function scopeAllows(group: Ruled, member: ScopedMember, key: ScopePermis
 export function allowedScopes(
   group: Ruled,
   member: ScopedMember,
-  key: 'listMembers' | 'addMembers' | 'kickMembers' | 'ban' | 'listReactions',
+  key: 'listMembers' | 'addMembers' | 'kickMembers' | 'ban',
 ): GroupScope[] | null {
   const explicit = group.permissions[member.scope] ?? {}
   return permissionList(explicit, `${key}.allowedScopes`) as GroupScope[] | null

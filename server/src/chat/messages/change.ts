@@ -9,6 +9,7 @@ import { readGroup } from '../groups/rows.ts'
 import type { App } from '../identity.ts'
 import type { RolePolicy } from '../roles/policies.ts'
 import { requireRolePermission, roleDenied, roleList } from '../roles/rules.ts'
+import { readViewer } from '../sight/sight.ts'
 import { requireMessage, unknownMessage } from './read.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
 import { showMessages } from './show.ts'
@@ -28,13 +29,14 @@ export interface ActingEditor {
  * same time comes before or after. The message given to `change` is read under the lock.
  */
 export async function changeMessage<Result>(
-  { database }: Context,
+  { database, policies }: Context,
   app: App,
   editor: Editor,
   id: number,
   change: (tx: Transaction, message: StoredMessage) => Promise<Result>,
 ): Promise<Result> {
-  const { conversation } = await requireMessage(database, app, id, editor)
+  const viewer = editor === undefined ? undefined : await readViewer(database, policies, app.appId, editor)
+  const { conversation } = await requireMessage(database, app, id, viewer)
   return database.transaction(async (tx) => {
     await lockConversation(tx, app.appId, conversation)
     const message = (await readMessages(tx, app.appId, [id])).get(id)
@@ -92,7 +94,7 @@ async function requireRoleRight(
 export async function showAction(on: Queryable, app: App, actionId: number, editor: Editor): Promise<Message> {
   const action = (await readMessages(on, app.appId, [actionId])).get(actionId)
   if (action === undefined) throw unknownMessage(actionId)
-  const [shown] = await showMessages(on, app.appId, [action], { viewer: editor })
+  const [shown] = await showMessages(on, app.appId, [action], { viewer: editor, withHidden: true })
   return shown as Message
 }
 

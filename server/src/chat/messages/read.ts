@@ -1,9 +1,10 @@
 import { ApiError, type Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
-import { readMembership } from '../groups/access.ts'
-import { readGroup } from '../groups/rows.ts'
+import { systemUid } from '../apps.ts'
 import type { App } from '../identity.ts'
-import { readLimits, readVisible, type Viewer } from '../sight/sight.ts'
+import { isFriendsMode, roleDenied } from '../roles/rules.ts'
+import { mayOpen, type Viewer } from '../sight/sight.ts'
+import { areFriends } from '../users/friends.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
 import { showMessages } from './show.ts'
 
@@ -19,36 +20,33 @@ export function unknownMessage(id: string | number): ApiError {
 }
 
 /**
- * A message that the viewer may see: sender or receiver, or member of the group whose scope does not hide it from him
- * (`listMessages.*`), which it never does with what he wrote himself. The app sees all.
- * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND`, 403 `ERR_MESSAGE_NO_ACCESS`
+ * A message that the viewer may open: one that they see, or wrote themselves. The app sees all. What is hidden is answered
+ * as what does not exist.
+ * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND`
  */
 export async function requireMessage(
   on: Queryable,
   app: App,
   id: number,
-  viewer: string | undefined,
+  viewer: Viewer | undefined,
 ): Promise<StoredMessage> {
   const message = (await readMessages(on, app.appId, [id])).get(id)
   if (message === undefined) throw unknownMessage(id)
-  if (viewer === undefined || (await mayRead(on, app, message, viewer))) return message
-  throw new ApiError(
-    'ERR_MESSAGE_NO_ACCESS',
-    `The message ${id} is not open to ${viewer}: he takes no part in its conversation, or his scope does not show it.`,
-  )
+  if (viewer !== undefined && !(await mayOpen(on, app.appId, viewer, message))) throw unknownMessage(id)
+  return message
 }
 
-async function mayRead(on: Queryable, app: App, message: StoredMessage, viewer: string): Promise<boolean> {
-  if (message.kind === 1) return message.sender === viewer || message.receiver === viewer
-  const [membership, group] = await Promise.all([
-    readMembership(on, app.appId, message.receiver, viewer),
-    readGroup(on, app.appId, message.receiver),
-  ])
-  // To others a private group does not exist, nor what is said in it.
-  if (membership === undefined && group?.type === 'private') throw unknownMessage(message.id)
-  if (membership === undefined) return false
-  if (message.sender === viewer || group?.permissionsVersion === 0) return true
-  return (await readVisible(on, app.appId, { uid: viewer, policy: undefined }, [message])).has(message.id)
+/** Whether a user's role lets them read the details of a message. @throws 403 `ERR_PERMISSION_DENIED` */
+export async function requireMessageDetails(
+  on: Queryable,
+  app: App,
+  { sender }: StoredMessage,
+  viewer: Viewer | undefined,
+): Promise<void> {
+  const { uid, policy } = viewer ?? {}
+  if (policy === undefined || uid === undefined || !isFriendsMode(policy, 'getMessageDetails.mode')) return
+  if (sender === uid || sender === systemUid) return
+  if (!(await areFriends(on, app.appId, uid, sender))) throw roleDenied(policy, 'getMessageDetails.mode')
 }
 
 /** One message as answers show it. */
@@ -58,8 +56,7 @@ export async function showOne(
   message: StoredMessage,
   viewer: Viewer | undefined,
 ): Promise<Message> {
-  const limits =
-    viewer === undefined || message.quotedId === null ? [] : await readLimits(on, app.appId, viewer, [message])
-  const [shown] = await showMessages(on, app.appId, [message], { viewer: viewer?.uid, withTags: true, limits })
+  const options = { viewer: viewer?.uid, policy: viewer?.policy, withTags: true }
+  const [shown] = await showMessages(on, app.appId, [message], options)
   return shown as Message
 }

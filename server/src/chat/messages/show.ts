@@ -1,9 +1,9 @@
 import type { Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
-import type { Fragment } from '../../store/statement.ts'
 import { readGroups, showGroup } from '../groups/rows.ts'
 import { conversationId } from '../naming.ts'
-import { readWithin } from '../sight/sight.ts'
+import type { RolePolicy } from '../roles/policies.ts'
+import { readVisible } from '../sight/sight.ts'
 import { readUsers, showDeletedUser, showUser } from '../users/rows.ts'
 import { addTo, readAdditions } from './additions.ts'
 import { readMentions } from './mentions.ts'
@@ -16,8 +16,10 @@ export interface ShowOptions {
   readonly withTags?: boolean
   /** Answers the message that another one quotes inside it. */
   readonly withQuoted?: boolean
-  /** What the viewer may see of messages that others quote: conditions on `m`. Those that he may not see are left out. */
-  readonly limits?: readonly Fragment[]
+  /** What is set on the viewer's role: with their scope and their resets it hides what messages quote or tell of. */
+  readonly policy?: RolePolicy | undefined
+  /** The viewer has opened what the messages tell of already: nothing of it is hidden. */
+  readonly withHidden?: boolean
   /** Says of messages with a thread whether the viewer follows it. */
   readonly withThreadSubscribed?: boolean
   /** Shows the tags of users whom messages mention. */
@@ -39,37 +41,22 @@ export async function showMessages(
   rows: readonly StoredMessage[],
   options: ShowOptions = {},
 ): Promise<Message[]> {
-  const quoted =
-    options.withQuoted === false
-      ? new Map<number, StoredMessage>()
-      : await readQuoted(
-          on,
-          appId,
-          rows.flatMap((row) => row.quotedId ?? []),
-          options,
-        )
-  // What actions tell of is joined when they are read: deleted text does not live on in them.
-  const subjects = await readMessages(
-    on,
-    appId,
-    rows.flatMap((row) => row.subjectId ?? []),
-  )
-  const inside = [...quoted.values(), ...subjects.values()]
+  const inside = await readInside(on, appId, rows, options)
   const [entities, additions, mentionsInside] = await Promise.all([
-    readEntities(on, appId, [...rows, ...inside]),
+    readEntities(on, appId, [...rows, ...inside.values()]),
     readAdditions(on, appId, rows, options),
-    readMentions(on, appId, inside, options),
+    readMentions(on, appId, [...inside.values()], options),
   ])
   const showInside = (row: StoredMessage | undefined, showOptions: ShowOptions): Message | undefined =>
     row && addTo(showMessage(row, entities, showOptions), [mentionsInside.get(row.id) ?? {}])
   return rows.map((row) => {
-    const subject = row.subjectId === null ? undefined : showInside(subjects.get(row.subjectId), { withTags: true })
+    const subject = row.subjectId === null ? undefined : showInside(inside.get(row.subjectId), { withTags: true })
     const shown = showMessage(row, entities, options)
     const message = addTo(
       row.subjectId === null ? shown : aboutMessage(shown, row, subject, entities),
       additions.get(row.id) ?? [],
     )
-    const quotedMessage = row.quotedId === null ? undefined : showInside(quoted.get(row.quotedId), options)
+    const quotedMessage = quotedOf(row, options).map((id) => showInside(inside.get(id), options))[0]
     return quotedMessage === undefined ? message : { ...message, quotedMessage }
   })
 }
@@ -80,15 +67,30 @@ export async function showQuoted(on: Queryable, appId: number, row: StoredMessag
   return addTo(showMessage(row, entities), [mentions.get(row.id) ?? {}])
 }
 
-async function readQuoted(
+/** The id of the message that a message quotes, where it is to be shown. */
+function quotedOf({ quotedId }: StoredMessage, { withQuoted = true }: ShowOptions): number[] {
+  return quotedId === null || !withQuoted ? [] : [quotedId]
+}
+
+/**
+ * What messages show inside them, by id: those that they quote, and those that an action tells of, which are joined when
+ * they are read: deleted text does not live on in actions. What the viewer does not see is not among them.
+ */
+async function readInside(
   on: Queryable,
   appId: number,
-  ids: readonly number[],
-  { limits = [] }: ShowOptions,
-): Promise<Map<number, StoredMessage>> {
-  if (ids.length === 0) return new Map()
-  const [quoted, visible] = await Promise.all([readMessages(on, appId, ids), readWithin(on, appId, ids, limits)])
-  return new Map([...quoted].filter(([id]) => visible.has(id)))
+  rows: readonly StoredMessage[],
+  options: ShowOptions,
+): Promise<ReadonlyMap<number, StoredMessage>> {
+  const found = await readMessages(
+    on,
+    appId,
+    rows.flatMap((row) => [...quotedOf(row, options), ...(row.subjectId === null ? [] : [row.subjectId])]),
+  )
+  const { viewer, policy, withHidden = false } = options
+  if (viewer === undefined || withHidden || found.size === 0) return found
+  const visible = await readVisible(on, appId, { uid: viewer, policy }, [...found.values()])
+  return new Map([...found].filter(([id]) => visible.has(id)))
 }
 
 async function readEntities(on: Queryable, appId: number, rows: readonly StoredMessage[]): Promise<Entities> {

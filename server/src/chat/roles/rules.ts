@@ -18,6 +18,15 @@ export function requireGoverned(policy: Policy, { permissions, features }: Gover
   for (const key of permissions) requireRolePermission(policy, key)
 }
 
+/** Whether `requireGoverned` would refuse. @param governance undefined for what no role can be denied */
+export function deniesWhole({ restricted, permissions }: RolePolicy, governance: Governance | undefined): boolean {
+  if (governance === undefined) return false
+  return (
+    governance.features.some((feature) => restricted.has(feature)) ||
+    governance.permissions.some((key) => !permissionAllows(permissions, key, 'allow'))
+  )
+}
+
 /** @throws 403 `ERR_PERMISSION_DENIED` */
 export function requireRolePermission(policy: Policy, key: RolePermissionKey): void {
   if (policy !== undefined && !permissionAllows(policy.permissions, key, 'allow')) throw roleDenied(policy, key)

@@ -1,63 +1,151 @@
+import { permissionAllows } from '@parley/contract'
 import { sql } from 'kysely'
-import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
-import { allOf, type Fragment } from '../../store/statement.ts'
-import type { RolePolicy } from '../roles/policies.ts'
-import { groupLimits } from './group-limits.ts'
-import { roleLimits } from './role-limits.ts'
+import { type Fragment, statement } from '../../store/statement.ts'
+import type { GroupRow } from '../groups/rows.ts'
+import type { RolePolicies, RolePolicy } from '../roles/policies.ts'
+import { readUser } from '../users/rows.ts'
+import {
+  asksSender,
+  type Condition,
+  conditionSql,
+  conditionsSql,
+  holds,
+  type MessageFacts,
+  type SenderFacts,
+} from './condition.ts'
+import { isOpen, type Participation, readParticipations, readScopeRules } from './participation.ts'
+import { conditionsOf, roleRules, scopeRules } from './rules.ts'
 
-/** Who looks, and what is set on his role. */
+/** Who looks, and what is set on their role. */
 export interface Viewer {
   readonly uid: string
   readonly policy: RolePolicy | undefined
 }
 
-/** A message as far as is needed to tell where it stands. */
-interface Placed {
-  readonly id: number
-  readonly kind: 1 | 2
-  readonly receiver: string
+/** A user as a viewer. Where no role of the app has anything set on it, nothing is read. */
+export async function readViewer(on: Queryable, policies: RolePolicies, appId: number, uid: string): Promise<Viewer> {
+  const ofApp = await policies.ofApp(appId)
+  const user = ofApp.size === 0 ? undefined : await readUser(on, appId, uid)
+  return { uid, policy: user && ofApp.get(user.role) }
+}
+
+/** A message, and where it stands. */
+export interface PlacedFacts extends MessageFacts {
+  readonly conversation: number
 }
 
 /**
- * Of messages that stand beside others (the last of a conversation, one that is quoted), those that the viewer may see in
- * lists too: his role and his scopes (`listMessages.*`) hide the same there as here.
+ * What hides messages from a viewer in lists and counts: conditions on `m`, beside `takesPartSql` and `notClearedSql`, which
+ * the lists ask of the viewer's state `s`. None where nothing is set.
+ * @param guids of the groups that the list is of; absent: of all of theirs
+ * @param ofThreads also `listThreadedMessages` of their scopes
  */
-export async function readVisible(
-  on: Queryable,
-  appId: number,
-  viewer: Viewer,
-  messages: readonly Placed[],
-): Promise<ReadonlySet<number>> {
-  const ids = messages.map(({ id }) => id)
-  return readWithin(on, appId, ids, await readLimits(on, appId, viewer, messages))
-}
-
-/** What the viewer may see of the conversations of some messages: conditions on `m`. */
-export async function readLimits(
+export async function readConditions(
   on: Queryable,
   appId: number,
   { uid, policy }: Viewer,
-  messages: ReadonlyArray<Omit<Placed, 'id'>>,
+  guids?: readonly string[],
+  { ofThreads = false } = {},
 ): Promise<Fragment[]> {
-  const guids = [...new Set(messages.flatMap(({ kind, receiver }) => (kind === 2 ? receiver : [])))]
-  const ofGroups = guids.length === 0 ? [] : await groupLimits(on, appId, uid, guids)
-  return [...roleLimits(policy, uid), ...ofGroups]
+  const ofRole = conditionsOf(roleRules, policy).map((condition) => conditionSql(condition, uid))
+  const scopes = await readScopeRules(on, appId, uid, guids)
+  const ofScopes = [...scopes].flatMap(([guid, set]) => {
+    const conditions = conditionsOf(scopeRules, set)
+    if (ofThreads && !permissionAllows(set.permissions, 'listThreadedMessages', 'allow')) {
+      conditions.push({ is: 'never' })
+    }
+    if (conditions.length === 0) return []
+    return [sql`(m.kind = 1 or m.receiver <> ${guid} or (${conditionsSql(conditions, uid)}))`]
+  })
+  return [...ofRole, ...ofScopes]
 }
 
-/** Those of some messages that meet conditions on `m`. */
-export async function readWithin(
+/** Of some groups, the guids of those in which permissions were ever set: of the others there is nothing to ask. */
+export function restrictedOf(groups: Iterable<Pick<GroupRow, 'guid' | 'permissionsVersion'>>): string[] {
+  return [...groups].flatMap(({ guid, permissionsVersion }) => (permissionsVersion === 0 ? [] : guid))
+}
+
+/** Whether a viewer sees a message, whichever way they come to it. @param sender as far as `asksSenders` of the viewer */
+export function sees(
+  viewer: Viewer,
+  participation: Participation | undefined,
+  message: MessageFacts,
+  sender: SenderFacts,
+): boolean {
+  if (!isOpen(participation, message)) return false
+  return conditionsFor(viewer, participation).every((condition) => holds(condition, message, viewer.uid, sender))
+}
+
+/** As `sees`, of a message that is asked for by its id: what somebody wrote themselves they may always open. */
+export function opens(
+  viewer: Viewer,
+  participation: Participation | undefined,
+  message: MessageFacts,
+  sender: SenderFacts,
+): boolean {
+  return message.sender === viewer.uid ? isOpen(participation, message) : sees(viewer, participation, message, sender)
+}
+
+function conditionsFor({ policy }: Pick<Viewer, 'policy'>, participation: Participation | undefined): Condition[] {
+  return [...conditionsOf(roleRules, policy), ...conditionsOf(scopeRules, participation?.scope)]
+}
+
+const nobody: SenderFacts = { role: undefined, isFriend: false }
+
+/** Of some messages, those that a viewer sees. */
+export function readVisible(
   on: Queryable,
   appId: number,
-  ids: readonly number[],
-  limits: readonly Fragment[],
+  viewer: Viewer,
+  messages: readonly PlacedFacts[],
 ): Promise<ReadonlySet<number>> {
-  if (limits.length === 0 || ids.length === 0) return new Set(ids)
-  const rows = await on.run(sql<{ id: number }>`
-    select m.id
-    from messages m
-    where m.app_id = ${appKey(appId)}
-    and m.id = any(${ids}::bigint[])
-    and ${allOf(limits)}`)
-  return new Set(rows.map(({ id }) => id))
+  return readThose(on, appId, viewer, messages, sees)
+}
+
+/** Whether a viewer may open a message by its id. */
+export async function mayOpen(on: Queryable, appId: number, viewer: Viewer, message: PlacedFacts): Promise<boolean> {
+  return (await readThose(on, appId, viewer, [message], opens)).size > 0
+}
+
+async function readThose(
+  on: Queryable,
+  appId: number,
+  viewer: Viewer,
+  messages: readonly PlacedFacts[],
+  judge: typeof sees,
+): Promise<ReadonlySet<number>> {
+  if (messages.length === 0) return new Set()
+  const asksSenders = conditionsOf(roleRules, viewer.policy).some(asksSender)
+  const [participations, senders] = await Promise.all([
+    readParticipations(
+      on,
+      appId,
+      viewer.uid,
+      messages.map(({ conversation }) => conversation),
+    ),
+    asksSenders ? readSenders(on, appId, viewer.uid, messages) : new Map<string, SenderFacts>(),
+  ])
+  const visible = messages.filter((message) =>
+    judge(viewer, participations.get(message.conversation), message, senders.get(message.sender) ?? nobody),
+  )
+  return new Set(visible.map(({ id }) => id))
+}
+
+const selectSenders = statement(`
+  select u.uid, u.role,
+    exists (select from friends f where f.app_id = u.app_id and f.uid = $2 and f.friend = u.uid) as "isFriend"
+  from users u
+  where u.app_id = $1
+  and u.uid = any($3::text[])`)
+
+async function readSenders(
+  on: Queryable,
+  appId: number,
+  viewer: string,
+  messages: readonly MessageFacts[],
+): Promise<ReadonlyMap<string, SenderFacts>> {
+  const uids = [...new Set(messages.map(({ sender }) => sender))]
+  const rows = await on.query<SenderFacts & { uid: string }>(selectSenders, [appId, viewer, uids])
+  return new Map(rows.map((row) => [row.uid, row]))
 }

@@ -3,6 +3,7 @@ import type { App } from '../../../chat/identity.ts'
 import { type StoredMessage, selectStored } from '../../../chat/messages/rows.ts'
 import { type ShowOptions, showMessages } from '../../../chat/messages/show.ts'
 import { conversationId } from '../../../chat/naming.ts'
+import type { RolePolicy } from '../../../chat/roles/policies.ts'
 import type { Context } from '../../../context.ts'
 import { cursorMeta } from '../../../paging.ts'
 import type { Queryable } from '../../../store/database.ts'
@@ -39,8 +40,10 @@ export interface ListRequest {
   readonly source: Source
   readonly query: ListQuery
   readonly limit: number
-  /** Further conditions on `m`, such as what a scope may see. */
-  readonly limits?: readonly Fragment[]
+  /** What is set on the viewer's role. */
+  readonly policy?: RolePolicy | undefined
+  /** Further conditions on `m`: what is hidden from the viewer. */
+  readonly conditions?: readonly Fragment[]
 }
 
 export type ListAnswer = { data: Array<Message | MessageCount>; meta?: CursorMeta }
@@ -64,7 +67,7 @@ export async function listMessages(
   const conditions = [
     ...filterConditions(query, viewer, { ofApp: source.of === 'app' }),
     ...(viewer === undefined ? [] : viewerConditions(query, viewer)),
-    ...(request.limits ?? []),
+    ...(request.conditions ?? []),
   ]
   if (query.count === true) return countMessages(on, request, await select(), conditions)
   const isWhole = sought === undefined && marked === undefined
@@ -86,7 +89,7 @@ async function pageOfMessages(on: Queryable, request: ListRequest, reading: Read
     viewer: request.viewer,
     withTags: query.withTags === true,
     withQuoted: query.hideQuotedMessages !== true,
-    ...(request.limits && { limits: request.limits }),
+    policy: request.policy,
     withThreadSubscribed: query.withThreadSubscribed === true,
     withMentionTags: query.mentionsWithTagInfo === true,
     withMentionBlocks: query.mentionsWithBlockedInfo === true,

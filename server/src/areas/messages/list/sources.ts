@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { notClearedSql, takesPartSql } from '../../../chat/sight/participation.ts'
 import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
 
@@ -82,7 +83,7 @@ export function messagesOf(source: Source, conditions: readonly Fragment[], cut:
         : sql`
         select m.*
         from conversation_states s
-        cross join lateral (${rowsWhere([...replies, notCleared], cut)}) m
+        cross join lateral (${rowsWhere([...replies, notClearedSql], cut)}) m
         where s.app_id = ${appKey(source.appId)}
         and s.uid = ${source.viewer}
         and s.conversation = ${source.conversation}
@@ -95,7 +96,7 @@ export function messagesOf(source: Source, conditions: readonly Fragment[], cut:
       return sql`
         select m.*
         from ${sidesOf(source)}
-        cross join lateral (${rowsWhere([ofApp, sql`m.conversation = ${place}`, notCleared, ...conditions], cut)}) m
+        cross join lateral (${rowsWhere([ofApp, sql`m.conversation = ${place}`, notClearedSql, ...conditions], cut)}) m
         where ${allOf([isVisible(source), ...(cut?.sides ?? [])])}
         ${tail}`
     }
@@ -163,7 +164,7 @@ export function messagesIn(
       and s.conversation = m.conversation
       offset 0
     ) s
-    where ${allOf([sql`(m.kind = 1 or s.member)`, notCleared, ...conditions])}
+    where ${allOf([sql`(m.kind = 1 or s.member)`, notClearedSql, ...conditions])}
     ${tailOf(cut)}`
 }
 
@@ -180,7 +181,7 @@ export function countsOf(source: Source, conditions: readonly Fragment[]): Fragm
         from messages m
         where m.app_id = s.app_id
         and m.conversation = s.conversation
-        and ${allOf([notCleared, ...conditions])}
+        and ${allOf([notClearedSql, ...conditions])}
       ) n
       where ${isVisible(source)}
       and n.count > 0`,
@@ -239,7 +240,5 @@ export function sidesOf({ appId, viewer }: ViewerSource): Fragment {
 /** Whether a side is one whose messages he may read, and one that is asked for: of groups only while he is a member. */
 export function isVisible({ conversations, narrowed = [] }: ViewerSource): Fragment {
   const ofThese = conversations === undefined ? [] : [sql`s.conversation = any(${conversations}::bigint[])`]
-  return allOf([sql`(s.kind = 1 or s.member)`, ...ofThese, ...narrowed])
+  return allOf([takesPartSql, ...ofThese, ...narrowed])
 }
-
-const notCleared = sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`

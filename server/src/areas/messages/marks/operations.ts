@@ -23,14 +23,16 @@ export const operations = [
 
   serve(saveMessage, async ({ app, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
-    await save(context, app, actor.uid, id)
-    return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
+    const viewer = { uid: actor.uid, policy }
+    await save(context, app, viewer, id)
+    return { data: await showChanged(context, app, id, viewer) }
   }),
 
   serve(unsaveMessage, async ({ app, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
-    await unsave(context, app, actor.uid, id)
-    return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
+    const viewer = { uid: actor.uid, policy }
+    await unsave(context, app, viewer, id)
+    return { data: await showChanged(context, app, id, viewer) }
   }),
 
   serve(markInteracted, async ({ app, actor, params, body }, context) => {
@@ -40,6 +42,7 @@ export const operations = [
   }),
 ]
 
-async function showChanged(context: Context, app: App, id: number, viewer: Viewer | undefined) {
-  return showOne(context.database, app, await requireMessage(context.database, app, id, viewer?.uid), viewer)
+/** The message as it is now, to who was let at it just before. */
+async function showChanged({ database }: Context, app: App, id: number, viewer: Viewer | undefined) {
+  return showOne(database, app, await requireMessage(database, app, id, undefined), viewer)
 }

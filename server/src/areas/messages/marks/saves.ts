@@ -4,6 +4,7 @@ import type { App } from '../../../chat/identity.ts'
 import { requireMessage, unknownMessage } from '../../../chat/messages/read.ts'
 import { readMessages } from '../../../chat/messages/rows.ts'
 import { traits } from '../../../chat/messages/traits.ts'
+import type { Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
 import { refuseUnsuitable } from './pins.ts'
@@ -41,8 +42,9 @@ const removeSave = statement(`
  * Saves a message on a user's private list; saved already, the first time stays.
  * @throws 400 `ERR_SAVED_MESSAGES_LIMIT_EXCEEDED`
  */
-export async function saveMessage({ database }: Context, app: App, uid: string, id: number): Promise<void> {
-  const { conversation } = await requireMessage(database, app, id, uid)
+export async function saveMessage({ database }: Context, app: App, viewer: Viewer, id: number): Promise<void> {
+  const { uid } = viewer
+  const { conversation } = await requireMessage(database, app, id, viewer)
   await database.transaction(async (tx) => {
     // One save of a user at a time, so that two cannot both be the hundredth.
     await tx.query(lockUser, [app.appId, uid])
@@ -65,7 +67,7 @@ export async function saveMessage({ database }: Context, app: App, uid: string, 
 }
 
 /** Takes a message off a user's list, if it is there. */
-export async function unsaveMessage({ database }: Context, app: App, uid: string, id: number): Promise<void> {
-  await requireMessage(database, app, id, uid)
-  await database.query(removeSave, [app.appId, uid, id])
+export async function unsaveMessage({ database }: Context, app: App, viewer: Viewer, id: number): Promise<void> {
+  await requireMessage(database, app, id, viewer)
+  await database.query(removeSave, [app.appId, viewer.uid, id])
 }

@@ -1,9 +1,10 @@
 import { type CursorMeta, limits, type listReactions as operation, type QueryOf, type Reaction } from '@parley/contract'
 import { sql } from 'kysely'
-import { allowedScopes } from '../../../chat/groups/permissions.ts'
 import type { App } from '../../../chat/identity.ts'
 import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
 import { requireMessage } from '../../../chat/messages/read.ts'
+import { visibleReactions } from '../../../chat/sight/reactions.ts'
+import type { Viewer } from '../../../chat/sight/sight.ts'
 import { readUsers, showDeletedUser } from '../../../chat/users/rows.ts'
 import { showUsers } from '../../../chat/users/view.ts'
 import { cursorMeta } from '../../../paging.ts'
@@ -27,7 +28,7 @@ type Query = QueryOf<typeof operation>
 export async function listReactions(
   on: Queryable,
   app: App,
-  viewer: string | undefined,
+  viewer: Viewer | undefined,
   messageId: number,
   query: Query,
   reaction?: string,
@@ -50,17 +51,17 @@ export async function listReactions(
   const rows = found.slice(0, limit)
   if (affix === 'prepend') rows.reverse()
   return {
-    data: await show(on, app, viewer, messageId, rows),
+    data: await show(on, app, viewer?.uid, messageId, rows),
     meta: cursorMeta({ affix, limit }, rows, { beyond: hasMore, behind: behind.length > 0 }, pointTo),
   }
 }
 
 /** @throws 404 and 403 where the viewer may not see the message or its reactions */
-async function visibleTo(on: Queryable, app: App, viewer: string | undefined, messageId: number): Promise<Fragment[]> {
+async function visibleTo(on: Queryable, app: App, viewer: Viewer | undefined, messageId: number): Promise<Fragment[]> {
   const message = await requireMessage(on, app, messageId, viewer)
   if (viewer === undefined) return []
-  const right = await requireMessageRight(on, app, viewer, message, 'listReactions')
-  const scopes = right && allowedScopes(right.group, right.membership, 'listReactions')
+  const right = await requireMessageRight(on, app, viewer.uid, message, 'listReactions')
+  const scopes = right && visibleReactions(viewer.policy, right.group.permissions[right.membership.scope])
   if (!scopes) return []
   return [
     sql`exists (

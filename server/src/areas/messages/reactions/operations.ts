@@ -13,12 +13,12 @@ import { addReaction, removeReaction } from './give.ts'
 import { listReactions } from './list.ts'
 
 export const operations = [
-  serve(listReactionsOperation, async ({ app, actor, params, query }, { database }) =>
-    listReactions(database, app, actor?.uid, readMessageId(params.id), query),
+  serve(listReactionsOperation, async ({ app, actor, policy, params, query }, { database }) =>
+    listReactions(database, app, actor && { uid: actor.uid, policy }, readMessageId(params.id), query),
   ),
 
-  serve(listReactionsOfKind, async ({ app, actor, params, query }, { database }) =>
-    listReactions(database, app, actor?.uid, readMessageId(params.id), query, params.reaction),
+  serve(listReactionsOfKind, async ({ app, actor, policy, params, query }, { database }) =>
+    listReactions(database, app, actor && { uid: actor.uid, policy }, readMessageId(params.id), query, params.reaction),
   ),
 
   serve(addReactionOperation, async ({ app, caller, actor, policy, params }, context) => {
@@ -36,6 +36,7 @@ export const operations = [
   }),
 ]
 
-async function showChanged(context: Context, app: App, id: number, viewer: Viewer) {
-  return showOne(context.database, app, await requireMessage(context.database, app, id, viewer.uid), viewer)
+/** The message as it is now, to who was let at it just before. */
+async function showChanged({ database }: Context, app: App, id: number, viewer: Viewer) {
+  return showOne(database, app, await requireMessage(database, app, id, undefined), viewer)
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { notClearedSql } from '../../../chat/sight/participation.ts'
 import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
 import type { Nearby } from '../list/reading.ts'
@@ -63,8 +64,6 @@ function sideOfEach(source: Source): Fragment {
     ) s`
 }
 
-const notCleared = sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`
-
 function belongs(source: Source): Fragment[] {
   switch (source.of) {
     case 'app':
@@ -74,9 +73,9 @@ function belongs(source: Source): Fragment[] {
     case 'user':
       return [sql`(m.sender = ${source.uid} or m.kind = 1 and m.receiver = ${source.uid})`]
     case 'thread':
-      return [sql`m.parent_id = ${source.parentId}`, ...(source.viewer === undefined ? [] : [notCleared])]
+      return [sql`m.parent_id = ${source.parentId}`, ...(source.viewer === undefined ? [] : [notClearedSql])]
     case 'viewer':
-      return [notCleared]
+      return [notClearedSql]
   }
 }
 
@@ -95,7 +94,7 @@ function messagesByTime(source: ViewerSource, conditions: readonly Fragment[], c
     from messages m
     ${sideOfEach(source)}
     where m.app_id = ${appKey(source.appId)}
-    and ${allOf([notCleared, ...conditions])}
+    and ${allOf([notClearedSql, ...conditions])}
     order by ${cut.order}
     limit ${cut.limit}`
 }

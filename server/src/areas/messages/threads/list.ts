@@ -9,12 +9,14 @@ import {
 } from '@parley/contract'
 import { sql } from 'kysely'
 import type { App } from '../../../chat/identity.ts'
-import { readMessages, type StoredMessage, selectStored } from '../../../chat/messages/rows.ts'
+import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts'
 import { showMessages } from '../../../chat/messages/show.ts'
+import type { RolePolicy } from '../../../chat/roles/policies.ts'
+import { readVisible } from '../../../chat/sight/sight.ts'
 import { cursorMeta } from '../../../paging.ts'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
-import { allOf, type Fragment } from '../../../store/statement.ts'
+import type { Fragment } from '../../../store/statement.ts'
 import { takesPartInMuch } from '../list/reading.ts'
 import type { Cut } from '../list/sources.ts'
 import { readMentionCounts } from '../mentions/counts.ts'
@@ -35,8 +37,10 @@ export interface ThreadListRequest {
   readonly viewer: string | undefined
   readonly source: ThreadSource
   readonly query: QueryOf<typeof operation>
-  /** What his scopes let the viewer see of messages `m`: of parents, and of last replies. */
-  readonly limits?: readonly Fragment[]
+  /** What is set on the viewer's role. */
+  readonly policy?: RolePolicy | undefined
+  /** What is hidden from the viewer of parents: conditions on `m`. */
+  readonly conditions?: readonly Fragment[]
 }
 
 /** A page of threads, the one with the newest reply first. @throws 400 for `participatedByMe` without a user */
@@ -45,7 +49,7 @@ export async function listThreads(
   request: ThreadListRequest,
 ): Promise<{ data: Thread[]; meta: CursorMeta }> {
   const { app, viewer, source, query } = request
-  const ofParent = request.limits ?? []
+  const ofParent = request.conditions ?? []
   const ofThread: Fragment[] = []
   if (query.participatedByMe === true) {
     if (viewer === undefined) {
@@ -96,7 +100,7 @@ async function readThreads(
 }
 
 async function showThreads(on: Queryable, request: ThreadListRequest, rows: readonly ThreadRow[]): Promise<Thread[]> {
-  const { app, viewer, query } = request
+  const { app, viewer, policy, query } = request
   const asksMentions = query.withMentionCount === true && viewer !== undefined
   const parentIds = rows.map((row) => row.parentId)
   const [parents, lastReplies, participated, mentions] = await Promise.all([
@@ -107,7 +111,7 @@ async function showThreads(on: Queryable, request: ThreadListRequest, rows: read
   ])
   // A parent removed for good since the page was read takes its thread along.
   const threads = rows.flatMap((row) => parents.get(row.parentId) ?? [])
-  const options = { viewer, withTags: true, ...(request.limits && { limits: request.limits }) }
+  const options = { viewer, policy, withTags: true }
   const [shownParents, shownReplies] = await Promise.all([
     showMessages(on, app.appId, threads, { ...options, withThreadSubscribed: true }),
     showMessages(on, app.appId, lastReplies, options),
@@ -139,20 +143,22 @@ async function showThreads(on: Queryable, request: ThreadListRequest, rows: read
   }
 }
 
-/** The last replies, but for those that the viewer's scope may not see. */
+/** The last replies, but for those that the viewer does not see. */
 async function readLastReplies(
   on: Queryable,
-  { app, limits: seen = [] }: ThreadListRequest,
+  { app, viewer, policy, conditions = [] }: ThreadListRequest,
   rows: readonly ThreadRow[],
 ): Promise<StoredMessage[]> {
-  if (rows.length === 0) return []
-  const page = sql`
-    select m.*
-    from messages m
-    where m.app_id = ${appKey(app.appId)}
-    and m.id = any(${rows.map((row) => row.lastReplyId)}::bigint[])
-    and ${allOf([sql`not m.purged`, ...seen])}`
-  return on.run(selectStored(page, sql`m.id`))
+  const found = await readMessages(
+    on,
+    app.appId,
+    rows.map((row) => row.lastReplyId),
+  )
+  const replies = [...found.values()]
+  // They come after their parents, which the viewer has not cleared: only what is set can hide them.
+  if (viewer === undefined || conditions.length === 0) return replies
+  const visible = await readVisible(on, app.appId, { uid: viewer, policy }, replies)
+  return replies.filter(({ id }) => visible.has(id))
 }
 
 async function readParticipated(

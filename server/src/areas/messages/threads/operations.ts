@@ -14,8 +14,7 @@ import { requireGroup, requireGroupAccess } from '../../../chat/groups/access.ts
 import { requireScopePermission } from '../../../chat/groups/permissions.ts'
 import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
 import { readMessageId, requireMessage } from '../../../chat/messages/read.ts'
-import { groupLimits } from '../../../chat/sight/group-limits.ts'
-import { roleLimits } from '../../../chat/sight/role-limits.ts'
+import { readConditions, restrictedOf } from '../../../chat/sight/sight.ts'
 import { requireUser } from '../../../chat/users/require.ts'
 import { listMessages } from '../list/list.ts'
 import { sendForm } from '../media/send.ts'
@@ -24,33 +23,32 @@ import { reply } from './reply.ts'
 import { subscribeToThread, unsubscribeFromThread } from './subscriptions.ts'
 
 export const operations = [
-  serve(sendThreadMessage, async ({ app, caller, actor, params, files, body }, context) => {
-    const parent = await requireMessage(context.database, app, readMessageId(params.id), actor.uid)
+  serve(sendThreadMessage, async ({ app, caller, actor, policy, params, files, body }, context) => {
+    const parent = await requireMessage(context.database, app, readMessageId(params.id), { uid: actor.uid, policy })
     return { data: await sendForm(context, app, files, body, (whole) => reply(context, app, caller, parent, whole)) }
   }),
 
   serve(listThreadMessages, async ({ app, actor, policy, params, query }, context) => {
     const { database } = context
     const viewer = actor?.uid
-    const parent = await requireMessage(database, app, readMessageId(params.id), viewer)
+    const parent = await requireMessage(database, app, readMessageId(params.id), actor && { uid: actor.uid, policy })
     const { appId } = app
     const source = { of: 'thread', appId, parentId: parent.id, conversation: parent.conversation, viewer } as const
     const limit = query.limit ?? query.perPage ?? limits.limit.default
     if (viewer === undefined) return listMessages(context, { app, viewer, source, query, limit })
     const right = await requireMessageRight(database, app, viewer, parent, 'listThreadedMessages')
-    const ofGroup = right === undefined ? [] : await groupLimits(database, appId, viewer, [right.group.guid])
-    const seen = [...roleLimits(policy, viewer), ...ofGroup]
-    return listMessages(context, { app, viewer, source, query, limit, limits: seen })
+    const restricted = restrictedOf(right === undefined ? [] : [right.group])
+    const conditions = await readConditions(database, appId, { uid: viewer, policy }, restricted)
+    return listMessages(context, { app, viewer, policy, source, query, limit, conditions })
   }),
 
   serve(listThreadsOperation, async ({ app, actor, policy, query }, { database }) => {
     const viewer = actor?.uid
     const { appId } = app
     if (viewer === undefined) return listThreads(database, { app, viewer, source: { of: 'app', appId }, query })
-    const ofGroups = await groupLimits(database, appId, viewer, undefined, { ofThreads: true })
-    const seen = [...roleLimits(policy, viewer), ...ofGroups]
+    const conditions = await readConditions(database, appId, { uid: viewer, policy }, undefined, { ofThreads: true })
     const source = { of: 'viewer', appId, viewer, conversations: undefined } as const
-    return listThreads(database, { app, viewer, source, query, limits: seen })
+    return listThreads(database, { app, viewer, policy, source, query, conditions })
   }),
 
   serve(listUserThreads, async ({ app, actor, policy, params, query }, { database }) => {
@@ -60,7 +58,8 @@ export const operations = [
     const conversation = await findUserConversation(database, appId, viewer, uid)
     const conversations = conversation === undefined ? [] : [conversation.key]
     const source = { of: 'viewer', appId, viewer, conversations } as const
-    return listThreads(database, { app, viewer, source, query, limits: roleLimits(policy, viewer) })
+    const conditions = await readConditions(database, appId, { uid: viewer, policy }, [])
+    return listThreads(database, { app, viewer, policy, source, query, conditions })
   }),
 
   serve(listGroupThreads, async ({ app, actor, policy, params, query }, { database }) => {
@@ -73,8 +72,8 @@ export const operations = [
     const { group, membership } = await requireGroupAccess(database, appId, params.guid, viewer)
     requireScopePermission(group, membership, 'listThreadedMessages')
     const source = { of: 'viewer', appId, viewer, conversations: [group.conversation] } as const
-    const seen = [...roleLimits(policy, viewer), ...(await groupLimits(database, appId, viewer, [group.guid]))]
-    return listThreads(database, { app, viewer, source, query, limits: seen })
+    const conditions = await readConditions(database, appId, { uid: viewer, policy }, restrictedOf([group]))
+    return listThreads(database, { app, viewer, policy, source, query, conditions })
   }),
 
   serve(subscribeThread, async ({ app, actor, params }, context) => {
@@ -82,8 +81,8 @@ export const operations = [
     return { data: { success: true, message: `${actor.uid} follows the thread of the message ${params.id}.` } }
   }),
 
-  serve(unsubscribeThread, async ({ app, actor, params }, context) => {
-    await unsubscribeFromThread(context, app, actor.uid, readMessageId(params.id))
+  serve(unsubscribeThread, async ({ app, actor, policy, params }, context) => {
+    await unsubscribeFromThread(context, app, { uid: actor.uid, policy }, readMessageId(params.id))
     return {
       data: { success: true, message: `${actor.uid} no longer follows the thread of the message ${params.id}.` },
     }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { notClearedSql } from '../../../chat/sight/participation.ts'
 import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
 import { type Cut, isVisible, sidesOf, type ViewerSource } from '../list/sources.ts'
@@ -71,7 +72,7 @@ const threadColumns = sql`t.parent_id as "parentId", t.reply_count as "replyCoun
 
 /** What a viewer sees: his side `s` is there. */
 function conditionsOf({ ofThread, ofParent }: ThreadConditions): Fragment[] {
-  const notCleared = sql`(s.cleared_id = 0 or ${parentIs([sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`])})`
+  const notCleared = sql`(s.cleared_id = 0 or ${parentIs([notClearedSql])})`
   return [...ofThread, notCleared, ...(ofParent.length === 0 ? [] : [parentIs(ofParent)])]
 }
 

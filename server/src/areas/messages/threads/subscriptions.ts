@@ -4,6 +4,7 @@ import { changeMessage } from '../../../chat/messages/change.ts'
 import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
 import { requireMessage } from '../../../chat/messages/read.ts'
 import { traits } from '../../../chat/messages/traits.ts'
+import type { Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
 
@@ -41,7 +42,12 @@ export async function subscribeToThread(context: Context, app: App, uid: string,
 }
 
 /** Ends it; the next reply of his own, or that mentions him, makes him follow it again. */
-export async function unsubscribeFromThread({ database }: Context, app: App, uid: string, id: number): Promise<void> {
-  await requireMessage(database, app, id, uid)
-  await database.query(remove, [app.appId, uid, id])
+export async function unsubscribeFromThread(
+  { database }: Context,
+  app: App,
+  viewer: Viewer,
+  id: number,
+): Promise<void> {
+  await requireMessage(database, app, id, viewer)
+  await database.query(remove, [app.appId, viewer.uid, id])
 }

@@ -1,0 +1,118 @@
+import type { GroupScope, Permissions } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queryable } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { isBefore, type MessageFacts, type Position } from './condition.ts'
+import type { ScopeRules } from './rules.ts'
+
+/** How a user takes part in a conversation, as far as that decides what they see of it. */
+export interface Participation {
+  /** One of the two, or a member of the group now. */
+  readonly takesPart: boolean
+  /** The history up to here was reset. */
+  readonly cleared: Position
+  /** Of a group in which permissions were ever set. */
+  readonly scope?: ScopeRules | undefined
+}
+
+/** Of a participant's state `s`, with the kind of its conversation: who has left a group sees nothing of it. */
+export const takesPartSql = sql`(s.kind = 1 or s.member)`
+
+/** Of a message `m` and a participant's state `s`: a reset hides what lies before it. */
+export const notClearedSql = sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`
+
+/** Both, asked of a message in memory. Without a participation nothing is open. */
+export function isOpen(participation: Participation | undefined, message: MessageFacts): boolean {
+  return participation?.takesPart === true && isBefore(participation.cleared, message)
+}
+
+interface ParticipationRow {
+  readonly conversation: number
+  readonly takesPart: boolean
+  readonly clearedSentAt: number
+  readonly clearedId: number
+  readonly scope: GroupScope | null
+  readonly joinedSentAt: number | null
+  readonly joinedId: number
+  readonly permissions: Partial<Record<GroupScope, Permissions>> | null
+}
+
+const select = statement(`
+  select s.conversation, c.kind = 1 or s.member as "takesPart", s.cleared_sent_at as "clearedSentAt",
+    s.cleared_id as "clearedId", m.scope, coalesce(s.joined_sent_at, m.joined_at) as "joinedSentAt",
+    coalesce(s.joined_id, 0) as "joinedId", g.permissions
+  from conversation_states s
+  join conversations c on c.app_id = s.app_id and c.key = s.conversation
+  left join groups g
+    on c.kind = 2 and g.app_id = c.app_id and g.guid = c.first and g.permissions_version > 0
+  left join group_members m on m.app_id = g.app_id and m.guid = g.guid and m.uid = s.uid
+  where s.app_id = $1
+  and s.uid = $2
+  and s.conversation = any($3::bigint[])`)
+
+/** How a user takes part in some conversations, by their keys. */
+export async function readParticipations(
+  on: Queryable,
+  appId: number,
+  uid: string,
+  conversations: Iterable<number>,
+): Promise<ReadonlyMap<number, Participation>> {
+  const rows = await on.query<ParticipationRow>(select, [appId, uid, [...new Set(conversations)]])
+  return new Map(rows.map((row) => [row.conversation, participationOf(row)]))
+}
+
+function participationOf({ scope, permissions, ...row }: ParticipationRow): Participation {
+  return {
+    takesPart: row.takesPart,
+    cleared: { sentAt: row.clearedSentAt, id: row.clearedId },
+    scope:
+      scope === null
+        ? undefined
+        : { permissions: permissions?.[scope] ?? {}, joined: { sentAt: row.joinedSentAt ?? 0, id: row.joinedId } },
+  }
+}
+
+interface RestrictedMembership {
+  readonly guid: string
+  readonly scope: GroupScope
+  readonly joinedSentAt: number
+  readonly joinedId: number
+  readonly permissions: Partial<Record<GroupScope, Permissions>>
+}
+
+const selectRestricted = (among: string) =>
+  statement(`
+  select g.guid, m.scope, coalesce(s.joined_sent_at, m.joined_at) as "joinedSentAt",
+    coalesce(s.joined_id, 0) as "joinedId", g.permissions
+  from group_members m
+  join groups g on g.app_id = m.app_id and g.guid = m.guid
+  left join conversation_states s on s.app_id = m.app_id and s.uid = m.uid and s.conversation = g.conversation
+  where m.app_id = $1
+  and m.uid = $2
+  and g.permissions_version > 0${among}`)
+
+const selectAllRestricted = selectRestricted('')
+const selectRestrictedAmong = selectRestricted(`
+  and m.guid = any($3::text[])`)
+
+/**
+ * What is set on a user's scopes in groups, by guid: only of groups in which something was ever set.
+ * @param guids only these groups; else all of theirs
+ */
+export async function readScopeRules(
+  on: Queryable,
+  appId: number,
+  uid: string,
+  guids: readonly string[] | undefined,
+): Promise<ReadonlyMap<string, ScopeRules>> {
+  if (guids?.length === 0) return new Map()
+  const rows = await (guids === undefined
+    ? on.query<RestrictedMembership>(selectAllRestricted, [appId, uid])
+    : on.query<RestrictedMembership>(selectRestrictedAmong, [appId, uid, guids]))
+  return new Map(
+    rows.map(({ guid, scope, joinedSentAt, joinedId, permissions }) => [
+      guid,
+      { permissions: permissions[scope] ?? {}, joined: { sentAt: joinedSentAt, id: joinedId } },
+    ]),
+  )
+}
