@@ -4,7 +4,7 @@ import { readGroups, showGroup } from '../chat/groups/rows.ts'
 import { readMessages } from '../chat/messages/rows.ts'
 import { showMessages } from '../chat/messages/show.ts'
 import { conversationId } from '../chat/naming.ts'
-import { readUsers, showDeletedUser, showUser } from '../chat/users/rows.ts'
+import { readUsers, showUserOrDeleted } from '../chat/users/rows.ts'
 import type { Queryable } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
 
@@ -81,10 +81,7 @@ export async function resolveReferences(on: Queryable, appId: number, wanted: Re
       if (row === undefined) return { id: String(id) }
       return { id: String(id), conversationId: conversationId(row.kind, row.first, row.second), sentAt: row.sentAt }
     },
-    user(uid) {
-      const row = users.get(uid)
-      return row === undefined ? showDeletedUser(uid) : showUser(row)
-    },
+    user: (uid) => showUserOrDeleted(uid, users.get(uid)),
     group(guid) {
       const row = groups.get(guid)
       if (row === undefined) return { guid, conversationId: conversationId(2, guid, '') }

@@ -1,6 +1,6 @@
 import type { SocketUser } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
-import { readUsers, type UserRow } from '../chat/users/rows.ts'
+import { readUsers, showDeletedUser, type UserRow } from '../chat/users/rows.ts'
 import type { Database } from '../store/database.ts'
 
 /**
@@ -51,7 +51,7 @@ export function createUserSummaries(database: Database): UserSummaries {
 
 /** Nothing of his metadata or tags: frames go to many. */
 export function showSummary(uid: string, row: UserRow | undefined): SocketUser {
-  if (row === undefined) return { uid, name: 'Deleted user' }
+  if (row === undefined) return showDeletedUser(uid)
   return {
     uid,
     name: row.name,

@@ -1,6 +1,7 @@
 import type { ImportMessage, Message } from '@parley/contract'
-import { type GroupRow, readGroups, showGroup } from '../../chat/groups/rows.ts'
-import { showDeletedUser, showUser, type UserRow } from '../../chat/users/rows.ts'
+import { type GroupRow, readGroups } from '../../chat/groups/rows.ts'
+import { entitiesOf } from '../../chat/messages/entities.ts'
+import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
 import { createImportedView, type ImportResult, type ImportRow, toImportRow } from '../messages/index.ts'
@@ -23,7 +24,7 @@ export async function storeMessages(
   const results = admitted.length === 0 ? [] : await context.messages.imports.write(admitted)
   const resultOf = new Map(admitted.map((row, place) => [row, results[place] as ImportResult]))
 
-  const show = createImportedView(entitiesOf(cast))
+  const show = createImportedView(entitiesOf(cast.users, cast.groups))
   return rows.map((row, place): Outcome<Message> => {
     if (row === undefined) return refusals[place] as Failure
     const result = resultOf.get(row) as ImportResult
@@ -100,20 +101,6 @@ function linksOf(message: ImportMessage): Links {
       ...Object.values(reactions).flatMap((uids) => uids.map((uid) => uid.toLowerCase())),
     ],
     needsGroups: isGroup ? [receiver.toLowerCase()] : [],
-  }
-}
-
-/** Users and groups as messages show them. */
-function entitiesOf({ users, groups }: Cast) {
-  return {
-    user(uid: string) {
-      const user = users.get(uid)
-      return user === undefined ? showDeletedUser(uid) : showUser(user)
-    },
-    group(guid: string) {
-      const group = groups.get(guid)
-      return group === undefined ? { guid } : showGroup(group)
-    },
   }
 }
 

@@ -1,10 +1,11 @@
 import { ApiError, type Message } from '@parley/contract'
 import type { App } from '../../chat/identity.ts'
+import { between } from '../../chat/messages/entities.ts'
 import { mediaKeysOf, recordUses } from '../../chat/messages/file-uses.ts'
 import { readMentions } from '../../chat/messages/mentions.ts'
+import { renderMessage, viewOfNew } from '../../chat/messages/render.ts'
 import { readByMuid, type StoredMessage } from '../../chat/messages/rows.ts'
 import { showMessages, showQuoted } from '../../chat/messages/show.ts'
-import { conversationId } from '../../chat/naming.ts'
 import type { Context } from '../../context.ts'
 import type { Content } from './content.ts'
 import type { MessageRow, WrittenRow } from './write/row.ts'
@@ -40,33 +41,13 @@ export async function showSent(
       : await entities.group(row.appId, row.receiver, written.receiverRevision)
   const { mentioned } = row
   const mentions = mentioned && (await readMentions(context.database, row.appId, [{ id, mentioned }], {}))
-  const conversation = conversationId(row.kind, row.kind === 2 ? row.receiver : row.sender, row.receiver)
   const quotedMessage = quoted && (await showQuoted(context.database, row.appId, quoted))
-  return {
-    id: String(id),
-    ...(row.muid !== null && { muid: row.muid }),
-    conversationId: conversation,
-    sender: row.sender,
-    receiverType: row.kind === 1 ? 'user' : 'group',
-    receiver: row.receiver,
-    category: row.category,
-    type: row.type,
-    data: {
-      ...content.data,
-      entities: {
-        sender: { entity: sender, entityType: 'user' },
-        receiver:
-          row.kind === 1
-            ? { entity: { ...receiver, conversationId: conversation }, entityType: 'user' }
-            : { entity: receiver, entityType: 'group' },
-      },
-      ...mentions?.get(id)?.data,
-    },
-    ...(row.parentId !== null && { parentId: String(row.parentId) }),
-    ...(row.quotedId !== null && { quotedMessageId: String(row.quotedId) }),
-    ...(quotedMessage && { quotedMessage }),
-    ...(row.tags !== null && row.tags.length > 0 && { tags: [...row.tags] }),
-    sentAt: written.sentAt,
-    updatedAt: written.sentAt,
-  }
+  const addition = mentions?.get(id)
+  const { sender: from, kind, receiver: to, category, type, muid, parentId, quotedId, tags } = row
+  const draft = { sender: from, kind, receiver: to, category, type, data: content.data, muid, parentId, quotedId, tags }
+  return renderMessage(viewOfNew(draft, id, written.sentAt), between(row, sender, receiver), {
+    withTags: true,
+    additions: addition && [addition],
+    quotedMessage,
+  })
 }

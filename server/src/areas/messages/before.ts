@@ -1,6 +1,7 @@
 import { readGroups, showGroup } from '../../chat/groups/rows.ts'
 import type { App } from '../../chat/identity.ts'
-import { conversationId } from '../../chat/naming.ts'
+import { between } from '../../chat/messages/entities.ts'
+import { type DraftView, renderDraft } from '../../chat/messages/render.ts'
 import { readUsers, showUser } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Content } from './content.ts'
@@ -51,29 +52,17 @@ async function showDraft(
   const from = users.get(sender)
   const to = kind === 1 ? users.get(receiver) : groups.get(receiver)
   if (from === undefined || to === undefined) return undefined
-  const conversation = conversationId(kind, kind === 2 ? receiver : sender, receiver)
-  return {
-    ...(draft.muid !== undefined && { muid: draft.muid }),
-    conversationId: conversation,
-    sender,
-    receiverType: kind === 1 ? 'user' : 'group',
-    receiver,
-    category: content.category,
-    type: content.type,
-    data: {
-      ...content.data,
-      entities: {
-        sender: { entity: showUser(from), entityType: 'user' },
-        receiver:
-          'uid' in to
-            ? { entity: { ...showUser(to), conversationId: conversation }, entityType: 'user' }
-            : { entity: showGroup(to), entityType: 'group' },
-      },
-    },
-    ...(draft.parentId !== undefined && { parentId: String(draft.parentId) }),
-    ...(draft.quotedId !== undefined && { quotedMessageId: String(draft.quotedId) }),
-    ...(draft.tags !== undefined && draft.tags.length > 0 && { tags: draft.tags }),
+  const { category, type, data } = content
+  const ends = { sender, kind, receiver }
+  const view: DraftView = {
+    ...ends,
+    ...{ category, type, data },
+    muid: draft.muid ?? null,
+    parentId: draft.parentId ?? null,
+    quotedId: draft.quotedId ?? null,
+    tags: draft.tags ?? null,
   }
+  return renderDraft(view, between(ends, showUser(from), 'uid' in to ? showUser(to) : showGroup(to)))
 }
 
 /** What the sender himself wrote there is not believed. */

@@ -1,4 +1,6 @@
 import type { App } from '../../chat/identity.ts'
+import { between } from '../../chat/messages/entities.ts'
+import { type DraftView, renderMessage, viewOfNew } from '../../chat/messages/render.ts'
 import type { ShownEvent } from '../../events/show.ts'
 
 /** What a sample event fires. */
@@ -8,24 +10,19 @@ export const sampleTrigger = { 1: 'after_message', 2: 'message_sent' } as const
 export function sampleEvent({ name }: Pick<App, 'name'>, version: 1 | 2): ShownEvent {
   const now = Math.floor(Date.now() / 1000)
   const user = (uid: string, entityName: string) => ({ uid, name: entityName, role: 'default', status: 'offline' })
-  const conversationId = 'sample-alice_user_sample-bob'
-  const message = {
-    id: '1',
-    conversationId,
+  const draft: DraftView = {
     sender: 'sample-alice',
-    receiverType: 'user',
+    kind: 1,
     receiver: 'sample-bob',
     category: 'message',
     type: 'text',
-    data: {
-      text: `This is a test of a webhook of the app ${name}.`,
-      entities: {
-        sender: { entity: user('sample-alice', 'Sample Alice'), entityType: 'user' },
-        receiver: { entity: { ...user('sample-bob', 'Sample Bob'), conversationId }, entityType: 'user' },
-      },
-    },
-    sentAt: now,
-    updatedAt: now,
+    data: { text: `This is a test of a webhook of the app ${name}.` },
+    muid: null,
+    parentId: null,
+    quotedId: null,
+    tags: null,
   }
+  const ends = between(draft, user('sample-alice', 'Sample Alice'), user('sample-bob', 'Sample Bob'))
+  const message = renderMessage(viewOfNew(draft, 1, now), ends)
   return { trigger: sampleTrigger[version], data: version === 1 ? message : { message } }
 }

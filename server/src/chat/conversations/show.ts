@@ -7,7 +7,7 @@ import { readMessages, type StoredMessage } from '../messages/rows.ts'
 import { showMessages } from '../messages/show.ts'
 import { conversationId } from '../naming.ts'
 import { readVisible, type Viewer } from '../sight/sight.ts'
-import { readUsers, showDeletedUser, showUser } from '../users/rows.ts'
+import { readUsers, showUserOrDeleted } from '../users/rows.ts'
 import { type ParticipantState, peerOf } from './participant-state.ts'
 
 export interface ShowConversationOptions {
@@ -58,11 +58,8 @@ export async function showConversations(
     }
 
     function showPeer(): Record<string, unknown> {
-      const user = users.get(other)
-      const shown =
-        user === undefined
-          ? showDeletedUser(other)
-          : showUser(user, 'other', { withTags: options.withUserAndGroupTags === true })
+      const withTags = options.withUserAndGroupTags === true
+      const shown = showUserOrDeleted(other, users.get(other), 'other', { withTags })
       return { ...shown, conversationId: id, ...options.blockInfo?.get(other) }
     }
 

@@ -83,6 +83,11 @@ export function showGroup(row: GroupRow, viewer?: GroupViewer, { withTags = true
   }
 }
 
+/** A group as messages show it, or what stands in for one that was deleted. */
+export function showGroupOrDeleted(guid: string, row: GroupRow | undefined): { guid: string } {
+  return row === undefined ? { guid } : showGroup(row)
+}
+
 function showViewer(viewer: GroupViewer): Pick<Group, 'scope' | 'joinedAt' | 'hasJoined' | 'isBanned'> {
   if ('scope' in viewer) return { scope: viewer.scope, joinedAt: viewer.joinedAt, hasJoined: true }
   return { hasJoined: false, ...(viewer.isBanned && { isBanned: true }) }

@@ -1,7 +1,8 @@
 import type { Message, User } from '@parley/contract'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { conversationId } from '../naming.ts'
+import { ownEntities } from './entities.ts'
+import { type DraftView, renderMessage, viewOfNew } from './render.ts'
 import type { StoredMessage } from './rows.ts'
 
 /** What happened in a group, as its action message tells it (FACTS 3.7). */
@@ -99,18 +100,10 @@ function showGroupAction(
   data: Message['data'],
   { id, sentAt }: { id: number; sentAt: number },
 ): Message {
-  return {
-    id: String(id),
-    conversationId: conversationId(2, guid, ''),
-    sender: by.uid,
-    receiverType: 'group',
-    receiver: guid,
-    category: 'action',
-    type: 'groupMember',
-    data,
-    sentAt,
-    updatedAt: sentAt,
-  }
+  const ends = { sender: by.uid, kind: 2, receiver: guid } as const
+  const none = { muid: null, parentId: null, quotedId: null, tags: null }
+  const draft: DraftView = { ...ends, ...none, category: 'action', type: 'groupMember', data }
+  return renderMessage(viewOfNew(draft, id, sentAt), ownEntities(ends))
 }
 
 const insertAboutMessage = statement(`

@@ -55,11 +55,3 @@ export async function readAdditions(
   )
   return additions
 }
-
-export function addTo(message: Message, additions: readonly Addition[]): Message {
-  let shown = message
-  for (const { fields, data } of additions) {
-    shown = { ...shown, ...fields, ...(data && { data: { ...shown.data, ...data } }) }
-  }
-  return shown
-}

@@ -47,8 +47,12 @@ export async function readUser(on: Queryable, appId: number, uid: string): Promi
 /** Who looks at a user: the app itself, the user himself, or somebody else, who does not see `metadata["@private"]`. */
 export type UserView = 'app' | 'self' | 'other'
 
+interface ShowUserOptions {
+  readonly withTags?: boolean
+}
+
 /** A user as answers show him. */
-export function showUser(row: UserRow, view: UserView = 'other', { withTags = true } = {}): User {
+export function showUser(row: UserRow, view: UserView = 'other', { withTags = true }: ShowUserOptions = {}): User {
   const metadata = view === 'other' ? withoutPrivate(row.metadata) : row.metadata
   return {
     uid: row.uid,
@@ -73,8 +77,18 @@ function withoutPrivate(metadata: Record<string, unknown> | null): Record<string
   return visible
 }
 
-/** Stands in for the sender of a message whose user was deleted for good. */
-export function showDeletedUser(uid: string): User {
+/** A user as answers show him, or what stands in for one who was deleted for good. */
+export function showUserOrDeleted(
+  uid: string,
+  row: UserRow | undefined,
+  view?: UserView,
+  options?: ShowUserOptions,
+): User {
+  return row === undefined ? showDeletedUser(uid) : showUser(row, view, options)
+}
+
+/** Stands in for a user who was deleted for good, where something of theirs is still shown. */
+export function showDeletedUser(uid: string): { uid: string; name: string } {
   return { uid, name: 'Deleted user' }
 }
 

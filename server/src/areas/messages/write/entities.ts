@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { readGroups, showGroup } from '../../../chat/groups/rows.ts'
-import { readUsers, showDeletedUser, showUser } from '../../../chat/users/rows.ts'
+import { readGroups, showGroupOrDeleted } from '../../../chat/groups/rows.ts'
+import { readUsers, showUserOrDeleted } from '../../../chat/users/rows.ts'
 import type { Queryable } from '../../../store/database.ts'
 
 /**
@@ -33,13 +33,11 @@ export function createEntityCache(database: Queryable): EntityCache {
   return {
     user: (appId, uid, revision) =>
       recall(`u ${appId} ${uid}`, revision, async () => {
-        const user = (await readUsers(database, appId, [uid])).get(uid)
-        return user === undefined ? showDeletedUser(uid) : showUser(user)
+        return showUserOrDeleted(uid, (await readUsers(database, appId, [uid])).get(uid))
       }),
     group: (appId, guid, revision) =>
       recall(`g ${appId} ${guid}`, revision, async () => {
-        const group = (await readGroups(database, appId, [guid])).get(guid)
-        return group === undefined ? { guid } : showGroup(group)
+        return showGroupOrDeleted(guid, (await readGroups(database, appId, [guid])).get(guid))
       }),
   }
 }

@@ -1,0 +1,96 @@
+import type { Queryable } from '../../store/database.ts'
+import { type GroupRow, readGroups, showGroupOrDeleted } from '../groups/rows.ts'
+import { conversationId } from '../naming.ts'
+import { readUsers, showUserOrDeleted, type UserRow } from '../users/rows.ts'
+import type { DraftView } from './render.ts'
+
+/** Names and faces of those whom messages mention as sender or receiver, as they are now. */
+export interface Entities {
+  user(uid: string): object
+  group(guid: string): object
+}
+
+type Ends = Pick<DraftView, 'sender' | 'kind' | 'receiver'>
+
+/**
+ * What is the same for all messages from a sender to a receiver: the id of their conversation, and `data.entities`; null
+ * where the message carries its own, as the actions of group events do.
+ */
+export interface Between {
+  readonly conversationId: string
+  readonly entities: Readonly<Record<string, unknown>> | null
+}
+
+/** For one message, with the two entities as they are shown: the receiver of a one-to-one message carries the id. */
+export function between(ends: Ends, sender: object, receiver: object): Between {
+  const id = conversationOf(ends)
+  return {
+    conversationId: id,
+    entities: {
+      sender: { entity: sender, entityType: 'user' },
+      receiver:
+        ends.kind === 1
+          ? { entity: { ...receiver, conversationId: id }, entityType: 'user' }
+          : { entity: receiver, entityType: 'group' },
+    },
+  }
+}
+
+/** For many messages: made once for each sender and receiver, so that one who writes them out can do that once too. */
+export function createBetween(entities: Entities): (ends: Ends) => Between {
+  const made = new Map<string, Between>()
+  return (ends) => {
+    const key = `${ends.kind} ${ends.sender} ${ends.receiver}`
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const receiver = ends.kind === 1 ? entities.user(ends.receiver) : entities.group(ends.receiver)
+    const fresh = between(ends, entities.user(ends.sender), receiver)
+    made.set(key, fresh)
+    return fresh
+  }
+}
+
+/** For a message that carries its entities in its `data`. */
+export function ownEntities(ends: Ends): Between {
+  return { conversationId: conversationOf(ends), entities: null }
+}
+
+/** For the action message of an edit or deletion: who did it, for whom, to which message. */
+export function aboutMessage(ends: Ends, entities: Entities, subject: object): Between {
+  return {
+    conversationId: conversationOf(ends),
+    entities: {
+      by: { entity: entities.user(ends.sender), entityType: 'user' },
+      for:
+        ends.kind === 1
+          ? { entity: entities.user(ends.receiver), entityType: 'user' }
+          : { entity: entities.group(ends.receiver), entityType: 'group' },
+      on: { entity: subject, entityType: 'message' },
+    },
+  }
+}
+
+function conversationOf({ kind, sender, receiver }: Ends): string {
+  return conversationId(kind, kind === 2 ? receiver : sender, receiver)
+}
+
+/** Reads the senders and receivers of messages, once for all of them. */
+export async function readEntities(on: Queryable, appId: number, messages: readonly Ends[]): Promise<Entities> {
+  const uids = new Set<string>()
+  const guids = new Set<string>()
+  for (const { sender, kind, receiver } of messages) {
+    uids.add(sender)
+    if (kind === 1) uids.add(receiver)
+    else guids.add(receiver)
+  }
+  const [users, groups] = await Promise.all([readUsers(on, appId, uids), readGroups(on, appId, guids)])
+  return entitiesOf(users, groups)
+}
+
+/** Senders and receivers out of what was read. */
+export function entitiesOf(users: ReadonlyMap<string, UserRow>, groups: ReadonlyMap<string, GroupRow>): Entities {
+  return {
+    user: (uid) => showUserOrDeleted(uid, users.get(uid)),
+    group: (guid) => showGroupOrDeleted(guid, groups.get(guid)),
+  }
+}
