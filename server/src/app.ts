@@ -13,6 +13,7 @@ import { createEvents } from './events/index.ts'
 import { createRemoteBus } from './events/remote-bus.ts'
 import { createRateLimiter } from './http/rate-limits.ts'
 import { buildHttpServer, type TlsMaterial } from './http/server.ts'
+import { createJobRunner } from './jobs/runner.ts'
 import type { Log } from './log.ts'
 import { createMediaStorage } from './media/create.ts'
 import { createMediaLibrary } from './media/library.ts'
@@ -71,8 +72,10 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const apps = createAppRegistry(database)
   const events = createEvents(database, invalidation, { log, retention: config.eventsRetentionDays * 86_400 })
   const messages = createMessageWriter(database, metrics, events)
+  const jobs = createJobRunner({ connection, log, registry: metrics.registry })
+  const outbound = createOutbound(config.webhooks)
   const webhooks = createWebhookDelivery({
-    ...{ config, log, metrics, connection, database, secrets, invalidation, events },
+    ...{ config, log, metrics, database, secrets, invalidation, events, jobs, poster: outbound.poster },
   })
   const groupMarks = createGroupMarkWriter(database, events)
   const search = createMessageSearch(database, log)
@@ -93,7 +96,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     search,
     media,
     events,
-    outbound: createOutbound(config.webhooks),
+    jobs,
+    outbound,
     webhooks,
     rateLimiter: createRateLimiter(config.rateLimits, redis),
     redis,
@@ -101,6 +105,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   await invalidation.start()
   search.start()
   if (options.isOnlyProcess) await dropLeases(database)
+  jobs.start()
   webhooks.start()
   events.start()
   const sockets = createSockets(context)
@@ -130,6 +135,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       await search.stop()
       await events.stop()
       await webhooks.stop()
+      await jobs.stop()
+      await outbound.close()
       await remote?.stop()
       redis?.close()
       media.stop()

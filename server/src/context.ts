@@ -8,6 +8,7 @@ import type { Outbound } from './delivery/outbound/index.ts'
 import type { WebhookDelivery } from './delivery/webhooks/index.ts'
 import type { Events } from './events/index.ts'
 import type { RateLimiter } from './http/rate-limits.ts'
+import type { JobRunner } from './jobs/runner.ts'
 import type { Log } from './log.ts'
 import type { MediaLibrary } from './media/library.ts'
 import type { Metrics } from './metrics.ts'
@@ -40,9 +41,11 @@ export interface Context {
   readonly media: MediaLibrary
   /** Tells what happened. */
   readonly events: Events
+  /** Runs jobs; whoever has a task registers it. */
+  readonly jobs: JobRunner
   /** Requests to addresses that others name. */
   readonly outbound: Outbound
-  /** Tells webhooks of it. */
+  /** Delivers events to webhooks. */
   readonly webhooks: WebhookDelivery
   /** Counts requests, and sockets that log in. */
   readonly rateLimiter: RateLimiter

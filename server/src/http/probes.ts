@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 
 /** `GET /health`: the process lives. `GET /ready`: it can serve (database reachable, migrated). `GET /metrics`: Prometheus. */
 export function registerProbes(server: FastifyInstance, context: Context): void {
-  const { monitor, metrics, webhooks } = context
+  const { monitor, metrics, jobs: runner } = context
   server.route({
     method: ['GET', 'HEAD'],
     url: '/health',
@@ -16,8 +16,8 @@ export function registerProbes(server: FastifyInstance, context: Context): void 
     config: { operation: 'ready', allowPlain: true },
     handler: async (_request, reply) => {
       // Migrations have run before the service listens, so what can be missing is the database.
-      // Jobs that stand still are told, but take no readiness away: everything else is served.
-      const { jobs } = webhooks
+      // A job runner that stands still is shown, but the service stays ready: everything else is served.
+      const jobs = runner.state
       if (monitor.available) return { status: 'ready', database: 'reachable', migrated: true, jobs }
       return reply.code(503).header('retry-after', 2).send({ status: 'unavailable', database: 'unreachable', jobs })
     },

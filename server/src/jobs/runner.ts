@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { Logger, type TaskList, type WorkerPool } from 'graphile-worker'
+import { Logger, type Task, type WorkerPool } from 'graphile-worker'
 import type { Registry } from 'prom-client'
 import type { Log } from '../log.ts'
 import { type ConnectionSettings, isConnectionFailure } from '../store/connection.ts'
@@ -13,6 +13,8 @@ import { startWorker, type Worker } from './worker.ts'
  */
 export interface JobRunner {
   readonly state: JobRunnerState
+  /** Says how jobs of a name are done. Before `start`. */
+  register(name: string, task: Task): void
   start(): void
   /** Lets running jobs end; then the database has three seconds for what is to be written of them. */
   stop(): Promise<void>
@@ -22,12 +24,12 @@ export interface JobRunnerOptions {
   readonly connection: ConnectionSettings
   readonly log: Log
   readonly registry: Registry
-  readonly tasks: TaskList
 }
 
 const restartMs = 1_000
 
-export function createJobRunner({ connection, log, registry, tasks }: JobRunnerOptions): JobRunner {
+export function createJobRunner({ connection, log, registry }: JobRunnerOptions): JobRunner {
+  const tasks: Record<string, Task> = {}
   const guard = createPoolGuard(connection, log)
   /** The present one, and former ones whose last jobs have yet to end. */
   const workers = new Set<Worker>()
@@ -77,6 +79,9 @@ export function createJobRunner({ connection, log, registry, tasks }: JobRunnerO
   return {
     get state() {
       return watch.state
+    },
+    register(name, task) {
+      tasks[name] = task
     },
     start() {
       void guard.start()

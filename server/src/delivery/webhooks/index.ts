@@ -1,15 +1,13 @@
 import { deliverTask, deliveryId, type Target } from '../../areas/webhooks/index.ts'
 import type { Config } from '../../config/index.ts'
 import type { Events } from '../../events/index.ts'
-import { createJobRunner } from '../../jobs/runner.ts'
-import type { JobRunnerState } from '../../jobs/watch.ts'
+import type { JobRunner } from '../../jobs/runner.ts'
 import type { Log } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
-import type { ConnectionSettings } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import type { Secrets } from '../../store/secrets.ts'
-import { createPoster } from '../outbound/http.ts'
+import type { Poster } from '../outbound/http.ts'
 import { createPace } from '../outbound/pace.ts'
 import { type Attempt, attempt } from './attempt.ts'
 import { type BeforeMessage, createBeforeMessage } from './before-message.ts'
@@ -22,16 +20,14 @@ import { createUpkeep } from './upkeep.ts'
 
 export { dropLeases } from './lease.ts'
 
-/** Tells webhooks what happened. */
+/** Delivers events to webhooks. */
 export interface WebhookDelivery {
-  /** Do jobs run in this process? Without them, nothing is delivered. */
-  readonly jobs: JobRunnerState
   /** Asked before a message is sent. */
   readonly hooks: BeforeMessage
   /** Sends a sample event now. @param id number of the delivery */
   test(target: Target, id: number): Promise<Attempt>
   start(): void
-  /** Lets attempts under way end; what waits is left to other processes, or to the next start. */
+  /** No new attempts; the job runner lets those under way end. What waits is left to others, or to the next start. */
   stop(): Promise<void>
 }
 
@@ -39,17 +35,18 @@ export interface WebhookDeliveryOptions {
   readonly config: Config
   readonly log: Log
   readonly metrics: Metrics
-  readonly connection: ConnectionSettings
   readonly database: Database
   readonly secrets: Secrets
   readonly invalidation: Invalidation
   readonly events: Events
+  /** Runs deliveries; the task is registered here. */
+  readonly jobs: JobRunner
+  readonly poster: Poster
 }
 
 export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
-  const { config, log, connection, database, secrets, invalidation, events } = options
+  const { config, log, database, secrets, invalidation, events, poster, jobs } = options
   const metrics = createDeliveryMetrics(options.metrics.registry, database)
-  const poster = createPoster({ allowPrivate: config.webhooks.allowPrivate })
   const bodies = createBodies(database)
   const stopping = new AbortController()
   const drainOptions = {
@@ -57,25 +54,15 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
     delays: config.webhooks.retrySchedule,
     disableAfter: config.webhooks.disableAfterHours * 3600,
   }
-  const jobs = createJobRunner({
-    connection,
-    log,
-    registry: options.metrics.registry,
-    tasks: {
-      [deliverTask]: async (payload) => {
-        const { appId, webhook } = payload as { appId: number; webhook: number }
-        await drain(drainOptions, { appId, webhook }, stopping.signal)
-      },
-    },
+  jobs.register(deliverTask, async (payload) => {
+    const { appId, webhook } = payload as { appId: number; webhook: number }
+    await drain(drainOptions, { appId, webhook }, stopping.signal)
   })
   const upkeep = createUpkeep(database, log, config.eventsRetentionDays * 86_400)
   events.keepFor(listenedEvents(database))
   events.onAdvance(enqueueDeliveries)
 
   return {
-    get jobs() {
-      return jobs.state
-    },
     hooks: createBeforeMessage({ database, invalidation, secrets, poster, metrics }),
     async test(target, id) {
       const body = (await bodies.render(target, [{ id, sample: true }])).get(id) as string
@@ -83,15 +70,10 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
       metrics.attempted(made.succeeded ? 'delivered' : 'failed')
       return made
     },
-    start() {
-      jobs.start()
-      upkeep.start()
-    },
+    start: () => upkeep.start(),
     async stop() {
       stopping.abort()
       await upkeep.stop()
-      await jobs.stop()
-      await poster.close()
     },
   }
 }
