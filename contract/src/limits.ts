@@ -64,6 +64,8 @@ export const limits = {
 
   // Messages and conversations
 
+  /** Bytes of the JSON text of the `metadata` of a typing frame. */
+  typingMetadataBytes: 1 * KB,
   /** Largest message id: ids are positive integers that a double holds exactly. */
   messageId: Number.MAX_SAFE_INTEGER,
   /** Characters of the JSON text of a whole message, its metadata included. */

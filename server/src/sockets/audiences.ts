@@ -30,9 +30,6 @@ export interface Audience {
     | undefined
   /** Epoch milliseconds. */
   usedAt: number
-  /** Typing told in the second that began at `typingSince`. */
-  typing: number
-  typingSince: number
 }
 
 const selectMembers = statement(`
@@ -64,8 +61,6 @@ export function audienceOf(sockets: AppSockets, guid: string): Audience {
       reading: undefined,
       scopes: undefined,
       usedAt: 0,
-      typing: 0,
-      typingSince: 0,
     }
     sockets.audiences.set(guid, audience)
   }

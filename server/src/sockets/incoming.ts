@@ -5,8 +5,8 @@ import type { Connection } from './connection.ts'
 import { readFrame, textOf, typeOf } from './frames.ts'
 import type { SocketMetrics } from './metrics.ts'
 import { receive } from './receive.ts'
-import type { Registry } from './registry.ts'
 import type { Sessions } from './sessions.ts'
+import { createSignals } from './signals.ts'
 
 /** What clients send: the first frame logs in, the others are worked off one after the other. */
 export interface Incoming {
@@ -16,7 +16,6 @@ export interface Incoming {
 
 export interface IncomingParts {
   readonly context: Context
-  readonly registry: Registry
   readonly sessions: Sessions
   readonly metrics: SocketMetrics
   readonly onLoggedIn: () => void
@@ -26,7 +25,8 @@ export interface IncomingParts {
 const maxEarlyFrames = 16
 const maxInFlight = 64
 
-export function createIncoming({ context, registry, sessions, metrics, onLoggedIn }: IncomingParts): Incoming {
+export function createIncoming({ context, sessions, metrics, onLoggedIn }: IncomingParts): Incoming {
+  const signals = createSignals(context)
   const onText = (connection: Connection, text: string) => {
     if (connection.state === 'authenticating') {
       connection.early ??= []
@@ -63,7 +63,7 @@ export function createIncoming({ context, registry, sessions, metrics, onLoggedI
   const work = async (connection: Connection, frame: Record<string, unknown>) => {
     try {
       if (connection.login === undefined || connection.closedFor === 'sessionEnded') return
-      await receive({ context, registry }, connection.login, frame)
+      await receive({ context, signals }, connection.login, frame)
     } catch (error) {
       const { code, message, devMessage } = toApiError(error, context.log, 'socket')
       const type = typeof frame.type === 'string' ? { frame: frame.type.slice(0, 50) } : {}

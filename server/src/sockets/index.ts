@@ -79,7 +79,7 @@ export function createSockets(context: Context): Sockets {
   let unsubscribe = () => {}
 
   const incoming = createIncoming({
-    ...{ context, registry, sessions, metrics },
+    ...{ context, sessions, metrics },
     onLoggedIn: () => {
       unauthenticatedCount--
     },

@@ -1,6 +1,8 @@
 import {
   ApiError,
+  badRequest,
   governanceOf,
+  limits,
   markGroupDelivered,
   markGroupRead,
   markUserDelivered,
@@ -15,31 +17,17 @@ import {
 import { markReceived } from '../areas/conversations/marks.ts'
 import { requireGroupConversation, requireUserConversation } from '../chat/conversations/require.ts'
 import type { RolePolicy } from '../chat/roles/policies.ts'
-import {
-  isFriendsMode,
-  requireFeature,
-  requireGoverned,
-  requireListed,
-  requireRolePermission,
-  roleDenied,
-} from '../chat/roles/rules.ts'
-import { areFriends } from '../chat/users/friends.ts'
+import { requireGoverned } from '../chat/roles/rules.ts'
 import { requireActiveUser } from '../chat/users/require.ts'
-import { readUser } from '../chat/users/rows.ts'
 import type { Context } from '../context.ts'
-import type { Signal } from '../events/types.ts'
 import { compileCheck, sanitize } from '../protocol/validation.ts'
-import { audienceOf, currentAudience } from './audiences.ts'
 import type { Login } from './connection.ts'
-import type { Registry } from './registry.ts'
+import type { Signals } from './signals.ts'
 
 export interface ReceiveParts {
   readonly context: Context
-  readonly registry: Registry
+  readonly signals: Signals
 }
-
-/** Typing told a second in one group; more of it tells nobody anything. */
-const typingPerSecond = 20
 
 const checkTyping = compileCheck('frame', TypingSchema)
 const checkReceipts = compileCheck('frame', ReceiptsSchema)
@@ -53,12 +41,13 @@ export async function receive(parts: ReceiveParts, login: Login, sent: Record<st
       checkTyping(frame)
       const { body, ...address } = frame as TypingFrameIn
       const { action, metadata } = body
-      return signal(parts, login, address, 'typing_indicator', { action, ...(metadata && { metadata }) })
+      checkTypingMetadata(metadata)
+      return parts.signals.send(login, address, 'typing_indicator', { action, ...(metadata && { metadata }) })
     }
     case 'transient_message': {
       checkTransient(frame)
       const { body, ...address } = frame as TransientFrameIn
-      return signal(parts, login, address, 'transient_message', { data: body.data })
+      return parts.signals.send(login, address, 'transient_message', { data: body.data })
     }
     case 'receipts':
       checkReceipts(frame)
@@ -68,40 +57,12 @@ export async function receive(parts: ReceiveParts, login: Login, sent: Record<st
   }
 }
 
-/** Puts on the bus what others who are connected hear of, and nobody stores. */
-async function signal(
-  { context, registry }: ReceiveParts,
-  { app, uid, info }: Login,
-  address: Pick<TypingFrameIn, 'receiver' | 'receiverType'>,
-  type: Signal['signal'],
-  body: Signal['body'],
-): Promise<void> {
-  const receiver = address.receiver.toLowerCase()
-  const about = { signal: type, uid, device: info.deviceId, body }
-  const policy = await policyOf(context, app.appId, uid)
-  const isGroup = address.receiverType === 'group'
-  if (policy !== undefined) await requireMayReach(context, app.appId, uid, policy, receiver, isGroup)
-  if (!isGroup) {
-    const [first, second] = uid <= receiver ? [uid, receiver] : [receiver, uid]
-    context.events.publish(app.appId, { ...about, kind: 1, first, second })
-    return
-  }
-  const sockets = registry.of(app.appId)
-  if (sockets === undefined) return
-  const audience = await currentAudience(context.database, sockets, receiver)
-  // The same for a group that there is not: what is private must not be found out by asking.
-  if (!audience.members.has(uid)) throw new ApiError('ERR_GROUP_NOT_JOINED')
-  if (type === 'typing_indicator' && !maySendTyping(audienceOf(sockets, receiver))) return
-  context.events.publish(app.appId, { ...about, kind: 2, first: receiver, second: '' })
-}
-
-function maySendTyping(audience: { typing: number; typingSince: number }): boolean {
-  const now = Date.now()
-  if (now - audience.typingSince >= 1000) {
-    audience.typingSince = now
-    audience.typing = 0
-  }
-  return ++audience.typing <= typingPerSecond
+/** It goes to everybody who is connected; transient messages are for more. */
+function checkTypingMetadata(metadata: object | undefined): void {
+  if (metadata === undefined || Buffer.byteLength(JSON.stringify(metadata)) <= limits.typingMetadataBytes) return
+  throw badRequest([
+    { path: 'frame/body/metadata', message: `must not have more than ${limits.typingMetadataBytes} bytes` },
+  ])
 }
 
 /** Undefined for nearly everybody: most apps restrict nothing, and then the user need not be read. */
@@ -109,25 +70,6 @@ async function policyOf({ policies, database }: Context, appId: number, uid: str
   const ofApp = await policies.ofApp(appId)
   if (ofApp.size === 0) return undefined
   return ofApp.get((await requireActiveUser(database, appId, uid)).role)
-}
-
-/** Who may not write to somebody does not type to him either. @throws 403 `ERR_PERMISSION_DENIED` */
-async function requireMayReach(
-  { database }: Context,
-  appId: number,
-  uid: string,
-  policy: RolePolicy,
-  receiver: string,
-  isGroup: boolean,
-): Promise<void> {
-  requireFeature(policy, 'createMessage')
-  requireRolePermission(policy, 'sendMessage')
-  requireListed(policy, 'sendMessage.allowedReceiverTypes', isGroup ? 'group' : 'user')
-  if (isGroup || receiver === uid) return
-  const role = (await readUser(database, appId, receiver))?.role
-  if (role !== undefined) requireListed(policy, 'sendMessage.allowedReceiverRoles', role)
-  const isNarrowed = policy.settings.sendMessagesTo === 'friendsOnly' || isFriendsMode(policy, 'sendMessage.mode')
-  if (isNarrowed && !(await areFriends(database, appId, uid, receiver))) throw roleDenied(policy, 'sendMessage.mode')
 }
 
 const markOperations = {

@@ -91,6 +91,8 @@ describe('Role permissions', () => {
       expect(await act(), key).toBe('allowed')
       await set(world, { [key]: 'deny' })
       expect(await act(), key).toBe(denied)
+      // Who may not send may not edit either.
+      await set(world, { [key]: 'allow' })
     }
   })
 

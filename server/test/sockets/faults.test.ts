@@ -67,9 +67,9 @@ describe('when what other processes told may have been missed', () => {
     const gone = await connect(world, 'bob', { token: tokens[0], deviceId: 'gone' })
     const bob = await connect(world, 'bob', { token: tokens[1] })
     const [alice, carol] = [await connect(world, 'alice'), await connect(world, 'carol')]
-    const typing = { type: 'typing_indicator', receiver: 'carol', receiverType: 'user', body: { action: 'started' } }
+    const typing = { type: 'typing_indicator', receiver: 'team', receiverType: 'group', body: { action: 'started' } }
     alice.send(typing)
-    await carol.takeType('typing_indicator')
+    for (const client of [gone, bob, carol]) await client.takeType('typing_indicator')
     await sayInGroup(world, 'alice', 'team', 'one')
     for (const client of [gone, bob, carol]) await client.takeText('one')
 

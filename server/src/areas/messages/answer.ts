@@ -1,4 +1,4 @@
-import { ApiError, type Message } from '@parley/contract'
+import type { Message } from '@parley/contract'
 import type { App } from '../../chat/identity.ts'
 import { between } from '../../chat/messages/entities.ts'
 import { mediaKeysOf, recordUses } from '../../chat/messages/file-uses.ts'
@@ -6,6 +6,7 @@ import { readMentions } from '../../chat/messages/mentions.ts'
 import { renderMessage, viewOfNew } from '../../chat/messages/render.ts'
 import { readByMuid, type StoredMessage } from '../../chat/messages/rows.ts'
 import { showMessages, showQuoted } from '../../chat/messages/show.ts'
+import { changedTooOften } from '../../chat/writing/refusals.ts'
 import type { Context } from '../../context.ts'
 import type { Content } from './content.ts'
 import type { MessageRow, WrittenRow } from './write/row.ts'
@@ -19,7 +20,7 @@ export function keepFiles({ database }: Context, app: App, message: Message): Me
 /** A repeated muid is answered with the message that is stored. */
 export async function showStored(context: Context, row: MessageRow): Promise<Message> {
   const stored = await readByMuid(context.database, row.appId, { ...row, muid: row.muid ?? '' })
-  if (stored === undefined) throw new ApiError('ERR_MISSION_FAILED', 'The message met changes too often. Try again.')
+  if (stored === undefined) throw changedTooOften()
   const [message] = await showMessages(context.database, row.appId, [stored], { viewer: row.sender, withTags: true })
   return message as Message
 }

@@ -13,6 +13,8 @@ import { mediaKeysOf, recordUses, releaseUses } from '../../chat/messages/file-u
 import { contentTraits, traitsOf } from '../../chat/messages/traits.ts'
 import { placeOf } from '../../chat/place.ts'
 import { readUsers } from '../../chat/users/rows.ts'
+import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
+import { requireMayWriteTo } from '../../chat/writing/may-write.ts'
 import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
 import { checkContent } from './content.ts'
@@ -33,7 +35,8 @@ const update = statement(`
 /**
  * Edits a message: members of `data` that are sent replace those of the message, `tags` its tags. `sentAt` stays.
  * @returns the action message that tells of the edit
- * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`: only its sender edits a message (and the app)
+ * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`: only its sender edits a message (and the app); and as sending does, whose rules
+ *   hold for what the message says afterwards
  */
 export async function editMessage(
   context: Context,
@@ -53,6 +56,10 @@ export async function editMessage(
       throw new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${id} was deleted.`)
     }
     const content = checkContent({ ...message, data: { ...message.data, ...data } })
+    if (editor !== undefined) {
+      const deed = { key: sendKeyOf(message.parentId), says: messageTraits(content) }
+      await requireMayWriteTo(context, tx, app.appId, editor, message, deed)
+    }
     await tx.query(update, [
       app.appId,
       id,

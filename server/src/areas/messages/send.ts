@@ -2,6 +2,10 @@ import { ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage }
 import { systemUid } from '../../chat/apps.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { traitsOf } from '../../chat/messages/traits.ts'
+import { type Deed, messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
+import { noScopes } from '../../chat/writing/group-judge.ts'
+import { changedTooOften, refusalError } from '../../chat/writing/refusals.ts'
+import { judgeByRoles } from '../../chat/writing/role-rules.ts'
 import type { Context } from '../../context.ts'
 import { keepFiles, showSent, showStored } from './answer.ts'
 import { askBeforeSending } from './before.ts'
@@ -9,9 +13,6 @@ import { type Content, checkContent } from './content.ts'
 import { publishSent, sendSubscriptions } from './publish.ts'
 import { isRelated, readRelated, unrelated } from './related.ts'
 import { readTarget, type Target } from './target.ts'
-import type { Judgement } from './write/permissions.ts'
-import { refusalError } from './write/refusal-error.ts'
-import { judgeByRoles } from './write/role-rules.ts'
 import type { MessageRow } from './write/row.ts'
 
 type SendBody = BodyOf<typeof sendMessage>
@@ -74,11 +75,11 @@ async function sendTo(
   }))
   const asApp = caller.kind === 'app'
   const subscribed = await sendSubscriptions(context.events, app.appId)
-  const prefix = related.parent === undefined ? 'sendMessage' : 'sendThreadedMessage'
-  const roleRules = asApp ? null : judgeByRoles(await context.policies.ofApp(app.appId), target.kind, prefix, content)
+  const deed: Deed = { key: sendKeyOf(related.parent?.id), says: messageTraits(content) }
+  const roleRules = asApp ? null : judgeByRoles(await context.policies.ofApp(app.appId), target.kind, deed)
   for (let judgements = 1; ; judgements++) {
     const { deniedScopes, permissionsVersion } =
-      target.kind === 2 ? context.messages.judge.judge(app.appId, target.receiver, prefix, content) : nothingDenied
+      target.kind === 2 ? context.messages.judge.judge(app.appId, target.receiver, deed) : noScopes
     const row: MessageRow = {
       appId: app.appId,
       sender,
@@ -106,7 +107,8 @@ async function sendTo(
       await context.messages.judge.refresh(app.appId, target.receiver)
       continue
     }
-    if (written.refusal !== null) throw refusalError(written.refusal, row)
+    if (written.refusal === 'NO_CONVERSATION') throw changedTooOften()
+    if (written.refusal !== null) throw refusalError(written.refusal, { ...row, says: deed.says })
     const { quoted } = related
     if (written.id === null) return keepFiles(context, app, await showStored(context, row))
     return publishSent(context, row, written, async () =>
@@ -114,6 +116,3 @@ async function sendTo(
     )
   }
 }
-
-/** Blocks are what matters between two users. */
-const nothingDenied: Judgement = { deniedScopes: 0, permissionsVersion: 0 }

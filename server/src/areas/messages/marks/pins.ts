@@ -4,6 +4,8 @@ import type { App } from '../../../chat/identity.ts'
 import { changeMessage, type Editor } from '../../../chat/messages/change.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { traits } from '../../../chat/messages/traits.ts'
+import type { Deed } from '../../../chat/writing/deeds.ts'
+import { requireMayWriteTo } from '../../../chat/writing/may-write.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
 
@@ -35,13 +37,17 @@ const clearTrait = statement(`
   where app_id = $1
   and id = $2`)
 
+/** A pin is shown to everybody in the conversation: who may not write there may not pin there. There is no permission of its own. */
+const pinning: Deed = { key: 'sendMessage' }
+
 /**
  * Pins a message in its conversation, under the conversation's lock, so that two pins cannot both be the hundredth.
  * Pinned already, the first pin stays.
- * @throws 400 `ERR_PINNED_MESSAGES_LIMIT_EXCEEDED`
+ * @throws 400 `ERR_PINNED_MESSAGES_LIMIT_EXCEEDED`; 403 for who may not write there
  */
 export async function pinMessage(context: Context, app: App, editor: Editor, id: number): Promise<void> {
   await changeMessage(context, app, editor, id, async (tx, message) => {
+    if (editor !== undefined) await requireMayWriteTo(context, tx, app.appId, editor, message, pinning)
     refuseUnsuitable(message)
     const pins = await tx.query<{ messageId: number }>(selectPins, [app.appId, message.conversation])
     if (pins.some((pin) => pin.messageId === id)) return
@@ -57,9 +63,15 @@ export async function pinMessage(context: Context, app: App, editor: Editor, id:
   })
 }
 
-/** Unpins a message, whoever pinned it; one that is not pinned stays as it is. */
+/**
+ * Unpins a message, whoever pinned it; one that is not pinned stays as it is. In a one-to-one conversation that is possible
+ * while a block stands, as taking a reaction back is.
+ */
 export async function unpinMessage(context: Context, app: App, editor: Editor, id: number): Promise<void> {
   await changeMessage(context, app, editor, id, async (tx, message) => {
+    if (editor !== undefined && message.kind === 2) {
+      await requireMayWriteTo(context, tx, app.appId, editor, message, pinning)
+    }
     await tx.query(removePin, [app.appId, message.conversation, id])
     await tx.query(clearTrait, [app.appId, id, traits.pinned])
   })

@@ -1,14 +1,13 @@
-import { ApiError, badRequest, limits } from '@parley/contract'
+import { badRequest, limits } from '@parley/contract'
 import type { App } from '../../../chat/identity.ts'
 import { changeMessage } from '../../../chat/messages/change.ts'
 import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { traits } from '../../../chat/messages/traits.ts'
 import { placeOf } from '../../../chat/place.ts'
-import { readBlockInfo } from '../../../chat/users/block-info.ts'
+import { requireMayWriteTo } from '../../../chat/writing/may-write.ts'
 import type { Context } from '../../../context.ts'
 import type { ChatEvent } from '../../../events/types.ts'
-import type { Queryable } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { refuseUnsuitable } from '../marks/pins.ts'
 
@@ -77,8 +76,8 @@ export async function addReaction(
 ): Promise<void> {
   checkReaction(reaction)
   await changeMessage(context, app, uid, id, async (tx, message) => {
-    await requireMessageRight(tx, app, uid, message, 'addReaction')
-    await refuseBlocked(tx, app, uid, message)
+    // It reaches the other side like a message.
+    await requireMayWriteTo(context, tx, app.appId, uid, message, { key: 'addReaction' })
     refuseUnsuitable(message)
     const kinds = await tx.query<{ reaction: string }>(selectKinds, [app.appId, id])
     if (kinds.length >= limits.reactionsPerMessage && !kinds.some((kind) => kind.reaction === reaction)) {
@@ -142,13 +141,4 @@ function checkReaction(reaction: string): void {
     ])
   }
   if (reaction.trim() === '') throw badRequest([{ path: 'params/reaction', message: 'must not be blank' }])
-}
-
-/** A reaction reaches the other side like a message: a block either way stops it, one to one. */
-async function refuseBlocked(on: Queryable, app: App, uid: string, message: StoredMessage): Promise<void> {
-  if (message.kind === 2) return
-  const other = message.sender === uid ? message.receiver : message.sender
-  const block = (await readBlockInfo(on, app.appId, uid, [other])).get(other)
-  if (block?.blockedByMe === true) throw new ApiError('ERR_BLOCKED_RECEIVER', `${uid} has blocked ${other}.`)
-  if (block?.hasBlockedMe === true) throw new ApiError('ERR_BLOCKED_SENDER', `${other} has blocked ${uid}.`)
 }

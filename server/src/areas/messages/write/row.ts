@@ -1,4 +1,5 @@
 import type { GroupReceiptSubscriptions } from '../../../chat/conversations/group-receipts.ts'
+import type { Refusal } from '../../../chat/writing/rules.ts'
 
 /** One message on its way into the database, as the columns of the batch statement take it. */
 export interface MessageRow {
@@ -21,11 +22,11 @@ export interface MessageRow {
   readonly countable: boolean
   /** No rule of blocks, membership or scopes applies: the app itself sends. */
   readonly asApp: boolean
-  /** Bits of the scopes whose explicit permissions refuse this message (1 participant, 2 moderator, 4 admin) ... */
+  /** Bits of the scopes whose explicit permissions refuse this message (chat/writing/group-judge.ts) ... */
   readonly deniedScopes: number
   /** ... judged by this version of the group's permissions. */
   readonly permissionsVersion: number
-  /** What the roles of the app say about it, see role-rules.ts; null where they let everybody send it. */
+  /** What the roles of the app say about it, see chat/writing/role-rules.ts; null where they let everybody send it. */
   readonly roleRules: string | null
   /** Who hears of it. */
   readonly subscribed: SendSubscriptions
@@ -57,24 +58,6 @@ export interface WrittenRow {
   /** Not what became of a row, but what the sender received by sending it: the newest message of others until then. */
   readonly receipt: 'message_delivery_receipt' | 'message_read_receipt' | null
 }
-
-export type Refusal =
-  | 'ERR_SENDER_NOT_FOUND'
-  | 'ERR_UID_NOT_FOUND'
-  | 'ERR_GUID_NOT_FOUND'
-  | 'ERR_BLOCKED_RECEIVER'
-  | 'ERR_BLOCKED_SENDER'
-  | 'ERR_GROUP_NOT_JOINED'
-  | 'ERR_BANNED_GROUPMEMBER'
-  | 'ERR_PERMISSION_DENIED'
-  /** As above, by the sender's role. */
-  | 'ROLE_DENIED'
-  /** The message replied to was removed for good meanwhile. */
-  | 'ERR_MESSAGE_ID_NOT_FOUND'
-  /** The conversation is not there yet: it must be made first. */
-  | 'NO_CONVERSATION'
-  /** The group's permissions have changed since the message was judged. */
-  | 'STALE_PERMISSIONS'
 
 /** What names a conversation: the two uids of a one-to-one one in byte order, or the guid and ''. */
 export type Parts = readonly [first: string, second: string]

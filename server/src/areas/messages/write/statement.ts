@@ -1,3 +1,4 @@
+import { type Asked, joins, refusalOf } from '../../../chat/writing/rules.ts'
 import { type Statement, statement } from '../../../store/statement.ts'
 import { eventBits } from './row.ts'
 
@@ -17,41 +18,10 @@ export interface Needs {
 
 const when = (isNeeded: boolean, sql: string) => (isNeeded ? sql : '')
 
-const groupsAndMembers = `
-    left join groups g on g.app_id = r.app_id and g.guid = case r.kind when 2 then r.receiver end
-    left join group_members m
-      on m.app_id = r.app_id and m.guid = case r.kind when 2 then r.receiver end and m.uid = r.sender`
-
-const isGone = `
-        when r.parent_id is not null and not exists (
-          select from messages p
-          where p.app_id = r.app_id and p.id = r.parent_id and not p.purged
-        ) then 'ERR_MESSAGE_ID_NOT_FOUND'`
-
-const isDeniedByRole = (groups: boolean) => `
-        when r.role_rules is not null and ${groups ? '(r.kind = 1 or m.uid is not null)' : 'true'} and (
-          (r.role_rules::jsonb -> 'denied') ? s.role
-          or r.kind = 1 and r.sender <> r.receiver and (
-            (r.role_rules::jsonb -> 'friendsOnly') ? s.role and not exists (
-              select from friends f
-              where f.app_id = r.app_id and f.uid = r.sender and f.friend = r.receiver
-            )
-            or not coalesce((r.role_rules::jsonb -> 'receivers' -> s.role) ? t.role, true)
-          )
-        ) then 'ROLE_DENIED'`
-
-const isDeniedInGroup = `
-        when m.uid is null then case
-          when g.type = 'private' then 'ERR_GUID_NOT_FOUND'
-          when exists (
-            select from group_bans b
-            where b.app_id = r.app_id and b.guid = r.receiver and b.uid = r.sender
-          ) then 'ERR_BANNED_GROUPMEMBER'
-          else 'ERR_GROUP_NOT_JOINED'
-        end
-        when g.permissions_version <> r.permissions_version then 'STALE_PERMISSIONS'
-        when r.denied_scopes & (case m.scope when 'admin' then 4 when 'moderator' then 2 else 1 end) <> 0
-          then 'ERR_PERMISSION_DENIED'`
+/** Of the rules of writing, those of a send: whom it is for must be there, and the conversation that it goes to. */
+const asked = ({ groups, roles, replies }: Needs): Asked => {
+  return { groups, roles, replies, isNew: true, conversation: 'there' }
+}
 
 const isNotImported = `
       and case when muid is null then true else not exists (
@@ -130,7 +100,7 @@ const receipts = `union all
  * Two forms keep the planner from what is slow here: \`case\` in a join condition, so that nothing is looked up where it
  * cannot be, and \`(... in ...) is true\`, so that the rows are hashed and not compared one with another.
  */
-const writing = ({ groups, replies, roles, muids, subscribed }: Needs) => `
+const writing = (needs: Needs, { groups, muids, subscribed } = needs) => `
   with request as materialized (
     select *
     from unnest(
@@ -145,32 +115,9 @@ const writing = ({ groups, replies, roles, muids, subscribed }: Needs) => `
   checked as materialized (
     select r.*, c.key as conversation, c.last_sent_at, c.last_id, c.last_sender,
       s.revision as sender_revision, ${groups ? 'coalesce(t.revision, g.revision)' : 't.revision'} as receiver_revision,
-      case
-        when s.uid is null or s.deactivated_at is not null then 'ERR_SENDER_NOT_FOUND'
-        when r.kind = 1 and (t.uid is null or t.deactivated_at is not null) then 'ERR_UID_NOT_FOUND'
-        ${when(groups, `when r.kind = 2 and g.guid is null then 'ERR_GUID_NOT_FOUND'`)}
-        when c.key is null then 'NO_CONVERSATION'
-        ${when(replies, isGone)}
-        when r.as_app then null
-        ${when(roles, isDeniedByRole(groups))}
-        when r.kind = 1 then case
-          when exists (
-            select from blocks b
-            where b.app_id = r.app_id and b.blocker = r.sender and b.blocked = r.receiver
-          ) then 'ERR_BLOCKED_RECEIVER'
-          when exists (
-            select from blocks b
-            where b.app_id = r.app_id and b.blocker = r.receiver and b.blocked = r.sender
-          ) then 'ERR_BLOCKED_SENDER'
-        end
-        ${when(groups, isDeniedInGroup)}
-      end as refusal
+      ${refusalOf(asked(needs))} as refusal
     from request r
-    left join users s on s.app_id = r.app_id and s.uid = r.sender
-    left join users t on t.app_id = r.app_id and t.uid = case r.kind when 1 then r.receiver end
-    ${when(groups, groupsAndMembers)}
-    left join conversations c
-      on c.app_id = r.app_id and c.kind = r.kind and c.first = r.first and c.second = r.second
+    ${joins(needs)}
     order by r.n
   ),
   numbered as materialized (

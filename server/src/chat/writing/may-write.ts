@@ -1,0 +1,89 @@
+import type { MessageTraits } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import type { Queryable, Transaction } from '../../store/database.ts'
+import { type Statement, statement } from '../../store/statement.ts'
+import type { StoredMessage } from '../messages/rows.ts'
+import type { Deed } from './deeds.ts'
+import { noScopes } from './group-judge.ts'
+import { refusalError } from './refusals.ts'
+import { judgeByRoles } from './role-rules.ts'
+import { type Asked, joins, type Refusal, refusalOf } from './rules.ts'
+
+/** Somebody who wants to write something somewhere. */
+export interface Writing {
+  readonly appId: number
+  readonly sender: string
+  readonly kind: 1 | 2
+  /** uid or guid, in lower case. */
+  readonly receiver: string
+  readonly deed: Deed
+  /** As in `Asked`. */
+  readonly isNew: boolean
+  readonly conversation: 'begun' | 'any'
+}
+
+/** As `requireMayWrite`, for what a user does to a message that is there: edit it, react to it, pin it. */
+export function requireMayWriteTo(
+  context: Pick<Context, 'policies' | 'messages'>,
+  tx: Transaction,
+  appId: number,
+  uid: string,
+  message: Pick<StoredMessage, 'kind' | 'sender' | 'receiver'>,
+  deed: Deed,
+): Promise<void> {
+  const { kind } = message
+  const receiver = kind === 1 && message.sender !== uid ? message.sender : message.receiver
+  return requireMayWrite(context, tx, { appId, sender: uid, kind, receiver, deed, isNew: false, conversation: 'any' })
+}
+
+const maxVerdicts = 5
+
+/**
+ * Asks the rules of writing for one deed of a user: they are those of sending, see rules.ts. Where the answer must hold
+ * until something is written, ask in its transaction, under the conversation's lock.
+ * @throws as sending does: 403 `ERR_PERMISSION_DENIED`, `ERR_BLOCKED_*`, `ERR_GROUP_NOT_JOINED`, ...
+ */
+export async function requireMayWrite(
+  { policies, messages }: Pick<Context, 'policies' | 'messages'>,
+  on: Queryable,
+  writing: Writing,
+): Promise<void> {
+  const { appId, sender, kind, receiver, deed } = writing
+  const roleRules = judgeByRoles(await policies.ofApp(appId), kind, deed)
+  const [first, second] = kind === 2 ? [receiver, ''] : sender <= receiver ? [sender, receiver] : [receiver, sender]
+  const ask = askingStatement({
+    ...{ groups: kind === 2, roles: roleRules !== null, replies: false },
+    ...{ isNew: writing.isNew, conversation: writing.conversation },
+  })
+  for (let verdicts = 1; ; verdicts++) {
+    const { deniedScopes, permissionsVersion } = kind === 2 ? messages.judge.judge(appId, receiver, deed) : noScopes
+    const values = [appId, sender, kind, receiver, first, second, deniedScopes, permissionsVersion, roleRules]
+    const [row] = await on.query<{ refusal: Refusal | null }>(ask, values)
+    const refusal = row?.refusal ?? null
+    if (refusal === null) return
+    if (refusal === 'STALE_PERMISSIONS' && verdicts < maxVerdicts) await messages.judge.refresh(appId, receiver)
+    else throw refusalError(refusal, { sender, receiver, says: saysOf(deed) })
+  }
+}
+
+function saysOf(deed: Deed): MessageTraits | undefined {
+  return deed.key === 'addReaction' ? undefined : deed.says
+}
+
+const statements = new Map<string, Statement>()
+
+function askingStatement(asked: Asked): Statement {
+  const key = `${asked.groups} ${asked.roles} ${asked.isNew} ${asked.conversation}`
+  const known = statements.get(key)
+  if (known !== undefined) return known
+  const made = statement(`
+    select ${refusalOf(asked)} as refusal
+    from (
+      values (
+        $1::int, $2::text, $3::smallint, $4::text, $5::text, $6::text, $7::int, $8::bigint, $9::text, false
+      )
+    ) as r(app_id, sender, kind, receiver, first, second, denied_scopes, permissions_version, role_rules, as_app)
+    ${joins(asked)}`)
+  statements.set(key, made)
+  return made
+}

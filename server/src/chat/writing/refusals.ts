@@ -1,0 +1,49 @@
+import { ApiError, type MessageTraits } from '@parley/contract'
+import type { Refusal } from './rules.ts'
+
+/** What was refused. */
+export interface Refused {
+  readonly sender: string
+  readonly receiver: string
+  readonly says?: Pick<MessageTraits, 'type'> | undefined
+  readonly parentId?: number | null
+}
+
+/** A refusal by the rules of writing, as answers tell it. */
+export function refusalError(refusal: Refusal, { sender, receiver, says, parentId }: Refused): ApiError {
+  const what = says === undefined ? 'do this' : `send this (type ${says.type})`
+  switch (refusal) {
+    case 'ERR_SENDER_NOT_FOUND':
+      return new ApiError('ERR_UID_NOT_FOUND', `The sender ${sender} is unknown or deactivated.`)
+    case 'ERR_UID_NOT_FOUND':
+      return new ApiError('ERR_UID_NOT_FOUND', `The receiver ${receiver} is unknown or deactivated.`)
+    case 'ERR_GUID_NOT_FOUND':
+      return new ApiError('ERR_GUID_NOT_FOUND', `There is no group with the guid ${receiver}.`)
+    case 'ERR_BLOCKED_RECEIVER':
+      return new ApiError(refusal, `${sender} has blocked ${receiver}.`)
+    case 'ERR_BLOCKED_SENDER':
+      return new ApiError(refusal, `${receiver} has blocked ${sender}.`)
+    case 'ERR_GROUP_NOT_JOINED':
+      return new ApiError(refusal, `${sender} is not a member of the group ${receiver}.`)
+    case 'ERR_BANNED_GROUPMEMBER':
+      return new ApiError(refusal, `${sender} is banned from the group ${receiver}.`)
+    case 'SCOPE_DENIED':
+      return new ApiError('ERR_PERMISSION_DENIED', `The scope of ${sender} in the group ${receiver} may not ${what}.`)
+    case 'ROLE_DENIED':
+      return new ApiError(
+        'ERR_PERMISSION_DENIED',
+        `The role of ${sender} may not ${what} in the chat with ${receiver}.`,
+      )
+    case 'ERR_MESSAGE_ID_NOT_FOUND':
+      return new ApiError(refusal, `There is no message with the id ${parentId}.`)
+    case 'NO_CONVERSATION':
+      return new ApiError('ERR_CONVERSATION_NOT_ACCESSIBLE', `${sender} and ${receiver} have no conversation yet.`)
+    case 'STALE_PERMISSIONS':
+      return changedTooOften()
+  }
+}
+
+/** What was to be written met other changes again and again. */
+export function changedTooOften(): ApiError {
+  return new ApiError('ERR_MISSION_FAILED', 'The message met changes too often. Try again.')
+}
