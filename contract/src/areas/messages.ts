@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { defineOperation } from '../operation.ts'
 import {
   type CursorMeta,
@@ -15,6 +15,7 @@ import {
   ReceiverType,
   TagsIn,
   UidParams,
+  User,
 } from '../schemas.ts'
 
 const shared = { area: 'Messages', rateLimit: 'standard' } as const
@@ -231,17 +232,32 @@ export const listGroupMessages = defineOperation({
   ],
 })
 
+/** A member of a group who has received a message. */
+export const MessageReceipt = Type.Object({
+  recipient: User,
+  deliveredAt: Type.Integer({ description: 'Epoch seconds' }),
+  readAt: Type.Optional(Type.Integer({ description: 'Epoch seconds' })),
+})
+export type MessageReceipt = Static<typeof MessageReceipt>
+
+const MessageDetails = Type.Object(
+  { ...Message.properties, receipts: Type.Optional(Type.Object({ data: Type.Array(MessageReceipt) })) },
+  { additionalProperties: false },
+)
+
 export const getMessage = defineOperation({
   ...shared,
   id: 'get-message-details',
   method: 'GET',
   path: '/messages/{id}',
   summary: 'Read one message',
+  description:
+    'For the sender of a message to a group, and for the app, receipts tells who of those who were members when it was sent has received it, 1,000 at most.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: MessageIdParams,
   query: NoQuery,
-  answer: enveloped(Message),
+  answer: enveloped(MessageDetails),
   errors: ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_UID_NOT_FOUND'],
 })
 

@@ -23,6 +23,7 @@ import { editMessage } from './edit.ts'
 import { listMessages } from './list/list.ts'
 import type { Source } from './list/sources.ts'
 import { sendForm } from './media/send.ts'
+import { readReceipts } from './receipts.ts'
 import { send } from './send.ts'
 
 /** The acting user of a list, whose marks and memberships count. */
@@ -111,7 +112,11 @@ export const operations = [
     const viewer = actor && { uid: actor.uid, policy }
     const message = await requireMessage(database, app, readMessageId(params.id), viewer)
     await requireMessageDetails(database, app, message, viewer)
-    return { data: await showOne(database, app, message, viewer) }
+    const shown = await showOne(database, app, message, viewer)
+    // As over sockets: receipts in a group are for the author.
+    const hasReceipts = message.kind === 2 && message.category !== 'action'
+    if (!hasReceipts || (viewer !== undefined && viewer.uid !== message.sender)) return { data: shown }
+    return { data: { ...shown, receipts: { data: await readReceipts(database, app.appId, message, viewer?.uid) } } }
   }),
 
   serve(updateMessage, async ({ app, caller, actor, policy, params, body }, context) => {
