@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { IdIn, JsonObject, Message, MessageIdIn, oneOf, ReceiverType, User } from './schemas.ts'
+import { Conversation, IdIn, JsonObject, Message, MessageIdIn, oneOf, ReceiverType, User } from './schemas.ts'
 
 /**
  * The frames of the socket: one JSON object each, as text. Clients say who they are in the first one; what happens is
@@ -207,6 +207,24 @@ export const ReactionFrame = envelope(
   }),
 )
 
+/** Goes to those who take part in the conversation. */
+export const MessagePinFrame = envelope(
+  'message_pin',
+  Type.Object({ action: oneOf('pinned', 'unpinned'), message: Message }),
+)
+
+/** Goes to the user's own other devices. */
+export const MessageSaveFrame = envelope(
+  'message_save',
+  Type.Object({ action: oneOf('saved', 'unsaved'), message: Message }),
+)
+
+/** Goes to the user's own other devices. */
+export const ConversationPinFrame = envelope(
+  'conversation_pin',
+  Type.Object({ action: oneOf('pinned', 'unpinned'), conversation: Conversation }),
+)
+
 export const TransientFrame = envelope(
   'transient_message',
   Type.Object({ user: SocketUser, data: Type.Unsafe<unknown>({}) }),
@@ -235,6 +253,9 @@ export const serverFrames: readonly FrameDeclaration[] = [
   { name: 'receipt', summary: 'Somebody got or read messages up to this one', schema: ReceiptsFrame },
   { name: 'presence', summary: 'Somebody came or went', schema: PresenceFrame },
   { name: 'reaction', summary: 'A reaction was given or taken back', schema: ReactionFrame },
+  { name: 'messagePin', summary: 'A message was pinned or unpinned', schema: MessagePinFrame },
+  { name: 'messageSave', summary: 'The user saved a message, or took it off the list', schema: MessageSaveFrame },
+  { name: 'conversationPin', summary: 'The user pinned or unpinned a conversation', schema: ConversationPinFrame },
   { name: 'transientMessage', summary: 'What another client sent to those who are connected', schema: TransientFrame },
   { name: 'error', summary: 'A frame of this client was refused', schema: ErrorFrame },
 ]

@@ -1,4 +1,4 @@
-import type { Message } from '@parley/contract'
+import type { Conversation, Message } from '@parley/contract'
 
 /**
  * What happened, one type for each kind of event (triggers of FACTS 4.4). Events name users, groups and messages by id:
@@ -180,7 +180,22 @@ export interface Notice {
   readonly to: string
 }
 
+/** What a user marked, for front ends to show as it happens. Only on its way to sockets, never stored. */
+export interface Marked {
+  readonly mark: 'message_pin' | 'message_save' | 'conversation_pin'
+  readonly place: Place
+  readonly uid: string
+  readonly device?: string | undefined
+  /** It goes to the user's other devices alone. */
+  readonly isPrivate: boolean
+  readonly body: {
+    readonly action: 'pinned' | 'unpinned' | 'saved' | 'unsaved'
+    readonly message?: Message
+    readonly conversation?: Conversation
+  }
+}
+
 /** What travels on the bus. */
-export type BusEvent = ChatEvent | SessionsEnded | Signal | Notice
+export type BusEvent = ChatEvent | SessionsEnded | Signal | Notice | Marked
 
 export type EventTrigger = ChatEvent['trigger']

@@ -23,7 +23,7 @@ export interface Broadcast {
   readonly revision?: number
   /** Of a group's members, these only. */
   readonly only?: readonly string[]
-  /** This user of a group alone, member or not. */
+  /** This user alone, member of the group or not. */
   readonly to?: string
   /** Messages that it shows, or gives a reaction to, which may be hidden from somebody; undefined when they are gone. */
   readonly shows?: () => Shown | Promise<Shown | undefined>
@@ -51,16 +51,16 @@ export async function sendBroadcast(parts: BroadcastParts, sockets: AppSockets, 
   const blocks = await blocksOf(parts, sockets, broadcast)
   const frame = await broadcast.frame()
   if (frame === undefined) return
+  if (broadcast.to !== undefined) {
+    const sight = await sightOf(parts, sockets, broadcast, [broadcast.to])
+    sendTo(sockets, [broadcast.to], broadcast, encodings(frame, sight))
+    return
+  }
   if (kind === 1) {
     const other = broadcast.actor === first ? second : first
     const uids = blocks !== undefined && areApart(blocks, other) ? [broadcast.actor] : new Set([first, second])
     const sight = await sightOf(parts, sockets, broadcast, uids)
     sendTo(sockets, uids, broadcast, encodings(frame, sight))
-    return
-  }
-  if (broadcast.to !== undefined) {
-    const sight = await sightOf(parts, sockets, broadcast, [broadcast.to])
-    sendTo(sockets, [broadcast.to], broadcast, encodings(frame, sight))
     return
   }
   const audience = await currentAudience(parts.context.database, sockets, first, broadcast.revision)
@@ -81,12 +81,12 @@ export function broadcastAtOnce(sockets: AppSockets, broadcast: Broadcast): bool
     return false
   const frame = broadcast.frame()
   if (frame === undefined || frame instanceof Promise) return false
-  if (kind === 1) {
-    sendTo(sockets, new Set([first, broadcast.place.second]), broadcast, encodings(frame))
-    return true
-  }
   if (broadcast.to !== undefined) {
     sendTo(sockets, [broadcast.to], broadcast, encodings(frame))
+    return true
+  }
+  if (kind === 1) {
+    sendTo(sockets, new Set([first, broadcast.place.second]), broadcast, encodings(frame))
     return true
   }
   const audience = sockets.audiences.get(first)

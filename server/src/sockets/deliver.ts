@@ -1,13 +1,13 @@
 import type { Message } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
 import { readMessages } from '../chat/messages/rows.ts'
-import type { BusEvent, MessageChanged, MessageSent, Receipt, ReceiptOfAll } from '../events/types.ts'
+import type { BusEvent, Marked, MessageChanged, MessageSent, Receipt, ReceiptOfAll } from '../events/types.ts'
 import { asOfNow, changeMembers, forgetAudience } from './audiences.ts'
 import { type Broadcast, type BroadcastParts, broadcastAtOnce, disconnectToResync, sendBroadcast } from './broadcast.ts'
 import { ConversationQueues } from './conversation-queues.ts'
 import type { PresenceFanout } from './presence/fanout.ts'
 import type { AppSockets, Registry } from './registry.ts'
-import { messageFrame, reactionFrame, readMessageOf, receiptsFrame, signalFrame } from './show.ts'
+import { markFrame, messageFrame, reactionFrame, readMessageOf, receiptsFrame, signalFrame } from './show.ts'
 import { shownOf } from './sight.ts'
 import type { UserSummaries } from './user-summaries.ts'
 
@@ -129,6 +129,19 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     )
   }
 
+  const dispatchMark = (sockets: AppSockets, event: Marked) => {
+    const { place, uid, device, isPrivate, body } = event
+    const frame = () => markFrame(sockets.app, event)
+    const about = { place, actor: uid, device, isStored: true, frame }
+    const { message } = body
+    if (!isPrivate && message !== undefined) {
+      const shows = () => shownOf(place, message)
+      dispatch(sockets, { ...about, blocksKeep: 'pair', revision: asOfNow, shows, refersBack: true })
+    } else if (sockets.connectionsOf(uid).length > 0) {
+      dispatch(sockets, { ...about, blocksKeep: 'nothing', to: uid })
+    }
+  }
+
   const onChatEvent = (sockets: AppSockets, event: Exclude<BusEvent, { control: unknown }>) => {
     const { app } = sockets
     if ('signal' in event) {
@@ -141,6 +154,10 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         isStored: false,
         frame,
       })
+      return
+    }
+    if ('mark' in event) {
+      dispatchMark(sockets, event)
       return
     }
     if ('notice' in event) {

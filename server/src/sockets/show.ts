@@ -4,7 +4,16 @@ import type { App } from '../chat/identity.ts'
 import { readMessages } from '../chat/messages/rows.ts'
 import { showMessages } from '../chat/messages/show.ts'
 import { conversationId } from '../chat/naming.ts'
-import type { MessageChanged, MessageSent, Place, Reacted, Receipt, ReceiptOfAll, Signal } from '../events/types.ts'
+import type {
+  Marked,
+  MessageChanged,
+  MessageSent,
+  Place,
+  Reacted,
+  Receipt,
+  ReceiptOfAll,
+  Signal,
+} from '../events/types.ts'
 import type { Queryable } from '../store/database.ts'
 import type { UserSummaries } from './user-summaries.ts'
 
@@ -37,8 +46,9 @@ export function messageFrame(app: App, event: Pick<MessageSent, 'place' | 'devic
 
 /** The frame of a message for somebody from whom the message that it quotes is hidden. */
 export function withoutQuote(frame: object): object {
-  const { body } = frame as { body: Message }
-  return { ...frame, body: { ...body, quotedMessage: undefined } }
+  const { body } = frame as { body: Message | Marked['body'] }
+  if (!('message' in body)) return { ...frame, body: { ...body, quotedMessage: undefined } }
+  return { ...frame, body: { ...body, message: { ...body.message, quotedMessage: undefined } } }
 }
 
 /** The message that an event tells of, where it did not come along; undefined when it is gone. */
@@ -97,6 +107,10 @@ export async function reactionFrame(summaries: UserSummaries, app: App, event: R
       ...(event.parentId !== undefined && { parentId: String(event.parentId) }),
     },
   }
+}
+
+export function markFrame(app: App, { mark, place, uid, device, body }: Marked): object {
+  return { ...envelope(app, mark, place, uid, device), body }
 }
 
 export async function signalFrame(summaries: UserSummaries, app: App, signal: Signal): Promise<object> {

@@ -166,28 +166,32 @@ export const operations = [
     return { data: await readAppPins(database, app.appId) }
   }),
 
-  serve(pinUserConversation, async ({ app, actor, params }, { database }) => {
-    return {
-      data: await pinConversation(database, await requireUserConversation(database, app, actor.uid, params.uid)),
-    }
+  serve(pinUserConversation, async ({ app, caller, actor, policy, params }, context) => {
+    const state = await requireUserConversation(context.database, app, actor.uid, params.uid)
+    const data = await pinConversation(context.database, state)
+    await publishPin(context, app, caller, policy, state, 'pinned')
+    return { data }
   }),
 
-  serve(unpinUserConversation, async ({ app, actor, params }, { database }) => {
-    return {
-      data: await unpinConversation(database, await requireUserConversation(database, app, actor.uid, params.uid)),
-    }
+  serve(unpinUserConversation, async ({ app, caller, actor, policy, params }, context) => {
+    const state = await requireUserConversation(context.database, app, actor.uid, params.uid)
+    const data = await unpinConversation(context.database, state)
+    await publishPin(context, app, caller, policy, state, 'unpinned')
+    return { data }
   }),
 
-  serve(pinGroupConversation, async ({ app, actor, params }, { database }) => {
-    return {
-      data: await pinConversation(database, await requireGroupConversation(database, app, actor.uid, params.guid)),
-    }
+  serve(pinGroupConversation, async ({ app, caller, actor, policy, params }, context) => {
+    const state = await requireGroupConversation(context.database, app, actor.uid, params.guid)
+    const data = await pinConversation(context.database, state)
+    await publishPin(context, app, caller, policy, state, 'pinned')
+    return { data }
   }),
 
-  serve(unpinGroupConversation, async ({ app, actor, params }, { database }) => {
-    return {
-      data: await unpinConversation(database, await requireGroupConversation(database, app, actor.uid, params.guid)),
-    }
+  serve(unpinGroupConversation, async ({ app, caller, actor, policy, params }, context) => {
+    const state = await requireGroupConversation(context.database, app, actor.uid, params.guid)
+    const data = await unpinConversation(context.database, state)
+    await publishPin(context, app, caller, policy, state, 'unpinned')
+    return { data }
   }),
 ]
 
@@ -227,6 +231,27 @@ async function markUnread(
   const message = `${from} in ${nameOf(state)} count as unread for ${state.uid}.`
   const shown = caller.kind === 'user' && caller.via === 'token'
   return { success: true, message, ...(shown && { conversation: await readOne(database, state, app, policy) }) }
+}
+
+/** The user's other devices show the pin as well. */
+async function publishPin(
+  { database, events }: Context,
+  app: App,
+  caller: Caller,
+  policy: RolePolicy | undefined,
+  state: ParticipantOf,
+  action: 'pinned' | 'unpinned',
+): Promise<void> {
+  if (!events.bus.isHeard) return
+  const { key, kind, first, second } = state.conversation
+  events.publish(app.appId, {
+    mark: 'conversation_pin',
+    place: { conversation: key, kind, first, second },
+    uid: state.uid,
+    device: actingDevice(caller),
+    isPrivate: true,
+    body: { action, conversation: await readOne(database, state, app, policy) },
+  })
 }
 
 async function readOne(

@@ -6,33 +6,38 @@ import type { Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
 import { markInteracted as noteInteractions } from './interactions.ts'
 import { pinMessage as pin, unpinMessage as unpin } from './pins.ts'
+import { publishMark } from './publish.ts'
 import { saveMessage as save, unsaveMessage as unsave } from './saves.ts'
 
 export const operations = [
-  serve(pinMessage, async ({ app, actor, policy, params }, context) => {
+  serve(pinMessage, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
-    await pin(context, app, actor?.uid, id)
+    if (await pin(context, app, actor?.uid, id)) await publishMark(context, app, caller, id, 'pinned')
     return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
   }),
 
-  serve(unpinMessage, async ({ app, actor, policy, params }, context) => {
+  serve(unpinMessage, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
-    await unpin(context, app, actor?.uid, id)
+    if (await unpin(context, app, actor?.uid, id)) await publishMark(context, app, caller, id, 'unpinned')
     return { data: await showChanged(context, app, id, actor && { uid: actor.uid, policy }) }
   }),
 
-  serve(saveMessage, async ({ app, actor, policy, params }, context) => {
+  serve(saveMessage, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     const viewer = { uid: actor.uid, policy }
-    await save(context, app, viewer, id)
-    return { data: await showChanged(context, app, id, viewer) }
+    const isChanged = await save(context, app, viewer, id)
+    const data = await showChanged(context, app, id, viewer)
+    if (isChanged) await publishMark(context, app, caller, id, 'saved', data)
+    return { data }
   }),
 
-  serve(unsaveMessage, async ({ app, actor, policy, params }, context) => {
+  serve(unsaveMessage, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     const viewer = { uid: actor.uid, policy }
-    await unsave(context, app, viewer, id)
-    return { data: await showChanged(context, app, id, viewer) }
+    const isChanged = await unsave(context, app, viewer, id)
+    const data = await showChanged(context, app, id, viewer)
+    if (isChanged) await publishMark(context, app, caller, id, 'unsaved', data)
+    return { data }
   }),
 
   serve(markInteracted, async ({ app, actor, params, body }, context) => {

@@ -23,7 +23,8 @@ const removePin = statement(`
   delete from pinned_messages
   where app_id = $1
   and conversation = $2
-  and message_id = $3`)
+  and message_id = $3
+  returning message_id`)
 
 const setTrait = statement(`
   update messages
@@ -43,14 +44,15 @@ const pinning: Deed = { key: 'sendMessage' }
 /**
  * Pins a message in its conversation, under the conversation's lock, so that two pins cannot both be the hundredth.
  * Pinned already, the first pin stays.
+ * @returns whether it was not pinned before
  * @throws 400 `ERR_PINNED_MESSAGES_LIMIT_EXCEEDED`; 403 for who may not write there
  */
-export async function pinMessage(context: Context, app: App, editor: Editor, id: number): Promise<void> {
-  await changeMessage(context, app, editor, id, async (tx, message) => {
+export async function pinMessage(context: Context, app: App, editor: Editor, id: number): Promise<boolean> {
+  return changeMessage(context, app, editor, id, async (tx, message) => {
     if (editor !== undefined) await requireMayWriteTo(context, tx, app.appId, editor, message, pinning)
     refuseUnsuitable(message)
     const pins = await tx.query<{ messageId: number }>(selectPins, [app.appId, message.conversation])
-    if (pins.some((pin) => pin.messageId === id)) return
+    if (pins.some((pin) => pin.messageId === id)) return false
     if (pins.length >= limits.pinnedMessagesPerConversation) {
       throw new ApiError(
         'ERR_PINNED_MESSAGES_LIMIT_EXCEEDED',
@@ -60,20 +62,23 @@ export async function pinMessage(context: Context, app: App, editor: Editor, id:
     const now = Math.floor(Date.now() / 1000)
     await tx.query(insertPin, [app.appId, message.conversation, id, editor ?? systemUid, now])
     await tx.query(setTrait, [app.appId, id, traits.pinned])
+    return true
   })
 }
 
 /**
  * Unpins a message, whoever pinned it; one that is not pinned stays as it is. In a one-to-one conversation that is possible
  * while a block stands, as taking a reaction back is.
+ * @returns whether it was pinned
  */
-export async function unpinMessage(context: Context, app: App, editor: Editor, id: number): Promise<void> {
-  await changeMessage(context, app, editor, id, async (tx, message) => {
+export async function unpinMessage(context: Context, app: App, editor: Editor, id: number): Promise<boolean> {
+  return changeMessage(context, app, editor, id, async (tx, message) => {
     if (editor !== undefined && message.kind === 2) {
       await requireMayWriteTo(context, tx, app.appId, editor, message, pinning)
     }
-    await tx.query(removePin, [app.appId, message.conversation, id])
+    const removed = await tx.query(removePin, [app.appId, message.conversation, id])
     await tx.query(clearTrait, [app.appId, id, traits.pinned])
+    return removed.length > 0
   })
 }
 

@@ -36,16 +36,18 @@ const removeSave = statement(`
   delete from saved_messages
   where app_id = $1
   and uid = $2
-  and message_id = $3`)
+  and message_id = $3
+  returning message_id`)
 
 /**
  * Saves a message on a user's private list; saved already, the first time stays.
+ * @returns whether it was not saved before
  * @throws 400 `ERR_SAVED_MESSAGES_LIMIT_EXCEEDED`
  */
-export async function saveMessage({ database }: Context, app: App, viewer: Viewer, id: number): Promise<void> {
+export async function saveMessage({ database }: Context, app: App, viewer: Viewer, id: number): Promise<boolean> {
   const { uid } = viewer
   const { conversation } = await requireMessage(database, app, id, viewer)
-  await database.transaction(async (tx) => {
+  return database.transaction(async (tx) => {
     // One save of a user at a time, so that two cannot both be the hundredth.
     await tx.query(lockUser, [app.appId, uid])
     // And none of a message that is being removed.
@@ -54,7 +56,7 @@ export async function saveMessage({ database }: Context, app: App, viewer: Viewe
     if (message === undefined) throw unknownMessage(id)
     refuseUnsuitable(message)
     const [saves] = await tx.query<{ count: number; mine: number }>(countSaves, [app.appId, uid, id])
-    if ((saves?.mine ?? 0) > 0) return
+    if ((saves?.mine ?? 0) > 0) return false
     if ((saves?.count ?? 0) >= limits.savedMessagesPerUser) {
       throw new ApiError(
         'ERR_SAVED_MESSAGES_LIMIT_EXCEEDED',
@@ -63,11 +65,12 @@ export async function saveMessage({ database }: Context, app: App, viewer: Viewe
     }
     await tx.query(insertSave, [app.appId, uid, id, Math.floor(Date.now() / 1000)])
     await tx.query(setTrait, [app.appId, id, traits.saved])
+    return true
   })
 }
 
-/** Takes a message off a user's list, if it is there. */
-export async function unsaveMessage({ database }: Context, app: App, viewer: Viewer, id: number): Promise<void> {
+/** Takes a message off a user's list, if it is there. @returns whether it was */
+export async function unsaveMessage({ database }: Context, app: App, viewer: Viewer, id: number): Promise<boolean> {
   await requireMessage(database, app, id, viewer)
-  await database.query(removeSave, [app.appId, viewer.uid, id])
+  return (await database.query(removeSave, [app.appId, viewer.uid, id])).length > 0
 }
