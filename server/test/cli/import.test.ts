@@ -192,7 +192,7 @@ describe('parley import, when the service is in trouble', () => {
     expect(outcome.stderr).toContain('Running the import again is safe')
     expect(row(outcome, 'users')).toEqual([1, 1, 0, 0])
     expect(row(outcome, 'messages')).toEqual([1, 0, 0, 0])
-    expect(outcome.stdout).toContain('Read and not settled: 1.')
+    expect(outcome.stdout).toContain('Read, but not finished: 1.')
   })
 
   it('gives up likewise when nobody listens at the address', async () => {

@@ -12,8 +12,12 @@ import {
   reads,
 } from './role-world.ts'
 
-const allUsers = ['alice', 'bob', 'fred', 'vera']
-const names: Attempt = listed('/users', 'uid')
+/** But for bob: whoever asks with a token is not in the list, rules or not. */
+const allUsers = ['alice', 'fred', 'vera']
+const names: Attempt = async (world, as) => {
+  const seen = await listed('/users', 'uid')(world, as)
+  return Array.isArray(seen) ? seen.filter((uid) => uid !== 'bob') : seen
+}
 const blocks =
   (method: string): Attempt =>
   async (world, as) => {
