@@ -47,6 +47,8 @@ export interface ParleyOptions {
   readonly tls?: TlsMaterial | undefined
   /** What is served: everything. Tests watch or break handlers by giving others. */
   readonly routes?: readonly Route[]
+  /** How long the database may take to answer a ping before it counts as away, in milliseconds. */
+  readonly databasePatienceMs?: number | undefined
   /** No other process serves this database: what others held before is free. */
   readonly isOnlyProcess?: boolean | undefined
   /** The text of the metrics, where that is not of this process alone. */
@@ -65,7 +67,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const invalidation = createInvalidation(database)
   const metrics = createMetrics(options.exposeMetrics)
   watchPool(metrics, database.pool)
-  const monitor = monitorDatabase(database, log)
+  const monitor = monitorDatabase(database, log, options.databasePatienceMs)
   const redis = config.redis && openRedis(config.redis, secrets.digest('redis').toString('hex').slice(0, 16), log)
   const keys = createKeyRing(database, secrets, invalidation)
   const policies = createRolePolicies(database, invalidation)

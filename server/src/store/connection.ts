@@ -2,8 +2,11 @@ import pg from 'pg'
 
 export type ConnectionSettings = pg.ClientConfig
 
-/** How long a connection attempt may take before the database counts as away. */
-const connectTimeoutMs = 1500
+/**
+ * How long an attempt to connect may take, on a busy machine too. It is no measure of whether the database is there: the
+ * monitor finds that out sooner, and cuts whoever waits.
+ */
+const connectTimeoutMs = 5_000
 
 /** How long a transaction may stand still, its locks held, before the database ends it. None of ours waits for a client. */
 const idleTransactionMs = 5_000
@@ -39,7 +42,7 @@ export function clientSettings(connection: ConnectionSettings, applicationName: 
     application_name: applicationName,
     options: `${vigilance} ${planning}`,
     idle_in_transaction_session_timeout: idleTransactionMs,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: connection.connectionTimeoutMillis ?? connectTimeoutMs,
     keepAlive: true,
     // The system's two hours are too long for connections that are mostly silent (LISTEN) and cut off without a word.
     keepAliveInitialDelayMillis: 10_000,
@@ -54,7 +57,7 @@ export function createPool(
   connection: ConnectionSettings,
   applicationName: string,
   max: number,
-  connectTimeoutMillis = connectTimeoutMs,
+  connectTimeoutMillis = connection.connectionTimeoutMillis ?? connectTimeoutMs,
 ): pg.Pool {
   const settings = { ...clientSettings(connection, applicationName), connectionTimeoutMillis: connectTimeoutMillis }
   // What the pool hands on has its own, unlimited, time, and hides the password.

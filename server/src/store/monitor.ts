@@ -7,7 +7,7 @@ export interface DatabaseMonitor {
 }
 
 const intervalMs = 300
-const patienceMs = 1500
+const usualPatienceMs = 1500
 
 /**
  * Pings the database three times a second. When it stops answering, everything that waits for it is cut off, and what comes
@@ -16,6 +16,7 @@ const patienceMs = 1500
 export function monitorDatabase(
   database: Database,
   log: { warn(text: string): void; info(text: string): void },
+  patienceMs = usualPatienceMs,
 ): DatabaseMonitor {
   let available = true
   let stopped = false
@@ -27,7 +28,7 @@ export function monitorDatabase(
         () => true,
         () => false,
       ),
-      patience(),
+      patience(patienceMs),
     ])
     if (stopped) return
     if (answered !== available) {
@@ -53,7 +54,7 @@ export function monitorDatabase(
 }
 
 /** Resolves when the patience is over, but only after the event loop has taken in what had arrived by then. */
-function patience(): Promise<false> {
+function patience(patienceMs: number): Promise<false> {
   return new Promise((resolve) => {
     setTimeout(() => setImmediate(() => setImmediate(resolve, false)), patienceMs).unref()
   })

@@ -9,7 +9,7 @@ import type { App } from '../../src/chat/identity.ts'
 import { readConfig } from '../../src/config/index.ts'
 import type { BusEvent } from '../../src/events/types.ts'
 import { createLog } from '../../src/log.ts'
-import { testMasterKey } from '../support/service.ts'
+import { databasePatienceMs, testMasterKey } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { type Answer, send, type World } from '../support/world.ts'
 
@@ -63,6 +63,7 @@ async function startOn(connection: pg.ClientConfig): Promise<Service> {
     log: createLog(readConfig({ LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent' }).logLevel),
     connection,
     masterKey: testMasterKey,
+    databasePatienceMs,
     mediaDir: path.join(os.tmpdir(), `parley-test-media-${process.pid}`),
   })
   await parley.context.apps.ensure('parley', 'us')

@@ -64,7 +64,10 @@ describe('the probes', () => {
 
   it('tell when the database is away, and when it is back; operations answer 503 with Retry-After meanwhile', async () => {
     const pass = await openPass()
-    const cutOff = await startParley({ connection: pass.connection })
+    const cutOff = await startParley({
+      connection: { ...pass.connection, connectionTimeoutMillis: 1_500 },
+      databasePatienceMs: 1_500,
+    })
     const headers = { appid: world.app.name, apikey: world.apiKey }
     const statusOf = async (path: string) => (await ask(`${cutOff.url}${path}`, { headers })).status
     expect([await statusOf('/ready'), await statusOf('/users')]).toEqual([200, 200])

@@ -12,7 +12,7 @@ import type { TlsMaterial } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { routes } from '../../src/routes.ts'
 import type { ConnectionSettings } from '../../src/store/connection.ts'
-import { testMasterKey, testSettings } from '../support/service.ts'
+import { databasePatienceMs, testMasterKey, testSettings } from '../support/service.ts'
 import type { Answer } from '../support/world.ts'
 
 export interface Service {
@@ -27,6 +27,7 @@ export interface ServiceOptions {
   readonly routes?: readonly Route[]
   readonly connection?: ConnectionSettings
   readonly tls?: TlsMaterial
+  readonly databasePatienceMs?: number
 }
 
 /** A service of one's own on the test database, whose log and routes the test can look at. */
@@ -40,6 +41,7 @@ export async function startParley(options: ServiceOptions = {}): Promise<Service
     masterKey: testMasterKey,
     mediaDir: path.join(os.tmpdir(), `parley-test-media-${process.pid}`),
     tls: options.tls,
+    databasePatienceMs: options.databasePatienceMs ?? databasePatienceMs,
     ...(options.routes && { routes: options.routes }),
   })
   await parley.context.apps.ensure(config.appId, config.region)

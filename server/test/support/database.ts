@@ -6,9 +6,19 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    connection: { host: string; port: number; user: string; password: string; database: string }
+    connection: {
+      host: string
+      port: number
+      user: string
+      password: string
+      database: string
+      connectionTimeoutMillis: number
+    }
   }
 }
+
+/** On a busy machine, a connection may take its time to be opened. */
+const connectionTimeoutMillis = 60_000
 
 const quiet = { info() {}, warn() {}, error: console.error }
 
@@ -27,7 +37,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     log: quiet,
     settings: { fsync: 'off', full_page_writes: 'off', max_connections: '400' },
   })
-  project.provide('connection', { ...postgres.connection })
+  project.provide('connection', { ...postgres.connection, connectionTimeoutMillis })
   return async () => {
     await postgres.stop()
     await rm(dataDir, { recursive: true, force: true })
@@ -40,7 +50,14 @@ async function useExternal(project: TestProject, url: string): Promise<() => Pro
   const database = `parley_test_${process.pid}`
   await admin.query(`create database ${database}`)
   const { host, port, user, password } = admin
-  project.provide('connection', { host, port, user: user ?? '', password: password ?? '', database })
+  project.provide('connection', {
+    host,
+    port,
+    user: user ?? '',
+    password: password ?? '',
+    database,
+    connectionTimeoutMillis,
+  })
   return async () => {
     await admin.query(`drop database ${database} with (force)`)
     await admin.end()

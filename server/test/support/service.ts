@@ -20,16 +20,21 @@ export function sharedService(): Promise<{ parley: Parley; url: string }> {
 /** Webhooks of tests are on this machine. All services on one database deliver for each other, so all must be allowed to. */
 export const testSettings = { LOG_LEVEL: 'silent', WEBHOOK_ALLOW_PRIVATE: 'true' }
 
+/** A database that does not answer at once is not away: the machine may be busy. Tests that take it away say less. */
+export const databasePatienceMs = 60_000
+
 /** Starts a service of one's own, with settings of one's own, on the test database or another. */
 export async function startService(
   environment: Record<string, string> = {},
   connection: ConnectionSettings = inject('connection'),
+  patienceMs = databasePatienceMs,
 ): Promise<{ parley: Parley; url: string }> {
   const options = {
     config: readConfig({ ...testSettings, ...environment }),
     log: createLog(readConfig({ LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent' }).logLevel),
     connection,
     masterKey: testMasterKey,
+    databasePatienceMs: patienceMs,
     mediaDir: path.join(os.tmpdir(), `parley-test-media-${process.pid}`),
   }
   // On a busy machine the database may seem to be away for a moment; the real service tries again, too.
