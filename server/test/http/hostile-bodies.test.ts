@@ -204,10 +204,11 @@ describe('a body', () => {
 
   it('with a million flaws costs no more than one', async () => {
     const { send } = await stage(takers.find(({ id }) => id === 'deactivate-users') as Operation)
-    const startedAt = performance.now()
+    const before = process.cpuUsage()
     const details = expectBadRequest(await send(JSON.stringify({ uidsToDeactivate: Array(300_000).fill(1) })))
     expect(details).toHaveLength(1)
-    expect(performance.now() - startedAt).toBeLessThan(2000)
+    // Of the processor, which the service shares with this test: on a busy machine the clock would say nothing.
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000)
   })
 
   it('names every flaw of a short one, up to twenty', async () => {
