@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import LongFirst from './server/test/gate/sequencer.ts'
 
 /** Tests read the TypeScript sources of the workspaces directly ("source" condition), so they need no build. */
 const conditions = ['source', 'module', 'node', 'development|production']
@@ -11,7 +12,9 @@ export default defineConfig({
     globalSetup: ['server/test/support/database.ts'],
     // One service per worker, shared by its test files: each test makes an app (tenant) of its own.
     isolate: false,
-    maxWorkers: 2,
+    // More than a small machine has cores: the longest tests mostly wait, for leases to run out or processes to start.
+    maxWorkers: 3,
+    sequence: { sequencer: LongFirst },
     // A machine may be busy with other things. Tests wait as long as something moves (support/until.ts); these end one that
     // hangs for good.
     testTimeout: 600_000,
