@@ -225,6 +225,17 @@ export const ConversationPinFrame = envelope(
   Type.Object({ action: oneOf('pinned', 'unpinned'), conversation: Conversation }),
 )
 
+/** Goes to the sender of the message, and to the user's own other devices. */
+export const InteractionFrame = envelope(
+  'interaction_completed',
+  Type.Object({
+    messageId: Type.String(),
+    user: SocketUser,
+    interactions: Type.Array(Type.Object({ elementId: Type.String(), interactedAt: Epoch })),
+  }),
+  { messageSender: Type.String({ description: 'uid' }) },
+)
+
 export const TransientFrame = envelope(
   'transient_message',
   Type.Object({ user: SocketUser, data: Type.Unsafe<unknown>({}) }),
@@ -256,6 +267,7 @@ export const serverFrames: readonly FrameDeclaration[] = [
   { name: 'messagePin', summary: 'A message was pinned or unpinned', schema: MessagePinFrame },
   { name: 'messageSave', summary: 'The user saved a message, or took it off the list', schema: MessageSaveFrame },
   { name: 'conversationPin', summary: 'The user pinned or unpinned a conversation', schema: ConversationPinFrame },
+  { name: 'interaction', summary: 'Somebody reached the goal of an interactive message', schema: InteractionFrame },
   { name: 'transientMessage', summary: 'What another client sent to those who are connected', schema: TransientFrame },
   { name: 'error', summary: 'A frame of this client was refused', schema: ErrorFrame },
 ]

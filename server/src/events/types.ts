@@ -195,7 +195,17 @@ export interface Marked {
   }
 }
 
+/** A user did with an interactive message all that it asks for (its goal). Only on its way to sockets, never stored. */
+export interface GoalReached {
+  readonly goalOf: number
+  readonly place: Place
+  readonly messageSender: string
+  readonly uid: string
+  readonly device?: string | undefined
+  readonly interactions: ReadonlyArray<{ readonly elementId: string; readonly interactedAt: number }>
+}
+
 /** What travels on the bus. */
-export type BusEvent = ChatEvent | SessionsEnded | Signal | Notice | Marked
+export type BusEvent = ChatEvent | SessionsEnded | Signal | Notice | Marked | GoalReached
 
 export type EventTrigger = ChatEvent['trigger']

@@ -1,13 +1,21 @@
 import type { Message } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
 import { readMessages } from '../chat/messages/rows.ts'
-import type { BusEvent, Marked, MessageChanged, MessageSent, Receipt, ReceiptOfAll } from '../events/types.ts'
+import type {
+  BusEvent,
+  GoalReached,
+  Marked,
+  MessageChanged,
+  MessageSent,
+  Receipt,
+  ReceiptOfAll,
+} from '../events/types.ts'
 import { asOfNow, changeMembers, forgetAudience } from './audiences.ts'
 import { type Broadcast, type BroadcastParts, broadcastAtOnce, disconnectToResync, sendBroadcast } from './broadcast.ts'
 import { ConversationQueues } from './conversation-queues.ts'
 import type { PresenceFanout } from './presence/fanout.ts'
 import type { AppSockets, Registry } from './registry.ts'
-import { markFrame, messageFrame, reactionFrame, readMessageOf, receiptsFrame, signalFrame } from './show.ts'
+import { goalFrame, markFrame, messageFrame, reactionFrame, readMessageOf, receiptsFrame, signalFrame } from './show.ts'
 import { shownOf } from './sight.ts'
 import type { UserSummaries } from './user-summaries.ts'
 
@@ -142,6 +150,14 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     }
   }
 
+  /** As receipts: for whom the message is from, and the user's other devices. */
+  const dispatchGoal = (sockets: AppSockets, event: GoalReached) => {
+    const { place, uid, device, messageSender } = event
+    const frame = () => goalFrame(summaries, sockets.app, event)
+    const only = place.kind === 2 ? { only: [messageSender, uid] } : {}
+    dispatch(sockets, { place, actor: uid, device, blocksKeep: 'everywhere', isStored: false, ...only, frame })
+  }
+
   const onChatEvent = (sockets: AppSockets, event: Exclude<BusEvent, { control: unknown }>) => {
     const { app } = sockets
     if ('signal' in event) {
@@ -158,6 +174,10 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     }
     if ('mark' in event) {
       dispatchMark(sockets, event)
+      return
+    }
+    if ('goalOf' in event) {
+      dispatchGoal(sockets, event)
       return
     }
     if ('notice' in event) {

@@ -5,6 +5,7 @@ import { readMessages } from '../chat/messages/rows.ts'
 import { showMessages } from '../chat/messages/show.ts'
 import { conversationId } from '../chat/naming.ts'
 import type {
+  GoalReached,
   Marked,
   MessageChanged,
   MessageSent,
@@ -106,6 +107,15 @@ export async function reactionFrame(summaries: UserSummaries, app: App, event: R
       receiverType: head.receiverType,
       ...(event.parentId !== undefined && { parentId: String(event.parentId) }),
     },
+  }
+}
+
+export async function goalFrame(summaries: UserSummaries, app: App, event: GoalReached): Promise<object> {
+  const { goalOf, place, messageSender, uid, device, interactions } = event
+  return {
+    ...envelope(app, 'interaction_completed', place, uid, device),
+    messageSender,
+    body: { messageId: String(goalOf), user: await summaries.of(app.appId, uid), interactions },
   }
 }
 

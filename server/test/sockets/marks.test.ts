@@ -109,3 +109,62 @@ describe('what a user keeps alone', () => {
     for (const client of [phone, tab, bob]) await expectNothing(client)
   })
 })
+
+describe('the goal of an interactive message', () => {
+  const form = { formFields: [{ elementId: 'a' }, { elementId: 'b' }], submitElement: { elementId: 'c' } }
+
+  const openForm = async (goal: object) => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const data = { interactiveData: form, interactionGoal: goal }
+    const message = { receiver: 'team', receiverType: 'group', category: 'interactive', type: 'form', data }
+    const { id } = dataOf(await world.post('/messages', message, { as: 'alice' }))
+    const use = async (...elements: string[]) =>
+      world.call('PATCH', `/messages/${id}/interacted`, { interactions: elements }, { as: 'bob' })
+    const [alice, carol] = [await connect(world, 'alice'), await connect(world, 'carol')]
+    // Frames of a conversation come in order: what is not there before the next message was not sent.
+    const expectNoMore = async () => {
+      await sayInGroup(world, 'bob', 'team', 'after')
+      for (const client of [alice, carol]) {
+        await client.takeText('after')
+        await expectNothing(client)
+      }
+    }
+    return { id, use, alice, expectNoMore }
+  }
+
+  it('is told to its sender when it is reached, once', async () => {
+    const { id, use, alice, expectNoMore } = await openForm({ type: 'allOf', elementIds: ['a', 'b'] })
+    dataOf(await use('a'))
+    dataOf(await use('a', 'c'))
+    await expectNoMore()
+    dataOf(await use('b'))
+    const { body, ...head } = await alice.takeType('interaction_completed')
+    expect(head).toMatchObject({ sender: 'bob', receiver: 'team', receiverType: 'group', messageSender: 'alice' })
+    expect(body).toMatchObject({ messageId: id, user: { uid: 'bob' } })
+    const used = body.interactions.map(({ elementId }: { elementId: string }) => elementId)
+    expect(used.sort()).toEqual(['a', 'b', 'c'])
+    dataOf(await use('a', 'b', 'c'))
+    await expectNoMore()
+  })
+
+  it.each([
+    ['anyAction', [], 'c'],
+    ['anyOf', ['a', 'b'], 'b'],
+    ['oneOf', ['a', 'b'], 'a'],
+  ])('may be %s', async (type, elementIds, element) => {
+    const { use, alice } = await openForm({ type, elementIds })
+    dataOf(await use(element))
+    expect((await alice.takeType('interaction_completed')).body.interactions).toHaveLength(1)
+  })
+
+  it.each([{ type: 'none', elementIds: ['a'] }, { type: 'allOf', elementIds: [] }, { type: 7 }, {}])(
+    'is never reached where there is none: %j',
+    async (goal) => {
+      const { use, expectNoMore } = await openForm(goal)
+      dataOf(await use('a', 'b', 'c'))
+      await expectNoMore()
+    },
+  )
+})

@@ -1,24 +1,36 @@
 import { ApiError, badRequest } from '@parley/contract'
 import type { App } from '../../../chat/identity.ts'
 import { changeMessage } from '../../../chat/messages/change.ts'
+import { placeOf } from '../../../chat/place.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
+import { reachesGoal } from './goal.ts'
 
 const insert = statement(`
   insert into interactions (app_id, message_id, uid, element_id, interacted_at)
   select $1, $2, $3, e.id, $5
   from unnest($4::text[]) as e(id)
-  on conflict do nothing`)
+  on conflict do nothing
+  returning element_id`)
+
+const select = statement(`
+  select element_id as "elementId", interacted_at as "interactedAt"
+  from interactions
+  where app_id = $1
+  and message_id = $2
+  and uid = $3
+  order by interacted_at, element_id`)
 
 /**
  * Notes that a user used elements of an interactive message, under its conversation's lock, so that nothing is left behind
- * by one that is removed at the same time; the first time of each is kept.
+ * by one that is removed at the same time; the first time of each is kept. Who reaches the goal of the message by it makes
+ * that known to its sender.
  * @throws 403 `ERR_MESSAGE_ACTION_NOT_ALLOWED` for a message of another category, 400 for an element that it has not
  */
 export async function markInteracted(
   context: Context,
   app: App,
-  uid: string,
+  { uid, device }: { readonly uid: string; readonly device: string | undefined },
   id: number,
   elementIds: readonly string[],
 ): Promise<void> {
@@ -33,7 +45,16 @@ export async function markInteracted(
         unknown.map((i) => ({ path: `body/interactions/${i}`, message: 'is not an element of this message' })),
       )
     }
-    await tx.query(insert, [app.appId, id, uid, [...new Set(elementIds)], Math.floor(Date.now() / 1000)])
+    const values = [app.appId, id, uid, [...new Set(elementIds)], Math.floor(Date.now() / 1000)]
+    const added = await tx.query<{ element_id: string }>(insert, values)
+    if (added.length === 0 || !context.events.bus.isHeard) return
+    const interactions = await tx.query<{ elementId: string; interactedAt: number }>(select, [app.appId, id, uid])
+    const used = new Set(interactions.map(({ elementId }) => elementId))
+    const before = new Set(used)
+    for (const { element_id: elementId } of added) before.delete(elementId)
+    if (reachesGoal(message.data, before) || !reachesGoal(message.data, used)) return
+    const goal = { goalOf: id, place: placeOf(message), messageSender: message.sender, uid, device, interactions }
+    tx.afterCommit(() => context.events.publish(app.appId, goal))
   })
 }
 

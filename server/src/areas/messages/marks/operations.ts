@@ -1,6 +1,6 @@
 import { markInteracted, pinMessage, saveMessage, unpinMessage, unsaveMessage } from '@parley/contract'
 import { serve } from '../../../call.ts'
-import type { App } from '../../../chat/identity.ts'
+import { type App, actingDevice } from '../../../chat/identity.ts'
 import { readMessageId, requireMessage, showOne } from '../../../chat/messages/read.ts'
 import type { Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
@@ -40,9 +40,10 @@ export const operations = [
     return { data }
   }),
 
-  serve(markInteracted, async ({ app, actor, params, body }, context) => {
-    const uid = actor.uid
-    await noteInteractions(context, app, uid, readMessageId(params.id), body.interactions)
+  serve(markInteracted, async ({ app, caller, actor, params, body }, context) => {
+    const { uid } = actor
+    const by = { uid, device: actingDevice(caller) }
+    await noteInteractions(context, app, by, readMessageId(params.id), body.interactions)
     return { data: { success: true, message: `The message ${params.id} is marked as interacted for ${uid}.` } }
   }),
 ]
