@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createGroupMarkWriter } from './areas/conversations/group-marks.ts'
-import { createMessageSearch, createMessageWriter } from './areas/messages/index.ts'
+import { createHookJudge, createMessageSearch, createMessageWriter } from './areas/messages/index.ts'
 import type { Route } from './call.ts'
 import { createAppRegistry } from './chat/apps.ts'
 import { createKeyRing } from './chat/credentials/keys.ts'
@@ -93,6 +93,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     apps,
     keys,
     policies,
+    judges: [createHookJudge(database, webhooks.hooks)],
     messages,
     groupMarks,
     search,

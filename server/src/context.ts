@@ -3,6 +3,7 @@ import type { MessageSearch, MessageWriter } from './areas/messages/index.ts'
 import type { AppRegistry } from './chat/apps.ts'
 import type { KeyRing } from './chat/credentials/keys.ts'
 import type { RolePolicies } from './chat/roles/policies.ts'
+import type { Judge } from './chat/writing/judges.ts'
 import type { Config } from './config/index.ts'
 import type { Outbound } from './delivery/outbound/index.ts'
 import type { WebhookDelivery } from './delivery/webhooks/index.ts'
@@ -31,6 +32,8 @@ export interface Context {
   readonly keys: KeyRing
   /** What roles deny to their users. */
   readonly policies: RolePolicies
+  /** Whoever has a say in what may be sent or edited, in the order in which they are asked. */
+  readonly judges: readonly Judge[]
   /** Every message goes through here, sent or imported. */
   readonly messages: MessageWriter
   /** Marks of members in groups. */

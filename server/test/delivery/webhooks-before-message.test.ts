@@ -59,7 +59,7 @@ describe('before_message', () => {
     const sent = dataOf(await sendTo(world, { data }))
     const metadata = {
       mine: 1,
-      '@injected': { extensions: { x: 1 }, webhooks: { before: { language: 'en', score: [1] } } },
+      '@injected': { webhooks: { before: { language: 'en', score: [1] } } },
     }
     expect(sent.data.metadata).toEqual(metadata)
     expect(dataOf(await world.get(`/messages/${sent.id}`)).data.metadata).toEqual(metadata)
@@ -154,5 +154,71 @@ describe('before_message', () => {
     await registerBefore(world, endpoint.url)
     expect(refusal(await sendTo(world, { receiver: 'nobody', data: { text: 'x' } }))).toBe('404 ERR_UID_NOT_FOUND')
     expect(endpoint.received).toEqual([])
+  })
+})
+
+describe('before_message of an edit', () => {
+  const edit = (world: World, id: string, body: object) => world.put(`/messages/${id}`, body, { as: 'alice' })
+
+  it('is asked with the message as it will be, its id and the action', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await registerBefore(world, endpoint.url)
+    dataOf(await edit(world, message.id, { data: { metadata: { a: 1 } }, tags: ['t'] }))
+    const { entities } = message.data as { entities: object }
+    expect(endpoint.received[0]?.body).toEqual({
+      ...{ trigger: 'before_message', appId: world.app.name, region: 'us', webhook: 'before' },
+      data: {
+        ...{ id: message.id, action: 'edited', conversationId: 'alice_user_bob', sender: 'alice' },
+        ...{ receiverType: 'user', receiver: 'bob', category: 'message', type: 'text', tags: ['t'] },
+        data: { text: 'hello', metadata: { a: 1 }, entities },
+      },
+    })
+  })
+
+  it('stops it: the old text stays, and nothing is told', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await registerBefore(world, endpoint.url)
+    endpoint.behave({ body: '{"action":"do_not_propagate"}' })
+    expect(refusal(await edit(world, message.id, { data: { text: 'bad' } }))).toBe('403 ERR_BLOCKED_BY_WEBHOOK')
+    expect(dataOf(await world.get('/users/bob/messages', { as: 'alice' }))).toMatchObject([{ data: { text: 'hello' } }])
+  })
+
+  it('replaces what the webhook said of the old text, also by nothing; what others said stays', async () => {
+    const [{ world }, endpoint, other] = [await chatWorld(service), await open(), await open()]
+    await registerBefore(world, endpoint.url)
+    await registerBefore(world, other.url, 'other')
+    endpoint.behave(({ body }) => ({ body: JSON.stringify({ says: body.data.data.text }) }))
+    other.behave({ body: '{"score":1}' })
+    const { id } = await say(world, 'alice', 'bob', 'one')
+    const verdicts = async () => dataOf(await world.get(`/messages/${id}`)).data.metadata['@injected']?.webhooks
+    expect(await verdicts()).toEqual({ before: { says: 'one' }, other: { score: 1 } })
+    dataOf(await world.put('/webhooks/other', { enabled: false }))
+    const forged = { '@injected': { webhooks: { before: { says: 'forged' }, mine: {} } }, mine: 2 }
+    dataOf(await edit(world, id, { data: { text: 'two', metadata: forged } }))
+    expect(await verdicts()).toEqual({ before: { says: 'two' }, other: { score: 1 } })
+    endpoint.behave({ status: 500 })
+    dataOf(await edit(world, id, { data: { text: 'three' } }))
+    expect(await verdicts()).toEqual({ other: { score: 1 } })
+    expect(dataOf(await world.get(`/messages/${id}`)).data.metadata.mine).toBe(2)
+  })
+
+  it('does not count what was answered among what a sender may write', async () => {
+    const [{ world }, endpoint] = [await chatWorld(service), await open()]
+    await registerBefore(world, endpoint.url)
+    endpoint.behave({ body: JSON.stringify({ long: 'x'.repeat(5_000) }) })
+    const { id } = await say(world, 'alice', 'bob', 'x'.repeat(8_000))
+    dataOf(await edit(world, id, { data: { metadata: { mine: 'y'.repeat(1_000) } } }))
+  })
+})
+
+describe('What before_message answers', () => {
+  it('is stored without NUL characters and broken surrogates', async () => {
+    const [{ world }, endpoint] = [await chatWorld(service), await open()]
+    await registerBefore(world, endpoint.url)
+    endpoint.behave({ body: '{"a":"b\\u0000c","d":["\\ud800"],"\\u0000e":{"\\ud800f":1}}' })
+    const { id } = await say(world, 'alice', 'bob', 'hi')
+    expect(dataOf(await world.get(`/messages/${id}`)).data.metadata['@injected'].webhooks.before).toEqual({
+      ...{ a: 'bc', d: ['\ufffd'], e: { '\ufffdf': 1 } },
+    })
   })
 })

@@ -1,81 +1,59 @@
+import { ApiError } from '@parley/contract'
 import { readGroups, showGroup } from '../../chat/groups/rows.ts'
-import type { App } from '../../chat/identity.ts'
 import { between } from '../../chat/messages/entities.ts'
-import { type DraftView, renderDraft } from '../../chat/messages/render.ts'
-import { readUsers, showUser } from '../../chat/users/rows.ts'
-import type { Context } from '../../context.ts'
-import type { Content } from './content.ts'
+import { renderDraft } from '../../chat/messages/render.ts'
+import { readUsers, showDeletedUser, showUser } from '../../chat/users/rows.ts'
+import { type Draft, type Judge, pass } from '../../chat/writing/judges.ts'
+import type { BeforeMessage } from '../../delivery/webhooks/before-message.ts'
+import type { Database } from '../../store/database.ts'
+import { type Content, injectedOf, withInjected } from './content.ts'
 
-/** A message that is about to be stored. */
-export interface Draft {
-  readonly sender: string
-  readonly kind: 1 | 2
-  readonly receiver: string
-  readonly muid: string | undefined
-  readonly parentId: number | undefined
-  readonly quotedId: number | undefined
-  readonly tags: readonly string[] | undefined
+/** The judge that asks the before_message webhooks of an app, where there are any. */
+export function createHookJudge(database: Database, hooks: BeforeMessage): Judge {
+  return {
+    concerns: async (appId) => (await hooks.of(appId)).length > 0,
+    async judge(draft) {
+      const targets = await hooks.of(draft.app.appId)
+      const message = await showDraft(database, draft)
+      // Sender or receiver is unknown: it will be refused.
+      if (message === undefined) return pass
+      const { stoppedBy, answers } = await hooks.ask(targets, message)
+      if (stoppedBy !== undefined) {
+        const error = new ApiError('ERR_BLOCKED_BY_WEBHOOK', `The webhook ${stoppedBy} stopped the message.`)
+        return { is: 'refused', error }
+      }
+      const asked = targets.map(({ id }) => id)
+      return { is: 'changed', data: inject(draft.content, asked, answers).data }
+    },
+  }
 }
 
-/**
- * Asks the before_message webhooks of the app, where there are any.
- * @returns the content, with what they answered in `data.metadata["@injected"].webhooks`, by webhook
- * @throws 403 `ERR_BLOCKED_BY_WEBHOOK`
- */
-export async function askBeforeSending(
-  context: Context,
-  app: App,
-  content: Content,
-  describe: () => Draft,
-): Promise<Content> {
-  const { hooks } = context.webhooks
-  const targets = await hooks.of(app.appId)
-  if (targets.length === 0) return content
-  const message = await showDraft(context, app, content, describe())
-  // Sender or receiver is unknown: it will be refused.
-  if (message === undefined) return content
-  return inject(content, await hooks.ask(targets, message))
-}
-
-/** As after_message will tell it, without id and times. */
-async function showDraft(
-  { database }: Context,
-  { appId }: App,
-  content: Content,
-  draft: Draft,
-): Promise<object | undefined> {
-  const { sender, kind, receiver } = draft
+/** As after_message will tell it, without id and times; an edit with the id of its message. */
+async function showDraft(database: Database, draft: Draft): Promise<object | undefined> {
+  const { app, sender, kind, receiver, content, edits } = draft
+  const { appId } = app
   const [users, groups] = await Promise.all([
     readUsers(database, appId, kind === 1 ? [sender, receiver] : [sender]),
     kind === 2 ? readGroups(database, appId, [receiver]) : new Map<string, never>(),
   ])
   const from = users.get(sender)
   const to = kind === 1 ? users.get(receiver) : groups.get(receiver)
-  if (from === undefined || to === undefined) return undefined
+  if (to === undefined || (from === undefined && edits === null)) return undefined
+  // The app edits what somebody has left behind.
+  const by = from === undefined ? showDeletedUser(sender) : showUser(from)
   const { category, type, data } = content
-  const ends = { sender, kind, receiver }
-  const view: DraftView = {
-    ...ends,
-    ...{ category, type, data },
-    muid: draft.muid ?? null,
-    parentId: draft.parentId ?? null,
-    quotedId: draft.quotedId ?? null,
-    tags: draft.tags ?? null,
-  }
-  return renderDraft(view, between(ends, showUser(from), 'uid' in to ? showUser(to) : showGroup(to)))
+  const { muid, parentId, quotedId, tags } = draft
+  const view = { sender, kind, receiver, category, type, data, muid, parentId, quotedId, tags }
+  const message = renderDraft(view, between(draft, by, 'uid' in to ? showUser(to) : showGroup(to)))
+  return edits === null ? message : { id: String(edits), action: 'edited', ...message }
 }
 
-/** What the sender himself wrote there is not believed. */
-function inject(content: Content, webhooks: Record<string, object>): Content {
-  const metadata = objectOf(content.data.metadata)
-  const injected = objectOf(metadata['@injected'])
-  if (Object.keys(webhooks).length === 0 && injected.webhooks === undefined) return content
-  const { webhooks: _, ...others } = injected
-  const all = { ...others, ...(Object.keys(webhooks).length > 0 && { webhooks }) }
-  const data = { ...content.data, metadata: { ...metadata, '@injected': all } }
-  return { ...content, data, json: JSON.stringify(data) }
-}
-
-function objectOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+/** What a webhook said of an earlier text does not hold for this one, also where it has nothing to say now. */
+function inject(content: Content, asked: readonly string[], answers: Record<string, object>): Content {
+  const { webhooks: earlier, ...others } = injectedOf(content.data)
+  const kept = Object.entries((earlier as Record<string, unknown> | undefined) ?? {}).filter(
+    ([id]) => !asked.includes(id),
+  )
+  const webhooks = { ...Object.fromEntries(kept), ...answers }
+  return withInjected(content, { ...others, ...(Object.keys(webhooks).length > 0 && { webhooks }) })
 }

@@ -16,6 +16,9 @@ const mediaTypes = ['image', 'file', 'audio', 'video']
 const interactiveTypes = ['card', 'form', 'customInteractive', 'scheduler']
 const maxTypeLength = 100
 
+/** The member of `data.metadata` that only the service writes. */
+const injected = '@injected'
+
 /** Members of `data` that only the service writes. */
 export const reserved = ['entities', 'mentions', 'reactions', 'moderation']
 
@@ -32,6 +35,7 @@ export function checkContent(sent: { category?: string; type?: string; data?: Re
 
   const type = checkCategory(category, sent.type, data)
   checkMetadata(data)
+  removeInjected(data)
   const json = JSON.stringify(data)
   const bytes = Buffer.byteLength(json)
   if (bytes > limits.messageDataBytes) {
@@ -40,6 +44,44 @@ export function checkContent(sent: { category?: string; type?: string; data?: Re
     ])
   }
   return { category, type, data, json, mentioned: checkMentions(data) }
+}
+
+/**
+ * Checks what a message says once it was edited: members of `data` that are sent replace those that are stored. What judges
+ * put into it stays.
+ * @throws as `checkContent`
+ */
+export function checkEdit(
+  stored: { readonly category: string; readonly type: string; readonly data: Record<string, unknown> },
+  data: Record<string, unknown> | undefined,
+): Content {
+  const content = checkContent({ ...stored, data: { ...stored.data, ...data } })
+  return withInjected(content, injectedOf(stored.data))
+}
+
+/** What judges put into `data.metadata["@injected"]`; clients cannot write there. */
+export function injectedOf({ metadata }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return objectOf(objectOf(metadata)[injected])
+}
+
+/** The same content with other things in `data.metadata["@injected"]`, or without it where there is nothing to put there. */
+export function withInjected(content: Content, values: Record<string, unknown>): Content {
+  const { [injected]: _, ...metadata } = objectOf(content.data.metadata)
+  if (Object.keys(values).length > 0) metadata[injected] = values
+  else if (Object.keys(injectedOf(content.data)).length === 0) return content
+  const data = { ...content.data, metadata }
+  return { ...content, data, json: JSON.stringify(data) }
+}
+
+function removeInjected(data: Record<string, unknown>): void {
+  const { metadata } = data
+  if (typeof metadata !== 'object' || metadata === null || !Object.hasOwn(metadata, injected)) return
+  const { [injected]: _, ...others } = metadata as Record<string, unknown>
+  data.metadata = others
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
 /** @returns the type of the message, the default of its category where none was sent */

@@ -1,3 +1,4 @@
+export { createHookJudge } from './before.ts'
 export { purgeConversation } from './delete.ts'
 export { type ImportRow, toImportRow } from './import/row.ts'
 export { createImportedView } from './import/show.ts'

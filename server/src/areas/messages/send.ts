@@ -2,13 +2,14 @@ import { ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage }
 import { systemUid } from '../../chat/apps.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { traitsOf } from '../../chat/messages/traits.ts'
-import { type Deed, messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
+import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
 import { noScopes } from '../../chat/writing/group-judge.ts'
+import { passJudges } from '../../chat/writing/judges.ts'
+import { requireMayWrite } from '../../chat/writing/may-write.ts'
 import { changedTooOften, refusalError } from '../../chat/writing/refusals.ts'
 import { judgeByRoles } from '../../chat/writing/role-rules.ts'
 import type { Context } from '../../context.ts'
 import { keepFiles, showSent, showStored } from './answer.ts'
-import { askBeforeSending } from './before.ts'
 import { type Content, checkContent } from './content.ts'
 import { publishSent, sendSubscriptions } from './publish.ts'
 import { isRelated, readRelated, unrelated } from './related.ts'
@@ -69,13 +70,20 @@ async function sendTo(
 ): Promise<Message> {
   const sender = caller.kind === 'user' ? caller.uid : systemUid
   const related = isRelated(body) ? await readRelated(context, app, sender, target, body) : unrelated
-  const content = await askBeforeSending(context, app, sent, () => ({
-    ...{ sender, ...target, muid: body.muid, tags: body.tags },
-    ...{ parentId: related.parent?.id, quotedId: related.quoted?.id },
-  }))
   const asApp = caller.kind === 'app'
+  const key = sendKeyOf(related.parent?.id)
+  const describe = () => ({
+    ...{ app, sender, ...target, muid: body.muid ?? null, tags: body.tags ?? null, edits: null },
+    ...{ parentId: related.parent?.id ?? null, quotedId: related.quoted?.id ?? null },
+  })
+  const content = await passJudges(context.judges, app, sent, describe, async () => {
+    if (asApp) return
+    const deed = { key, says: messageTraits(sent) }
+    const where = { appId: app.appId, sender, ...target, isNew: true, conversation: 'any' } as const
+    await requireMayWrite(context, context.database, { ...where, deed })
+  })
   const subscribed = await sendSubscriptions(context.events, app.appId)
-  const deed: Deed = { key: sendKeyOf(related.parent?.id), says: messageTraits(content) }
+  const deed = { key, says: messageTraits(content) }
   const roleRules = asApp ? null : judgeByRoles(await context.policies.ofApp(app.appId), target.kind, deed)
   for (let judgements = 1; ; judgements++) {
     const { deniedScopes, permissionsVersion } =

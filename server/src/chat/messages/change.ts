@@ -1,7 +1,7 @@
 import { ApiError, type Message } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import type { MessageChanged } from '../../events/types.ts'
-import type { Queryable, Transaction } from '../../store/database.ts'
+import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { lockConversation } from '../conversations/membership.ts'
 import { type Membership, readMembership } from '../groups/access.ts'
 import { requireScopePermission } from '../groups/permissions.ts'
@@ -29,14 +29,33 @@ export interface ActingEditor {
  * same time comes before or after. The message given to `change` is read under the lock.
  */
 export async function changeMessage<Result>(
-  { database, policies }: Context,
+  context: Context,
   app: App,
   editor: Editor,
   id: number,
   change: (tx: Transaction, message: StoredMessage) => Promise<Result>,
 ): Promise<Result> {
+  return changeSeen(context.database, app, await requireVisible(context, app, editor, id), change)
+}
+
+/** A message that the editor may open. @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` */
+export async function requireVisible(
+  { database, policies }: Context,
+  app: App,
+  editor: Editor,
+  id: number,
+): Promise<StoredMessage> {
   const viewer = editor === undefined ? undefined : await readViewer(database, policies, app.appId, editor)
-  const { conversation } = await requireMessage(database, app, id, viewer)
+  return requireMessage(database, app, id, viewer)
+}
+
+/** As `changeMessage`, of a message that the editor was found to see. */
+export function changeSeen<Result>(
+  database: Database,
+  app: App,
+  { id, conversation }: StoredMessage,
+  change: (tx: Transaction, message: StoredMessage) => Promise<Result>,
+): Promise<Result> {
   return database.transaction(async (tx) => {
     await lockConversation(tx, app.appId, conversation)
     const message = (await readMessages(tx, app.appId, [id])).get(id)
@@ -57,18 +76,18 @@ export function refuseActions(message: StoredMessage): void {
  * @throws 403 `ERR_PERMISSION_DENIED`
  */
 export async function requireMessagePermission(
-  tx: Transaction,
+  on: Queryable,
   app: App,
   editor: string,
   policy: RolePolicy | undefined,
   message: StoredMessage,
   does: 'edit' | 'delete',
 ): Promise<Membership | undefined> {
-  if (policy !== undefined) await requireRoleRight(tx, app, policy, message, does)
+  if (policy !== undefined) await requireRoleRight(on, app, policy, message, does)
   if (message.kind === 1) return undefined
   const [group, membership] = await Promise.all([
-    readGroup(tx, app.appId, message.receiver),
-    readMembership(tx, app.appId, message.receiver, editor),
+    readGroup(on, app.appId, message.receiver),
+    readMembership(on, app.appId, message.receiver, editor),
   ])
   if (group === undefined || membership === undefined) throw unknownMessage(message.id)
   requireScopePermission(group, membership, message.parentId === null ? `${does}Message` : `${does}ThreadedMessage`)
@@ -77,7 +96,7 @@ export async function requireMessagePermission(
 
 /** Messages of members of some scopes may be out of the reach of a role; who has left the group has no scope. */
 async function requireRoleRight(
-  tx: Transaction,
+  on: Queryable,
   app: App,
   policy: RolePolicy,
   message: StoredMessage,
@@ -86,7 +105,7 @@ async function requireRoleRight(
   requireRolePermission(policy, message.parentId === null ? `${does}Message` : `${does}ThreadedMessage`)
   const denied = roleList(policy, `${does}Message.denyForScopes`)
   if (denied === null || message.kind === 1 || message.parentId !== null) return
-  const sender = await readMembership(tx, app.appId, message.receiver, message.sender)
+  const sender = await readMembership(on, app.appId, message.receiver, message.sender)
   if (sender !== undefined && denied.includes(sender.scope)) throw roleDenied(policy, `${does}Message.denyForScopes`)
 }
 

@@ -1,6 +1,6 @@
 import type { MessageTraits } from '@parley/contract'
 import type { Context } from '../../context.ts'
-import type { Queryable, Transaction } from '../../store/database.ts'
+import type { Queryable } from '../../store/database.ts'
 import { type Statement, statement } from '../../store/statement.ts'
 import type { StoredMessage } from '../messages/rows.ts'
 import type { Deed } from './deeds.ts'
@@ -25,7 +25,7 @@ export interface Writing {
 /** As `requireMayWrite`, for what a user does to a message that is there: edit it, react to it, pin it. */
 export function requireMayWriteTo(
   context: Pick<Context, 'policies' | 'messages'>,
-  tx: Transaction,
+  on: Queryable,
   appId: number,
   uid: string,
   message: Pick<StoredMessage, 'kind' | 'sender' | 'receiver'>,
@@ -33,7 +33,7 @@ export function requireMayWriteTo(
 ): Promise<void> {
   const { kind } = message
   const receiver = kind === 1 && message.sender !== uid ? message.sender : message.receiver
-  return requireMayWrite(context, tx, { appId, sender: uid, kind, receiver, deed, isNew: false, conversation: 'any' })
+  return requireMayWrite(context, on, { appId, sender: uid, kind, receiver, deed, isNew: false, conversation: 'any' })
 }
 
 const maxVerdicts = 5

@@ -1,4 +1,3 @@
-import { ApiError } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
 import { readHookTargets, type Target } from '../../areas/webhooks/index.ts'
 import { listenersTopic } from '../../events/listening.ts'
@@ -16,13 +15,18 @@ export interface BeforeMessage {
   of(appId: number): Promise<readonly Target[]>
   /**
    * Asks every endpoint at once, for two seconds at most; who does not answer in time lets the message through.
-   * @param message as it will be told, without id
-   * @returns what is put into the message, by id of the webhook: the JSON objects that were answered
-   * @throws 403 `ERR_BLOCKED_BY_WEBHOOK` when one says `{"action": "do_not_propagate"}`
+   * @param message as it will be told, without id; of an edit, with the id and `action: "edited"`
    */
-  ask(targets: readonly Target[], message: object): Promise<Record<string, object>>
+  ask(targets: readonly Target[], message: object): Promise<HookAnswers>
   /** Forgets what is known of an app's webhooks, in this process; others are told by `listenersTopic`. */
   forget(appId: number): void
+}
+
+export interface HookAnswers {
+  /** The webhook that says `{"action": "do_not_propagate"}`. */
+  readonly stoppedBy: string | undefined
+  /** What is put into the message, by id of the webhook: the JSON objects that were answered. */
+  readonly answers: Record<string, object>
 }
 
 export interface BeforeMessageOptions {
@@ -105,14 +109,11 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
     async ask(targets, message) {
       const answers = await Promise.all(targets.map((target) => askOne(target, message)))
       const blocking = targets.find((_, i) => answers[i] === 'blocked')
-      if (blocking !== undefined) {
-        throw new ApiError('ERR_BLOCKED_BY_WEBHOOK', `The webhook ${blocking.id} stopped the message.`)
-      }
       const entries = targets.flatMap(({ id }, i) => {
         const answer = answers[i]
         return typeof answer === 'object' ? [[id, answer] as const] : []
       })
-      return Object.fromEntries(entries)
+      return { stoppedBy: blocking?.id, answers: Object.fromEntries(entries) }
     },
     forget: (appId) => void known.delete(appId),
   }
@@ -126,9 +127,22 @@ function skipMs(failures: number): number {
 function readAnswer(text: string): object | undefined {
   if (Buffer.byteLength(text) > maxAnswerBytes) return undefined
   try {
-    const answer: unknown = JSON.parse(text)
+    const answer: unknown = JSON.parse(text, storable)
     return typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer : undefined
   } catch {
     return undefined
   }
+}
+
+/** Takes NUL characters and broken surrogates out of texts and names, as nothing else that is stored has any. */
+function storable(_name: string, value: unknown): unknown {
+  if (typeof value === 'string') return storableText(value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const members = Object.entries(value)
+  if (members.every(([name]) => storableText(name) === name)) return value
+  return Object.fromEntries(members.map(([name, member]) => [storableText(name), member]))
+}
+
+function storableText(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed()
 }

@@ -1,0 +1,67 @@
+import type { ApiError } from '@parley/contract'
+import type { Content } from '../../areas/messages/content.ts'
+import type { App } from '../identity.ts'
+
+/** A message that somebody wants to send, or to edit, as its judges see it. */
+export interface Draft {
+  readonly app: App
+  readonly sender: string
+  /** 1 one-to-one, 2 group */
+  readonly kind: 1 | 2
+  readonly receiver: string
+  readonly muid: string | null
+  readonly parentId: number | null
+  readonly quotedId: number | null
+  readonly tags: readonly string[] | null
+  /** The id of the message that is edited; null where it is sent. */
+  readonly edits: number | null
+  /** What it says; of an edit, what the whole message will say. Earlier judges may have changed it. */
+  readonly content: Content
+}
+
+/** What a judge says: nothing against it, other `data`, or no. */
+export type Verdict =
+  | { readonly is: 'pass' }
+  | { readonly is: 'changed'; readonly data: Record<string, unknown> }
+  | { readonly is: 'refused'; readonly error: ApiError }
+
+export const pass: Verdict = { is: 'pass' }
+
+/**
+ * Says whether a message may be stored, before it is. A judge may ask somebody outside and take its time: it holds no lock, no
+ * transaction and no place in a batch meanwhile, and delays nothing but the messages that it judges.
+ */
+export interface Judge {
+  /** Has it anything to say about messages of this app? From memory nearly always: every send asks. */
+  concerns(appId: number): Promise<boolean>
+  judge(draft: Draft): Promise<Verdict>
+}
+
+/**
+ * Has the judges that a message concerns judge it, one after the other, each what the ones before it left.
+ * @param requireMayWrite asks the rules of writing, so that nobody is asked about what is refused anyway. They are to be
+ *   asked again, under the lock, once the judges have spoken.
+ * @returns what is to be stored
+ * @throws what a judge refuses it with
+ */
+export async function passJudges(
+  judges: readonly Judge[],
+  { appId }: App,
+  content: Content,
+  describe: () => Omit<Draft, 'content'>,
+  requireMayWrite: () => Promise<void>,
+): Promise<Content> {
+  const concerned: Judge[] = []
+  for (const judge of judges) if (await judge.concerns(appId)) concerned.push(judge)
+  if (concerned.length === 0) return content
+
+  await requireMayWrite()
+  const draft = describe()
+  let judged = content
+  for (const judge of concerned) {
+    const verdict = await judge.judge({ ...draft, content: judged })
+    if (verdict.is === 'refused') throw verdict.error
+    if (verdict.is === 'changed') judged = { ...judged, data: verdict.data, json: JSON.stringify(verdict.data) }
+  }
+  return judged
+}
