@@ -15,21 +15,23 @@ export default class GateReporter implements Reporter {
     const tests = modules.flatMap((module) => [...module.children.allTests()])
     // With `-t`, everything else counts as skipped.
     const skipped = this.vitest?.config.testNamePattern === undefined ? tests.filter(isSkipped) : []
-    this.list('Passed only on a retry', tests.filter(isFlaky))
-    this.list('Not run, since a hook failed', skipped.filter(wasToRun))
+    const kept = skipped.filter(wasToRun).map(fileOf)
+    this.list('Passed only on a retry', tests.filter(isFlaky).map(nameOf))
+    // One hook may keep hundreds from running.
     this.list(
-      'Skipped',
-      skipped.filter((test) => !wasToRun(test)),
+      'Not run, since a hook failed',
+      [...new Set(kept)].map((file) => `${file}: ${kept.filter((each) => each === file).length}`),
     )
+    this.list('Skipped', skipped.filter((test) => !wasToRun(test)).map(nameOf))
   }
 
-  private list(what: string, tests: readonly TestCase[]): void {
-    if (tests.length === 0) return
-    const lines = tests.map((test) => `   ${test.module.relativeModuleId} > ${test.fullName}`)
-    this.vitest?.logger.log(`\n ${what} (${tests.length}):\n${lines.join('\n')}`)
+  private list(what: string, lines: readonly string[]): void {
+    if (lines.length > 0) this.vitest?.logger.log(`\n ${what}:\n   ${lines.join('\n   ')}`)
   }
 }
 
+const fileOf = (test: TestCase) => test.module.relativeModuleId
+const nameOf = (test: TestCase) => `${fileOf(test)} > ${test.fullName}`
 const isFlaky = (test: TestCase) => test.ok() && test.diagnostic()?.flaky === true
 const isSkipped = (test: TestCase) => test.result().state === 'skipped'
 const wasToRun = (test: TestCase) => test.options.mode === 'run'
