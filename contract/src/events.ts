@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Group, JsonObject, Message, oneOf, ReceiverType, ScopeIn, User } from './schemas.ts'
 import type { TriggerId } from './triggers.ts'
 
-/** What happened: a trigger that this service fires, without those of the older envelope. */
+/** The triggers that this service fires, without those of the legacy envelope. */
 export type EventTriggerId = Extract<
   TriggerId,
   | `message_${string}`
@@ -13,7 +13,7 @@ export type EventTriggerId = Extract<
   | 'user_connection_status_changed'
 >
 
-/** A message; of one that was removed for good by the time it is told, its position. */
+/** A message; if it was permanently deleted before the event was sent, only its ids. */
 const ToldMessage = Type.Union([
   Message,
   Type.Object(
@@ -22,7 +22,7 @@ const ToldMessage = Type.Union([
   ),
 ])
 
-/** A group; of one that is gone by the time it is told, its ids. */
+/** A group; if it was deleted before the event was sent, only its ids. */
 const ToldGroup = Type.Partial(Group)
 
 const Users = Type.Record(Type.String(), User)
@@ -30,29 +30,29 @@ const Users = Type.Record(Type.String(), User)
 const MessageEvent = Type.Object({ message: ToldMessage })
 
 /**
- * `message` is the action message: `data.action` is `edited` or `deleted`, `data.entities` names who did it (`by`), the
- * receiver (`for`) and the message (`on`).
+ * `message` is the action message: `data.action` is `edited` or `deleted`, `data.entities` has the user who did it
+ * (`by`), the receiver (`for`) and the message (`on`).
  */
 const ChangeEvent = Type.Object({ message: Type.Union([Message, JsonObject]) })
 
 const Receipt = (...actions: string[]) =>
   Type.Object({
-    receiver: Type.String({ description: 'The sender of the message one to one, the guid in a group' }),
+    receiver: Type.String({ description: 'One-to-one: the sender of the message. Group: the guid.' }),
     receiverType: ReceiverType,
     type: Type.Literal('receipts'),
-    sender: Type.String({ description: 'Whose receipt it is' }),
+    sender: Type.String({ description: 'uid of the user who received or read it' }),
     messageSender: Type.Optional(Type.String()),
     body: Type.Object({
       action: oneOf(...actions),
-      messageId: Type.String({ description: 'The newest message that it covers, with all before it' }),
+      messageId: Type.String({ description: 'The newest message covered; all earlier ones are covered too' }),
       user: Type.Object(
         {
           hasBlockedMe: Type.Boolean(),
           blockedByMe: Type.Boolean(),
-          deactivatedAt: Type.Integer({ description: '0 for who is not' }),
+          deactivatedAt: Type.Integer({ description: '0 if not deactivated' }),
           status: Type.Literal('online'),
         },
-        { additionalProperties: true, description: 'A user, as the sender of the message sees him' },
+        { additionalProperties: true, description: 'A user, as seen by the sender of the message' },
       ),
       timestamp: Type.Integer({ description: 'Epoch seconds' }),
     }),
@@ -62,14 +62,14 @@ const ReactionEvent = Type.Object({
   reaction: Type.Object({
     id: Type.String(),
     messageId: Type.String(),
-    reaction: Type.Optional(Type.String({ description: 'Absent once its message was removed for good' })),
+    reaction: Type.Optional(Type.String({ description: 'Absent if the message was permanently deleted' })),
     uid: Type.String(),
     reactedAt: Type.Integer({ description: 'Epoch seconds' }),
     reactedBy: User,
   }),
 })
 
-/** Each of `users` with the id of his conversation with `by`. */
+/** Each of `users` with the id of the conversation with `by`. */
 const BlockEvent = Type.Object({ users: Users, by: User })
 
 const Milliseconds = Type.Integer({ description: 'Epoch milliseconds' })
@@ -90,10 +90,10 @@ const ConnectionEvent = Type.Object({
 
 const GroupEvent = Type.Object({ group: ToldGroup })
 
-/** Members by uid, also where there is one, each with the id of his conversation with `by`. */
+/** Members by uid (a map even for one member), each with the id of the conversation with `by`. */
 const MemberEvent = Type.Object({ group: ToldGroup, members: Users, by: User })
 
-/** They did it themselves: without `by`. */
+/** The user did it: there is no `by`. */
 const OwnMemberEvent = Type.Object({ group: ToldGroup, members: Users })
 
 const RescopedMember = Type.Object(
@@ -138,7 +138,7 @@ export const eventData = {
   }),
 } as const satisfies Record<EventTriggerId, TSchema>
 
-/** Every event that there is. */
+/** Every kind of event. */
 export const eventTriggerIds = Object.keys(eventData) as EventTriggerId[]
 
 const LegacyConnection = Type.Object({
@@ -156,7 +156,7 @@ const legacyReceipt = {
   receiverType: ReceiverType,
 }
 
-/** `data` in the older envelope, by the trigger that stands in it. */
+/** `data` in the legacy envelope, by trigger. */
 export const legacyEventData = {
   after_message: ToldMessage,
   message_delivery_receipt: Type.Object({
@@ -181,10 +181,10 @@ export const legacyEventData = {
   }),
 } as const
 
-/** An event as it is pulled. Those that webhooks deliver have `webhook` instead of `id` and `createdAt`. */
+/** An event as `GET /events` returns it. Webhook deliveries have `webhook` instead of `id` and `createdAt`. */
 export const PulledEvent = Type.Object(
   {
-    id: Type.String({ description: 'Rises with time; the same in each webhook delivery of this event' }),
+    id: Type.String({ description: 'Increases over time; the same in each webhook delivery of this event' }),
     trigger: oneOf(...eventTriggerIds),
     data: JsonObject,
     appId: Type.String(),

@@ -1,25 +1,25 @@
 import type { RolePermissionKey } from './permissions.ts'
 import { type FeatureKey, restrictedFeatures } from './restricted-features.ts'
 
-/** The operations that one permission or feature of a role is about, by their ids. */
+/** The ids of the operations that one permission or feature of a role controls. */
 export interface GovernedOperations {
-  /** Refused as a whole to who may not. */
+  /** Refused as a whole if denied. */
   readonly operations: readonly string[]
-  /** Only some uses of them are refused (a reply, a join, a change of the profile); their own rule asks. */
+  /** Only some uses are refused (a reply, a join, a profile change); the operation itself checks. */
   readonly within: readonly string[]
 }
 
 const whole = (...operations: string[]): GovernedOperations => ({ operations, within: [] })
 const within = (...operations: string[]): GovernedOperations => ({ operations: [], within: operations })
 
-/** A permission that is set to allow or deny, not one that narrows another. */
+/** A permission that is set to allow or deny, as opposed to one that narrows another. */
 type PlainKey = Exclude<RolePermissionKey, `${string}.${string}`>
 
-/** What a role that is denied a permission cannot do. The sub keys narrow the same operations. */
+/** What a role cannot do if a permission is denied. Sub-keys narrow the same operations. */
 export const permittedOperations: Readonly<Record<PlainKey, GovernedOperations>> = {
   listUsers: whole('list-users'),
   getUserDetails: whole('get-user'),
-  // Front ends log in by the same operation, and say nothing of the profile then.
+  // Front ends log in with the same operation, without any profile fields.
   editProfile: within('update-me'),
   blockUser: whole('block-users-as-me'),
   listBlockedUser: whole('list-users-blocked-by-me'),
@@ -44,7 +44,7 @@ export const permittedOperations: Readonly<Record<PlainKey, GovernedOperations>>
   listReactions: whole('list-all-reactions', 'get-message-reactions'),
   addReaction: whole('add-message-reactions', 'remove-message-reactions'),
 
-  // Calls are outside the project: kept, and answered.
+  // Calls are out of scope: these permissions are stored and returned, without effect.
   initiateCall: whole(),
   joinCall: whole(),
 
@@ -70,13 +70,13 @@ export const permittedOperations: Readonly<Record<PlainKey, GovernedOperations>>
   joinGroup: within('add-group-members'),
 }
 
-/** What a role must be allowed, and not be forbidden, for an operation as a whole. */
+/** The permission a role needs, and the feature that must not be restricted, for an operation as a whole. */
 export interface Governance {
   readonly permissions: readonly RolePermissionKey[]
   readonly features: readonly FeatureKey[]
 }
 
-/** Undefined for an operation that no role can be denied as a whole. */
+/** Undefined if no role can be denied the operation as a whole. */
 export function governanceOf(operationId: string): Governance | undefined {
   const permissions = keysOf(Object.entries(permittedOperations), operationId) as RolePermissionKey[]
   const features = keysOf(restrictedFeatures, operationId) as FeatureKey[]

@@ -3,22 +3,22 @@ import { Compile } from 'typebox/compile'
 import type { ErrorCode, ErrorDetail } from './errors.ts'
 import { limits } from './limits.ts'
 
-/** One thing that is wrong with a record of an import; `path` is inside the record: `data/attachments/0/url`. */
+/** One problem of an import record. `path` is relative to the record: `data/attachments/0/url`. */
 export interface ImportFlaw extends ErrorDetail {
   /**
-   * `ERR_IMPORT_INVALID_*_FORMAT` where the record has the wrong shape (no object, a field missing or of the wrong
-   * type, an id that differs from its key), `ERR_IMPORT_INVALID_JOINEDAT` for an impossible time of joining,
-   * `ERR_BAD_REQUEST` where the shape is right and a value is not.
+   * `ERR_IMPORT_INVALID_*_FORMAT` if the record has the wrong shape (not an object, a missing field, a wrong type, an
+   * id that differs from its key), `ERR_IMPORT_INVALID_JOINEDAT` for an impossible join time, `ERR_BAD_REQUEST` if
+   * the shape is right but a value is not.
    */
   readonly code: ErrorCode
 }
 
-/** Objects and arrays inside each other that a record may have; more is no chat history, and costs stack. */
+/** How deeply a record may be nested. Deeper records are no chat history, and each level costs stack. */
 const maxDepth = 32
 
 /**
- * Reads a time of an import: an integer or a decimal string, epoch seconds of at most ten digits.
- * Answers undefined for anything else.
+ * Reads a time in an import: epoch seconds of at most ten digits, as an integer or a decimal string.
+ * Returns undefined for anything else.
  */
 export function readEpochSeconds(value: unknown): number | undefined {
   if (typeof value === 'number')
@@ -27,14 +27,14 @@ export function readEpochSeconds(value: unknown): number | undefined {
 }
 
 /**
- * Reads a time that a record need not have. 0, which databases write for "never" as often as null, counts as absent:
- * a message with `deletedAt: 0` was not deleted in 1970.
+ * Reads an optional time. 0 counts as absent, since many databases write it for "never": a message with
+ * `deletedAt: 0` was not deleted in 1970.
  */
 export function readOptionalTime(value: unknown): number | null {
   return value === undefined ? null : readEpochSeconds(value) || null
 }
 
-/** Makes the check of one record shape: what its schema says, then, when that holds, the rules beyond it. */
+/** Creates the check for one kind of record: first its schema, then, if it matches, the further rules. */
 export function makeRecordCheck<Schema extends TSchema, Context>(
   schema: Schema,
   format: ErrorCode,
@@ -46,7 +46,7 @@ export function makeRecordCheck<Schema extends TSchema, Context>(
     if (unfit !== undefined) return [unfit]
     if (validator.Check(record)) return [...rules(record, context)]
     const flaws = validator.Errors(record).flatMap((error) => toFlaws(error, schema, record, format))
-    return flaws.length > 0 ? flaws : [{ code: format, path: '', message: 'must have the form of its kind' }]
+    return flaws.length > 0 ? flaws : [{ code: format, path: '', message: 'must be a valid record of its kind' }]
   }
 }
 
@@ -59,7 +59,7 @@ interface SchemaError {
 }
 
 function toFlaws(error: SchemaError, schema: TSchema, record: unknown, format: ErrorCode): ImportFlaw[] {
-  // The branches of a choice say nothing that the choice as a whole does not say better; a map only repeats its values.
+  // The errors inside a union or a map only repeat what the error of the union or of the values says.
   if (/\/anyOf\/\d/.test(error.schemaPath) || error.keyword === 'additionalProperties') return []
   const path = error.instancePath.slice(1)
   const params = error.params as { requiredProperties?: string[]; allowedValues?: unknown[] }
@@ -68,7 +68,7 @@ function toFlaws(error: SchemaError, schema: TSchema, record: unknown, format: E
   }
   if (error.keyword === 'type') return [{ code: format, path, message: error.message }]
   if (error.keyword === 'enum') {
-    // What is no text at all has an error of its own for that.
+    // A value that is not a string already has an error that says so.
     if (typeof follow(record, path) !== 'string') return []
     return [flaw(path, `must be one of ${(params.allowedValues ?? []).join(', ')}`)]
   }
@@ -92,8 +92,8 @@ function follow(value: unknown, path: string): unknown {
 }
 
 /**
- * The first string with a NUL character, which the database cannot hold, the first value that lies too deep, or the first
- * member that reaches for the prototype of an object.
+ * Finds the first string with a NUL character (the database cannot store it), the first value that is nested too
+ * deeply, or the first property that would change an object's prototype.
  */
 function findUnfit(value: unknown, depth = 0): ImportFlaw | undefined {
   if (typeof value === 'string') return value.includes('\0') ? flaw('', 'must not contain a NUL character') : undefined
@@ -101,7 +101,7 @@ function findUnfit(value: unknown, depth = 0): ImportFlaw | undefined {
   if (depth > maxDepth) return flaw('', `must not be nested more than ${maxDepth} levels deep`)
   for (const name of Object.keys(value)) {
     const inner = (value as Record<string, unknown>)[name]
-    if (name.includes('\0')) return flaw('', 'must not have a NUL character in the name of a member')
+    if (name.includes('\0')) return flaw('', 'must not have a NUL character in a property name')
     if (reachesForPrototype(name, inner)) return flaw(name, 'is not allowed')
     const found = findUnfit(inner, depth + 1)
     if (found !== undefined) return within(name, found)
@@ -114,7 +114,7 @@ function reachesForPrototype(name: string, inner: unknown): boolean {
   return name === 'constructor' && typeof inner === 'object' && inner !== null && Object.hasOwn(inner, 'prototype')
 }
 
-/** A right shape with a wrong value in it. */
+/** The right shape, but a wrong value. */
 export function flaw(path: string, message: string): ImportFlaw {
   return { code: 'ERR_BAD_REQUEST', path, message }
 }
@@ -143,7 +143,7 @@ export function webAddresses(urls: Record<string, string | undefined>): ImportFl
   )
 }
 
-/** Limits the JSON text of a value, in bytes of UTF-8. */
+/** Limits the size of a value: bytes of its JSON in UTF-8. */
 export function atMostBytes(path: string, value: unknown, limit: number): ImportFlaw[] {
   if (value === undefined) return []
   const text = JSON.stringify(value)
@@ -152,7 +152,7 @@ export function atMostBytes(path: string, value: unknown, limit: number): Import
   return fits ? [] : [flaw(path, `must be at most ${limit} bytes of JSON`)]
 }
 
-/** Puts the flaws of an embedded record under the name that the outer record has for it. */
+/** Prefixes the paths of an embedded record's flaws with the name of the field that holds it. */
 export function* under(name: string, flaws: Iterable<ImportFlaw>): Iterable<ImportFlaw> {
   for (const flaw of flaws) yield within(name, flaw)
 }

@@ -23,12 +23,12 @@ import {
 import { limits } from './limits.ts'
 import { IdIn, JsonObject, oneOf, ReceiverType, TagsIn } from './schemas.ts'
 
-/** No limit is published for the ids of a former system; this one keeps them indexable. */
+/** The contract sets no limit for ids of the previous system; this one keeps them indexable. */
 const muidLength = 255
 const Muid = Type.String({
   minLength: 1,
   maxLength: muidLength,
-  description: 'id that the former system gave to the message',
+  description: 'ID of the message in the previous system',
 })
 
 const Attachment = Type.Object({
@@ -44,15 +44,15 @@ const Attachment = Type.Object({
   ),
 })
 
-/** A map from names of the sender's choosing to values of one shape. */
+/** A map with arbitrary keys whose values all have the same shape. */
 function mapOf<T>(values: object, limits: { maxProperties?: number } = {}) {
   return Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: values, ...limits })
 }
 
 /**
- * A message of `POST /data_import/messages`. `data` keeps what it has beyond the members named here.
- * Beyond the public contract: `parentMuid` (the message that this one answers in a thread), `reactions` (who reacted
- * with what), `editedAt`, `deletedAt`. A message with `deletedAt` needs no content.
+ * A message of `POST /data_import/messages`. Other properties of `data` are kept.
+ * Beyond the public contract: `parentMuid` (the message that this one replies to in a thread), `reactions` (uids by
+ * reaction), `editedAt`, `deletedAt`. A message with `deletedAt` needs no content.
  */
 export const ImportMessage = Type.Object({
   muid: Muid,
@@ -85,7 +85,7 @@ export const ImportMessage = Type.Object({
 })
 export type ImportMessage = Static<typeof ImportMessage>
 
-/** What is wrong with one message of an import, as far as the record alone tells; empty when it can be stored. */
+/** Returns the problems of one message in an import, looking at the record only. Empty if it can be stored. */
 export const checkImportMessage = makeRecordCheck(
   ImportMessage,
   'ERR_IMPORT_INVALID_MESSAGE_FORMAT',
@@ -126,7 +126,7 @@ const typesOf = {
   call: ['audio', 'video'],
 }
 
-/** What `category`, `type` and `data` must be to each other. Without a category: `message`; of that, without a type: `text`. */
+/** Checks that `category`, `type` and `data` fit together. The default category is `message`, its default type `text`. */
 function* contentRules(message: ImportMessage, format: ErrorCode): Iterable<ImportFlaw> {
   const { category = 'message', data } = message
   const type = message.type ?? (category === 'message' ? 'text' : category === 'interactive' ? 'card' : undefined)
@@ -145,7 +145,7 @@ function* contentRules(message: ImportMessage, format: ErrorCode): Iterable<Impo
   if (data !== undefined) yield* dataRules(data)
 }
 
-/** The bytes of attachments do not count towards the limit of `data`, only towards that of the message. */
+/** Attachments do not count towards the limit of `data`, only towards the limit of the message. */
 function* dataRules(data: NonNullable<ImportMessage['data']>): Iterable<ImportFlaw> {
   const { attachments, ...rest } = data
   yield* atMostBytes('data', rest, limits.messageDataBytes)

@@ -54,15 +54,15 @@ const groupFields = {
   tags: Type.Optional(TagsIn),
 }
 
-/** The embedded group details of members and messages. */
+/** The group details embedded in members and messages. */
 export const ImportGroupDetails = Type.Object(groupFields)
 export type ImportGroupDetails = Static<typeof ImportGroupDetails>
 
-/** A group of `POST /data_import/groups`; `groupOwnerDetails` makes the owner where he is missing. */
+/** A group of `POST /data_import/groups`; `groupOwnerDetails` creates the owner if there is no such user. */
 export const ImportGroup = Type.Object({ ...groupFields, groupOwnerDetails: Type.Optional(ImportUser) })
 export type ImportGroup = Static<typeof ImportGroup>
 
-/** A membership of `POST /data_import/members`; the details make the group and the user where they are missing. */
+/** A membership of `POST /data_import/members`; the details create the group and the user if they do not exist. */
 export const ImportMember = Type.Object({
   memberId: Type.String({
     maxLength: limits.guidLength + '_member_'.length + limits.uidLength,
@@ -78,17 +78,17 @@ export const ImportMember = Type.Object({
 })
 export type ImportMember = Static<typeof ImportMember>
 
-/** What a check needs beside the record. */
+/** What a check needs besides the record. */
 export interface ImportContext {
-  /** The clock, in epoch seconds. */
+  /** The current time, in epoch seconds. */
   readonly now: number
-  /** The key that the record has in the map of the request; absent for a record out of an array. */
+  /** The key of the record in the map of the request; absent if the records came as an array. */
   readonly key?: string
 }
 
 /**
- * What is wrong with one user of an import, as far as the record alone tells: nothing is looked up. Empty when it can
- * be stored, and then the record is an `ImportUser`. `checkImportGroup`, `-Member`, `-Message` do the same for theirs.
+ * Returns the problems of one user in an import. Looks at the record only, not at the database. If the result is
+ * empty, the record is an `ImportUser`. `checkImportGroup`, `-Member` and `-Message` do the same for their kinds.
  */
 export const checkImportUser = makeRecordCheck(
   ImportUser,
@@ -152,7 +152,7 @@ function* groupRules(group: ImportGroupDetails, now: number, format: ErrorCode):
   yield* atMostBytes('metadata', metadata, limits.metadataBytes)
 }
 
-/** Checks embedded user details; `uid` is whom the outer record names in that place, undefined where it names nobody. */
+/** Checks embedded user details. `uid` is the user that the outer record names there, if it names one. */
 export function* embeddedUser(
   name: string,
   user: ImportUser | undefined,
@@ -162,12 +162,12 @@ export function* embeddedUser(
 ): Iterable<ImportFlaw> {
   if (user === undefined) return
   if (uid !== undefined && !sameId(user.uid, uid)) {
-    yield { code: format, path: `${name}/uid`, message: 'must be the user that the record names' }
+    yield { code: format, path: `${name}/uid`, message: 'must be the same user as in the record' }
   }
   yield* under(name, userRules(user, now))
 }
 
-/** Checks embedded group details; `guid` is the group that the outer record names. */
+/** Checks embedded group details. `guid` is the group that the outer record names. */
 export function* embeddedGroup(
   name: string,
   group: ImportGroupDetails | undefined,
@@ -177,7 +177,7 @@ export function* embeddedGroup(
 ): Iterable<ImportFlaw> {
   if (group === undefined) return
   if (!sameId(group.guid, guid)) {
-    yield { code: format, path: `${name}/guid`, message: 'must be the group that the record names' }
+    yield { code: format, path: `${name}/guid`, message: 'must be the same group as in the record' }
   }
   yield* under(name, groupRules(group, now, format))
 }

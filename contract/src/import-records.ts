@@ -16,11 +16,11 @@ export {
   ImportUser,
 } from './import-profiles.ts'
 
-/** The four kinds of records that can be imported, in the order in which they build on each other. */
+/** The four kinds of records that can be imported; each kind may refer to the ones before it. */
 export const importKinds = ['users', 'groups', 'members', 'messages'] as const
 export type ImportKind = (typeof importKinds)[number]
 
-/** The check of a kind of record, for those who handle all four alike. */
+/** The check of each kind of record, for callers that treat all four alike. */
 export const importChecks: Record<ImportKind, (record: unknown, context: ImportContext) => ImportFlaw[]> = {
   users: checkImportUser,
   groups: checkImportGroup,
@@ -29,8 +29,8 @@ export const importChecks: Record<ImportKind, (record: unknown, context: ImportC
 }
 
 /**
- * Sums up the flaws of one record as the error it is refused with: a wrong shape weighs more than an impossible time
- * of joining, and that more than any other wrong value.
+ * Turns the flaws of one record into its error. The code is that of the most serious flaw: a wrong shape first, then an
+ * impossible join time, then any other wrong value.
  */
 export function summariseImportFlaws(flaws: readonly ImportFlaw[]): {
   code: ErrorCode

@@ -3,19 +3,19 @@ const MB = 1024 * KB
 
 /**
  * The limits of the contract. Lengths are in characters (code points of the text as sent), sizes in bytes of UTF-8.
- * Reaching one that has no error code of its own is a 400 `ERR_BAD_REQUEST` that names it.
+ * Exceeding a limit without an error code of its own is a 400 `ERR_BAD_REQUEST` that names the limit.
  *
- * Hosted services also stop counting unread messages above 300 members, receipts above 300 and typing above 1,000
- * users online. Those are no limits here: such figures are exact at any size.
+ * Hosted services also stop counting unread messages and receipts above 300 members, and typing above 1,000 users
+ * online. There are no such limits here: these figures are exact at any size.
  */
 export const limits = {
   // Identifiers and profiles
 
   /** Characters of a uid: `a-z 0-9 - _`, stored and compared in lower case. */
   uidLength: 100,
-  /** Characters of a guid, made up like a uid. */
+  /** Characters of a guid, with the same alphabet as a uid. */
   guidLength: 100,
-  /** Characters of a role id, made up like a uid. */
+  /** Characters of a role id, with the same alphabet as a uid. */
   roleIdLength: 100,
   /** Characters of the name of a user, group, role or API key. */
   nameLength: 100,
@@ -23,7 +23,7 @@ export const limits = {
   descriptionLength: 255,
   /** Characters of an `avatar`, `icon` or `link`. */
   urlLength: 3000,
-  /** Bytes of the JSON text of the `metadata` of a user, group or message. That of a role has no limit of its own. */
+  /** Bytes of `metadata` of a user, group or message, as JSON. The `metadata` of a role has no limit of its own. */
   metadataBytes: 5 * KB,
   /** Characters of the password of a group. */
   groupPasswordLength: 100,
@@ -46,16 +46,16 @@ export const limits = {
   apiKeyLength: 40,
   /** Bots of one app. */
   botsPerApp: 25,
-  /** Active auth tokens of one user; a new one beyond that makes the oldest invalid. */
+  /** Active auth tokens of one user; another one beyond this limit invalidates the oldest. */
   authTokensPerUser: 100,
 
   // Groups, members, friends
 
-  /** Members of one group; the next one is refused with `ERR_PLAN_QUOTA_RESTRICTION`. */
+  /** Members of one group; beyond it `ERR_PLAN_QUOTA_RESTRICTION`. */
   membersPerGroup: 100_000,
   /** Groups that one user is a member of. */
   groupsPerUser: 2000,
-  /** Uids in one request that adds members, over all four lists together; also when creating a group. */
+  /** Uids in one request that adds members, in all four lists together; also when a group is created. */
   membersPerRequest: 25,
   /** Friends of one user. */
   friendsPerUser: 1000,
@@ -64,23 +64,23 @@ export const limits = {
 
   // Messages and conversations
 
-  /** Bytes of the JSON text of the `metadata` of a typing frame. */
+  /** Bytes of the `metadata` of a typing frame, as JSON. */
   typingMetadataBytes: 1 * KB,
-  /** Largest message id: ids are positive integers that a double holds exactly. */
+  /** Largest message id: ids are positive integers that a JavaScript number represents exactly. */
   messageId: Number.MAX_SAFE_INTEGER,
-  /** Characters of the JSON text of a whole message, its metadata included. */
+  /** Characters of a whole message as JSON, including its metadata. */
   messageLength: 65_536,
-  /** Bytes of the JSON text of `data`; the files of attachments do not count. */
+  /** Bytes of `data` as JSON; attached files do not count. */
   messageDataBytes: 10 * KB,
-  /** Files that one message may come with. */
+  /** Files in one message. */
   filesPerMessage: 10,
   /** Distinct users mentioned in one message. */
   mentionsPerMessage: 10,
-  /** Distinct reactions on one message, however many users gave each. */
+  /** Distinct reactions on one message, each from any number of users. */
   reactionsPerMessage: 25,
-  /** Characters of one reaction; an emoji may be several. */
+  /** Characters of one reaction; an emoji may have several. */
   reactionLength: 45,
-  /** Pinned messages of one conversation, pins of the app and of users together. */
+  /** Pinned messages of one conversation, pinned by the app and by users together. */
   pinnedMessagesPerConversation: 100,
   /** Saved messages of one user. */
   savedMessagesPerUser: 100,
@@ -91,7 +91,7 @@ export const limits = {
   /** Users in one call. */
   callParticipants: 50,
 
-  // Permissions (decided here, the contract names none)
+  // Permissions (not set by the contract)
 
   /** Values in the list of one permission. */
   permissionValues: 100,
@@ -117,12 +117,12 @@ export const limits = {
 
   /** Records in one call; a setting can change it. */
   importRecords: 1000,
-  /** Seconds that a time in an imported record may lie ahead of the clock. */
+  /** Seconds that a time in an imported record may be in the future. */
   importSecondsAhead: 60,
 
   /** Bytes of a request body; beyond it 413 `ERR_BAD_REQUEST`. */
   bodyBytes: {
-    /** JSON, everywhere but in data import. */
+    /** JSON, except in data import. */
     json: MB,
     /** JSON of a data import. */
     import: 16 * MB,
@@ -130,17 +130,17 @@ export const limits = {
     upload: 100 * MB,
   },
 
-  /** Requests a minute; beyond it 429 `ERR_TOO_MANY_REQUESTS`. Settings can change them. */
+  /** Requests per minute; beyond it 429 `ERR_TOO_MANY_REQUESTS`. Settings can change them. */
   requestsPerMinute: {
-    /** Connecting, creating and deleting users, creating, joining and leaving groups; of one app together. */
+    /** Logging in, creating and deleting users, creating, joining and leaving groups; per app. */
     core: 10_000,
-    /** Everything else; of one app together. */
+    /** Everything else; per app. */
     standard: 20_000,
-    /** Data import; of one app together. */
+    /** Data import; per app. */
     import: 60,
-    /** Sending messages, of one user. */
+    /** Sending messages; per user. */
     sendPerUser: 30,
-    /** Marking conversations as unread, of one user. */
+    /** Marking conversations as unread; per user. */
     markUnreadPerUser: 5,
   },
 
@@ -150,13 +150,13 @@ export const limits = {
     idLength: 50,
     nameLength: 50,
     urlLength: 255,
-    /** Characters of the user name of basic auth: letters and digits. */
+    /** Characters of the basic auth user name: letters and digits. */
     usernameLength: 50,
-    /** Characters of the password of basic auth: letters and digits. */
+    /** Characters of the basic auth password: letters and digits. */
     passwordLength: 100,
-    /** Seconds within which a receiver must answer. */
+    /** Seconds within which the endpoint must respond. */
     timeoutSeconds: 2,
-    /** Seconds between attempts with `retryOnFailure`; the first two are those of the contract. A setting. */
+    /** Seconds between attempts with `retryOnFailure`; the first two are set by the contract. A setting can change them. */
     retryDelaysSeconds: [10, 30, 300, 1800, 7200, 18_000, 36_000, 36_000],
   },
 
@@ -167,30 +167,30 @@ export const limits = {
     descriptionLength: 255,
     filtersPerRule: 10,
     conditionsPerRule: 10,
-    /** Rules of one app, beside those that it starts with. */
+    /** Rules of one app, besides the predefined ones. */
     rulesPerApp: 25,
-    /** Lists of one app, beside those that it starts with. */
+    /** Lists of one app, besides the predefined ones. */
     listsPerApp: 25,
     /** Bytes of a CSV file of terms. */
     csvBytes: MB,
     /** Characters of one term of a list. */
     termLength: 100,
-    /** Messages that go along as context to an engine. */
+    /** Messages sent to an engine as context. */
     contextMessages: 50,
-    /** Reasons for flagging, of one app, beside those that it starts with. */
+    /** Reasons for flagging of one app, besides the predefined ones. */
     reasonsPerApp: 5,
   },
 
   notifications: {
-    /** Members of the largest group that is notified, by channel. */
+    /** Members of the largest group that gets notifications, by channel. */
     groupSize: { push: 1000, email: 30, sms: 30 },
-    /** Active push tokens of one user; each auth token has one at most. */
+    /** Active push tokens of one user; each auth token has at most one. */
     pushTokensPerUser: 100,
     /** Characters of a push token. */
     pushTokenLength: 4096,
     /** Characters of one SMS; longer texts are split. */
     smsLength: 160,
-    /** Least seconds between two e-mails, or two SMS, to one user. */
+    /** Minimum seconds between two e-mails, or two SMS, to one user. */
     secondsBetween: 60,
   },
 } as const

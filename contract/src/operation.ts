@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 
-/** Areas of the contract, named as in its documentation; they become the tags of the OpenAPI document. */
+/** Areas of the contract, with the names of its documentation. They are the tags of the OpenAPI document. */
 export type Area =
   | 'API Keys'
   | 'Auth Tokens'
@@ -23,8 +23,8 @@ export type Area =
   | 'Webhooks'
 
 /**
- * Who may call an operation. A fullAccess API key may call all of them; `authOnly` opens one to authOnly keys,
- * `user` to front ends that come with a user's token instead of a key.
+ * Who may call an operation. A fullAccess API key may call every operation; `authOnly` also admits authOnly keys,
+ * `user` also front ends that send a user's auth token instead of a key.
  */
 export interface Access {
   readonly authOnly?: boolean
@@ -32,20 +32,20 @@ export interface Access {
 }
 
 /**
- * What the header `onBehalfOf` (uid of the acting user, beside an API key) means to an operation:
- * `required` (400 without it), `optional` (without it the app itself acts), `ignored`.
+ * How an operation uses the header `onBehalfOf` (uid of the acting user, sent with an API key): `required` (400
+ * without it), `optional` (without it the app itself acts) or `ignored`.
  */
 export type OnBehalfOf = 'required' | 'optional' | 'ignored'
 
-/** The group of requests that a rate limit counts together. */
+/** The group of requests that share one rate limit. */
 export type RateLimitClass = 'core' | 'standard' | 'import'
 
-/** What is counted for each acting user besides. */
+/** Rate limits that also apply per acting user. */
 export type UserRateLimit = 'sendPerUser' | 'markUnreadPerUser'
 
 /**
- * One operation of the contract, declared once as data. Route, validation, serialisation, OpenAPI entry, permission
- * class and the conformance test all come from it; nothing describes the API a second time.
+ * One operation of the contract, declared once as data. Route, validation, serialisation, OpenAPI entry, permissions
+ * and the conformance test are all derived from it; nothing else describes the API.
  */
 export interface Operation<
   Params extends TObject = TObject,
@@ -64,22 +64,22 @@ export interface Operation<
   readonly deprecated?: boolean
   readonly access: Access
   readonly onBehalfOf: OnBehalfOf
-  /** Path parameters; every one named in `path`. */
+  /** Path parameters: exactly those named in `path`. */
   readonly params: Params
   readonly query: Query
-  /** Request headers of the operation's own, beside those of every request. */
+  /** Request headers of this operation, besides those common to all. */
   readonly headers?: TObject
-  /** JSON body; absent where the operation takes none. An absent or empty body counts as `{}`. */
+  /** JSON body; absent if the operation takes none. A missing or empty body counts as `{}`. */
   readonly body?: Body
-  /** The whole JSON answer, envelope included: `{data, meta?, cursor?}`. */
+  /** The whole JSON response, including the envelope: `{data, meta?, cursor?}`. */
   readonly answer: Answer
-  /** Error codes that this operation adds to those that every operation can give. */
+  /** Error codes of this operation, besides those that every operation can return. */
   readonly errors: readonly ErrorCode[]
   readonly rateLimit: RateLimitClass
   readonly userRateLimit?: UserRateLimit
-  /** Also takes `multipart/form-data`: the fields as body, with files up to 100 MB. */
+  /** Also accepts `multipart/form-data`: the body as fields, with files of up to 100 MB. */
   readonly takesFiles?: boolean
-  /** Largest accepted body in bytes; 1 MB where nothing is said. */
+  /** Largest accepted body in bytes; 1 MB by default. */
   readonly bodyLimit?: number
 }
 
@@ -91,7 +91,7 @@ export type HeadersOf<O extends Operation> = O extends { headers: infer Headers 
 export type BodyOf<O extends Operation> = O extends { body: infer Body extends TSchema } ? Static<Body> : undefined
 export type AnswerOf<O extends Operation> = Static<O['answer']>
 
-/** Declares an operation; only pins the type, so that handlers get typed input and must give a typed answer. */
+/** Declares an operation. Only fixes its type, so that handlers get typed input and must return a typed result. */
 export function defineOperation<const O extends Operation>(operation: O): O {
   return operation
 }

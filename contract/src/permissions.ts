@@ -22,7 +22,7 @@ export type { GroupScope, PermissionValue } from './permissions/kinds.ts'
 export type RolePermissionKey = keyof typeof roleTable
 export type ScopePermissionKey = keyof typeof scopeTable
 
-/** A permission as `GET .../permissions` describes it, but for its times and what it is set to. */
+/** A permission as `GET .../permissions` describes it, without its times and its current value. */
 export interface PermissionDefinition {
   readonly id: string
   readonly type: 'role' | 'scope'
@@ -33,25 +33,25 @@ export interface PermissionDefinition {
   readonly defaultValue: PermissionValue
 }
 
-/** Every permission that a role can be given, by id. */
+/** Every permission that a role can have, by id. */
 export const rolePermissions: ReadonlyMap<string, PermissionDefinition> = defineAll('role', roleTable)
 
-/** Every permission that a scope of a group can be given, by id; the definitions differ in their defaults. */
+/** Every permission that a scope of a group can have, by id; the scopes differ in their defaults. */
 export const scopePermissions: Readonly<Record<GroupScope, ReadonlyMap<string, PermissionDefinition>>> = {
   admin: defineAll('scope', scopeTable, deniedByDefault.admin),
   moderator: defineAll('scope', scopeTable, deniedByDefault.moderator),
   participant: defineAll('scope', scopeTable, deniedByDefault.participant),
 }
 
-/** What holds for a scope of a group as long as nothing is set. */
+/** The default of a permission for a scope of a group. */
 export function defaultScopePermission(key: ScopePermissionKey, scope: GroupScope): PermissionValue {
   return deniedByDefault[scope].includes(key) ? 'deny' : scopeTable[key][1].defaultValue
 }
 
 /**
- * Says why a permission cannot be set, or nothing where it can: the key must exist, and the value must be one that it
- * takes. List keys take an array of strings, or a string with one value or several joined by commas; the others one
- * of their strings. Values are kept in the form given.
+ * Returns why a permission cannot be set, or undefined if it can: the key must exist, and it must take the value. List
+ * keys take an array of strings, or a string with one or several values separated by commas; the others take one of
+ * their values. Values are stored in the form given.
  */
 export function checkPermissionValue(type: 'role' | 'scope', key: string, value: unknown): string | undefined {
   const table: Readonly<Record<string, PermissionRow>> = type === 'role' ? roleTable : scopeTable

@@ -9,8 +9,8 @@ export interface PublicOperation {
 }
 
 /**
- * Every operation of the public v3 contract, by area: what completeness is measured against. Whether one is served is
- * told by the declarations; `docs/compatibility.md` is made of both.
+ * Every operation of the public v3 contract, by area. The declarations show which of them are served;
+ * `docs/compatibility.md` is generated from both.
  */
 export const publicOperations: readonly PublicOperation[] = [
   { id: 'create-apikey', area: 'API Keys', method: 'POST', path: '/apikeys' },

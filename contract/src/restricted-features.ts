@@ -1,10 +1,10 @@
 import type { GovernedOperations } from './governance.ts'
 
-/** Something that a role can be forbidden as a whole, as the list of restrictions describes it. */
+/** A feature that can be restricted for a role, as the list of restrictions describes it. */
 export interface RestrictedFeature extends GovernedOperations {
   readonly title: string
   readonly description: string
-  /** The route of the contract that it guards, below the host; placeholders in double braces. */
+  /** The route of the contract that it controls, without the host; placeholders in double braces. */
   readonly path: string
 }
 
@@ -19,17 +19,17 @@ type FeatureRow = readonly [
 ]
 
 /**
- * Every feature that can be restricted (FACTS 7.2), the older way to deny things to a role. Where no operation stands
- * behind one (calls, and what the contract names but does not describe), the restriction is kept and listed.
+ * Every feature that can be restricted: the older way to deny things to a role. If a feature has no operation here
+ * (calls, and what the contract names but does not describe), the restriction is only stored and listed.
  */
 const table = {
   // Users
   listUsers: ['List users', 'A user may list users', '/v3/users', ['list-users']],
   getUser: ['Get a user', 'A user may read the profile of a user', '/v3/users/{{uid}}', ['get-user']],
-  getMyDetails: ['Get own profile', 'A user may read his own profile', '/v3/me', ['get-me']],
+  getMyDetails: ['Get own profile', 'A user may read their own profile', '/v3/me', ['get-me']],
   updateAuthToken: [
     'Update own auth token',
-    'A user may tell the device and app that his auth token is used on, as front ends do at login',
+    'A user may set the device and app that their auth token is used on, as front ends do at login',
     '/v3/me',
     ['update-authtoken'],
     ['update-me'],
@@ -40,7 +40,7 @@ const table = {
   unblockUser: ['Unblock users', 'A user may unblock users', '/v3/blockedusers', ['unblock-users-as-me']],
   getBlockedUsers: [
     'List blocked users',
-    'A user may list whom he has blocked',
+    'A user may list the users they have blocked',
     '/v3/blockedusers',
     ['list-users-blocked-by-me'],
   ],
@@ -57,8 +57,8 @@ const table = {
   ],
   deleteGroup: ['Delete a group', 'A user may delete a group', '/v3/groups/{{guid}}', ['delete-group']],
   patchOwner: [
-    'Pass on a group',
-    'An owner may pass on his ownership of a group',
+    'Transfer a group',
+    'An owner may transfer the ownership of a group',
     '/v3/groups/{{guid}}/owner',
     ['pass-on-group-ownership'],
   ],
@@ -75,7 +75,7 @@ const table = {
   ],
   massMemberOperate: [
     'Add and ban several at once',
-    'An owner or admin may add members and ban users by lists',
+    'An owner or admin may add members and ban users in bulk',
     '/v3/groups/{{guid}}/members',
     ['put-group-members'],
     ['add-group-members'],
@@ -108,7 +108,7 @@ const table = {
   ],
   unban: [
     'Unban a user',
-    'An owner, admin or moderator may lift a ban from a group',
+    'An owner, admin or moderator may unban a user from a group',
     '/v3/groups/{{guid}}/bannedusers/{{uid}}',
     ['unban-group-user'],
   ],
@@ -128,10 +128,15 @@ const table = {
     [],
     ['send-message', 'send-thread-message'],
   ],
-  listMessages: ['List messages', 'A user may list messages of all his talks', '/v3/messages', ['list-all-messages']],
+  listMessages: [
+    'List messages',
+    'A user may list the messages of all their conversations',
+    '/v3/messages',
+    ['list-all-messages'],
+  ],
   getUserMessages: [
     'List messages with a user',
-    'A user may list the messages of a one-to-one talk',
+    'A user may list the messages of a one-to-one conversation',
     '/v3/users/{{uid}}/messages',
     ['user-list-user-messages'],
   ],
@@ -143,7 +148,7 @@ const table = {
   ],
   listThreadedMessages: [
     'List a thread',
-    'A user may list the replies of a thread, and his threads',
+    'A user may list the replies of a thread, and their threads',
     '/v3/messages/{{id}}/thread',
     ['list-all-thread-messages', 'list-all-threads', 'list-user-threads', 'list-group-threads'],
   ],
@@ -164,19 +169,19 @@ const table = {
   // Conversations
   listConversations: [
     'List conversations',
-    'A user may list his conversations',
+    'A user may list their conversations',
     '/v3/conversations',
     ['list-all-conversations'],
   ],
   getConversation: [
     'Get a conversation',
-    'A user may read one of his conversations',
+    'A user may read one of their conversations',
     '/v3/users/{{uid}}/conversation',
     ['get-conversation', 'get-user-conversations', 'get-group-conversations'],
   ],
   deleteConversationForUser: [
     'Delete a conversation',
-    'A user may delete a conversation for himself',
+    'A user may delete a conversation for themselves',
     '/v3/users/{{uid}}/conversation',
     ['reset-user-conversation', 'reset-group-conversation', 'delete-conversation'],
   ],
@@ -202,12 +207,12 @@ export const restrictedFeatures: ReadonlyMap<FeatureKey, RestrictedFeature> = ne
   ),
 )
 
-/** The key as answers show it. */
+/** The key as responses show it. */
 export function featureName(key: FeatureKey): string {
   return prefix + key
 }
 
-/** Reads a key that came with or without its prefix; undefined where there is no such feature. */
+/** Reads a key with or without its prefix; undefined if there is no such feature. */
 export function readFeature(sent: string): FeatureKey | undefined {
   const key = sent.startsWith(prefix) ? sent.slice(prefix.length) : sent
   return Object.hasOwn(table, key) ? (key as FeatureKey) : undefined

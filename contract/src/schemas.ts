@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 
-/** A free JSON object: kept and answered as it was sent. */
+/** Any JSON object: stored and returned as it was sent. */
 export const JsonObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
 
 /** Epoch seconds in a request: an integer, or the same as a decimal string. */
@@ -21,7 +21,7 @@ export const MessageIdIn = Type.Unsafe<number | string>({
   description: 'Message id, as an integer or a decimal string',
 })
 
-/** uid, guid or role id as a request gives it; stored and compared in lower case. */
+/** uid, guid or role id in a request; stored and compared in lower case. */
 export const IdIn = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
 
 /** `avatar`, `icon`, `link`: an absolute URL of at most 3,000 characters; the image itself is not stored. */
@@ -31,7 +31,7 @@ export const NameIn = Type.String({ minLength: 1, maxLength: 100 })
 
 export const TagsIn = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 25 })
 
-/** One of the given strings, as a plain JSON Schema enum (one validation error instead of one for each choice). */
+/** One of the given strings, as a plain JSON Schema enum (one validation error instead of one per choice). */
 export function oneOf<const Values extends readonly string[]>(...values: Values) {
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values] })
 }
@@ -42,7 +42,7 @@ export const ReceiverType = oneOf('user', 'group')
 
 const Epoch = Type.Integer({ description: 'Epoch seconds' })
 
-/** A user as answers show it; optional fields are left out where there is nothing to say. */
+/** A user in a response; optional fields are left out if they have no value. */
 export const User = Type.Object(
   {
     uid: Type.String(),
@@ -68,7 +68,7 @@ export const User = Type.Object(
 )
 export type User = Static<typeof User>
 
-/** A group as answers show it; `scope`, `joinedAt`, `hasJoined`, `isBanned` are the viewer's. */
+/** A group in a response; `scope`, `joinedAt`, `hasJoined`, `isBanned` refer to the viewer. */
 export const Group = Type.Object(
   {
     guid: Type.String(),
@@ -95,8 +95,8 @@ export const Group = Type.Object(
 export type Group = Static<typeof Group>
 
 /**
- * A message as answers show it. `data` is what was sent plus `entities` (sender and receiver, or `by`, `on`, `for` of
- * an action). `id` and `parentId` are decimal strings.
+ * A message in a response. `data` is what was sent plus `entities` (sender and receiver; for an action `by`, `on` and
+ * `for`). `id` and `parentId` are decimal strings.
  */
 export const Message = Type.Object(
   {
@@ -143,7 +143,7 @@ export const Message = Type.Object(
 )
 export type Message = Static<typeof Message>
 
-/** A conversation from one user's side. */
+/** A conversation as one of its participants sees it. */
 export const Conversation = Type.Object(
   {
     conversationId: Type.String(),
@@ -161,7 +161,7 @@ export const Conversation = Type.Object(
 )
 export type Conversation = Static<typeof Conversation>
 
-/** `meta.pagination` of page lists; `total` is the true total. */
+/** `meta.pagination` of page lists; `total` is exact. */
 export const PageMeta = Type.Object({
   pagination: Type.Object({
     total: Type.Integer(),
@@ -173,7 +173,7 @@ export const PageMeta = Type.Object({
 })
 export type PageMeta = Static<typeof PageMeta>
 
-/** `cursor` beside `meta` of page lists: where a client that syncs by `updatedAt` goes on. */
+/** `cursor`, next to `meta`, in page lists: where a client that syncs by `updatedAt` continues. */
 export const UpdatedAtCursor = Type.Object({ updatedAt: Epoch, affix: oneOf('append', 'prepend') })
 
 const MessageCursor = Type.Object({
@@ -184,8 +184,8 @@ const MessageCursor = Type.Object({
 })
 
 /**
- * `meta` of cursor lists. Front ends of earlier versions wait for `cursor` and `pagination` on every page, also where
- * there is nothing to go on with; `total_pages` would tell them that there is no more.
+ * `meta` of cursor lists. Older front ends expect `cursor` and `pagination` on every page, even on the last one. There
+ * is no `total_pages`, since it would make them stop.
  */
 export const CursorMeta = Type.Object({
   previous: Type.Optional(MessageCursor),
@@ -196,25 +196,25 @@ export const CursorMeta = Type.Object({
 })
 export type CursorMeta = Static<typeof CursorMeta>
 
-/** Answer of deletions and marks. */
+/** Response to deletions and marks. */
 export const Outcome = Type.Object({ success: Type.Boolean(), message: Type.String() })
 
-/** One entity in the envelope: `{"data": ...}`. */
+/** The envelope of one entity: `{"data": ...}`. */
 export function enveloped<T extends TSchema>(data: T) {
   return Type.Object({ data })
 }
 
-/** A page list in the envelope: `{"data": [...], "meta": {"pagination": ...}, "cursor"?: ...}`. */
+/** The envelope of a page list: `{"data": [...], "meta": {"pagination": ...}, "cursor"?: ...}`. */
 export function pageOf<T extends TSchema>(item: T) {
   return Type.Object({ data: Type.Array(item), meta: PageMeta, cursor: Type.Optional(UpdatedAtCursor) })
 }
 
-/** A cursor list in the envelope: `{"data": [...], "meta": {"current": ...}}`. */
+/** The envelope of a cursor list: `{"data": [...], "meta": {"current": ...}}`. */
 export function cursorPageOf<T extends TSchema>(item: T) {
   return Type.Object({ data: Type.Array(item), meta: CursorMeta })
 }
 
-/** Query parameters of page lists: `page` (from 1) and `perPage`, also spelled `per_page` (1 to `max`). */
+/** Query parameters of page lists: `page` (from 1) and `perPage` or `per_page` (1 to `max`). */
 export function pageQuery(max = 1000) {
   return {
     page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),

@@ -2,34 +2,34 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Conversation, IdIn, JsonObject, Message, MessageIdIn, oneOf, ReceiverType, User } from './schemas.ts'
 
 /**
- * The frames of the socket: one JSON object each, as text. Clients say who they are in the first one; what happens is
- * told from then on. The AsyncAPI document and the checks of what clients send are made from these declarations.
+ * The frames of the socket: each one JSON object, as text. Clients authenticate with the first frame and then receive
+ * events. The AsyncAPI document and the validation of frames from clients are derived from these declarations.
  */
 
-/** Paths on which a socket opens, on the port of the REST operations. */
+/** Paths of the socket, on the same port as the REST operations. */
 export const socketPaths = ['/', '/v3', '/v3.0'] as const
 
-/** Why a socket was closed by the service. Codes below 4000 are those of RFC 6455, the others are this service's own. */
+/** Why the service closed a socket. Codes below 4000 are from RFC 6455, the others are defined by this service. */
 export const socketCloses = {
   binary: { code: 1003, meaning: 'A frame was not text.' },
-  notJson: { code: 1007, meaning: 'A frame was not one JSON object.' },
-  tooBig: { code: 1009, meaning: 'A frame was larger than frames may be.' },
-  restart: { code: 1012, meaning: 'The service stops or starts anew. Connect again.' },
-  tryAgain: { code: 1013, meaning: 'Something may have been missed. Connect again and list what is new.' },
-  notAuthenticated: { code: 4401, meaning: 'The first frame was no auth frame, or its token is not valid.' },
-  sessionEnded: { code: 4403, meaning: 'The token was dropped, or its user was deactivated or deleted.' },
-  authTimeout: { code: 4408, meaning: 'No auth frame came in time.' },
-  replaced: { code: 4409, meaning: 'The user has as many newer sockets as one may have.' },
-  idle: { code: 4410, meaning: 'Nothing was heard from the client for too long, not even an answer to a ping.' },
-  tooSlow: { code: 4413, meaning: 'The client reads more slowly than frames are sent to it.' },
-  tooFast: { code: 4429, meaning: 'The client sends more frames than one may, or its app makes too many requests.' },
+  notJson: { code: 1007, meaning: 'A frame was not a JSON object.' },
+  tooBig: { code: 1009, meaning: 'A frame was too large.' },
+  restart: { code: 1012, meaning: 'The service is stopping or restarting. Reconnect.' },
+  tryAgain: { code: 1013, meaning: 'Events may have been missed. Reconnect and list what is new.' },
+  notAuthenticated: { code: 4401, meaning: 'The first frame was not an auth frame, or its token is not valid.' },
+  sessionEnded: { code: 4403, meaning: 'The token was deleted, or its user was deactivated or deleted.' },
+  authTimeout: { code: 4408, meaning: 'No auth frame arrived in time.' },
+  replaced: { code: 4409, meaning: 'The user has opened too many newer sockets.' },
+  idle: { code: 4410, meaning: 'The client sent nothing for too long, not even a pong.' },
+  tooSlow: { code: 4413, meaning: 'The client reads frames too slowly.' },
+  tooFast: { code: 4429, meaning: 'The client sends too many frames, or its app makes too many requests.' },
 } as const
 
 export type SocketClose = keyof typeof socketCloses
 
 const DeviceId = Type.String({
   maxLength: 1000,
-  description: 'One for each device or browser tab: header `resource` of its REST calls',
+  description: 'One per device or browser tab; the same as the header `resource` of its REST requests',
 })
 const AppId = Type.String({ maxLength: 100 })
 const Epoch = Type.Integer({ description: 'Epoch seconds' })
@@ -37,7 +37,7 @@ const Epoch = Type.Integer({ description: 'Epoch seconds' })
 export const presenceSubscriptions = ['ALL_USERS', 'FRIENDS', 'ROLES', 'NONE'] as const
 export type PresenceSubscription = (typeof presenceSubscriptions)[number]
 
-/** A user as frames show him: nothing of his metadata or tags. */
+/** A user in frames: without metadata and tags. */
 export const SocketUser = Type.Object(
   {
     uid: User.properties.uid,
@@ -62,7 +62,7 @@ export const AuthFrame = Type.Object({
   appId: Type.Optional(AppId),
   deviceId: Type.Optional(DeviceId),
   sender: Type.Optional(
-    Type.String({ maxLength: 100, description: 'uid of the token; refused when it is of another' }),
+    Type.String({ maxLength: 100, description: 'uid of the user; refused if the token belongs to another user' }),
   ),
   body: Type.Object({
     auth: Type.String({ minLength: 1, maxLength: 1000, description: 'The auth token (`jwt` of PUT /me)' }),
@@ -71,13 +71,13 @@ export const AuthFrame = Type.Object({
       Type.Unsafe<PresenceSubscription>({
         type: 'string',
         enum: [...presenceSubscriptions],
-        description: 'Whose coming and going is told; NONE where it is left out',
+        description: 'Whose presence to receive; NONE by default',
       }),
     ),
-    roles: Type.Optional(Type.Array(IdIn, { maxItems: 25, description: 'With ROLES: which' })),
+    roles: Type.Optional(Type.Array(IdIn, { maxItems: 25, description: 'With ROLES: the roles' })),
     hideMessagesFromBlockedUsers: Type.Optional(
       Type.Boolean({
-        description: 'In groups, tell nothing of users whom this one has blocked; as the filter of lists',
+        description: 'Leave out group messages of users blocked by this user, like the filter of message lists',
       }),
     ),
     params: Type.Optional(
@@ -109,7 +109,7 @@ export const TypingFrameIn = Type.Object({
   body: Type.Object({ action: oneOf('started', 'ended'), metadata: Type.Optional(JsonObject) }),
 })
 
-/** Stored as a mark up to the message. */
+/** Marks all messages up to this one; stored. */
 export const ReceiptsFrameIn = Type.Object({
   ...addressed,
   type: oneOf('receipts'),
@@ -117,7 +117,7 @@ export const ReceiptsFrameIn = Type.Object({
   body: Type.Object({ action: oneOf('delivered', 'read'), messageId: MessageIdIn }),
 })
 
-/** Passed on to those who are connected, never stored. */
+/** Sent to connected receivers, never stored. */
 export const TransientFrameIn = Type.Object({
   ...addressed,
   type: oneOf('transient_message'),
@@ -130,18 +130,18 @@ export type TransientFrameIn = Static<typeof TransientFrameIn>
 
 // What the service sends
 
-/** The answer to the first frame; any code but 200 is followed by a close. */
+/** The response to the first frame. After any code but 200 the socket is closed. */
 export const AuthAnswer = Type.Object({
   type: oneOf('auth'),
   body: Type.Object({
-    code: Type.String({ description: '200, or 400, 401, 503' }),
+    code: Type.String({ description: '200, 400, 401 or 503' }),
     status: Type.String({ description: 'OK, or the error code' }),
   }),
 })
 
 export const PongFrame = Type.Object({ action: oneOf('pong') })
 
-/** A client's frame that was not understood, or not allowed. The socket stays open. */
+/** A frame of the client was not valid or not allowed. The socket stays open. */
 export const ErrorFrame = Type.Object({
   type: oneOf('error'),
   body: Type.Object({
@@ -182,7 +182,7 @@ export const ReceiptsFrame = envelope(
   { messageSender: Type.Optional(Type.String({ description: 'uid' })) },
 )
 
-/** Goes to whoever asked for it, so it names no receiver. */
+/** Goes to everyone who subscribed to it, so it has no receiver. */
 export const PresenceFrame = Type.Object({
   appId: AppId,
   type: oneOf('presence'),
@@ -194,7 +194,7 @@ export const ReactionFrame = envelope(
   'reaction',
   Type.Object({
     action: oneOf('message_reaction_added', 'message_reaction_removed'),
-    id: Type.String({ description: 'Of the reaction' }),
+    id: Type.String({ description: 'Id of the reaction' }),
     messageId: Type.String(),
     reaction: Type.String(),
     uid: Type.String(),
@@ -203,7 +203,9 @@ export const ReactionFrame = envelope(
     conversationId: Type.String(),
     receiver: Type.String(),
     receiverType: ReceiverType,
-    parentId: Type.Optional(Type.String({ description: 'Where the message is a reply: the message that it answers' })),
+    parentId: Type.Optional(
+      Type.String({ description: 'If the message is a reply: the parent message of the thread' }),
+    ),
   }),
 )
 
@@ -249,25 +251,33 @@ export interface FrameDeclaration {
 }
 
 export const clientFrames: readonly FrameDeclaration[] = [
-  { name: 'auth', summary: 'Says who connects; the first frame', schema: AuthFrame },
+  { name: 'auth', summary: 'Authenticates the client; the first frame', schema: AuthFrame },
   { name: 'ping', summary: 'The heartbeat', schema: PingFrame },
-  { name: 'typing', summary: 'The user begins or stops typing', schema: TypingFrameIn },
-  { name: 'receipts', summary: 'Messages up to this one were delivered or read; stored', schema: ReceiptsFrameIn },
-  { name: 'transient', summary: 'Something for those who are connected; not stored', schema: TransientFrameIn },
+  { name: 'typing', summary: 'The user starts or stops typing', schema: TypingFrameIn },
+  {
+    name: 'receipts',
+    summary: 'Marks the messages up to this one as delivered or read; stored',
+    schema: ReceiptsFrameIn,
+  },
+  { name: 'transient', summary: 'A message to connected receivers; not stored', schema: TransientFrameIn },
 ]
 
 export const serverFrames: readonly FrameDeclaration[] = [
   { name: 'authAnswer', summary: 'Whether the login was accepted', schema: AuthAnswer },
-  { name: 'pong', summary: 'The answer to a ping', schema: PongFrame },
-  { name: 'message', summary: 'A new message, or an action: edited, deleted, group events', schema: MessageFrame },
-  { name: 'typingIndicator', summary: 'Somebody begins or stops typing', schema: TypingFrame },
-  { name: 'receipt', summary: 'Somebody got or read messages up to this one', schema: ReceiptsFrame },
-  { name: 'presence', summary: 'Somebody came or went', schema: PresenceFrame },
-  { name: 'reaction', summary: 'A reaction was given or taken back', schema: ReactionFrame },
+  { name: 'pong', summary: 'The response to a ping', schema: PongFrame },
+  { name: 'message', summary: 'A new message, or an action: an edit, a deletion, a group event', schema: MessageFrame },
+  { name: 'typingIndicator', summary: 'A user starts or stops typing', schema: TypingFrame },
+  { name: 'receipt', summary: 'A user received or read the messages up to this one', schema: ReceiptsFrame },
+  { name: 'presence', summary: 'A user came online or went offline', schema: PresenceFrame },
+  { name: 'reaction', summary: 'A reaction was added or removed', schema: ReactionFrame },
   { name: 'messagePin', summary: 'A message was pinned or unpinned', schema: MessagePinFrame },
-  { name: 'messageSave', summary: 'The user saved a message, or took it off the list', schema: MessageSaveFrame },
+  { name: 'messageSave', summary: 'The user saved a message, or removed a saved one', schema: MessageSaveFrame },
   { name: 'conversationPin', summary: 'The user pinned or unpinned a conversation', schema: ConversationPinFrame },
-  { name: 'interaction', summary: 'Somebody reached the goal of an interactive message', schema: InteractionFrame },
-  { name: 'transientMessage', summary: 'What another client sent to those who are connected', schema: TransientFrame },
+  { name: 'interaction', summary: 'A user reached the goal of an interactive message', schema: InteractionFrame },
+  {
+    name: 'transientMessage',
+    summary: 'A message that another client sent to connected receivers',
+    schema: TransientFrame,
+  },
   { name: 'error', summary: 'A frame of this client was refused', schema: ErrorFrame },
 ]

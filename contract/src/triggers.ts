@@ -13,7 +13,7 @@ export type TriggerCategory =
   | 'meeting'
   | 'moderation'
   | 'campaign'
-  /** Of the older envelope, `X-Webhook-Version: 1`. */
+  /** Part of the legacy envelope, `X-Webhook-Version: 1`. */
   | 'legacy'
 
 /** Descriptions by category and id. */
@@ -27,30 +27,30 @@ const descriptions = {
     message_delivered_to_all: 'a message was delivered to every member of its group',
     message_read_by_all: 'a message was read by every member of its group',
     message_reaction_added: 'somebody reacted to a message',
-    message_reaction_removed: 'a reaction was taken back',
+    message_reaction_removed: 'a reaction was removed',
     user_mentioned: 'a user was mentioned in a message',
   },
   user: {
     user_blocked: 'a user blocked another',
-    user_unblocked: 'a user lifted a block',
+    user_unblocked: 'a user unblocked another',
     user_connection_status_changed: 'a user came online or went offline',
   },
   group: {
     group_created: 'a group was created',
     group_updated: 'a group was changed',
     group_deleted: 'a group was deleted',
-    group_owner_transferred: 'a group passed to another owner',
+    group_owner_transferred: 'the ownership of a group was transferred',
     group_member_joined: 'a user joined a group',
     group_member_left: 'a member left a group',
     group_member_added: 'users were added to a group',
     group_member_kicked: 'members were removed from a group',
     group_member_banned: 'users were banned from a group',
-    group_member_unbanned: 'the ban of users was lifted',
+    group_member_unbanned: 'users were unbanned from a group',
     group_member_scope_changed: 'the scope of members was changed',
   },
   call: {
     call_initiated: 'a call is ringing',
-    call_started: 'a call began',
+    call_started: 'a call started',
     call_participant_joined: 'a user joined a call',
     call_participant_left: 'a user left a call',
     call_ended: 'a call ended',
@@ -60,7 +60,7 @@ const descriptions = {
     call_unanswered: 'a call was not answered',
   },
   meeting: {
-    meeting_started: 'a session began',
+    meeting_started: 'a session started',
     meeting_participant_joined: 'a user joined a session',
     meeting_participant_left: 'a user left a session',
     meeting_ended: 'a session ended',
@@ -69,9 +69,9 @@ const descriptions = {
   },
   moderation: {
     moderation_engine_approved: 'no rule objected to a message',
-    moderation_engine_blocked: 'a rule stopped a message',
-    moderation_engine_failed: 'an engine gave no usable verdict on a message',
-    moderation_manual_approved: 'a moderator released a stopped message',
+    moderation_engine_blocked: 'a rule blocked a message',
+    moderation_engine_failed: 'an engine could not decide on a message',
+    moderation_manual_approved: 'a moderator approved a blocked message',
   },
   campaign: {
     after_campaign_completed: 'a campaign was completed',
@@ -86,7 +86,7 @@ const descriptions = {
     after_push_notification_clicked: 'a push notification was clicked',
   },
   legacy: {
-    before_message: 'a message is about to be sent and may still be stopped',
+    before_message: 'a message is about to be sent and can still be rejected',
     after_message: 'a message was sent',
     user_connection_status_change: 'a user came online or went offline',
   },
@@ -95,12 +95,12 @@ const descriptions = {
 type ByCategory = typeof descriptions
 export type TriggerId = { [Category in TriggerCategory]: keyof ByCategory[Category] & string }[TriggerCategory]
 
-/** Every trigger, each id once. Calls, meetings and campaigns are outside this service: accepted, never fired. */
+/** Every trigger, each id once. Triggers of calls, meetings and campaigns are accepted but never fire. */
 export const triggers: readonly Trigger[] = Object.entries(descriptions).flatMap(([category, byId]) =>
   Object.entries(byId).map(([id, description]) => ({ id, category: category as TriggerCategory, description })),
 )
 
-/** The triggers that exist in the older envelope: three of its own and the two receipts, which it shares. */
+/** The triggers of the legacy envelope: three of its own, and the two receipts. */
 export const legacyTriggerIds: readonly TriggerId[] = [
   'before_message',
   'after_message',

@@ -20,10 +20,13 @@ const TokenParams = Type.Object({ uid: Type.String(), authToken: Type.String({ d
 
 /** Where a token is used. */
 const use = {
-  platform: Type.Optional(Type.String({ maxLength: 100, description: 'What it is used on, e.g. WEB' })),
+  platform: Type.Optional(Type.String({ maxLength: 100, description: 'Platform that it is used on, e.g. WEB' })),
   userAgent: Type.Optional(Type.String({ maxLength: 1000, description: 'Client that it is used from' })),
   appInfo: Type.Optional(
-    Type.Unsafe<Record<string, unknown>>({ ...JsonObject, description: 'About the front end; at most 5 KB of JSON' }),
+    Type.Unsafe<Record<string, unknown>>({
+      ...JsonObject,
+      description: 'About the app that uses it; at most 5 KB of JSON',
+    }),
   ),
 }
 
@@ -32,9 +35,9 @@ export const createAuthToken = defineOperation({
   id: 'create-authtoken',
   method: 'POST',
   path: '/users/{uid}/auth_tokens',
-  summary: 'Issue a token that logs a user in',
+  summary: 'Create an auth token for a user',
   description:
-    'Always a new one, with and without force. It does not expire; a user has 100 at most, and the oldest drop out.',
+    'Every call creates a new token, with or without force. Tokens do not expire. A user can have 100; a new token beyond that deletes the oldest.',
   access: { authOnly: true },
   params: UidParams,
   query: NoQuery,
@@ -52,7 +55,7 @@ export const listAuthTokens = defineOperation({
   id: 'list-authtokens',
   method: 'GET',
   path: '/users/{uid}/auth_tokens',
-  summary: "List a user's tokens, newest first",
+  summary: "List a user's auth tokens, newest first",
   params: UidParams,
   query: Type.Object(pageQuery()),
   answer: pageOf(AuthToken),
@@ -64,14 +67,14 @@ export const flushAuthTokens = defineOperation({
   id: 'flush-authtokens',
   method: 'DELETE',
   path: '/users/{uid}/auth_tokens',
-  summary: 'Log a user out everywhere: drop all his tokens',
+  summary: 'Delete all auth tokens of a user',
   params: UidParams,
   query: NoQuery,
   answer: enveloped(Outcome),
   errors: ['ERR_UID_NOT_FOUND'],
 })
 
-/** A token that exists and is another user's is refused as such; whoever asks has a fullAccess key. */
+/** A token of another user has an error of its own. This reveals nothing: the caller has a fullAccess key. */
 const ofOneToken = ['ERR_UID_NOT_FOUND', 'ERR_AUTH_TOKEN_NOT_FOUND', 'ERR_AUTHTOKEN_NOT_ACCESSIBLE'] as const
 
 export const getAuthToken = defineOperation({
@@ -79,7 +82,7 @@ export const getAuthToken = defineOperation({
   id: 'get-authtoken',
   method: 'GET',
   path: '/users/{uid}/auth_tokens/{authToken}',
-  summary: 'Read one token',
+  summary: 'Get an auth token',
   params: TokenParams,
   query: NoQuery,
   answer: enveloped(AuthToken),
@@ -91,7 +94,7 @@ export const updateAuthToken = defineOperation({
   id: 'update-authtoken',
   method: 'PUT',
   path: '/users/{uid}/auth_tokens/{authToken}',
-  summary: 'Record where a token is used',
+  summary: 'Update where an auth token is used',
   params: TokenParams,
   query: NoQuery,
   body: Type.Object(use),
@@ -104,7 +107,7 @@ export const deleteAuthToken = defineOperation({
   id: 'delete-authtoken',
   method: 'DELETE',
   path: '/users/{uid}/auth_tokens/{authToken}',
-  summary: 'Drop one token; it stops working at once',
+  summary: 'Delete an auth token',
   params: TokenParams,
   query: NoQuery,
   answer: enveloped(Outcome),

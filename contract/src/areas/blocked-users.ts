@@ -4,7 +4,7 @@ import { enveloped, IdIn, NoParams, NoQuery, oneOf, pageOf, pageQuery, UidParams
 
 const shared = { area: 'Blocked Users', rateLimit: 'standard' } as const
 
-/** What became of each uid. */
+/** The outcome for each uid. */
 export const OutcomeByUid = Type.Record(
   Type.String(),
   Type.Object({
@@ -18,11 +18,11 @@ const BlockBody = Type.Object({ blockedUids: Type.Array(IdIn, { minItems: 1, max
 
 const listQuery = Type.Object({
   direction: Type.Optional(oneOf('blockedByMe', 'hasBlockedMe', 'both')),
-  searchKey: Type.Optional(Type.String({ description: 'Beginning of a name or uid' })),
+  searchKey: Type.Optional(Type.String({ description: 'Start of the name or uid' })),
   ...pageQuery(),
 })
 
-/** Of any user, by an API key. */
+/** For any user, with an API key. */
 const ofUser = {
   ...shared,
   path: '/users/{uid}/blockedusers',
@@ -32,7 +32,7 @@ const ofUser = {
   errors: ['ERR_UID_NOT_FOUND'],
 } as const
 
-/** The acting user's own list, for front ends. */
+/** For the acting user, from front ends. */
 const own = {
   ...shared,
   path: '/blockedusers',
@@ -44,8 +44,7 @@ const own = {
 
 const block = {
   method: 'POST',
-  summary: 'Block users',
-  description: 'Blocks go one way and work both ways: no messages one-to-one in either direction.',
+  description: 'While one of two users blocks the other, neither can send the other one-to-one messages.',
   query: NoQuery,
   body: BlockBody,
   answer: enveloped(OutcomeByUid),
@@ -54,21 +53,45 @@ const block = {
 const unblock = {
   ...block,
   method: 'DELETE',
-  summary: 'Unblock users',
-  description: 'The blocks of others stay.',
+  description: 'Blocks by the other users stay in force.',
 } as const
 
 const list = {
   method: 'GET',
-  summary: 'List blocked users, newest block first',
-  description: 'Those that the user blocked; with direction also, or only, those who blocked him.',
+  description:
+    'By default the users whom this user blocked, newest block first. direction selects these, the users who blocked this user, or both.',
   query: listQuery,
   answer: pageOf(User),
 } as const
 
-export const blockUsers = defineOperation({ ...ofUser, ...block, id: 'block-users' })
-export const unblockUsers = defineOperation({ ...ofUser, ...unblock, id: 'unblock-users' })
-export const listBlockedUsers = defineOperation({ ...ofUser, ...list, id: 'list-blocked-users' })
-export const blockUsersAsMe = defineOperation({ ...own, ...block, id: 'block-users-as-me' })
-export const unblockUsersAsMe = defineOperation({ ...own, ...unblock, id: 'unblock-users-as-me' })
-export const listUsersBlockedByMe = defineOperation({ ...own, ...list, id: 'list-users-blocked-by-me' })
+export const blockUsers = defineOperation({ ...ofUser, ...block, id: 'block-users', summary: 'Block users for a user' })
+export const unblockUsers = defineOperation({
+  ...ofUser,
+  ...unblock,
+  id: 'unblock-users',
+  summary: 'Unblock users for a user',
+})
+export const listBlockedUsers = defineOperation({
+  ...ofUser,
+  ...list,
+  id: 'list-blocked-users',
+  summary: 'List the blocked users of a user',
+})
+export const blockUsersAsMe = defineOperation({
+  ...own,
+  ...block,
+  id: 'block-users-as-me',
+  summary: 'Block users as the acting user',
+})
+export const unblockUsersAsMe = defineOperation({
+  ...own,
+  ...unblock,
+  id: 'unblock-users-as-me',
+  summary: 'Unblock users as the acting user',
+})
+export const listUsersBlockedByMe = defineOperation({
+  ...own,
+  ...list,
+  id: 'list-users-blocked-by-me',
+  summary: "List the acting user's blocked users",
+})

@@ -29,27 +29,27 @@ export const listConversations = defineOperation({
   id: 'list-all-conversations',
   method: 'GET',
   path: '/conversations',
-  summary: 'List conversations, of the acting user or of everybody',
+  summary: 'List conversations',
   description:
-    'With onBehalfOf: his conversations, pinned ones first, then by last message, newest first. Without: every side of every conversation, by uid, then by last message; with unique=1 each conversation once.',
+    "With onBehalfOf: that user's conversations, pinned ones first, then by last message, newest first. Without: all conversations, each once for every participant, by uid, then by last message; with unique=1 only once.",
   onBehalfOf: 'optional',
   params: NoParams,
   query: Type.Object({
-    searchKey: Type.Optional(Type.String({ description: 'Part of the name of the user or group on the other side' })),
+    searchKey: Type.Optional(Type.String({ description: 'Part of the name of the other user or the group' })),
     conversationType: Type.Optional(oneOf('user', 'group')),
     withTags: Type.Optional(Type.Boolean()),
     tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
     withUserAndGroupTags: Type.Optional(Type.Boolean()),
     userTags: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
     groupTags: Type.Optional(Type.Array(Type.String(), { maxItems: 25 })),
-    unread: Type.Optional(Type.Boolean({ description: 'Leaves out those without unread messages' })),
+    unread: Type.Optional(Type.Boolean({ description: 'Only conversations with unread messages' })),
     includeBlockedUsers: Type.Optional(Type.Boolean()),
     withBlockedInfo: Type.Optional(Type.Boolean()),
     hideAgentic: Type.Optional(Type.Boolean()),
     onlyAgentic: Type.Optional(Type.Boolean()),
-    unique: Type.Optional(Type.Boolean({ description: 'For the app only: each conversation once' })),
+    unique: Type.Optional(Type.Boolean({ description: 'Without an acting user: list each conversation only once' })),
     useCursoredIndex: Type.Optional(
-      Type.Boolean({ description: 'Accepted; the list goes by pages with and without it' }),
+      Type.Boolean({ description: 'Accepted, without effect: the list is always paged' }),
     ),
     ...pageQuery(),
   }),
@@ -62,7 +62,7 @@ export const getConversation = defineOperation({
   id: 'get-conversation',
   method: 'GET',
   path: '/conversations/{conversationId}',
-  summary: 'Read a conversation by its id',
+  summary: 'Get a conversation by its ID',
   deprecated: true,
   onBehalfOf: 'required',
   params: Type.Object({ conversationId: Type.String() }),
@@ -76,7 +76,7 @@ export const getUserConversation = defineOperation({
   id: 'get-user-conversations',
   method: 'GET',
   path: '/users/{uid}/conversation',
-  summary: 'Read the conversation between the acting user and uid',
+  summary: 'Get the conversation with a user',
   onBehalfOf: 'required',
   params: UidParams,
   query: NoQuery,
@@ -89,7 +89,7 @@ export const getGroupConversation = defineOperation({
   id: 'get-group-conversations',
   method: 'GET',
   path: '/groups/{guid}/conversation',
-  summary: "Read the acting user's conversation with a group",
+  summary: 'Get the conversation with a group',
   onBehalfOf: 'required',
   params: GuidParams,
   query: NoQuery,
@@ -97,7 +97,7 @@ export const getGroupConversation = defineOperation({
   errors: groupErrors,
 })
 
-/** SPEC 4.1: the confirmation of the one-to-one marks is spelled with a capital M. */
+/** The contract spells the confirmation of the one-to-one marks with a capital M. */
 const UserMarked = enveloped(Type.Object({ success: Type.Boolean(), Message: Type.String() }))
 const GroupMarked = enveloped(Type.Object({ success: Type.Boolean(), message: Type.String() }))
 const MarkedUnread = enveloped(
@@ -127,8 +127,9 @@ export const markUserDelivered = defineOperation({
   id: 'mark-conversation-as-delivered',
   method: 'POST',
   path: '/users/{uid}/conversation/delivered',
-  summary: 'Mark what uid sent to the acting user as delivered',
-  description: 'Up to messageId, or everything. Never goes backwards; takes the same time for any number of messages.',
+  summary: 'Mark the messages from a user as delivered',
+  description:
+    'Marks what uid sent to the acting user, up to messageId, or all of it. An earlier mark is never moved back. Takes the same time for any number of messages.',
   answer: UserMarked,
 })
 
@@ -137,7 +138,7 @@ export const markUserRead = defineOperation({
   id: 'mark-conversation-as-read',
   method: 'POST',
   path: '/users/{uid}/conversation/read',
-  summary: 'Mark what uid sent to the acting user as read',
+  summary: 'Mark the messages from a user as read',
   answer: UserMarked,
 })
 
@@ -147,8 +148,9 @@ export const markUserUnread = defineOperation({
   userRateLimit: 'markUnreadPerUser',
   method: 'DELETE',
   path: '/users/{uid}/conversation/read',
-  summary: 'Mark messages from uid as unread again',
-  description: 'messageId and all after it; without it the newest message of the other side. Receipts stay.',
+  summary: 'Mark the messages from a user as unread',
+  description:
+    'Marks messageId and everything after it; without messageId, the newest message of the other user. Receipts do not change.',
   answer: MarkedUnread,
 })
 
@@ -157,7 +159,7 @@ export const markGroupDelivered = defineOperation({
   id: 'mark-group-conversation-as-delivered',
   method: 'POST',
   path: '/groups/{guid}/conversation/delivered',
-  summary: "Mark the group's messages as delivered to the acting user",
+  summary: 'Mark the messages of a group as delivered',
   answer: GroupMarked,
 })
 
@@ -166,7 +168,7 @@ export const markGroupRead = defineOperation({
   id: 'mark-group-conversation-as-read',
   method: 'POST',
   path: '/groups/{guid}/conversation/read',
-  summary: "Mark the group's messages as read by the acting user",
+  summary: 'Mark the messages of a group as read',
   answer: GroupMarked,
 })
 
@@ -176,7 +178,7 @@ export const markGroupUnread = defineOperation({
   userRateLimit: 'markUnreadPerUser',
   method: 'DELETE',
   path: '/groups/{guid}/conversation/read',
-  summary: "Mark the group's messages as unread again for the acting user",
+  summary: 'Mark the messages of a group as unread',
   answer: MarkedUnread,
 })
 
@@ -187,7 +189,7 @@ export const updateUserConversation = defineOperation({
   id: 'update-user-conversation',
   method: 'PUT',
   path: '/users/{uid}/conversation',
-  summary: "Set the acting user's tags of his conversation with uid",
+  summary: 'Set the tags of the conversation with a user',
   onBehalfOf: 'required',
   params: UidParams,
   query: NoQuery,
@@ -201,7 +203,7 @@ export const updateGroupConversation = defineOperation({
   id: 'update-group-conversation',
   method: 'PUT',
   path: '/groups/{guid}/conversation',
-  summary: "Set the acting user's tags of his conversation with a group",
+  summary: 'Set the tags of the conversation with a group',
   onBehalfOf: 'required',
   params: GuidParams,
   query: NoQuery,
@@ -215,9 +217,9 @@ export const resetUserConversation = defineOperation({
   id: 'reset-user-conversation',
   method: 'DELETE',
   path: '/users/{uid}/conversation',
-  summary: 'Clear the conversation with uid for the acting user',
+  summary: 'Clear the conversation with a user, for the acting user',
   description:
-    'Hides the history up to now from him and takes the conversation out of his list until the next message; preserveOrder keeps its place. deleteMessagesPermanently removes the messages for both sides when an API key asks, and only hides them when a token does.',
+    'Hides the messages up to now from the acting user, and removes the conversation from their list until the next message; with preserveOrder it keeps its place. deleteMessagesPermanently deletes the messages for both users if sent with an API key; with an auth token it only hides them.',
   onBehalfOf: 'required',
   params: UidParams,
   query: NoQuery,
@@ -234,7 +236,7 @@ export const resetGroupConversation = defineOperation({
   id: 'reset-group-conversation',
   method: 'DELETE',
   path: '/groups/{guid}/conversation',
-  summary: 'Clear the conversation with a group for the acting user',
+  summary: 'Clear the conversation with a group, for the acting user',
   onBehalfOf: 'required',
   params: GuidParams,
   query: NoQuery,
@@ -248,8 +250,9 @@ export const deleteConversation = defineOperation({
   id: 'delete-conversation',
   method: 'DELETE',
   path: '/conversations/{conversationId}',
-  summary: 'Delete a conversation and its messages for every user',
-  description: 'In groups for admins. Not for front ends: they clear their own side.',
+  summary: 'Delete a conversation and its messages for everyone',
+  description:
+    'In groups only for admins. Not available with auth tokens: users can only clear a conversation for themselves.',
   deprecated: true,
   access: {},
   onBehalfOf: 'required',
@@ -276,7 +279,7 @@ export const listAppPinnedConversations = defineOperation({
   id: 'list-global-pinned-conversations',
   method: 'GET',
   path: '/conversations/pinned',
-  summary: 'List the conversations pinned on top for every user, in display order',
+  summary: 'List the conversations pinned for everyone',
   onBehalfOf: 'ignored',
   params: NoParams,
   query: NoQuery,
@@ -289,7 +292,7 @@ export const replaceAppPinnedConversations = defineOperation({
   id: 'replace-global-pinned-conversations',
   method: 'PUT',
   path: '/conversations/pinned',
-  summary: 'Replace the list of conversations pinned for every user',
+  summary: 'Set the conversations pinned for everyone',
   access: {},
   onBehalfOf: 'ignored',
   params: NoParams,
@@ -327,7 +330,7 @@ export const pinUserConversation = defineOperation({
   ...userPin,
   id: 'pin-user-conversation',
   method: 'POST',
-  summary: "Pin the conversation with uid on top of the acting user's list",
+  summary: 'Pin the conversation with a user, for the acting user',
   errors: [...userErrors, ...pinErrors],
 })
 
@@ -335,7 +338,7 @@ export const unpinUserConversation = defineOperation({
   ...userPin,
   id: 'unpin-user-conversation',
   method: 'DELETE',
-  summary: "Drop the acting user's pin of the conversation with uid",
+  summary: 'Unpin the conversation with a user, for the acting user',
   errors: [...userErrors, 'ERR_SYSTEM_PINNED_CONVERSATION'],
 })
 
@@ -343,7 +346,7 @@ export const pinGroupConversation = defineOperation({
   ...groupPin,
   id: 'pin-group-conversation',
   method: 'POST',
-  summary: "Pin the conversation with a group on top of the acting user's list",
+  summary: 'Pin the conversation with a group, for the acting user',
   errors: [...groupErrors, ...pinErrors],
 })
 
@@ -351,6 +354,6 @@ export const unpinGroupConversation = defineOperation({
   ...groupPin,
   id: 'unpin-group-conversation',
   method: 'DELETE',
-  summary: "Drop the acting user's pin of the conversation with a group",
+  summary: 'Unpin the conversation with a group, for the acting user',
   errors: [...groupErrors, 'ERR_SYSTEM_PINNED_CONVERSATION'],
 })

@@ -15,11 +15,11 @@ const shared = {
   bodyLimit: limits.bodyBytes.import,
 } as const
 
-const aboutAnswers = `Each record is checked and stored alone: one that is refused does not stop the others, and the answer is a 200 with an outcome for every record. Records of a map are answered under their key as sent, records of an array under their own id as sent, or under "[<place>]" (from 0) where a record has no id or one that an earlier record of the array has. At most ${limits.importRecords} records a request, where the deployment has set no other figure. What is there already is refused and left as it is, so an import can be run again. Times are epoch seconds, as integers or decimal strings; 0 where a time is optional means none.`
+const aboutAnswers = `Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have ${limits.importRecords} records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none.`
 
 /**
- * The records of a request: a map by id, or an array. Loose on purpose, and not required: each record is checked alone,
- * and what is no map and no array is refused with a code of the contract's own.
+ * The records of a request: a map by id, or an array. The schema is loose on purpose: each record is checked on its
+ * own, and anything but a map or an array has its own error code in the contract.
  */
 function recordsOf(what: string, example: object) {
   return Type.Optional(
@@ -29,7 +29,7 @@ function recordsOf(what: string, example: object) {
 
 const Failure = ErrorBodySchema.properties.error
 
-/** What became of one record. */
+/** The outcome for one record. */
 export interface ImportOutcome<Entity> {
   readonly success: boolean
   /** The record as it is stored now. */
@@ -49,13 +49,13 @@ function outcomesOf<Entity extends TSchema>(entity: Entity) {
   })
 }
 
-/** A membership, or a ban, as an import answers it. */
+/** A membership or a ban, as an import returns it. */
 export const ImportedMember = Type.Object({
   guid: Type.String(),
   uid: Type.String(),
   scope: ScopeIn,
   joinedAt: Type.Integer({ description: 'Epoch seconds' }),
-  isBanned: Type.Optional(Type.Boolean({ description: 'true: imported as banned, and no member' })),
+  isBanned: Type.Optional(Type.Boolean({ description: 'true: imported as a ban, not as a member' })),
 })
 export type ImportedMember = Static<typeof ImportedMember>
 
@@ -64,7 +64,7 @@ export const importUsers = defineOperation({
   id: 'import-users',
   path: '/data_import/users',
   summary: 'Import users',
-  description: `Makes users with the times of their former system. ${aboutAnswers}`,
+  description: `Creates users with their original times. ${aboutAnswers}`,
   body: Type.Object({
     users: recordsOf('Map from uid to user', {
       alice: { uid: 'alice', name: 'Alice', avatar: 'https://example.com/alice.png', createdAt: 1_700_000_000 },
@@ -79,7 +79,7 @@ export const importGroups = defineOperation({
   id: 'import-groups',
   path: '/data_import/groups',
   summary: 'Import groups',
-  description: `Makes groups with the times of their former system. The owner becomes a member by implication; groupOwnerDetails makes him where he is missing. ${aboutAnswers}`,
+  description: `Creates groups with their original times. The owner becomes a member; groupOwnerDetails creates the owner if there is no such user. ${aboutAnswers}`,
   body: Type.Object({
     groups: recordsOf('Map from guid to group', {
       team: { guid: 'team', name: 'Team', type: 'public', owner: 'alice', createdAt: 1_700_000_000 },
@@ -100,7 +100,7 @@ export const importMembers = defineOperation({
   id: 'import-members',
   path: '/data_import/members',
   summary: 'Import members of groups, and bans',
-  description: `Adds users to groups, without action messages. joinedAt lies between the creation of the group and now. groupDetails and userDetails make what is missing and change nothing that is there. ${aboutAnswers}`,
+  description: `Adds users to groups, without action messages. joinedAt must be between the creation of the group and now. groupDetails and userDetails create the group and the user if they do not exist; existing ones are not changed. ${aboutAnswers}`,
   body: Type.Object({
     members: recordsOf('Map from "<guid>_member_<uid>" to membership', {
       team_member_bob: {
@@ -129,7 +129,7 @@ export const importMessages = defineOperation({
   id: 'import-messages',
   path: '/data_import/messages',
   summary: 'Import messages',
-  description: `Stores past messages with their times. Within one second they keep the order in which they came (send an array where muids are numbers: JSON maps do not keep the order of those). Nothing is told to anybody: no webhook, notification or event. In one-to-one conversations readAt moves the receiver's mark; group messages leave nothing unread. The details of users and groups make what is missing and change nothing that is there. Beyond the public contract: parentMuid, reactions, editedAt, deletedAt. ${aboutAnswers}`,
+  description: `Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, reactions, editedAt, deletedAt. ${aboutAnswers}`,
   body: Type.Object({
     messages: recordsOf('Map from muid to message', {
       m1: {

@@ -3,7 +3,7 @@ import { eventTriggerIds, PulledEvent } from '../events.ts'
 import { defineOperation } from '../operation.ts'
 import { NoParams, oneOf } from '../schemas.ts'
 
-/** Beyond the public contract: what webhooks deliver, to be fetched. */
+/** Beyond the public contract: the events of webhooks, to be pulled. */
 export const listEvents = defineOperation({
   id: 'list-events',
   area: 'Webhooks',
@@ -12,16 +12,16 @@ export const listEvents = defineOperation({
   rateLimit: 'standard',
   method: 'GET',
   path: '/events',
-  summary: 'Pull what happened',
+  summary: 'Pull events',
   description:
-    'In order, at least once, none left out. The first call, without `after`, answers no events but the cursor to go ' +
-    'on from. Each call keeps the events of the app for as long as events are kept.',
+    'Events come in order, at least once, without gaps. The first request, without `after`, returns no events, only the ' +
+    'cursor to start from. From then on, events of the app are stored; each request extends this for the retention time.',
   params: NoParams,
   query: Type.Object({
     after: Type.Optional(
       Type.String({
         pattern: '^[0-9]{1,16}$',
-        description: '`meta.cursor` of the call before; `0`: everything that is kept',
+        description: '`meta.cursor` of the previous response; `0`: all stored events',
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
@@ -32,8 +32,8 @@ export const listEvents = defineOperation({
   answer: Type.Object({
     data: Type.Array(PulledEvent),
     meta: Type.Object({
-      cursor: Type.String({ description: 'For `after` of the next call' }),
-      more: Type.Boolean({ description: 'There is more already' }),
+      cursor: Type.String({ description: 'For `after` of the next request' }),
+      more: Type.Boolean({ description: 'More events are available' }),
     }),
   }),
   errors: [],

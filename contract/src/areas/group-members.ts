@@ -23,7 +23,7 @@ const shared = {
 
 export const MemberParams = Type.Object({ guid: Type.String(), uid: Type.String() })
 
-/** What became of one user to be added: the action message that it left in the group, or why he was not. */
+/** The outcome of adding one user: the action message in the group, or why it failed. */
 export const AddOutcome = Type.Object({ ...UidOutcome.properties, data: Type.Optional(Message) })
 export type AddOutcome = Static<typeof AddOutcome>
 
@@ -38,7 +38,7 @@ const AddAnswer = Type.Object({
 })
 export type AddAnswer = Static<typeof AddAnswer>
 
-/** What an acting user meets who is no member, or whose scope does not let him. */
+/** Errors for an acting user who is not a member, or whose scope does not allow it. */
 const memberErrors = [
   'ERR_GUID_NOT_FOUND',
   'ERR_UID_NOT_FOUND',
@@ -54,9 +54,9 @@ export const addGroupMembers = defineOperation({
   id: 'add-group-members',
   method: 'POST',
   path: '/groups/{guid}/members',
-  summary: 'Add members, ban users, or join',
+  summary: 'Add members, ban users, or join a group',
   description:
-    'With at least one of the four lists: adds and bans, at most 25 users together, and answers the outcome for each under the same keys; who is in several lists gets the highest scope and is not banned. Without any of them the acting user joins, with the password where the group has one, and the answer is the action message of his joining.',
+    'With at least one of the four lists, adds and bans up to 25 users in all, and returns the outcome for each user under the same keys. A user in several lists gets the highest scope and is not banned. Without any list, the acting user joins the group (with its password, if it has one), and the response is the action message.',
   rateLimit: 'core',
   params: GuidParams,
   query: NoQuery,
@@ -66,7 +66,7 @@ export const addGroupMembers = defineOperation({
     participants: Type.Optional(SomeUids),
     usersToBan: Type.Optional(SomeUids),
     password: Type.Optional(
-      Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Of the group, to join it' }),
+      Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Password of the group, to join it' }),
     ),
   }),
   answer: enveloped(Type.Unsafe<Message | AddAnswer>({ anyOf: [Message, AddAnswer] })),
@@ -88,8 +88,9 @@ export const putGroupMembers = defineOperation({
   id: 'put-group-members',
   method: 'PUT',
   path: '/groups/{guid}/members',
-  summary: 'Add members and ban users, as front ends do',
-  description: 'As POST with lists, but lists may be empty and the answer always has all four keys.',
+  summary: 'Add members and ban users',
+  description:
+    'Like POST with lists, but lists may be empty, and the response always has all four keys. Used by front ends.',
   params: GuidParams,
   query: NoQuery,
   body: Type.Object({
@@ -108,7 +109,7 @@ export const leaveGroup = defineOperation({
   method: 'DELETE',
   path: '/groups/{guid}/members',
   summary: 'Leave a group',
-  description: 'An owner passes his ownership on first.',
+  description: 'An owner has to transfer the ownership first.',
   onBehalfOf: 'required',
   rateLimit: 'core',
   params: GuidParams,
@@ -145,7 +146,7 @@ export const changeGroupMemberScope = defineOperation({
   id: 'change-group-member-scope',
   method: 'PUT',
   path: '/groups/{guid}/members/{uid}',
-  summary: "Change a member's scope",
+  summary: 'Change the scope of a member',
   params: MemberParams,
   query: NoQuery,
   body: Type.Object({ scope: Type.Optional(ScopeIn) }),
@@ -167,7 +168,7 @@ export const kickGroupMember = defineOperation({
   id: 'kick-group-member',
   method: 'DELETE',
   path: '/groups/{guid}/members/{uid}',
-  summary: 'Remove a member',
+  summary: 'Kick a member',
   params: MemberParams,
   query: NoQuery,
   answer: enveloped(Outcome),

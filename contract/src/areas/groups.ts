@@ -21,13 +21,13 @@ import {
 
 const shared = { area: 'Groups', access: { user: true }, onBehalfOf: 'optional', rateLimit: 'standard' } as const
 
-/** Read on groups of type password only; others may send an empty one along. */
+/** Used by groups of type password only; for other groups it may be sent empty. */
 const PasswordIn = Type.String({ maxLength: limits.groupPasswordLength })
 const DescriptionIn = Type.String({ maxLength: limits.descriptionLength })
 
 const Uids = Type.Array(Type.String(), { default: [], description: 'uids' })
 
-/** What became of one user of a request that names several. */
+/** The outcome for one user of a request that names several. */
 export const UidOutcome = Type.Object({
   success: Type.Boolean(),
   error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String(), devMessage: Type.String() })),
@@ -36,7 +36,7 @@ export type UidOutcome = Static<typeof UidOutcome>
 
 const UidOutcomes = Type.Unsafe<Record<string, UidOutcome>>({ type: 'object', additionalProperties: UidOutcome })
 
-/** A new group; `members` says what became of the users that the request named, under the same four keys. */
+/** A new group. `members` has the outcome for each user of the request, under the same four keys. */
 const CreatedGroup = Type.Object(
   {
     ...Group.properties,
@@ -59,9 +59,9 @@ export const createGroup = defineOperation({
   id: 'create-group',
   method: 'POST',
   path: '/groups',
-  summary: 'Make a group, its first members included',
+  summary: 'Create a group, with its first members',
   description:
-    'The owner is the acting user, else the user named in owner, else app_system. A user owner is an admin member, and the answer shows the group with his scope. At most 25 users in the four lists of members together; who is in several gets the highest scope.',
+    'The owner is the acting user, else the user in owner, else app_system. A user who becomes the owner is also an admin of the group, and the response shows the group as they see it. The four lists of members can have 25 users in all; a user in several lists gets the highest scope.',
   rateLimit: 'core',
   params: NoParams,
   query: NoQuery,
@@ -101,7 +101,7 @@ export const listGroups = defineOperation({
   path: '/groups',
   summary: 'List groups',
   description:
-    "With an acting user: the public and password groups and his private ones, with his scope in each. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that nothing is missed.",
+    "With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed.",
   params: NoParams,
   query: Type.Object({
     searchKey: Type.Optional(Type.String({ description: 'Part of the guid or name' })),
@@ -110,8 +110,8 @@ export const listGroups = defineOperation({
     sortOrder: Type.Optional(oneOf('asc', 'desc')),
     affix: Type.Optional(oneOf('append', 'prepend')),
     updatedAt: Type.Optional(Epoch),
-    withTags: Type.Optional(Type.Boolean({ description: 'Puts tags in each group' })),
-    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25, description: 'Groups with one of these tags' })),
+    withTags: Type.Optional(Type.Boolean({ description: 'Return the tags of each group' })),
+    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25, description: 'Groups with any of these tags' })),
     type: Type.Optional(GroupTypeIn),
     types: Type.Optional(Type.Array(GroupTypeIn)),
     hasJoined: Type.Optional(Type.Boolean({ description: 'Only groups that the acting user is a member of' })),
@@ -137,15 +137,15 @@ export const getGroup = defineOperation({
   id: 'get-group',
   method: 'GET',
   path: '/groups/{guid}',
-  summary: 'Read one group',
-  description: 'A private group does not exist for those who are not its members.',
+  summary: 'Get a group',
+  description: 'For users who are not members, a private group does not exist.',
   params: GuidParams,
   query: NoQuery,
   answer: enveloped(Group),
   errors: ['ERR_GUID_NOT_FOUND', 'ERR_UID_NOT_FOUND'],
 })
 
-/** What an acting user meets who is no member, or whose scope does not let him. */
+/** Errors for an acting user who is not a member, or whose scope does not allow it. */
 const memberErrors = [
   'ERR_GUID_NOT_FOUND',
   'ERR_UID_NOT_FOUND',
@@ -159,7 +159,7 @@ export const updateGroup = defineOperation({
   id: 'update-group',
   method: 'PUT',
   path: '/groups/{guid}',
-  summary: 'Change a group',
+  summary: 'Update a group',
   params: GuidParams,
   query: NoQuery,
   body: Type.Object({
@@ -169,7 +169,7 @@ export const updateGroup = defineOperation({
     icon: Type.Optional(UrlIn),
     description: Type.Optional(DescriptionIn),
     metadata: Type.Optional(JsonObject),
-    owner: Type.Optional(Type.String({ description: 'The new owner; ignored when a user acts' })),
+    owner: Type.Optional(Type.String({ description: 'uid of the new owner; ignored with an acting user' })),
     tags: Type.Optional(TagsIn),
     unset: Type.Optional(Type.Array(oneOf('icon', 'description', 'metadata'))),
   }),
@@ -182,7 +182,7 @@ export const deleteGroup = defineOperation({
   id: 'delete-group',
   method: 'DELETE',
   path: '/groups/{guid}',
-  summary: 'Remove a group with its members and all its messages',
+  summary: 'Delete a group with its members and all its messages',
   params: GuidParams,
   query: NoQuery,
   answer: enveloped(Outcome),
@@ -194,8 +194,8 @@ export const transferOwnership = defineOperation({
   id: 'pass-on-group-ownership',
   method: 'PATCH',
   path: '/groups/{guid}/owner',
-  summary: 'Make another member the owner of a group',
-  description: 'The new owner becomes an admin, the old one stays one. Only the owner may, or the app itself.',
+  summary: 'Transfer the ownership of a group to another member',
+  description: 'The new owner becomes an admin; the old owner stays an admin. Only for the owner, or the app itself.',
   params: GuidParams,
   query: NoQuery,
   body: Type.Object({ owner: Type.String({ minLength: 1, description: 'uid of the new owner' }) }),

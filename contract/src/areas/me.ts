@@ -21,27 +21,31 @@ const FlagReason = Type.Object({
   default: Type.Boolean(),
 })
 
-/** What front ends read at login to find their way. Hosts are those that the client itself used. */
+/** The settings that front ends read at login. Hosts are those of the request. */
 export const ClientSettings = Type.Object({
-  APP_VERSION: Type.Integer({ description: 'Without it, front ends forget who is logged in when a page is loaded' }),
-  CLIENT_API_HOST: Type.String({ description: 'Host, with port, of all REST calls' }),
+  APP_VERSION: Type.Integer({
+    description: 'Required: without it, front ends lose the login when the page is reloaded',
+  }),
+  CLIENT_API_HOST: Type.String({ description: 'Host and port of all REST requests' }),
   ADMIN_API_HOST: Type.String(),
   CHAT_HOST: Type.String({ description: 'Host of the socket' }),
   CHAT_HOST_OVERRIDE: Type.String(),
   CHAT_HOST_APP_SPECIFIC: Type.String(),
   CHAT_WSS_PORT: Type.String(),
   CHAT_API_VERSION: Type.String(),
-  WS_API_VERSION: Type.String({ description: 'Version in the paths that front ends call on the host of the socket' }),
+  WS_API_VERSION: Type.String({
+    description: 'Version in the paths that front ends request on the host of the socket',
+  }),
   MODE: Type.String(),
   ANALYTICS_PING_DISABLED: Type.Boolean(),
   SECURED_MEDIA_HOST: Type.String(),
-  'file.count.max': Type.Integer({ description: 'Files that a message may come with' }),
-  'file.size.max': Type.Integer({ description: 'Bytes of one file' }),
+  'file.count.max': Type.Integer({ description: 'Maximum number of files in a message' }),
+  'file.size.max': Type.Integer({ description: 'Maximum bytes of one file' }),
   parameters: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Integer()]), {
-    description: 'What is on, and limits, by dotted names',
+    description: 'Feature switches and limits, with dotted names',
   }),
   extensions: Type.Array(JsonObject),
-  flagReasons: Type.Array(FlagReason, { description: 'What users may give as the reason for flagging a message' }),
+  flagReasons: Type.Array(FlagReason, { description: 'Reasons that users can give for flagging a message' }),
   settingsHash: Type.String(),
   settingsHashReceivedAt: Type.Integer({ description: 'Epoch seconds' }),
 })
@@ -49,8 +53,8 @@ export const ClientSettings = Type.Object({
 const Me = Type.Object(
   {
     ...User.properties,
-    authToken: Type.Optional(Type.String({ description: 'The token that the call came with' })),
-    jwt: Type.Optional(Type.String({ description: 'What the socket takes to log in' })),
+    authToken: Type.Optional(Type.String({ description: 'The auth token of this request' })),
+    jwt: Type.Optional(Type.String({ description: 'The token for the auth frame of the socket' })),
     wsChannel: Type.Optional(Type.Object({ identity: Type.String(), secret: Type.String(), service: Type.String() })),
     settings: Type.Optional(ClientSettings),
   },
@@ -64,9 +68,9 @@ export const updateMe = defineOperation({
   id: 'update-me',
   method: 'PUT',
   path: '/me',
-  summary: 'Log in on this device, or change the own profile',
+  summary: "Log in, or update the acting user's profile",
   description:
-    'Answers the user with what a front end needs to go on: its token, what the socket takes, settings. Profile fields that are sent are changed; a role is not among them.',
+    'Returns the user with what a front end needs after login: auth token, token for the socket, settings. Updates the profile fields in the body. The role cannot be changed.',
   body: Type.Object({
     name,
     avatar,
@@ -88,7 +92,7 @@ export const getMe = defineOperation({
   id: 'get-me',
   method: 'GET',
   path: '/me',
-  summary: 'Read the acting user',
+  summary: 'Get the acting user',
   answer: enveloped(Me),
   errors: ['ERR_UID_NOT_FOUND'],
 })
@@ -98,7 +102,7 @@ export const logOut = defineOperation({
   id: 'log-out',
   method: 'DELETE',
   path: '/me',
-  summary: 'Log out: the token of this call stops working',
+  summary: 'Log out: delete the auth token of this request',
   answer: enveloped(Outcome),
   errors: ['ERR_UID_NOT_FOUND', 'AUTH_ERR_EMPTY_AUTH_TOKEN'],
 })
@@ -108,7 +112,7 @@ export const getSettings = defineOperation({
   id: 'get-settings',
   method: 'GET',
   path: '/settings',
-  summary: 'Read the settings for front ends',
+  summary: 'Get the settings for front ends',
   onBehalfOf: 'optional',
   answer: enveloped(ClientSettings),
   errors: [],
@@ -119,7 +123,7 @@ export const recordUserSession = defineOperation({
   id: 'record-user-session',
   method: 'POST',
   path: '/user_sessions',
-  summary: 'Take telemetry of a front end; nothing is stored',
+  summary: 'Accept telemetry of front ends; nothing is stored',
   onBehalfOf: 'optional',
   body: Type.Object({}),
   answer: enveloped(Type.Object({ success: Type.Boolean() })),

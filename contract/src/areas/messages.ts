@@ -20,7 +20,7 @@ import {
 
 const shared = { area: 'Messages', rateLimit: 'standard' } as const
 
-/** Answer of a send to `multipleReceivers`: the outcome for each receiver. */
+/** Response to a message sent to `multipleReceivers`: the outcome for each receiver. */
 const ManyOutcomes = Type.Object({
   uids: Type.Optional(JsonObject),
   guids: Type.Optional(JsonObject),
@@ -39,7 +39,7 @@ export const sendMessage = defineOperation({
   path: '/messages',
   summary: 'Send a message',
   description:
-    'Sends to a user or a group, or to several with multipleReceivers. A muid that the sender has used in this conversation before answers the message already stored. Without onBehalfOf the sender is app_system. Up to ten users are mentioned as <@uid:alice> in data.text, also in the caption of files; answers show them in data.mentions. <@all:...> is kept as text.',
+    'Sends to a user or a group, or with multipleReceivers to several. If the sender has already used the muid in this conversation, the stored message is returned and nothing is sent. Without onBehalfOf, the sender is app_system. Up to ten users can be mentioned as <@uid:alice> in data.text, which is also the caption of files; responses list them in data.mentions. <@all:...> is kept as text.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: NoParams,
@@ -51,9 +51,9 @@ export const sendMessage = defineOperation({
     type: Type.Optional(Type.String()),
     data: Type.Optional(JsonObject),
     metadata: Type.Optional(
-      Type.Unsafe<Record<string, unknown>>({ ...JsonObject, description: 'In a form: data.metadata' }),
+      Type.Unsafe<Record<string, unknown>>({ ...JsonObject, description: 'In a multipart form: data.metadata' }),
     ),
-    caption: Type.Optional(Type.String({ description: 'In a form: data.text' })),
+    caption: Type.Optional(Type.String({ description: 'In a multipart form: data.text' })),
     muid: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     parentId: Type.Optional(MessageIdIn),
     quotedMessageId: Type.Optional(MessageIdIn),
@@ -95,19 +95,19 @@ export const sendMessage = defineOperation({
   ],
 })
 
-/** Filters and cursors that the message lists share. */
+/** Filters and cursors of all message lists. */
 export const messageListQuery = {
   searchKey: Type.Optional(
     Type.String({
       maxLength: 1000,
       description:
-        'Only messages whose text, or caption of files, contains this: any part of it, in any script, without regard to case, width and runs of blanks',
+        'Only messages whose text or caption contains this string; works in every script and ignores case, width and repeated spaces',
     }),
   ),
   affix: Type.Optional(oneOf('append', 'prepend')),
   id: Type.Optional(Type.String({ pattern: '^[0-9]{1,16}$', description: 'Cursor: id of a message' })),
   sentAt: Type.Optional(Type.Integer({ minimum: 0, description: 'Cursor: epoch seconds' })),
-  updatedAt: Type.Optional(Type.Integer({ minimum: 0, description: 'Cursor by change, epoch seconds' })),
+  updatedAt: Type.Optional(Type.Integer({ minimum: 0, description: 'Cursor by time of change, epoch seconds' })),
   onlyUpdates: Type.Optional(
     Type.Boolean({ description: 'With updatedAt: only messages changed after they were sent' }),
   ),
@@ -129,31 +129,33 @@ export const messageListQuery = {
     Type.Array(Type.String(), { maxItems: 100, description: 'Only messages that mention one of these uids' }),
   ),
   myMentionsOnly: Type.Optional(Type.Boolean({ description: 'Only messages that mention the acting user' })),
-  mentionsWithTagInfo: Type.Optional(Type.Boolean({ description: 'Shows the tags of mentioned users' })),
+  mentionsWithTagInfo: Type.Optional(Type.Boolean({ description: 'Return the tags of mentioned users' })),
   mentionsWithBlockedInfo: Type.Optional(
-    Type.Boolean({ description: 'Shows the blocks between the acting user and mentioned users' }),
+    Type.Boolean({ description: 'Return the blocks between the acting user and mentioned users' }),
   ),
   pinned: Type.Optional(Type.Boolean({ description: 'Only pinned messages' })),
-  pinnedBy: Type.Optional(Type.String({ description: 'Only messages that this uid (or app_system) has pinned' })),
-  saved: Type.Optional(Type.Boolean({ description: 'Only messages that the acting user has saved' })),
+  pinnedBy: Type.Optional(Type.String({ description: 'Only messages pinned by this uid (or app_system)' })),
+  saved: Type.Optional(Type.Boolean({ description: 'Only messages saved by the acting user' })),
   hideReplies: Type.Optional(Type.Boolean()),
   hideDeleted: Type.Optional(Type.Boolean()),
   onlyDeleted: Type.Optional(Type.Boolean()),
   fromTimestamp: Type.Optional(Type.Integer({ minimum: 0 })),
   toTimestamp: Type.Optional(Type.Integer({ minimum: 0, description: 'Ignored without fromTimestamp' })),
   hideMessagesFromBlockedUsers: Type.Optional(
-    Type.Boolean({ description: 'Leaves out messages of users that the acting user has blocked' }),
+    Type.Boolean({ description: 'Leave out messages of users blocked by the acting user' }),
   ),
   hideQuotedMessages: Type.Optional(Type.Boolean()),
   withThreadSubscribed: Type.Optional(
-    Type.Boolean({ description: 'Says of each message with a thread whether the acting user follows it' }),
+    Type.Boolean({ description: 'Return for each message with a thread whether the acting user follows it' }),
   ),
-  unread: Type.Optional(Type.Boolean({ description: 'Only what the acting user has not read' })),
-  undelivered: Type.Optional(Type.Boolean({ description: 'Only what was not delivered to the acting user' })),
-  count: Type.Optional(Type.Boolean({ description: 'Counts per conversation instead of messages' })),
+  unread: Type.Optional(Type.Boolean({ description: 'Only messages that the acting user has not read' })),
+  undelivered: Type.Optional(Type.Boolean({ description: 'Only messages not delivered to the acting user' })),
+  count: Type.Optional(
+    Type.Boolean({ description: 'Return the number of messages per conversation instead of messages' }),
+  ),
 }
 
-/** Rows of a message list, or with `count=true` a count for each conversation. */
+/** The rows of a message list; with `count=true` a count for each conversation. */
 export const MessageList = Type.Object({
   data: Type.Array(
     Type.Unsafe<Message | MessageCount>({
@@ -176,7 +178,7 @@ export const listAllMessages = defineOperation({
   id: 'list-all-messages',
   method: 'GET',
   path: '/messages',
-  summary: "List messages of the app, or of the acting user's conversations",
+  summary: 'List messages',
   access: { user: true },
   onBehalfOf: 'optional',
   params: NoParams,
@@ -201,8 +203,9 @@ export const listUserMessages = defineOperation({
   id: 'user-list-user-messages',
   method: 'GET',
   path: '/users/{uid}/messages',
-  summary: 'List the messages between the acting user and uid',
-  description: 'Without onBehalfOf: what uid sent or received one-to-one and sent in groups.',
+  summary: 'List messages between two users',
+  description:
+    'The messages between the acting user and uid. Without onBehalfOf: what uid sent or received one-to-one, and sent in groups.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: UidParams,
@@ -216,7 +219,7 @@ export const listGroupMessages = defineOperation({
   id: 'user-list-group-messages',
   method: 'GET',
   path: '/groups/{guid}/messages',
-  summary: 'List the messages of a group',
+  summary: 'List messages of a group',
   access: { user: true },
   onBehalfOf: 'optional',
   params: GuidParams,
@@ -250,9 +253,9 @@ export const getMessage = defineOperation({
   id: 'get-message-details',
   method: 'GET',
   path: '/messages/{id}',
-  summary: 'Read one message',
+  summary: 'Get a message',
   description:
-    'For the sender of a message to a group, and for the app, receipts tells who of those who were members when it was sent has received it, 1,000 at most.',
+    'For a message to a group, the sender and the app also get receipts: who received it, out of the users who were members when it was sent, at most 1,000.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: MessageIdParams,
@@ -276,7 +279,7 @@ export const updateMessage = defineOperation({
   path: '/messages/{id}',
   summary: 'Edit a message',
   description:
-    'Members of data that are sent replace those of the message, tags replace its tags. Answers the action message that tells of the edit; the edited message is its entities.on.',
+    'Properties sent in data replace those of the message; tags replace its tags. Returns the action message of the edit; the edited message is in its data.entities.on.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: MessageIdParams,
@@ -303,7 +306,7 @@ export const deleteMessage = defineOperation({
   path: '/messages/{id}',
   summary: 'Delete a message',
   description:
-    'Softly: the message stays in the history without its content. With permanent it is gone with its replies and reactions. Answers the action message that tells of it.',
+    'The message stays in the history without its content. With permanent it is removed, with its replies and reactions. Returns the action message of the deletion.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: MessageIdParams,

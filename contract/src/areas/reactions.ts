@@ -3,7 +3,7 @@ import { limits } from '../limits.ts'
 import { defineOperation } from '../operation.ts'
 import { cursorPageOf, enveloped, Message, NoQuery, oneOf, User } from '../schemas.ts'
 
-/** One user's reaction on one message. Ids are decimal strings and rise in the order in which reactions are given. */
+/** One user's reaction to one message. Ids are decimal strings that increase with each reaction. */
 export const Reaction = Type.Object({
   id: Type.String(),
   messageId: Type.String(),
@@ -38,8 +38,8 @@ export const listReactions = defineOperation({
   id: 'list-all-reactions',
   method: 'GET',
   path: '/messages/{id}/reactions',
-  summary: 'List every reaction on a message',
-  description: `One row for each user and reaction, oldest first; affix=prepend without id gives the newest page. ${limits.reactionLimit.default} rows where no limit is asked for.`,
+  summary: 'List all reactions to a message',
+  description: `One row per user and reaction, oldest first. affix=prepend without id returns the newest page. The default limit is ${limits.reactionLimit.default} rows.`,
   onBehalfOf: 'optional',
   params: MessageIdParams,
   query: listQuery,
@@ -52,7 +52,7 @@ export const listReactionsOfKind = defineOperation({
   id: 'get-message-reactions',
   method: 'GET',
   path: '/messages/{id}/reactions/{reaction}',
-  summary: 'List who gave one reaction on a message',
+  summary: 'List the users who gave one reaction to a message',
   onBehalfOf: 'optional',
   params: ReactionParams,
   query: listQuery,
@@ -65,8 +65,8 @@ export const addReaction = defineOperation({
   id: 'add-message-reactions',
   method: 'POST',
   path: '/messages/{id}/reactions/{reaction}',
-  summary: 'Put a reaction on a message',
-  description: `Given already, it stays as it is. A message takes ${limits.reactionsPerMessage} different reactions, each from any number of users. Answers the message with its reactions, in data and beside it.`,
+  summary: 'Add a reaction to a message',
+  description: `Adding the same reaction again changes nothing. A message can have ${limits.reactionsPerMessage} different reactions, each from any number of users. Returns the message with its reactions, both in data and as the field reactions.`,
   onBehalfOf: 'required',
   params: ReactionParams,
   query: NoQuery,
@@ -79,8 +79,8 @@ export const removeReaction = defineOperation({
   id: 'remove-message-reactions',
   method: 'DELETE',
   path: '/messages/{id}/reactions/{reaction}',
-  summary: "Take the acting user's reaction off a message",
-  description: 'Not given, nothing changes. Answers the message with its reactions.',
+  summary: "Remove the acting user's reaction to a message",
+  description: 'Removing a reaction that does not exist changes nothing. Returns the message with its reactions.',
   onBehalfOf: 'required',
   params: ReactionParams,
   query: NoQuery,

@@ -14,7 +14,7 @@ const RoleParams = Type.Object({ role: Type.String() })
 
 const FeaturesIn = Type.Array(Type.String({ maxLength: 255 }), {
   maxItems: 100,
-  description: 'Keys of features, with or without their prefix u.',
+  description: 'Feature keys, with or without the prefix u.',
 })
 
 const Restriction = Type.Object(
@@ -22,8 +22,8 @@ const Restriction = Type.Object(
     title: Type.String(),
     description: Type.String(),
     key: Type.String(),
-    path: Type.String({ description: 'The route that it guards' }),
-    createdAt: Type.Integer({ description: 'Epoch seconds, since when it is restricted' }),
+    path: Type.String({ description: 'The route that the feature controls' }),
+    createdAt: Type.Integer({ description: 'Epoch seconds: when it was restricted' }),
   },
   { additionalProperties: false },
 )
@@ -34,9 +34,9 @@ export const restrictFeatures = defineOperation({
   id: 'restrict-features',
   method: 'POST',
   path: '/roles/{role}/restrictedfeatures',
-  summary: 'Forbid features to a role',
+  summary: 'Restrict features for a role',
   description:
-    'A restricted call is refused with ERR_PERMISSION_DENIED. Keys are answered with their prefix u., an unknown one as it was sent, with success false; the others are restricted all the same. Role permissions say the same and more.',
+    'Requests for a restricted feature fail with ERR_PERMISSION_DENIED. The response has each key with its prefix u.; an unknown key is returned as sent, with success: false, and does not stop the others. Role permissions can do the same and more.',
   params: RoleParams,
   query: NoQuery,
   body: Type.Object({ featuresToRestrict: Type.Array(FeaturesIn.items, { ...FeaturesIn, minItems: 1 }) }),
@@ -50,7 +50,7 @@ export const listRestrictedFeatures = defineOperation({
   id: 'get-restrictedfeatures',
   method: 'GET',
   path: '/roles/{role}/restrictedfeatures',
-  summary: 'List the features forbidden to a role, the newest restriction first',
+  summary: 'List the restricted features of a role, newest restriction first',
   params: RoleParams,
   query: Type.Object(pageQuery()),
   answer: pageOf(Restriction),
@@ -61,13 +61,13 @@ export const allowFeatures = defineOperation({
   id: 'allow-features',
   method: 'DELETE',
   path: '/roles/{role}/restrictedfeatures',
-  summary: 'Lift restrictions of a role',
-  description: 'A feature that is not restricted is no error, one that does not exist is.',
+  summary: 'Allow restricted features for a role',
+  description: 'A feature that is not restricted is not an error; an unknown key is.',
   params: RoleParams,
   query: NoQuery,
   body: Type.Object({
     featuresToAllow: Type.Optional(FeaturesIn),
-    allowAll: Type.Optional(Type.Boolean({ description: 'Lift every restriction' })),
+    allowAll: Type.Optional(Type.Boolean({ description: 'Allow all features' })),
   }),
   answer: enveloped(Outcome),
 })

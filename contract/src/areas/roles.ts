@@ -18,7 +18,7 @@ const shared = { area: 'Roles', access: {}, onBehalfOf: 'ignored', rateLimit: 's
 
 const RoleParams = Type.Object({ role: Type.String() })
 
-/** Whom the users of a role see in the list of users, and whom they may write to one-to-one. */
+/** Which users the users with this role can list, and send one-to-one messages to. */
 const RoleSettings = Type.Object({
   listUsers: Type.Optional(oneOf('all', 'friendsOnly')),
   sendMessagesTo: Type.Optional(oneOf('all', 'friendsOnly')),
@@ -50,8 +50,8 @@ export const createRole = defineOperation({
   id: 'create-role',
   method: 'POST',
   path: '/roles',
-  summary: 'Make a role',
-  description: `Users get it by their field role. An app may have ${limits.rolesPerApp}, the role default among them, which every user has who is given no other.`,
+  summary: 'Create a role',
+  description: `A user's role is set with the field role of the user. An app can have ${limits.rolesPerApp} roles, including the role default, which users have if they get no other.`,
   params: NoParams,
   query: NoQuery,
   body: Type.Object({ role: IdIn, name: NameIn, ...details }),
@@ -76,7 +76,7 @@ export const getRole = defineOperation({
   id: 'get-role',
   method: 'GET',
   path: '/roles/{role}',
-  summary: 'Read one role',
+  summary: 'Get a role',
   params: RoleParams,
   query: NoQuery,
   answer: enveloped(Role),
@@ -88,9 +88,9 @@ export const updateRole = defineOperation({
   id: 'update-role',
   method: 'PUT',
   path: '/roles/{role}',
-  summary: 'Change a role',
+  summary: 'Update a role',
   description:
-    'Fields that are not given stay as they are, and so does each of the settings. Where a field is both given and unset, it is unset.',
+    'Fields and settings that are left out stay unchanged. A field that is both set and named in unset is cleared.',
   params: RoleParams,
   query: NoQuery,
   body: Type.Object({
@@ -107,8 +107,8 @@ export const deleteRole = defineOperation({
   id: 'delete-role',
   method: 'DELETE',
   path: '/roles/{role}',
-  summary: 'Remove a role',
-  description: 'Users who hold it get the role default, which cannot be removed.',
+  summary: 'Delete a role',
+  description: 'Its users get the role default, which cannot be deleted.',
   params: RoleParams,
   query: NoQuery,
   answer: enveloped(Outcome),

@@ -15,8 +15,8 @@ import {
 import { MessageList, messageListQuery, sendMessage } from './messages.ts'
 
 /**
- * A thread in a list: its parent message, with what goes on below it. `updatedAt` is the time of the last reply, by which
- * the list is ordered. `subscribed` and `participatedByMe` (wrote the parent or a reply) are the acting user's.
+ * A thread in a list: its parent message, with details about its replies. The list is ordered by `updatedAt`, the time of
+ * the last reply. `subscribed` and `participatedByMe` (wrote the parent or a reply) refer to the acting user.
  */
 export const Thread = Type.Object({
   ...Message.properties,
@@ -45,9 +45,9 @@ export const sendThreadMessage = defineOperation({
   takesFiles: true,
   method: 'POST',
   path: '/messages/{id}/thread',
-  summary: 'Send a reply in the thread of a message',
+  summary: 'Reply in a thread',
   description:
-    'Takes the same body as sending a message; the receiver is the other side, or the group, of the conversation of the parent. Receivers of another conversation are refused with ERR_WRONG_MESSAGE_THREAD, in multipleReceivers one by one.',
+    "Takes the same body as sending a message. The receiver must be the other user, or the group, of the parent's conversation; any other receiver fails with ERR_WRONG_MESSAGE_THREAD (in multipleReceivers, each on its own).",
   onBehalfOf: 'required',
   params: ParentParams,
   query: NoQuery,
@@ -63,7 +63,7 @@ export const listThreadMessages = defineOperation({
   id: 'list-all-thread-messages',
   method: 'GET',
   path: '/messages/{id}/thread',
-  summary: 'List the replies in the thread of a message',
+  summary: 'List the replies of a thread',
   onBehalfOf: 'optional',
   params: ParentParams,
   query: Type.Object(replyFilters),
@@ -78,7 +78,7 @@ const listQuery = Type.Object({
   id: Type.Optional(
     Type.String({
       pattern: '^[0-9]{1,16}$',
-      description: 'Cursor, beside updatedAt: id of the parent message, which tells threads of one second apart',
+      description: 'Cursor, together with updatedAt: id of the parent message, for threads with the same second',
     }),
   ),
   participatedByMe: Type.Optional(
@@ -89,14 +89,14 @@ const listQuery = Type.Object({
 })
 
 const listOrder =
-  'Threads with the newest reply first. As in every list with a cursor, affix=prepend (the default here) goes towards older ones and append towards newer ones; within a page the newest stays first.'
+  'Threads with the newest reply first. As in every cursor list, affix=prepend (the default here) returns older threads and append newer ones; within a page the newest is always first.'
 
 export const listThreads = defineOperation({
   ...shared,
   id: 'list-all-threads',
   method: 'GET',
   path: '/threads',
-  summary: "List threads of the app, or of the acting user's conversations",
+  summary: 'List threads',
   description: listOrder,
   onBehalfOf: 'optional',
   params: NoParams,
@@ -110,7 +110,7 @@ export const listUserThreads = defineOperation({
   id: 'list-user-threads',
   method: 'GET',
   path: '/users/{uid}/threads',
-  summary: 'List the threads between the acting user and uid',
+  summary: 'List threads between two users',
   description: listOrder,
   onBehalfOf: 'required',
   params: UidParams,
@@ -124,7 +124,7 @@ export const listGroupThreads = defineOperation({
   id: 'list-group-threads',
   method: 'GET',
   path: '/groups/{guid}/threads',
-  summary: 'List the threads of a group',
+  summary: 'List threads of a group',
   description: listOrder,
   onBehalfOf: 'optional',
   params: GuidParams,
@@ -152,8 +152,8 @@ export const subscribeThread = defineOperation({
   id: 'subscribe-thread',
   method: 'POST',
   path: '/messages/{id}/thread/subscription',
-  summary: 'Let the acting user follow a thread',
-  description: 'Who starts a thread, replies in it or is mentioned in a reply follows it anyway.',
+  summary: 'Follow a thread as the acting user',
+  description: 'Users who start a thread, reply in it or are mentioned in a reply follow it automatically.',
   onBehalfOf: 'required',
   params: ParentParams,
   query: NoQuery,
@@ -166,8 +166,8 @@ export const unsubscribeThread = defineOperation({
   id: 'unsubscribe-thread',
   method: 'DELETE',
   path: '/messages/{id}/thread/subscription',
-  summary: 'Stop following a thread',
-  description: 'The next own reply, or mention in one, subscribes again.',
+  summary: 'Unfollow a thread as the acting user',
+  description: 'The next reply of the user, or mention in a reply, makes them follow it again.',
   onBehalfOf: 'required',
   params: ParentParams,
   query: NoQuery,

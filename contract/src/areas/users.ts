@@ -19,14 +19,14 @@ import {
 
 const shared = { area: 'Users', rateLimit: 'standard' } as const
 
-const StatusMessageIn = Type.String({ maxLength: 255, description: 'Status or mood text; an empty one clears it' })
+const StatusMessageIn = Type.String({ maxLength: 255, description: 'Status text; an empty string clears it' })
 
 const MetadataIn = Type.Unsafe<Record<string, unknown>>({
   ...JsonObject,
-  description: 'At most 5 KB of JSON. What is under @private only the user himself and the app see.',
+  description: 'At most 5 KB of JSON. Only the user and the app can see the property @private.',
 })
 
-/** What an operation about many users takes at once. */
+/** The uids for an operation on many users. */
 const UidsIn = Type.Array(IdIn, { maxItems: 100 })
 
 const CreatedUser = Type.Object(
@@ -39,9 +39,9 @@ export const createUser = defineOperation({
   id: 'create-user',
   method: 'POST',
   path: '/users',
-  summary: 'Make a user',
+  summary: 'Create a user',
   description:
-    'The uid is kept in lower case and never changes. An authOnly key lies in front ends, so it gives no role: with it, role is left out or default.',
+    'The uid is stored in lower case and cannot be changed. authOnly keys are used in front ends, so they cannot assign roles: with such a key, role must be absent or default.',
   access: { authOnly: true },
   onBehalfOf: 'ignored',
   rateLimit: 'core',
@@ -56,7 +56,7 @@ export const createUser = defineOperation({
     statusMessage: Type.Optional(StatusMessageIn),
     metadata: Type.Optional(MetadataIn),
     tags: Type.Optional(TagsIn),
-    withAuthToken: Type.Optional(Type.Boolean({ description: 'Also make an auth token and answer it' })),
+    withAuthToken: Type.Optional(Type.Boolean({ description: 'Also create an auth token and return it' })),
   }),
   answer: enveloped(CreatedUser),
   errors: ['ERR_UID_ALREADY_EXISTS', 'ERR_ROLE_NOT_FOUND'],
@@ -69,25 +69,27 @@ export const listUsers = defineOperation({
   id: 'list-users',
   method: 'GET',
   path: '/users',
-  summary: "List the app's users by name",
+  summary: 'List users, by name',
   description:
-    'The system user is not listed, nor, where a token acts, the user who asks. With sortBy=status those who are online come first, each half by name; sortBy and sortOrder say nothing where the list is ordered by change. With affix or updatedAt the list is ordered by change instead of name and rows ascend: append goes from updatedAt (or the oldest change) towards newer, prepend from updatedAt (or the newest) towards older; both include updatedAt itself, since a second may hold several changes, and go on with page. The change of a user that never changed is his creation. To learn what changed since a full read, send the updatedAt of its cursor with affix=append.',
+    'The system user is not listed, nor, with an auth token, the acting user. With sortBy=status, users who are online come first, then the others, both by name. With affix or updatedAt, the list is ordered by the time of the last change (or creation), oldest first, and sortBy and sortOrder are ignored: append returns changes from updatedAt (or from the oldest) on, prepend changes up to updatedAt (or up to the newest). Both include updatedAt itself, since several users may change in one second, and page as usual. To get what changed since a full read, send the updatedAt of its cursor with affix=append.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: NoParams,
   query: Type.Object({
-    searchKey: Type.Optional(Type.String({ maxLength: 100, description: 'Beginning of the name or the uid' })),
+    searchKey: Type.Optional(Type.String({ maxLength: 100, description: 'Start of the name or uid' })),
     searchIn: Type.Optional(
-      Type.Array(oneOf('name', 'uid'), { maxItems: 2, description: 'Where searchKey looks; both when left out' }),
+      Type.Array(oneOf('name', 'uid'), { maxItems: 2, description: 'Fields that searchKey searches; both by default' }),
     ),
     status: Type.Optional(Type.Array(oneOf('available', 'offline'), { maxItems: 2 })),
     count: Type.Optional(
-      Type.Boolean({ description: 'Accepted; meta.pagination.total is the number of users with and without it' }),
+      Type.Boolean({ description: 'Accepted, without effect: meta.pagination.total is always the number of users' }),
     ),
     role: Type.Optional(Type.String()),
-    roles: Type.Optional(Type.Array(Type.String(), { maxItems: 100, description: 'Any of these (or role)' })),
-    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25, description: 'Any of these' })),
-    withTags: Type.Optional(Type.Boolean({ description: 'Put tags in each item' })),
+    roles: Type.Optional(
+      Type.Array(Type.String(), { maxItems: 100, description: 'Users with any of these roles (or with role)' }),
+    ),
+    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 25, description: 'Users with any of these tags' })),
+    withTags: Type.Optional(Type.Boolean({ description: 'Return the tags of each user' })),
     onlyDeactivated: Type.Optional(Type.Boolean()),
     withDeactivated: Type.Optional(Type.Boolean()),
     'createdAt[from]': Type.Optional(EpochSecondsQuery),
@@ -97,8 +99,8 @@ export const listUsers = defineOperation({
     updatedAt: Type.Optional(EpochSecondsQuery),
     affix: Type.Optional(oneOf('append', 'prepend')),
     uids: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })),
-    friendsOnly: Type.Optional(Type.Boolean({ description: 'Friends of the acting user, who must be named' })),
-    hideBlockedUsers: Type.Optional(Type.Boolean({ description: 'Without those whom the acting user has blocked' })),
+    friendsOnly: Type.Optional(Type.Boolean({ description: 'Only friends of the acting user; needs an acting user' })),
+    hideBlockedUsers: Type.Optional(Type.Boolean({ description: 'Leave out users blocked by the acting user' })),
     sortBy: Type.Optional(oneOf('name', 'uid', 'status')),
     sortOrder: Type.Optional(oneOf('asc', 'desc')),
     ...pageQuery(),
@@ -112,9 +114,9 @@ export const reactivateUsers = defineOperation({
   id: 'reactivate-users',
   method: 'PUT',
   path: '/users',
-  summary: 'Bring deactivated users back, at most 100 at once',
+  summary: 'Reactivate users',
   description:
-    'Their tokens and memberships are in force again. nonDeactivatedUids are those that were not deactivated to begin with; unknown uids are left out.',
+    'At most 100 at once. Their auth tokens and memberships work again. nonDeactivatedUids are the users who were not deactivated; unknown uids are ignored.',
   access: {},
   onBehalfOf: 'ignored',
   params: NoParams,
@@ -131,9 +133,9 @@ export const deactivateUsers = defineOperation({
   id: 'deactivate-users',
   method: 'DELETE',
   path: '/users',
-  summary: 'Deactivate users, at most 100 at once',
+  summary: 'Deactivate users',
   description:
-    'Their tokens stop working and their memberships are no longer counted or listed; nothing is removed. Those that were deactivated before are answered too; unknown uids and the system user are left out.',
+    'At most 100 at once. Their auth tokens stop working and their memberships are no longer counted or listed; nothing is deleted. The response also has users who were already deactivated; unknown uids and the system user are ignored.',
   access: {},
   onBehalfOf: 'ignored',
   params: NoParams,
@@ -148,8 +150,9 @@ export const getUser = defineOperation({
   id: 'get-user',
   method: 'GET',
   path: '/users/{uid}',
-  summary: 'Read one user',
-  description: 'A deactivated one too; he has deactivatedAt. With an acting user also how the two stand to each other.',
+  summary: 'Get a user',
+  description:
+    'Deactivated users are returned too, with deactivatedAt. With an acting user, the response also has the relation between the two (conversation, blocks).',
   access: { user: true },
   onBehalfOf: 'optional',
   params: UidParams,
@@ -163,9 +166,9 @@ export const updateUser = defineOperation({
   id: 'update-user',
   method: 'PUT',
   path: '/users/{uid}',
-  summary: 'Change a user',
+  summary: 'Update a user',
   description:
-    'What is left out stays as it is; metadata and tags are replaced as a whole; what unset names is cleared. An authOnly key changes neither roles nor the system user.',
+    'Fields that are left out stay unchanged; metadata and tags are replaced as a whole; fields named in unset are cleared. An authOnly key cannot change roles or the system user.',
   access: { authOnly: true },
   onBehalfOf: 'ignored',
   params: UidParams,
@@ -189,9 +192,9 @@ export const deleteUser = defineOperation({
   id: 'delete-user',
   method: 'DELETE',
   path: '/users/{uid}',
-  summary: 'Deactivate a user, or remove him for good',
+  summary: 'Deactivate or delete a user',
   description:
-    'With permanent: his profile, one-to-one conversations with their messages, tokens, relations and memberships are gone; his messages in groups stay without his name, groups he owned pass to the oldest admin, else to the system user.',
+    "Without permanent, the user is deactivated. With permanent, the user's profile, one-to-one conversations with their messages, auth tokens, relations and memberships are deleted; their messages in groups stay without their name; groups they own are transferred to the admin who joined first, or else to the system user.",
   access: {},
   onBehalfOf: 'ignored',
   rateLimit: 'core',

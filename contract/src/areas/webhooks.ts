@@ -3,7 +3,7 @@ import { defineOperation } from '../operation.ts'
 import { EpochSecondsIn, enveloped, NoParams, NoQuery, Outcome, oneOf, pageOf, pageQuery } from '../schemas.ts'
 import { OutcomeByUid } from './blocked-users.ts'
 
-/** Where deliveries go. The password is never answered, the secret only when it is made. */
+/** A webhook. Responses never include the password, and the secret only when it is created. */
 export const Webhook = Type.Object(
   {
     id: Type.String(),
@@ -14,13 +14,13 @@ export const Webhook = Type.Object(
     useBasicAuth: Type.Boolean(),
     username: Type.Optional(Type.String()),
     retryOnFailure: Type.Boolean(),
-    triggers: Type.Array(Type.String(), { description: 'Ids of the triggers that it is subscribed to' }),
-    disabledReason: Type.Optional(Type.String({ description: 'Why the service itself disabled it' })),
+    triggers: Type.Array(Type.String(), { description: 'Ids of the triggers it is subscribed to' }),
+    disabledReason: Type.Optional(Type.String({ description: 'Why the service disabled it' })),
     disabledAt: Type.Optional(Type.Integer({ description: 'Epoch seconds' })),
     failingSince: Type.Optional(
       Type.Integer({ description: 'Epoch seconds of the first failure since the last success' }),
     ),
-    secret: Type.Optional(Type.String({ description: '`whsec_...`, only in the answer to creation' })),
+    secret: Type.Optional(Type.String({ description: '`whsec_...`; only in the response to its creation' })),
     createdAt: Type.Integer(),
     updatedAt: Type.Integer(),
   },
@@ -30,54 +30,58 @@ export type Webhook = Static<typeof Webhook>
 
 const DeliveryStatus = oneOf('pending', 'delivered', 'failed')
 
-/** One event on its way to one webhook. */
+/** The delivery of one event to one webhook. */
 export const Delivery = Type.Object(
   {
-    id: Type.String({ description: 'The same as the header `webhook-id`' }),
-    eventId: Type.String({ description: 'Id of the event, the cursor of `GET /events`' }),
+    id: Type.String({ description: 'Same as the header `webhook-id`' }),
+    eventId: Type.String({ description: 'Id of the event; can be used as a cursor of `GET /events`' }),
     trigger: Type.String(),
     status: DeliveryStatus,
     attempts: Type.Integer(),
     createdAt: Type.Integer({ description: 'Epoch seconds of the event' }),
     attemptedAt: Type.Optional(Type.Integer({ description: 'Epoch seconds of the last attempt' })),
-    nextAttemptAt: Type.Optional(Type.Integer({ description: 'Epoch seconds; absent when nothing more is to come' })),
+    nextAttemptAt: Type.Optional(
+      Type.Integer({ description: 'Epoch seconds; absent if there will be no further attempt' }),
+    ),
     answer: Type.Optional(
       Type.Object(
         {
           status: Type.Integer({ description: 'HTTP status of the last attempt' }),
-          excerpt: Type.Optional(Type.String({ description: 'Beginning of the body; kept of failures only' })),
+          excerpt: Type.Optional(Type.String({ description: 'Start of the response body; kept for failures only' })),
         },
         { additionalProperties: false },
       ),
     ),
     error: Type.Optional(Type.String({ description: 'Why the last attempt failed' })),
-    durationMs: Type.Optional(Type.Integer({ description: 'Of the last attempt' })),
+    durationMs: Type.Optional(Type.Integer({ description: 'Duration of the last attempt' })),
     test: Type.Optional(Type.Boolean({ description: 'Sent by `POST /webhooks/{id}/test`' })),
   },
   { additionalProperties: false },
 )
 export type Delivery = Static<typeof Delivery>
 
-const AppParams = { appId: Type.String({ description: 'The app of the credential' }) }
+const AppParams = { appId: Type.String({ description: 'The app that the API key belongs to' }) }
 const OneParams = { webhookId: Type.String() }
 
-/** Which envelope a new webhook gets; webhooks keep theirs. */
+/** The envelope of a new webhook. It cannot be changed later. */
 const VersionHeader = Type.Object({
   'X-Webhook-Version': Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 2, description: '1: legacy envelope. 2 or nothing: the current one.' }),
+    Type.Integer({ minimum: 1, maximum: 2, description: '1: legacy envelope. 2 (the default): current envelope.' }),
   ),
 })
 
 const alphanumeric = '^[A-Za-z0-9]+$'
 const settings = {
   name: Type.String({ minLength: 1, maxLength: 50 }),
-  webhookURL: Type.String({ minLength: 1, maxLength: 255, description: 'https, and public' }),
+  webhookURL: Type.String({ minLength: 1, maxLength: 255, description: 'An https URL with a public address' }),
   useBasicAuth: Type.Boolean(),
   username: Type.String({ minLength: 1, maxLength: 50, pattern: alphanumeric }),
   password: Type.String({ minLength: 1, maxLength: 100, pattern: alphanumeric }),
   enabled: Type.Boolean(),
-  retryOnFailure: Type.Boolean({ description: 'Try again after an answer that is no 2xx, or none. Default false' }),
-  triggers: Type.Array(Type.String(), { maxItems: 100, description: 'The whole list, by trigger id' }),
+  retryOnFailure: Type.Boolean({
+    description: 'Retry if the endpoint does not respond with 2xx in time. Default false',
+  }),
+  triggers: Type.Array(Type.String(), { maxItems: 100, description: 'Trigger ids; replaces the whole list' }),
 }
 
 const TriggerIdsBody = Type.Object({ triggerIds: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) })
@@ -98,7 +102,7 @@ const oneInApp = {
   params: Type.Object({ ...AppParams, ...OneParams }),
 } as const
 const triggersInApp = { ...oneInApp, path: '/apps/{appId}/webhooks/{webhookId}/triggers' } as const
-/** `/webhooks`: the same, shorter. */
+/** `/webhooks`: the same for the app of the API key. */
 const here = { path: '/webhooks', params: NoParams } as const
 const oneHere = { path: '/webhooks/{webhookId}', params: Type.Object(OneParams) } as const
 const triggersHere = { ...oneHere, path: '/webhooks/{webhookId}/triggers' } as const
@@ -110,9 +114,9 @@ const ofOneInApp = [...ofApp, ...ofOne] as const
 const create = {
   ...shared,
   method: 'POST',
-  summary: 'Register a webhook',
+  summary: 'Create a webhook',
   description:
-    'An app may have 25. The answer holds the secret that deliveries are signed with, and is the only one to.',
+    'An app can have 25. The response contains the secret that deliveries are signed with; it is not shown again.',
   body: Type.Object({
     id: Type.String({ minLength: 1, maxLength: 50, pattern: '^[A-Za-z0-9_-]+$' }),
     name: settings.name,
@@ -138,14 +142,14 @@ const list = {
   answer: pageOf(Webhook),
 } as const
 
-const get = { ...shared, method: 'GET', summary: 'Read one webhook', answer: enveloped(Webhook) } as const
+const get = { ...shared, method: 'GET', summary: 'Get a webhook', answer: enveloped(Webhook) } as const
 
 const update = {
   ...shared,
   method: 'PUT',
-  summary: 'Change a webhook',
+  summary: 'Update a webhook',
   description:
-    'Enabling it makes what waits due again and takes the reason for which the service had disabled it. `triggers` sets the whole list.',
+    'Enabling a webhook sends the deliveries that are waiting and clears disabledReason. `triggers` replaces the whole list.',
   body: Type.Partial(Type.Object(settings)),
   answer: enveloped(Webhook),
 } as const
@@ -153,7 +157,7 @@ const update = {
 const remove = {
   ...shared,
   method: 'DELETE',
-  summary: 'Remove a webhook with what is still to be delivered to it',
+  summary: 'Delete a webhook and its pending deliveries',
   answer: enveloped(Outcome),
 } as const
 
@@ -168,7 +172,7 @@ const addTriggers = {
 const listTriggersOf = {
   ...shared,
   method: 'GET',
-  summary: 'List the triggers that a webhook is subscribed to',
+  summary: 'List the triggers of a webhook',
   answer: pageOf(Type.Object({ id: Type.String(), description: Type.String() })),
 } as const
 
@@ -179,6 +183,11 @@ const removeTriggers = {
   body: TriggerIdsBody,
   answer: enveloped(Outcome),
 } as const
+
+/** The titles of the operations below `/webhooks`: those of the public contract have the plain ones. */
+function short(summary: string): string {
+  return `${summary} (short path)`
+}
 
 const taken = ['ERR_WEBHOOK_ALREADY_EXISTS'] as const
 const unknownTrigger = ['ERR_TRIGGER_NOT_FOUND'] as const
@@ -212,26 +221,59 @@ export const removeWebhookTriggers = defineOperation({
   errors: [...ofOneInApp, ...unknownTrigger],
 })
 
-export const createWebhookHere = defineOperation({ ...create, ...here, id: 'create-webhook-here', errors: taken })
-export const listWebhooksHere = defineOperation({ ...list, ...here, id: 'list-webhooks-here', errors: [] })
-export const getWebhookHere = defineOperation({ ...get, ...oneHere, id: 'get-webhook-here', errors: ofOne })
-export const updateWebhookHere = defineOperation({ ...update, ...oneHere, id: 'update-webhook-here', errors: ofOne })
-export const deleteWebhookHere = defineOperation({ ...remove, ...oneHere, id: 'delete-webhook-here', errors: ofOne })
+export const createWebhookHere = defineOperation({
+  ...create,
+  ...here,
+  summary: short(create.summary),
+  id: 'create-webhook-here',
+  errors: taken,
+})
+export const listWebhooksHere = defineOperation({
+  ...list,
+  ...here,
+  summary: short(list.summary),
+  id: 'list-webhooks-here',
+  errors: [],
+})
+export const getWebhookHere = defineOperation({
+  ...get,
+  ...oneHere,
+  summary: short(get.summary),
+  id: 'get-webhook-here',
+  errors: ofOne,
+})
+export const updateWebhookHere = defineOperation({
+  ...update,
+  ...oneHere,
+  summary: short(update.summary),
+  id: 'update-webhook-here',
+  errors: ofOne,
+})
+export const deleteWebhookHere = defineOperation({
+  ...remove,
+  ...oneHere,
+  summary: short(remove.summary),
+  id: 'delete-webhook-here',
+  errors: ofOne,
+})
 export const addWebhookTriggersHere = defineOperation({
   ...addTriggers,
   ...triggersHere,
+  summary: short(addTriggers.summary),
   id: 'add-triggers-here',
   errors: ofOne,
 })
 export const listWebhookTriggersHere = defineOperation({
   ...listTriggersOf,
   ...triggersHere,
+  summary: short(listTriggersOf.summary),
   id: 'list-triggers-here',
   errors: ofOne,
 })
 export const removeWebhookTriggersHere = defineOperation({
   ...removeTriggers,
   ...triggersHere,
+  summary: short(removeTriggers.summary),
   id: 'remove-triggers-here',
   errors: [...ofOne, ...unknownTrigger],
 })
@@ -241,8 +283,9 @@ export const listTriggers = defineOperation({
   id: 'list-all-triggers',
   method: 'GET',
   path: '/triggers',
-  summary: 'List every trigger that a webhook can subscribe to',
-  description: 'Those of calls, meetings and campaigns are accepted and never fired: they are outside this service.',
+  summary: 'List all triggers that webhooks can subscribe to',
+  description:
+    'Triggers of calls, meetings and campaigns are accepted, but never fire: this service does not have these features.',
   params: NoParams,
   answer: pageOf(Type.Object({ id: Type.String(), category: Type.String(), description: Type.String() })),
   errors: [],
@@ -255,16 +298,20 @@ export const renewWebhookSecret = defineOperation({
   id: 'renew-webhook-secret',
   method: 'POST',
   path: '/webhooks/{webhookId}/secret',
-  summary: 'Make a new secret that deliveries are signed with',
-  description: 'The old one stays valid for a while, in which deliveries carry a signature of each.',
+  summary: 'Create a new signing secret for a webhook',
+  description: 'The old secret stays valid for a while; until then deliveries are signed with both.',
   body: Type.Object({
     oldValidForSeconds: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 604_800, description: 'How long the old secret still signs; default a day' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 604_800,
+        description: 'Seconds that the old secret is still used; default one day',
+      }),
     ),
   }),
   answer: enveloped(
     Type.Object({
-      secret: Type.String({ description: '`whsec_...`; answered this once' }),
+      secret: Type.String({ description: '`whsec_...`; not shown again' }),
       oldSecretValidUntil: Type.Integer({ description: 'Epoch seconds' }),
     }),
   ),
@@ -275,9 +322,9 @@ export const testWebhook = defineOperation({
   id: 'test-webhook',
   method: 'POST',
   path: '/webhooks/{webhookId}/test',
-  summary: 'Send a sample event now and answer what came back',
+  summary: 'Send a test event to a webhook',
   description:
-    'One attempt, signed as any delivery, also to a webhook that is disabled. The event is message_sent, in the legacy envelope after_message, with made-up content.',
+    'Sends one sample event at once, signed like any delivery, even if the webhook is disabled, and returns the result. The event is message_sent (in the legacy envelope after_message) with made-up content. It is not retried.',
   answer: enveloped(Delivery),
 })
 
@@ -293,13 +340,13 @@ export const listDeliveries = defineOperation({
   id: 'list-deliveries',
   method: 'GET',
   path: '/webhooks/{webhookId}/deliveries',
-  summary: 'List the deliveries to a webhook, newest first',
-  description: '`from` and `to` bound the time of the event. For the next page send the members of `meta.next` back.',
+  summary: 'List the deliveries of a webhook, newest first',
+  description: '`from` and `to` limit the time of the event. For the next page, send the fields of `meta.next`.',
   query: Type.Object({
     ...deliveryFilters,
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
     before: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: 'Id of a delivery: older ones only' }),
+      Type.String({ minLength: 1, maxLength: 100, description: 'Id of a delivery: only older ones' }),
     ),
   }),
   answer: Type.Object({
@@ -316,8 +363,8 @@ export const redeliver = defineOperation({
   id: 'redeliver-delivery',
   method: 'POST',
   path: '/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver',
-  summary: 'Send one delivery again, whatever became of it',
-  description: 'It is sent soon, with the same webhook-id, and tried again like a new one.',
+  summary: 'Resend one delivery of a webhook',
+  description: 'Whatever its status, it is sent again soon, with the same webhook-id, and retried like a new one.',
   params: Type.Object({ ...OneParams, deliveryId: Type.String() }),
   answer: enveloped(Delivery),
   errors: ['ERR_WEBHOOK_NOT_FOUND', 'ERR_DELIVERY_NOT_FOUND'],
@@ -328,7 +375,9 @@ export const redeliverMany = defineOperation({
   id: 'redeliver-deliveries',
   method: 'POST',
   path: '/webhooks/{webhookId}/deliveries/redeliver',
-  summary: 'Send deliveries again, by status and time',
+  summary: 'Resend deliveries of a webhook, by status and time',
   body: Type.Object({ ...deliveryFilters, status: DeliveryStatus }),
-  answer: enveloped(Type.Object({ count: Type.Integer({ description: 'Deliveries that will be sent again' }) })),
+  answer: enveloped(
+    Type.Object({ count: Type.Integer({ description: 'Number of deliveries that will be sent again' }) }),
+  ),
 })

@@ -1,19 +1,19 @@
 import type { PermissionValue } from './kinds.ts'
 
-/** Explicitly set permissions of one role, or of one scope in one group: value by key. */
+/** The explicitly set permissions of a role, or of a scope in a group: value by key. */
 export type Permissions = Readonly<Record<string, PermissionValue>>
 
-/** What a message shows to those who decide whether it may be sent. */
+/** The properties of a message that permissions depend on. */
 export interface MessageTraits {
   readonly category: string
   readonly type: string
-  /** One per attachment; an empty string where an attachment names none. */
+  /** One per attachment; an empty string if the attachment has none. */
   readonly mimeTypes: readonly string[]
 }
 
 /**
- * Whether a permission lets something happen: what is set beats the default. Anything but `allow` refuses, except
- * `friends`, which allows it and leaves it to the caller to ask for a friend.
+ * Whether a permission allows something. An explicit value overrides the default. `friends` counts as allowed; the
+ * caller checks the friendship. Any other value denies.
  */
 export function permissionAllows(explicit: Permissions, key: string, defaultValue: PermissionValue): boolean {
   const value = explicit[key] ?? defaultValue
@@ -21,8 +21,8 @@ export function permissionAllows(explicit: Permissions, key: string, defaultValu
 }
 
 /**
- * The values that a list permission is narrowed to, or null where it restricts nothing (not set, or an empty list).
- * A string is split at commas. Ids of roles come in lower case, as they are stored; all else as it was set.
+ * The values that a list permission allows, or null if it restricts nothing (not set, or an empty list). A string is
+ * split at commas. Role ids are returned in lower case, as they are stored; everything else as it was set.
  */
 export function permissionList(explicit: Permissions, key: string): string[] | null {
   const value = explicit[key]
@@ -32,7 +32,7 @@ export function permissionList(explicit: Permissions, key: string): string[] | n
   return key.endsWith('Roles') ? values.map((role) => role.toLowerCase()) : values
 }
 
-/** The single values of a permission: those of an array, or the parts of a string between its commas. */
+/** The individual values of a permission: the elements of an array, or the comma-separated parts of a string. */
 export function splitValues(value: PermissionValue): string[] {
   if (typeof value !== 'string') return [...value]
   return value
@@ -42,8 +42,8 @@ export function splitValues(value: PermissionValue): string[] {
 }
 
 /**
- * The key that forbids sending a message, or undefined where none does. `prefix` is the family of keys that counts
- * (replies in threads have one of their own), `defaultAllow` what goes when the plain key is not set.
+ * The key that forbids sending a message, or undefined if none does. `prefix` selects the family of keys (replies in
+ * threads have their own), `defaultAllow` applies if the plain key is not set.
  */
 export function messageSendDenial(
   explicit: Permissions,
@@ -75,7 +75,7 @@ function mimeTypeDenial(explicit: Permissions, prefix: string, mimeTypes: readon
   return undefined
 }
 
-/** Compares without parameters (`; charset=utf-8`) and case; `image/*` stands for every image. */
+/** Ignores parameters (`; charset=utf-8`) and case; `image/*` matches every image. */
 function isListed(mimeType: string, listed: readonly string[]): boolean {
   const essence = (mimeType.split(';')[0] ?? '').trim().toLowerCase()
   const anyOfItsKind = `${essence.split('/')[0]}/*`

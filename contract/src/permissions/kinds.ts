@@ -1,69 +1,69 @@
 export type GroupScope = 'admin' | 'moderator' | 'participant'
 
-/** What a permission is set to. A string under a list key is one value or several joined by commas. */
+/** The value of a permission. For a list key, a string is one value or several separated by commas. */
 export type PermissionValue = string | readonly string[]
 
-/** What kind of values a permission takes; several keys share one. */
+/** The kind of values a permission takes; several keys share one kind. */
 export interface PermissionKind {
   readonly dataType: 'string' | 'stringArray' | 'rolesStringArray' | 'customStringArray'
-  /** What can be chosen; empty where values are free (roles of the app, custom types, mime types). */
+  /** The possible values; empty if any value is allowed (role ids, custom types, MIME types). */
   readonly availableValues: readonly string[]
   readonly defaultValue: PermissionValue
-  /** Second half of a description, for those who set permissions. */
+  /** The second half of the description that the API shows. */
   readonly explanation: string
 }
 
-/** A row of a table of permissions: the title, and what values it takes. */
+/** A row of a table of permissions: its title and the values it takes. */
 export type PermissionRow = readonly [title: string, kind: PermissionKind]
 
 export const allowOrDeny = {
   dataType: 'string',
   availableValues: ['allow', 'deny'],
   defaultValue: 'allow',
-  explanation: 'Either allow or deny.',
+  explanation: 'allow or deny.',
 } as const satisfies PermissionKind
 
-/** Also stands for "only with friends". */
+/** Like `allowOrDeny`, with a third choice: with friends only. */
 export const allowFriendsOrDeny = {
   dataType: 'string',
   availableValues: ['allow', 'deny', 'friends'],
   defaultValue: 'allow',
-  explanation: 'Either allow or deny; friends allows it with friends only.',
+  explanation: 'allow, deny, or friends (allowed with friends only).',
 } as const satisfies PermissionKind
 
 export const allOrFriends = {
   dataType: 'string',
   availableValues: ['all', 'friends'],
   defaultValue: 'all',
-  explanation: 'Either all or friends.',
+  explanation: 'all or friends.',
 } as const satisfies PermissionKind
 
 export const whiteOrBlackList = {
   dataType: 'string',
   availableValues: ['allow', 'deny'],
   defaultValue: 'allow',
-  explanation: 'With allow only the listed ones pass, with deny all but these.',
+  explanation: 'allow: only the listed MIME types are allowed. deny: all others are allowed.',
 } as const satisfies PermissionKind
 
 export const roles = {
   dataType: 'rolesStringArray',
   availableValues: [],
   defaultValue: [],
-  explanation: 'Ids of roles; an empty list restricts nothing.',
+  explanation: 'A list of role IDs; an empty list restricts nothing.',
 } as const satisfies PermissionKind
 
 export const customTypes = {
   dataType: 'customStringArray',
   availableValues: [],
   defaultValue: [],
-  explanation: 'Types of your own; an empty list restricts nothing.',
+  explanation: 'A list of custom types; an empty list restricts nothing.',
 } as const satisfies PermissionKind
 
 export const mimeTypes = {
   dataType: 'customStringArray',
   availableValues: [],
   defaultValue: [],
-  explanation: 'Such as image/png, or image/* for all images; an empty list restricts nothing.',
+  explanation: 'A list of MIME types such as image/png, or image/* for all images; an empty list restricts nothing.',
 } as const satisfies PermissionKind
 
 export const receiverTypes = oneOrMoreOf('user', 'group')
@@ -71,7 +71,7 @@ export const messageCategories = oneOrMoreOf('message', 'custom')
 export const messageTypes = oneOrMoreOf('text', 'image', 'audio', 'video', 'file')
 export const callTypes = oneOrMoreOf('audio', 'video')
 export const groupTypes = oneOrMoreOf('public', 'password', 'private')
-/** Private groups are not joined, one is added to them. */
+/** Private groups cannot be joined: a member has to add the user. */
 export const joinableGroupTypes = oneOrMoreOf('public', 'password')
 export const scopes = oneOrMoreOf('admin', 'moderator', 'participant')
 

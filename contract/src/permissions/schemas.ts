@@ -6,7 +6,7 @@ const PermissionValueOut = Type.Unsafe<PermissionValue>({
   anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
 })
 
-/** A permission that a role or scope can be given; `value` is what it is set to, where it is. */
+/** A permission that a role or scope can have; `value` is present if it is set. */
 export const Permission = Type.Object(
   {
     id: Type.String(),
@@ -23,13 +23,13 @@ export const Permission = Type.Object(
   { additionalProperties: false },
 )
 
-/** Everything that is set, value by key. */
+/** All permissions that are set, value by key. */
 export const PermissionMap = Type.Unsafe<Record<string, PermissionValue>>({
   type: 'object',
   additionalProperties: PermissionValueOut,
 })
 
-/** Permissions to be set, value by key; each key and value is judged by itself. */
+/** The permissions to set, value by key; each one is checked on its own. */
 export const PermissionsIn = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   minProperties: 1,
@@ -37,7 +37,7 @@ export const PermissionsIn = Type.Unsafe<Record<string, unknown>>({
   description: 'Value by permission key',
 })
 
-/** One entry for each key of the request, and under `permissions` everything that is then set. */
+/** One entry for each key of the request, and under `permissions` all that are set afterwards. */
 export const PermissionOutcomes = Type.Unsafe<Record<string, Static<typeof Outcome> | Record<string, PermissionValue>>>(
   {
     type: 'object',
