@@ -21,7 +21,10 @@ export const floors = [
   ['protocol', ['protocol/']],
   ['sockets', ['sockets/']],
   ['http', ['http/']],
-  ['process', ['app.ts', 'routes.ts', 'main.ts', 'greeting.ts', 'process/', 'cli/', 'doctor/', 'compatibility/']],
+  [
+    'process',
+    ['app.ts', 'routes.ts', 'tables.ts', 'main.ts', 'greeting.ts', 'process/', 'cli/', 'doctor/', 'compatibility/'],
+  ],
 ]
 
 const importing =

@@ -27,6 +27,7 @@ import { migrate } from './store/migrate.ts'
 import { monitorDatabase } from './store/monitor.ts'
 import { openRedis } from './store/redis.ts'
 import { checkMasterKey, createSecrets } from './store/secrets.ts'
+import { tables } from './tables.ts'
 
 export interface Parley {
   readonly context: Context
@@ -87,6 +88,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     log,
     metrics,
     database,
+    tables,
     monitor,
     secrets,
     invalidation,

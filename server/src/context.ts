@@ -2,6 +2,7 @@ import type { GroupMarkWriter } from './areas/conversations/group-marks.ts'
 import type { MessageSearch, MessageWriter } from './areas/messages/index.ts'
 import type { AppRegistry } from './chat/apps.ts'
 import type { KeyRing } from './chat/credentials/keys.ts'
+import type { ErasableTable } from './chat/erasure.ts'
 import type { RolePolicies } from './chat/roles/policies.ts'
 import type { Judge } from './chat/writing/judges.ts'
 import type { Config } from './config/index.ts'
@@ -25,6 +26,8 @@ export interface Context {
   readonly log: Log
   readonly metrics: Metrics
   readonly database: Database
+  /** Every table, with what becomes of its rows when a user, a group or a message is removed for good. */
+  readonly tables: readonly ErasableTable[]
   readonly monitor: DatabaseMonitor
   readonly secrets: Secrets
   readonly invalidation: Invalidation

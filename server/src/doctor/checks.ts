@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { appKey } from '../store/app-key.ts'
 import type { Fragment } from '../store/statement.ts'
+import { tables } from '../tables.ts'
+import { findLeftovers, findUndeclared } from './tables.ts'
 
 /** A derived figure, and the statement that finds where it differs from what it is derived from. */
 export interface Check {
@@ -16,6 +18,16 @@ const ofApp = (alias: string, appId: number | null) =>
 
 /** Everything that is kept beside what it is derived from. A new derived figure is added here. */
 export const checks: readonly Check[] = [
+  {
+    name: 'tables',
+    meaning: 'it is not declared what becomes of the rows of a table when a user, a group or a message is removed',
+    find: () => findUndeclared(tables),
+  },
+  {
+    name: 'leftovers',
+    meaning: 'a row names a user, a group, a conversation or a message that is not there',
+    find: (appId) => findLeftovers(tables, appId),
+  },
   {
     name: 'member counts',
     meaning: 'members_count of a group is not the number of its active members',

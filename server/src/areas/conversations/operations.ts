@@ -1,5 +1,4 @@
 import {
-  ApiError,
   badRequest,
   type Conversation,
   deleteConversation,
@@ -38,7 +37,6 @@ import {
   requireUserConversation,
 } from '../../chat/conversations/require.ts'
 import { showConversations } from '../../chat/conversations/show.ts'
-import { readMembership } from '../../chat/groups/access.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { conversationId } from '../../chat/naming.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
@@ -132,28 +130,23 @@ export const operations = [
     return { data: await readOne(database, state, app, policy) }
   }),
 
-  serve(resetUserConversation, async ({ app, caller, actor, params, body }, { database }) => {
-    const state = await requireUserConversation(database, app, actor.uid, params.uid)
+  serve(resetUserConversation, async ({ app, caller, actor, params, body }, context) => {
+    const state = await requireUserConversation(context.database, app, actor.uid, params.uid)
     const byKey = caller.kind === 'user' && caller.via === 'key'
     const forBoth = body.deleteMessagesPermanently === true && byKey
-    await resetConversation(database, state, { preserveOrder: body.preserveOrder === true, forBoth })
+    await resetConversation(context, state, { preserveOrder: body.preserveOrder === true, forBoth })
     return { data: { success: true, message: `${nameOf(state)} was deleted for ${state.uid}.` } }
   }),
 
-  serve(resetGroupConversation, async ({ app, actor, params, body }, { database }) => {
-    const state = await requireGroupConversation(database, app, actor.uid, params.guid)
-    await resetConversation(database, state, { preserveOrder: body.preserveOrder === true, forBoth: false })
+  serve(resetGroupConversation, async ({ app, actor, params, body }, context) => {
+    const state = await requireGroupConversation(context.database, app, actor.uid, params.guid)
+    await resetConversation(context, state, { preserveOrder: body.preserveOrder === true, forBoth: false })
     return { data: { success: true, message: `${nameOf(state)} was deleted for ${state.uid}.` } }
   }),
 
-  serve(deleteConversation, async ({ app, actor, params }, { database }) => {
-    const uid = actor.uid
-    const conversation = await requireNamed(database, app, uid, params.conversationId)
-    if (conversation.kind === 2) {
-      const membership = await readMembership(database, app.appId, conversation.first, uid)
-      if (membership?.scope !== 'admin') throw new ApiError('ERR_GROUP_NO_ADMIN_SCOPE')
-    }
-    await deleteForAll(database, { appId: app.appId, uid, conversation })
+  serve(deleteConversation, async ({ app, actor: { uid }, params }, context) => {
+    const conversation = await requireNamed(context.database, app, uid, params.conversationId)
+    await deleteForAll(context, { appId: app.appId, uid, conversation })
     return { data: { success: true, message: `${params.conversationId} was deleted for everyone.` } }
   }),
 

@@ -1,4 +1,7 @@
+import { ApiError } from '@parley/contract'
 import { lockConversation } from '../../chat/conversations/membership.ts'
+import { readMembership } from '../../chat/groups/access.ts'
+import type { Context } from '../../context.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { purgeConversation } from '../messages/index.ts'
@@ -40,20 +43,28 @@ const forget = statement(`
  * to be preserved. With `forBoth` the messages are removed for good, for the other side as well.
  */
 export async function resetConversation(
-  database: Database,
+  context: Pick<Context, 'database' | 'tables'>,
   state: ParticipantOf,
   { preserveOrder, forBoth }: { preserveOrder: boolean; forBoth: boolean },
 ): Promise<void> {
-  await underLock(database, state, async (tx) => {
-    if (forBoth) await purgeConversation(tx, state.appId, state.conversation.key)
+  await underLock(context.database, state, async (tx) => {
+    if (forBoth) await purgeConversation(context, tx, state.appId, state.conversation.key)
     await tx.query(clear, [state.appId, state.uid, state.conversation.key, !preserveOrder])
   })
 }
 
-/** Removes a conversation with its messages for every user; the next message makes it anew. */
-export async function deleteForAll(database: Database, state: ParticipantOf): Promise<void> {
-  await underLock(database, state, async (tx) => {
-    await purgeConversation(tx, state.appId, state.conversation.key)
+/**
+ * Removes a conversation with its messages for every user; the next message makes it anew.
+ * @throws 403 `ERR_GROUP_NO_ADMIN_SCOPE`: that of a group is removed by its admins
+ */
+export async function deleteForAll(context: Pick<Context, 'database' | 'tables'>, state: ParticipantOf): Promise<void> {
+  const { appId, uid, conversation } = state
+  if (conversation.kind === 2) {
+    const membership = await readMembership(context.database, appId, conversation.first, uid)
+    if (membership?.scope !== 'admin') throw new ApiError('ERR_GROUP_NO_ADMIN_SCOPE')
+  }
+  await underLock(context.database, state, async (tx) => {
+    await purgeConversation(context, tx, state.appId, state.conversation.key)
     await tx.query(clear, [state.appId, null, state.conversation.key, true])
     await tx.query(forget, [state.appId, state.conversation.key])
   })

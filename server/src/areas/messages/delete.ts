@@ -1,6 +1,6 @@
 import { ApiError, type Message } from '@parley/contract'
-import { sql } from 'kysely'
 import { systemUid } from '../../chat/apps.ts'
+import { erase } from '../../chat/erasure.ts'
 import type { App } from '../../chat/identity.ts'
 import { writeMessageAction } from '../../chat/messages/actions.ts'
 import {
@@ -12,7 +12,6 @@ import {
   showAction,
 } from '../../chat/messages/change.ts'
 import { releaseUses } from '../../chat/messages/file-uses.ts'
-import { forgetReactionEvents } from '../../chat/messages/forget-reactions.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { contentTraits } from '../../chat/messages/traits.ts'
 import { placeOf } from '../../chat/place.ts'
@@ -77,7 +76,7 @@ export async function deleteMessage(
       const [action] = await tx.query<{ id: number }>(selectAction, [app.appId, id])
       if (action !== undefined) return { actionId: action.id, event: undefined }
     }
-    const replies = permanent ? await purgeThread(tx, app.appId, message) : []
+    const replies = permanent ? await purgeThread(context, tx, app.appId, message) : []
     if (!permanent) await tx.query(clear, [app.appId, id, contentTraits, now, editor ?? systemUid])
     await releaseUses(tx, app.appId, [id])
     await tx.query(unpin, [app.appId, id])
@@ -117,31 +116,6 @@ const selectReplies = statement(`
   and not purged
   order by sent_at, id`)
 
-/** Only the position stays: a cursor that names the message still works. */
-const purge = statement(`
-  update messages
-  set sender = '', receiver = '', category = '', type = '', data = '{}', parent_id = null, quoted_id = null, muid = null,
-    tags = null, mentioned = null, traits = 0, countable = false, updated_at = sent_at, delivered_at = null,
-    read_at = null, edited_at = null, edited_by = null, deleted_at = null, deleted_by = null, subject_id = null,
-    purged = true
-  where app_id = $1
-  and id = any($2::bigint[])`)
-
-/** Every table in which something of a message lives, with the column that names it. */
-const belongings = [
-  ['reactions', 'message_id'],
-  ['threads', 'parent_id'],
-  ['thread_subscriptions', 'parent_id'],
-  ['pinned_messages', 'message_id'],
-  ['saved_messages', 'message_id'],
-  ['interactions', 'message_id'],
-].map(([table, column]) =>
-  statement(`
-  delete from ${table}
-  where app_id = $1
-  and ${column} = any($2::bigint[])`),
-)
-
 const selectOfConversation = statement(`
   select id
   from messages
@@ -152,29 +126,28 @@ const selectOfConversation = statement(`
   limit 5000`)
 
 /** Removes all messages of a conversation for good, under its lock; only their positions stay. */
-export async function purgeConversation(tx: Transaction, appId: number, conversation: number): Promise<void> {
+export async function purgeConversation(
+  { tables }: Pick<Context, 'tables'>,
+  tx: Transaction,
+  appId: number,
+  conversation: number,
+): Promise<void> {
   for (;;) {
     const rows = await tx.query<{ id: number }>(selectOfConversation, [appId, conversation])
     if (rows.length === 0) break
-    await purgeMessages(
-      tx,
-      appId,
-      rows.map((row) => row.id),
-    )
+    await erase(tx, tables, 'ofMessages', { appId, ids: rows.map((row) => row.id) })
   }
   await tx.query(raiseVersion, [appId, conversation])
 }
 
 /** Removes a message and its replies for good, with all that hangs on them. @returns the ids of the replies */
-async function purgeThread(tx: Transaction, appId: number, message: StoredMessage): Promise<number[]> {
+async function purgeThread(
+  { tables }: Context,
+  tx: Transaction,
+  appId: number,
+  message: StoredMessage,
+): Promise<number[]> {
   const replies = (await tx.query<{ id: number }>(selectReplies, [appId, message.id])).map(({ id }) => id)
-  await purgeMessages(tx, appId, [message.id, ...replies])
+  await erase(tx, tables, 'ofMessages', { appId, ids: [message.id, ...replies] })
   return replies
-}
-
-async function purgeMessages(tx: Transaction, appId: number, ids: readonly number[]): Promise<void> {
-  await releaseUses(tx, appId, ids)
-  await tx.run(forgetReactionEvents.ofMessages(appId, sql`${ids}::bigint[]`))
-  for (const remove of belongings) await tx.query(remove, [appId, ids])
-  await tx.query(purge, [appId, ids])
 }

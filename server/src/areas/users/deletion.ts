@@ -1,12 +1,12 @@
 import { raiseReceipts } from '../../chat/conversations/group-receipts.ts'
 import { lockConversations } from '../../chat/conversations/membership.ts'
+import { type ErasedUser, erase } from '../../chat/erasure.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { ChatEvent } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { places, type Traces } from './erasure.ts'
 
 /** Waits for whoever gives him something new at this moment (`keepActive`). */
 const lock = statement(`
@@ -77,16 +77,16 @@ const selectGroups = statement(`
  * @throws 404 `ERR_UID_NOT_FOUND`
  */
 export async function deleteForGood(
-  { database, events }: Pick<Context, 'database' | 'events'>,
+  { database, events, tables }: Pick<Context, 'database' | 'events' | 'tables'>,
   appId: number,
   uid: string,
 ): Promise<void> {
   await database.transaction(async (tx) => {
-    const traces = await lockTraces(tx, appId, uid)
+    const user = await lockTraces(tx, appId, uid)
     const owned = await tx.query<{ guid: string }>(selectOwned, [appId, uid])
-    for (const place of places) await tx.run(place(traces))
+    await erase(tx, tables, 'ofUser', user)
     // What only he had not read is now read by all.
-    await raiseReceipts(events, tx, appId, traces.guids, traces.now)
+    await raiseReceipts(events, tx, appId, user.guids, user.now)
     const passedOn = owned.map(({ guid }) => guid)
     await events.raise(tx, appId, await transfers(tx, appId, passedOn, uid))
     tx.afterCommit(() => events.publish(appId, { control: 'sessions_ended', uid }))
@@ -106,7 +106,7 @@ async function transfers(
 }
 
 /** Finds what there is of him, with him and all his conversations locked. */
-async function lockTraces(tx: Transaction, appId: number, uid: string): Promise<Traces> {
+async function lockTraces(tx: Transaction, appId: number, uid: string): Promise<ErasedUser> {
   const [user] = await tx.query<UserRow>(lock, [appId, uid])
   if (user === undefined) throw unknownUser(uid)
   const pairs = await tx.query<{ key: number; other: string }>(selectPairs, [appId, uid])

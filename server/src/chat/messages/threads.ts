@@ -5,6 +5,9 @@ import type { StoredMessage } from './rows.ts'
 import type { ShowOptions } from './show.ts'
 import { traits } from './traits.ts'
 
+/** `starter` of a thread whose starter was deleted for good: what others wrote there stays. No uid is empty. */
+export const noStarter = ''
+
 /** The offset keeps it a look by key for each; among many apps the planner would rather read all of the user's sides. */
 const selectCounts = statement(`
   select t.parent_id as "parentId", t.reply_count as "replyCount", unread.count as "unreadCount"

@@ -1,0 +1,3 @@
+import { untouched } from '../../chat/erasure.ts'
+
+export const tables = [untouched('api_keys', 'keys are of the app')]

@@ -1,0 +1,3 @@
+import { erasable } from '../../chat/erasure.ts'
+
+export const tables = [erasable('auth_tokens', { uids: ['uid'] })]

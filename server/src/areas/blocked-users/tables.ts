@@ -1,0 +1,3 @@
+import { erasable } from '../../chat/erasure.ts'
+
+export const tables = [erasable('blocks', { uids: ['blocker', 'blocked'] })]

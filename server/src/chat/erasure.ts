@@ -1,0 +1,123 @@
+import { sql } from 'kysely'
+import { appKey } from '../store/app-key.ts'
+import type { Transaction } from '../store/database.ts'
+import type { Fragment } from '../store/statement.ts'
+
+/** A user who is removed for good, and what is found of them under locks before anything is removed. */
+export interface ErasedUser {
+  readonly appId: number
+  readonly uid: string
+  /** Epoch seconds. */
+  readonly now: number
+  /** Keys of their one-to-one conversations, and whom each is with. */
+  readonly pairs: readonly number[]
+  readonly others: readonly string[]
+  /** Keys and guids of the groups in which they left anything. */
+  readonly groups: readonly number[]
+  readonly guids: readonly string[]
+  /** Guids of the groups that count them as a member. */
+  readonly counted: readonly string[]
+}
+
+/** A group that is deleted, with all that was said in it. */
+export interface ErasedGroup {
+  readonly appId: number
+  readonly guid: string
+  /** Key of its conversation. */
+  readonly conversation: number
+}
+
+/** Messages that are removed for good. */
+export interface ErasedMessages {
+  readonly appId: number
+  readonly ids: readonly number[]
+}
+
+type Erase<Erased> = (erased: Erased) => Fragment
+
+interface Erasures {
+  readonly ofUser: ReadonlyArray<Erase<ErasedUser>>
+  readonly ofGroup: ReadonlyArray<Erase<ErasedGroup>>
+  readonly ofMessages: ReadonlyArray<Erase<ErasedMessages>>
+}
+
+/** The columns by which rows hang on something else. */
+export interface Naming {
+  readonly uids?: readonly string[]
+  readonly guid?: string
+  readonly conversation?: string
+  readonly message?: string
+}
+
+/** A table, and what becomes of its rows when a user, a group or a message is removed for good. */
+export interface ErasableTable extends Erasures {
+  readonly name: string
+  /** Rows go with what they name; `parley doctor` looks for those that stayed behind. */
+  readonly naming: Naming
+  /** Why nothing becomes of its rows, where nothing does. */
+  readonly untouched?: string
+}
+
+/**
+ * Declares a table whose rows go with what they name.
+ * @param own what becomes of them instead, where that is not all
+ */
+export function erasable(name: string, naming: Naming, own: Partial<Erasures> = {}): ErasableTable {
+  return { name, naming, ...removals(name, naming), ...own }
+}
+
+/** Declares a table in which nothing is of a user, a group or a message, or of which something else takes care. */
+export function untouched(name: string, why: string): ErasableTable {
+  return { name, naming: {}, untouched: why, ofUser: [], ofGroup: [], ofMessages: [] }
+}
+
+/** Ids of the messages in the one-to-one conversations of a user, as a subquery. */
+export const messagesInPairs = ({ appId, pairs }: ErasedUser): Fragment =>
+  sql`(select id from messages where app_id = ${appKey(appId)} and conversation = any(${pairs}::bigint[]))`
+
+/** Ids of the messages of a group, as a subquery. */
+export const messagesInGroup = ({ appId, conversation }: ErasedGroup): Fragment =>
+  sql`(select id from messages where app_id = ${appKey(appId)} and conversation = ${conversation})`
+
+/** What hangs on a conversation goes with that; what hangs on a message only, with its message. */
+function removals(table: string, { uids = [], guid, conversation, message }: Naming): Erasures {
+  const remove = (appId: number, column: string, which: Fragment) =>
+    sql`delete from ${sql.table(table)} where app_id = ${appKey(appId)} and ${sql.ref(column)} ${which}`
+  const ofUser = uids.map(
+    (column): Erase<ErasedUser> =>
+      ({ appId, uid }) =>
+        remove(appId, column, sql`= ${uid}`),
+  )
+  if (conversation !== undefined) {
+    return {
+      ofUser: [({ appId, pairs }) => remove(appId, conversation, sql`= any(${pairs}::bigint[])`), ...ofUser],
+      ofGroup: [(group) => remove(group.appId, conversation, sql`= ${group.conversation}`)],
+      ofMessages: ofMessages(),
+    }
+  }
+  if (message !== undefined) {
+    return {
+      ofUser: [(user) => remove(user.appId, message, sql`in ${messagesInPairs(user)}`), ...ofUser],
+      ofGroup: [(group) => remove(group.appId, message, sql`in ${messagesInGroup(group)}`)],
+      ofMessages: ofMessages(),
+    }
+  }
+  const ofGroup = guid === undefined ? [] : [(group: ErasedGroup) => remove(group.appId, guid, sql`= ${group.guid}`)]
+  return { ofUser, ofGroup, ofMessages: [] }
+
+  function ofMessages(): Erasures['ofMessages'] {
+    return message === undefined ? [] : [({ appId, ids }) => remove(appId, message, sql`= any(${ids}::bigint[])`)]
+  }
+}
+
+/** Erases a user, a group or messages from all tables, one after the other. */
+export async function erase<Of extends keyof Erasures>(
+  tx: Transaction,
+  tables: readonly ErasableTable[],
+  of: Of,
+  erased: Parameters<Erasures[Of][number]>[0],
+): Promise<void> {
+  for (const table of tables) {
+    for (const statement of table[of] as ReadonlyArray<Erase<typeof erased>>) await tx.run(statement(erased))
+  }
+}

@@ -1,0 +1,5 @@
+import { erasable, untouched } from '../erasure.ts'
+
+export const appTables = [untouched('apps', 'apps are not removed')]
+
+export const userTables = [erasable('users', { uids: ['uid'] })]

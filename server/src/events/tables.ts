@@ -1,0 +1,23 @@
+import { sql } from 'kysely'
+import { erasable, messagesInGroup, messagesInPairs, untouched } from '../chat/erasure.ts'
+import { forgetReactionEvents } from '../chat/messages/forget-reactions.ts'
+
+/**
+ * Events name users, groups and messages by id, and tell of them what there is when they are read. But for reactions, which
+ * may be any short text: those go out of them.
+ */
+export const tables = [
+  erasable(
+    'events',
+    {},
+    {
+      ofUser: [
+        (user) => forgetReactionEvents.ofMessages(user.appId, sql`array${messagesInPairs(user)}`),
+        (user) => forgetReactionEvents.ofUser(user.appId, user.uid),
+      ],
+      ofGroup: [(group) => forgetReactionEvents.ofMessages(group.appId, sql`array${messagesInGroup(group)}`)],
+      ofMessages: [({ appId, ids }) => forgetReactionEvents.ofMessages(appId, sql`${ids}::bigint[]`)],
+    },
+  ),
+  untouched('event_horizon', 'names no event'),
+]
