@@ -1,7 +1,7 @@
 import { eventTriggerIds } from '@parley/contract'
-import { LRUCache } from 'lru-cache'
 import type { Database } from '../store/database.ts'
 import type { Invalidation } from '../store/invalidation.ts'
+import { createMemory } from '../store/memory.ts'
 import { statement } from '../store/statement.ts'
 import type { EventTrigger } from './types.ts'
 
@@ -46,10 +46,6 @@ const maxApps = 10_000
 
 export function createListening(database: Database, invalidation: Invalidation): Listening {
   const sources: TriggerSource[] = []
-  // Promises are kept, so what was read before a change can never be put back after it.
-  const cache = new LRUCache<number, { readonly reading: Promise<Known>; known?: Known }>({ max: maxApps })
-  invalidation.onChange(listenersTopic, (appId) => (appId === undefined ? cache.clear() : cache.delete(Number(appId))))
-
   const read = async (appId: number): Promise<Known> => {
     const [rows, ...triggers] = await Promise.all([
       database.query<{ pulledUntil: number | null }>(selectPulled, [appId]),
@@ -58,31 +54,20 @@ export function createListening(database: Database, invalidation: Invalidation):
     const waitedFor = new Set(triggers.flatMap((ids) => [...ids].map((id) => legacyEvents[id] ?? id)))
     return { waitedFor: waitedFor.size === 0 ? nothing : waitedFor, pulledUntil: rows[0]?.pulledUntil ?? 0 }
   }
-  const load = (appId: number): Promise<Known> => {
-    const cached = cache.get(appId)
-    if (cached !== undefined) return cached.reading
-    const entry: { reading: Promise<Known>; known?: Known } = { reading: read(appId) }
-    cache.set(appId, entry)
-    entry.reading.then(
-      (known) => {
-        entry.known = known
-      },
-      () => {
-        if (cache.peek(appId) === entry) cache.delete(appId)
-      },
-    )
-    return entry.reading
-  }
+  const memory = createMemory<number, Known>({ max: maxApps, read })
+  invalidation.onChange(listenersTopic, (appId) =>
+    appId === undefined ? memory.forgetAll() : memory.forget(Number(appId)),
+  )
   const triggersOf = ({ waitedFor, pulledUntil }: Known) =>
     pulledUntil > 0 && pulledUntil * 1000 > Date.now() ? everything : waitedFor
 
   return {
-    of: async (appId) => triggersOf(await load(appId)),
+    of: async (appId) => triggersOf(await memory.recall(appId)),
     known(appId) {
-      const known = cache.peek(appId)?.known
+      const known = memory.known(appId)
       return known === undefined ? nothing : triggersOf(known)
     },
     addSource: (source) => void sources.push(source),
-    forget: (appId) => void cache.delete(appId),
+    forget: memory.forget,
   }
 }

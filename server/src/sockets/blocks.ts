@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Database, Queryable } from '../store/database.ts'
+import { createMemory } from '../store/memory.ts'
 import { statement } from '../store/statement.ts'
 
 /** Who stands in a block with a user. */
@@ -58,29 +58,19 @@ export async function readBlocks(
 }
 
 export function createBlockBook(database: Database): BlockBook {
-  const known = new LRUCache<string, Promise<BlocksOf>>({ max: 20_000, ttl: keptMs })
-
+  const { recall, forget, forgetAll } = createMemory<string, BlocksOf>({
+    max: 20_000,
+    ttlMs: keptMs,
+    async read(key) {
+      const [appId, uid] = key.split(' ') as [string, string]
+      return (await readBlocks(database, Number(appId), [uid])).get(uid) ?? noBlocks
+    },
+  })
   return {
-    async of(appId, uid) {
-      const key = `${appId} ${uid}`
-      for (;;) {
-        let reading = known.get(key)
-        if (reading === undefined) {
-          reading = readBlocks(database, appId, [uid]).then((blocks) => blocks.get(uid) ?? noBlocks)
-          known.set(key, reading)
-          const mine = reading
-          reading.catch(() => {
-            if (known.peek(key) === mine) known.delete(key)
-          })
-        }
-        const blocks = await reading
-        // Dropped while it was read: what was found may be from before.
-        if (known.peek(key) === reading) return blocks
-      }
-    },
+    of: (appId, uid) => recall(`${appId} ${uid}`),
     drop(appId, uids) {
-      for (const uid of uids) known.delete(`${appId} ${uid}`)
+      for (const uid of uids) forget(`${appId} ${uid}`)
     },
-    dropAll: () => known.clear(),
+    dropAll: forgetAll,
   }
 }

@@ -1,7 +1,7 @@
 import type { SocketUser } from '@parley/contract'
-import { LRUCache } from 'lru-cache'
 import { readUsers, showDeletedUser, type UserRow } from '../chat/users/rows.ts'
 import type { Database } from '../store/database.ts'
+import { createMemory } from '../store/memory.ts'
 
 /**
  * Users as frames show them. Read together for all who ask at the same moment, and kept for a few seconds: a thousand
@@ -14,7 +14,6 @@ export interface UserSummaries {
 const keptMs = 5_000
 
 export function createUserSummaries(database: Database): UserSummaries {
-  const kept = new LRUCache<string, Promise<SocketUser>>({ max: 10_000, ttl: keptMs })
   const gathering = new Map<number, Promise<ReadonlyMap<string, UserRow>>>()
   const wanted = new Map<number, Set<string>>()
 
@@ -34,19 +33,15 @@ export function createUserSummaries(database: Database): UserSummaries {
     return reading
   }
 
-  return {
-    of(appId, uid) {
-      const key = `${appId} ${uid}`
-      const known = kept.get(key)
-      if (known !== undefined) return known
-      const summary = gather(appId, uid).then((users) => showSummary(uid, users.get(uid)))
-      kept.set(key, summary)
-      summary.catch(() => {
-        if (kept.peek(key) === summary) kept.delete(key)
-      })
-      return summary
+  const { recall } = createMemory<string, SocketUser>({
+    max: 10_000,
+    ttlMs: keptMs,
+    async read(key) {
+      const [appId, uid] = key.split(' ') as [string, string]
+      return showSummary(uid, (await gather(Number(appId), uid)).get(uid))
     },
-  }
+  })
+  return { of: (appId, uid) => recall(`${appId} ${uid}`) }
 }
 
 /** Nothing of his metadata or tags: frames go to many. */

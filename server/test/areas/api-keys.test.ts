@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { createKeyRing } from '../../src/chat/credentials/keys.ts'
+import type { Database } from '../../src/store/database.ts'
 import { createWorld, send } from '../support/world.ts'
 
 describe('API keys', () => {
@@ -41,6 +43,35 @@ describe('API keys', () => {
     expect(refused.status).toBe(401)
     expect(refused.body.error.code).toBe('AUTH_ERR_APIKEY_NOT_FOUND')
     expect((await world.get(`/apikeys/${apiKey}`)).body.error.code).toBe('ERR_APIKEY_NOT_FOUND')
+  })
+
+  it('open nothing any more when they are deleted while they are looked up', async () => {
+    const world = await createWorld()
+    const { apiKey } = (await world.post('/apikeys', { name: 'short life', scope: 'fullAccess' })).body.data
+    const { app, context } = world
+    // What the database finds first is held back until the key is gone.
+    let letGo: (() => void) | undefined
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    let found: (() => void) | undefined
+    const isFound = new Promise<void>((resolve) => {
+      found = resolve
+    })
+    const query: Database['query'] = async (statement, values) => {
+      const rows = await context.database.query(statement, values)
+      found?.()
+      await held
+      return rows as never
+    }
+    const ring = createKeyRing({ ...context.database, query }, context.secrets, context.invalidation)
+    const early = ring.find(app, apiKey)
+    await isFound
+    expect((await world.delete(`/apikeys/${apiKey}`)).status).toBe(200)
+    ring.forget(app.appId)
+    letGo?.()
+    await early
+    expect(await ring.find(app, apiKey)).toBeUndefined()
   })
 
   it('lose rights at once when their scope is lowered', async () => {

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
+import { createMemory } from '../../store/memory.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
 import type { App } from '../identity.ts'
@@ -29,28 +29,28 @@ const select = statement(`
   where app_id = $1
   and digest = $2`)
 
-/** Keys unknown a moment ago are asked for again, so that a new key works at once everywhere. */
 const maxKnown = 10_000
+/** A key that was deleted opens nothing after that, whatever an announcement came to. */
+const knownForMs = 60_000
 
 export function createKeyRing(database: Database, secrets: Secrets, invalidation: Invalidation): KeyRing {
-  const known = new LRUCache<string, Credential>({ max: maxKnown })
-  const forget = (appId: number) => {
-    for (const cached of known.keys()) if (cached.startsWith(`${appId}:`)) known.delete(cached)
-  }
-  invalidation.onChange(keysTopic, (appId) => (appId === undefined ? known.clear() : forget(Number(appId))))
+  const known = createMemory<string, Credential | undefined>({
+    max: maxKnown,
+    ttlMs: knownForMs,
+    // Keys unknown a moment ago are asked for again, so that a new key works at once everywhere.
+    keeps: (credential) => credential !== undefined,
+    async read(name) {
+      const end = name.indexOf(':')
+      const digest = secrets.digest(name.slice(end + 1))
+      const [row] = await database.query<{ scope: KeyScope }>(select, [Number(name.slice(0, end)), digest])
+      return row && { scope: row.scope, digest }
+    },
+  })
+  const forget = (appId: number) => known.forgetWhere((name) => name.startsWith(`${appId}:`))
+  invalidation.onChange(keysTopic, (appId) => (appId === undefined ? known.forgetAll() : forget(Number(appId))))
 
   return {
-    async find(app, key) {
-      const cacheKey = `${app.appId}:${key.toLowerCase()}`
-      const cached = known.get(cacheKey)
-      if (cached !== undefined) return cached
-      const digest = secrets.digest(key.toLowerCase())
-      const [row] = await database.query<{ scope: KeyScope }>(select, [app.appId, digest])
-      if (row === undefined) return undefined
-      const credential = { scope: row.scope, digest }
-      known.set(cacheKey, credential)
-      return credential
-    },
+    find: (app, key) => known.recall(`${app.appId}:${key.toLowerCase()}`),
     forget,
   }
 }

@@ -1,7 +1,7 @@
 import type { FeatureKey, Permissions, RoleSettings } from '@parley/contract'
-import { LRUCache } from 'lru-cache'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
+import { createMemory } from '../../store/memory.ts'
 import { statement } from '../../store/statement.ts'
 
 /** What is set on a role, as far as it can deny something. */
@@ -50,24 +50,15 @@ const select = statement(`
 const maxApps = 10_000
 
 export function createRolePolicies(database: Database, invalidation: Invalidation): RolePolicies {
-  // Promises are kept, so what was read before a change can never be put back after it.
-  const known = new LRUCache<number, Promise<PolicyMap>>({ max: maxApps })
-  invalidation.onChange(rolesTopic, (appId) => (appId === undefined ? known.clear() : known.delete(Number(appId))))
-
-  const ofApp = (appId: number): Promise<PolicyMap> => {
-    const cached = known.get(appId)
-    if (cached !== undefined) return cached
-    const reading = readPolicies(database, appId)
-    known.set(appId, reading)
-    reading.catch(() => {
-      if (known.peek(appId) === reading) known.delete(appId)
-    })
-    return reading
-  }
+  const { recall, forget, forgetAll } = createMemory<number, PolicyMap>({
+    max: maxApps,
+    read: (appId) => readPolicies(database, appId),
+  })
+  invalidation.onChange(rolesTopic, (appId) => (appId === undefined ? forgetAll() : forget(Number(appId))))
   return {
-    ofApp,
-    of: async (appId, role) => (await ofApp(appId)).get(role),
-    forget: (appId) => void known.delete(appId),
+    ofApp: recall,
+    of: async (appId, role) => (await recall(appId)).get(role),
+    forget,
   }
 }
 

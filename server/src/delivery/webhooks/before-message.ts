@@ -3,6 +3,7 @@ import { readHookTargets, type Target } from '../../areas/webhooks/index.ts'
 import { listenersTopic } from '../../events/listening.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
+import { createMemory } from '../../store/memory.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import type { Poster } from '../outbound/http.ts'
 import { headersFor } from './attempt.ts'
@@ -53,10 +54,15 @@ interface Patience {
 
 export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessage {
   const { database, invalidation, secrets, poster, metrics } = options
-  // Promises are kept, so what was read before a change can never be put back after it.
-  const known = new LRUCache<number, Promise<readonly Target[]>>({ max: 10_000, ttl: knownForMs })
+  const known = createMemory<number, readonly Target[]>({
+    max: 10_000,
+    ttlMs: knownForMs,
+    read: (appId) => readHookTargets(database, secrets, appId),
+  })
   const patience = new LRUCache<string, Patience>({ max: 10_000 })
-  invalidation.onChange(listenersTopic, (appId) => (appId === undefined ? known.clear() : known.delete(Number(appId))))
+  invalidation.onChange(listenersTopic, (appId) =>
+    appId === undefined ? known.forgetAll() : known.forget(Number(appId)),
+  )
 
   /** May this endpoint be asked now? Of those that failed too often, one message at a time is the one that tries. */
   const mayAsk = (endpoint: string): boolean => {
@@ -96,16 +102,7 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
   }
 
   return {
-    of(appId) {
-      const cached = known.get(appId)
-      if (cached !== undefined) return cached
-      const reading = readHookTargets(database, secrets, appId)
-      known.set(appId, reading)
-      reading.catch(() => {
-        if (known.peek(appId) === reading) known.delete(appId)
-      })
-      return reading
-    },
+    of: known.recall,
     async ask(targets, message) {
       const answers = await Promise.all(targets.map((target) => askOne(target, message)))
       const blocking = targets.find((_, i) => answers[i] === 'blocked')
@@ -115,7 +112,7 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
       })
       return { stoppedBy: blocking?.id, answers: Object.fromEntries(entries) }
     },
-    forget: (appId) => void known.delete(appId),
+    forget: known.forget,
   }
 }
 
