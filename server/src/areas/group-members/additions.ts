@@ -1,4 +1,5 @@
-import { ApiError, type GroupScope, limits } from '@parley/contract'
+import { type ApiError, type GroupScope, limits } from '@parley/contract'
+import { tooManyInRequest } from './errors.ts'
 import { type RuledActor, type RuledGroup, refuseAddition, refuseBan, type Target, vacancies } from './rules.ts'
 
 /** The four lists of a request that adds members. */
@@ -11,15 +12,15 @@ export interface MemberLists {
 
 export type ListName = keyof MemberLists
 
-/** One user of such a request, in the list that counts for him. */
+/** One user of such a request, in the list that counts. */
 export interface Addition {
   readonly uid: string
   readonly list: ListName
-  /** What he shall be; a banned user has no scope. */
+  /** The scope to give; undefined for a ban. */
   readonly scope: GroupScope | undefined
 }
 
-/** The lists in the order in which they count and are worked off. */
+/** The lists, in the order in which they count and are processed. */
 export const listScopes: ReadonlyArray<readonly [ListName, GroupScope | undefined]> = [
   ['admins', 'admin'],
   ['moderators', 'moderator'],
@@ -28,16 +29,13 @@ export const listScopes: ReadonlyArray<readonly [ListName, GroupScope | undefine
 ]
 
 /**
- * The users of a request, each once: who is in several lists gets the highest scope and is not banned.
+ * The users of a request, each once: a user in several lists gets the highest scope and is not banned.
  * @param path where the lists are in the request
  * @throws 400 for more than 25 users
  */
 export function readAdditions(lists: MemberLists, path: string): Addition[] {
   const named = listScopes.reduce((sum, [list]) => sum + (lists[list]?.length ?? 0), 0)
-  if (named > limits.membersPerRequest) {
-    const message = `may name ${limits.membersPerRequest} users in one request`
-    throw new ApiError('ERR_BAD_REQUEST', `${path} ${message}; it names ${named}.`, [{ path, message }])
-  }
+  if (named > limits.membersPerRequest) throw tooManyInRequest(path, named)
   const additions = new Map<string, Addition>()
   for (const [list, scope] of listScopes) {
     for (const uid of lists[list]?.map((sent) => sent.toLowerCase()) ?? []) {
@@ -47,14 +45,14 @@ export function readAdditions(lists: MemberLists, path: string): Addition[] {
   return [...additions.values()]
 }
 
-/** What is to be done about a request: who is added, who is banned, who is refused and why. */
+/** What to do about a request: who is added, who is banned, who is refused and why. */
 export interface Plan {
   readonly members: ReadonlyArray<Addition & { readonly scope: GroupScope }>
   readonly bans: readonly Addition[]
   readonly refused: ReadonlyArray<Addition & { readonly error: ApiError }>
 }
 
-/** Judges each user of a request by himself; one who is refused does not stop the others. */
+/** Checks each user of a request on their own: one refusal does not stop the others. */
 export function planAdditions(
   group: RuledGroup,
   actor: RuledActor,

@@ -1,11 +1,11 @@
-import { ApiError } from '@parley/contract'
 import { lockGroup, requireMembership } from '../../chat/groups/access.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { requireActor } from './actor.ts'
 import { removeMembers, tell } from './changes.ts'
-import { notAMember, refuseRemoval } from './rules.ts'
+import { notAMember, ownerCannotLeave } from './errors.ts'
+import { refuseRemoval } from './rules.ts'
 import { holdUsers, requireTarget } from './targets.ts'
 
 /** A member leaves. @throws 403 `ERR_GROUP_NO_SELF_ACTION` for the owner */
@@ -16,10 +16,7 @@ export async function leave(context: Context, appId: number, guid: string, uid: 
     const { user } = await requireTarget(tx, appId, group.guid, uid)
     const membership = await requireMembership(tx, appId, group, uid)
     requireScopePermission(group, membership, 'leaveGroup')
-    if (uid === group.owner) {
-      const devMessage = `${uid} owns the group ${group.guid} and passes his ownership on before leaving.`
-      throw new ApiError('ERR_GROUP_NO_SELF_ACTION', devMessage)
-    }
+    if (uid === group.owner) throw ownerCannotLeave(group.guid, uid)
     const now = Math.floor(Date.now() / 1000)
     const after = await removeMembers(context.events, tx, appId, group, [user], now)
     await tell(context.events, tx, appId, after, { action: 'left', by: user, on: user }, now)

@@ -1,4 +1,4 @@
-import { ApiError, limits, type Message } from '@parley/contract'
+import type { Message } from '@parley/contract'
 import { joinConversation } from '../../chat/conversations/membership.ts'
 import { bannedFrom, lockGroup } from '../../chat/groups/access.ts'
 import { checkGroupPassword } from '../../chat/groups/password.ts'
@@ -8,12 +8,13 @@ import { requireListed } from '../../chat/roles/rules.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { countMembers, storeMembers, tell } from './changes.ts'
+import { alreadyJoined, joinNotAllowed, noVacancy } from './errors.ts'
 import { refuseMembership, type Target, vacancies } from './rules.ts'
 import { holdUsers, requireActiveTarget } from './targets.ts'
 
 /**
  * A user joins as a participant.
- * @param policy of his role, which may open some types of groups to him only
+ * @param policy of the user's role, which may limit the types of groups they can join
  * @returns the action message that it leaves in the group
  */
 export function joinGroup(
@@ -51,18 +52,14 @@ export function joinGroup(
 
 /** @throws 409 `ERR_ALREADY_JOINED`, 403 `ERR_GROUP_JOIN_NOT_ALLOWED`, `ERR_BANNED_GROUPMEMBER` */
 function requireOpen({ guid, type }: GroupRow, { uid, membership, isBanned }: Target): void {
-  if (membership === undefined && type === 'private') {
-    throw new ApiError('ERR_GROUP_JOIN_NOT_ALLOWED', `The group ${guid} is private; its members add others.`)
-  }
+  if (membership === undefined && type === 'private') throw joinNotAllowed(guid)
   if (membership === undefined && isBanned) throw bannedFrom(guid, uid)
-  if (membership !== undefined) throw new ApiError('ERR_ALREADY_JOINED', `${uid} is a member of ${guid} already.`)
+  if (membership !== undefined) throw alreadyJoined(guid, uid)
 }
 
-/** @throws 403 `ERR_NO_VACANCY`, `ERR_PLAN_QUOTA_RESTRICTION` when he is in as many groups as a user may be */
+/** @throws 403 `ERR_NO_VACANCY`, `ERR_PLAN_QUOTA_RESTRICTION` for a user who is in too many groups */
 function requireVacancy(group: GroupRow, target: Target): void {
-  if (vacancies(group) <= 0) {
-    throw new ApiError('ERR_NO_VACANCY', `The group ${group.guid} has its ${limits.membersPerGroup} members.`)
-  }
+  if (vacancies(group) <= 0) throw noVacancy(group.guid)
   const refusal = refuseMembership(group, target, 1)
   if (refusal !== undefined) throw refusal
 }

@@ -1,4 +1,4 @@
-import { ApiError, type GroupScope } from '@parley/contract'
+import type { GroupScope } from '@parley/contract'
 import { lockGroup, type Membership } from '../../chat/groups/access.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
@@ -6,7 +6,8 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { requireActor } from './actor.ts'
 import { tell } from './changes.ts'
-import { notAMember, refuseScopeChange } from './rules.ts'
+import { notAMember, sameScope } from './errors.ts'
+import { refuseScopeChange } from './rules.ts'
 import { holdUsers, requireActiveTarget } from './targets.ts'
 
 const update = statement(`
@@ -45,7 +46,7 @@ export function changeScope(
     if (refusal !== undefined) throw refusal
     const { membership } = target
     if (membership === undefined) throw notAMember(group.guid, uid)
-    if (membership.scope === scope) throw new ApiError('ERR_SAME_SCOPE', `${uid} is ${scope} already.`)
+    if (membership.scope === scope) throw sameScope(uid, scope)
 
     await storeScope(tx, appId, group.guid, uid, scope)
     const event = {

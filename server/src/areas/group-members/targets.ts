@@ -1,5 +1,5 @@
-import { ApiError } from '@parley/contract'
 import type { Membership } from '../../chat/groups/access.ts'
+import { deactivatedUser, unknownUser } from '../../chat/users/require.ts'
 import { readUsers } from '../../chat/users/rows.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
@@ -80,9 +80,7 @@ export type KnownTarget = Target & { readonly user: NonNullable<Target['user']> 
 export async function requireTarget(tx: Transaction, appId: number, guid: string, uid: string): Promise<KnownTarget> {
   const target = (await readTargets(tx, appId, guid, [uid])).get(uid)
   const user = target?.user
-  if (target === undefined || user === undefined) {
-    throw new ApiError('ERR_UID_NOT_FOUND', `There is no user with the uid ${uid}.`)
-  }
+  if (target === undefined || user === undefined) throw unknownUser(uid)
   return { ...target, user }
 }
 
@@ -94,6 +92,6 @@ export async function requireActiveTarget(
   uid: string,
 ): Promise<KnownTarget> {
   const target = await requireTarget(tx, appId, guid, uid)
-  if (target.user.deactivatedAt !== null) throw new ApiError('ERR_UID_NOT_FOUND', `The user ${uid} is deactivated.`)
+  if (target.user.deactivatedAt !== null) throw deactivatedUser(uid)
   return target
 }

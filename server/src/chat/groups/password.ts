@@ -27,12 +27,12 @@ export async function checkGroupPassword(
   const [row] = await on.query<{ digest: Buffer | null }>(selectDigest, [appId, guid])
   const given = digestGroupPassword(secrets, appId, guid, password)
   if (!row?.digest || !timingSafeEqual(row.digest, given)) {
-    throw new ApiError('ERR_WRONG_GROUP_PASS', `This is not the password of the group ${guid}.`)
+    throw new ApiError('ERR_WRONG_GROUP_PASS', `The password of the group ${guid} is wrong.`)
   }
 }
 
 export function emptyGroupPassword(guid: string): ApiError {
-  return new ApiError('ERR_EMPTY_GROUP_PASS', `The group ${guid} is of type password and needs one.`, [
+  return new ApiError('ERR_EMPTY_GROUP_PASS', `The group ${guid} has the type password, so a password is required.`, [
     { path: 'body/password', message: 'is required for a group of type password' },
   ])
 }

@@ -48,7 +48,7 @@ export async function lockRole(tx: Transaction, appId: number, role: string): Pr
 }
 
 export function unknownRole(role: string): ApiError {
-  return new ApiError('ERR_ROLE_NOT_FOUND', `There is no role ${role}.`)
+  return new ApiError('ERR_ROLE_NOT_FOUND', `There is no role with the id ${role}.`)
 }
 
 /** A role as answers show it. */

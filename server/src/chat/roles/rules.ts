@@ -53,5 +53,5 @@ export function requireListed(policy: Policy, key: RolePermissionKey, value: str
 }
 
 export function roleDenied({ role }: Pick<RolePolicy, 'role'>, what: string): ApiError {
-  return new ApiError('ERR_PERMISSION_DENIED', `${what} denies that to users of the role ${role}.`)
+  return new ApiError('ERR_PERMISSION_DENIED', `${what} is denied to users with the role ${role}.`)
 }

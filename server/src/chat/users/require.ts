@@ -18,7 +18,12 @@ export async function requireActiveUser(on: Queryable, appId: number, uid: strin
 
 /** @throws 404 `ERR_UID_NOT_FOUND` */
 export function refuseDeactivated({ uid, deactivatedAt }: Pick<UserRow, 'uid' | 'deactivatedAt'>): void {
-  if (deactivatedAt !== null) throw new ApiError('ERR_UID_NOT_FOUND', `The user with the uid ${uid} is deactivated.`)
+  if (deactivatedAt !== null) throw deactivatedUser(uid)
+}
+
+/** 404: whoever is deactivated is answered like a user who does not exist; only the text for developers differs. */
+export function deactivatedUser(uid: string): ApiError {
+  return new ApiError('ERR_UID_NOT_FOUND', `The user with the uid ${uid} is deactivated.`)
 }
 
 export function unknownUser(uid: string): ApiError {
