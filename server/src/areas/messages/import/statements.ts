@@ -1,11 +1,36 @@
-import { plainArray, textArray } from '../../../store/arrays.ts'
+import { plainArray } from '../../../store/arrays.ts'
 import type { Transaction } from '../../../store/database.ts'
+import { createRecordset } from '../../../store/recordset.ts'
 import { statement } from '../../../store/statement.ts'
 import type { Gap, Mark, MovedConversation, NumberedMessage, Step } from './effects.ts'
-import type { ImportRow } from './row.ts'
 
 // The writes of a batch of imported messages, each one statement for all its rows. All of them run under the locks of
 // the conversations.
+
+const list = (values: readonly string[]) => (values.length === 0 ? null : values)
+
+const insertedRows = createRecordset<NumberedMessage>([
+  ['app_id', 'int', ({ row }) => row.appId],
+  ['id', 'bigint', ({ id }) => id],
+  ['conversation', 'bigint', ({ conversation }) => conversation.key],
+  ['sender', 'text', ({ row }) => row.sender],
+  ['kind', 'smallint', ({ row }) => row.kind],
+  ['receiver', 'text', ({ row }) => row.receiver],
+  ['category', 'text', ({ row }) => row.category],
+  ['type', 'text', ({ row }) => row.type],
+  ['data', 'text', ({ row }) => JSON.stringify(row.data)],
+  ['parent_id', 'bigint', ({ parentId }) => parentId],
+  ['muid', 'text', ({ row }) => row.muid],
+  ['tags', 'text[]', ({ row }) => list(row.tags)],
+  ['mentioned', 'text[]', ({ row }) => list(row.mentioned)],
+  ['traits', 'int', ({ row }) => row.traits],
+  ['countable', 'boolean', ({ row }) => row.countable],
+  ['sent_at', 'bigint', ({ row }) => row.sentAt],
+  ['delivered_at', 'bigint', ({ row }) => row.deliveredAt],
+  ['read_at', 'bigint', ({ row }) => row.readAt],
+  ['edited_at', 'bigint', ({ row }) => row.editedAt],
+  ['deleted_at', 'bigint', ({ row }) => row.deletedAt],
+])
 
 const insertRows = statement(`
   insert into messages (
@@ -17,14 +42,7 @@ const insertRows = statement(`
     greatest(r.sent_at, r.edited_at, r.deleted_at), r.delivered_at, r.read_at, r.edited_at,
     case when r.edited_at is not null then r.sender end, r.deleted_at,
     case when r.deleted_at is not null and r.kind = 1 then r.sender end
-  from unnest(
-    $1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::smallint[], $6::text[], $7::text[], $8::text[], $9::text[],
-    $10::bigint[], $11::text[], $12::text[], $13::text[], $14::int[], $15::boolean[], $16::bigint[], $17::bigint[],
-    $18::bigint[], $19::bigint[], $20::bigint[]
-  ) as r(
-    app_id, id, conversation, sender, kind, receiver, category, type, data, parent_id, muid, tags, mentioned, traits,
-    countable, sent_at, delivered_at, read_at, edited_at, deleted_at
-  )`)
+  from ${insertedRows.sql}`)
 
 /**
  * Stores messages. In the order of their muids, so that two batches that have some in common (in different
@@ -32,32 +50,19 @@ const insertRows = statement(`
  */
 export async function insertMessages(tx: Transaction, messages: readonly NumberedMessage[]): Promise<void> {
   const ordered = messages.toSorted((a, b) => (a.row.muid < b.row.muid ? -1 : 1))
-  const plain = (read: (row: ImportRow) => number | boolean | null) => plainArray(ordered.map(({ row }) => read(row)))
-  const texts = (read: (row: ImportRow) => string | null) => textArray(ordered.map(({ row }) => read(row)))
-  const list = (values: readonly string[]) => (values.length === 0 ? null : textArray(values))
-  await tx.query(insertRows, [
-    plain((row) => row.appId),
-    plainArray(ordered.map(({ id }) => id)),
-    plainArray(ordered.map(({ conversation }) => conversation.key)),
-    texts((row) => row.sender),
-    plain((row) => row.kind),
-    texts((row) => row.receiver),
-    texts((row) => row.category),
-    texts((row) => row.type),
-    texts((row) => JSON.stringify(row.data)),
-    plainArray(ordered.map(({ parentId }) => parentId)),
-    texts((row) => row.muid),
-    texts((row) => list(row.tags)),
-    texts((row) => list(row.mentioned)),
-    plain((row) => row.traits),
-    plain((row) => row.countable),
-    plain((row) => row.sentAt),
-    plain((row) => row.deliveredAt),
-    plain((row) => row.readAt),
-    plain((row) => row.editedAt),
-    plain((row) => row.deletedAt),
-  ])
+  await tx.query(insertRows, insertedRows.values(ordered))
 }
+
+const movedRows = createRecordset<MovedConversation>([
+  ['app_id', 'int', ({ conversation }) => conversation.appId],
+  ['key', 'bigint', ({ conversation }) => conversation.key],
+  ['created_at', 'bigint', ({ createdAt }) => createdAt],
+  ['last_sent_at', 'bigint', ({ last }) => last.sentAt],
+  ['last_id', 'bigint', ({ last }) => last.id],
+  ['listed_sent_at', 'bigint', ({ listed }) => listed?.sentAt ?? null],
+  ['listed_id', 'bigint', ({ listed }) => listed?.id ?? null],
+  ['timed_sent_at', 'bigint', ({ timedSentAt }) => timedSentAt],
+])
 
 const updateConversations = statement(`
   update conversations c
@@ -69,24 +74,13 @@ const updateConversations = statement(`
     listed_id = r.listed_id,
     timed_sent_at = greatest(c.timed_sent_at, r.timed_sent_at),
     version = c.version + 1
-  from unnest(
-    $1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[]
-  ) as r(app_id, key, created_at, last_sent_at, last_id, listed_sent_at, listed_id, timed_sent_at)
+  from ${movedRows.sql}
   where c.app_id = r.app_id
   and c.key = r.key`)
 
 /** Moves the ends of conversations. Their past has changed, so remembered unread counts are counted anew. */
 export async function writeConversations(tx: Transaction, moved: readonly MovedConversation[]): Promise<void> {
-  await tx.query(updateConversations, [
-    plainArray(moved.map(({ conversation }) => conversation.appId)),
-    plainArray(moved.map(({ conversation }) => conversation.key)),
-    plainArray(moved.map(({ createdAt }) => createdAt)),
-    plainArray(moved.map(({ last }) => last.sentAt)),
-    plainArray(moved.map(({ last }) => last.id)),
-    plainArray(moved.map(({ listed }) => listed?.sentAt ?? null)),
-    plainArray(moved.map(({ listed }) => listed?.id ?? null)),
-    plainArray(moved.map(({ timedSentAt }) => timedSentAt)),
-  ])
+  await tx.query(updateConversations, movedRows.values(moved))
 }
 
 const raise = (mark: string, by: string) =>
@@ -98,11 +92,20 @@ const raise = (mark: string, by: string) =>
     )
     .join(',')
 
+const markRows = createRecordset<Mark>([
+  ['app_id', 'int', ({ appId }) => appId],
+  ['uid', 'text', ({ uid }) => uid],
+  ['conversation', 'bigint', ({ conversation }) => conversation],
+  ['delivered_sent_at', 'bigint', ({ delivered }) => delivered.sentAt],
+  ['delivered_id', 'bigint', ({ delivered }) => delivered.id],
+  ['read_sent_at', 'bigint', ({ read }) => read.sentAt],
+  ['read_id', 'bigint', ({ read }) => read.id],
+])
+
 const raiseMarks = statement(`
   update conversation_states s
   set ${raise('delivered', 'delivered')},${raise('read', 'read')},${raise('unread', 'read')}
-  from unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
-    as r(app_id, uid, conversation, delivered_sent_at, delivered_id, read_sent_at, read_id)
+  from ${markRows.sql}
   where s.app_id = r.app_id
   and s.uid = r.uid
   and s.conversation = r.conversation`)
@@ -110,23 +113,24 @@ const raiseMarks = statement(`
 /** Raises marks, and unread pointers with them; none falls. */
 export async function writeMarks(tx: Transaction, marks: readonly Mark[]): Promise<void> {
   if (marks.length === 0) return
-  await tx.query(raiseMarks, [
-    plainArray(marks.map(({ appId }) => appId)),
-    marks.map(({ uid }) => uid),
-    plainArray(marks.map(({ conversation }) => conversation)),
-    plainArray(marks.map(({ delivered }) => delivered.sentAt)),
-    plainArray(marks.map(({ delivered }) => delivered.id)),
-    plainArray(marks.map(({ read }) => read.sentAt)),
-    plainArray(marks.map(({ read }) => read.id)),
-  ])
+  await tx.query(raiseMarks, markRows.values(marks))
 }
+
+const stepRows = createRecordset<Step>([
+  ['app_id', 'int', ({ appId }) => appId],
+  ['conversation', 'bigint', ({ conversation }) => conversation],
+  ['uid', 'text', ({ uid }) => uid],
+  ['kind', 'smallint', ({ kind }) => kind],
+  ['sent_at', 'bigint', ({ sentAt }) => sentAt],
+  ['id', 'bigint', ({ id }) => id],
+  ['at', 'bigint', ({ at }) => at],
+  ['sender', 'text', ({ ifUntimedBelowOf }) => ifUntimedBelowOf],
+])
 
 const insertSteps = statement(`
   insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
   select r.app_id, r.conversation, r.uid, r.kind, r.sent_at, r.id, r.at
-  from unnest(
-    $1::int[], $2::bigint[], $3::text[], $4::smallint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[]
-  ) as r(app_id, conversation, uid, kind, sent_at, id, at, sender)
+  from ${stepRows.sql}
   where r.sender is null
   or (
     select case r.kind when 1 then m.delivered_at else m.read_at end is null
@@ -146,23 +150,23 @@ const insertSteps = statement(`
  */
 export async function writeSteps(tx: Transaction, steps: readonly Step[]): Promise<void> {
   if (steps.length === 0) return
-  await tx.query(insertSteps, [
-    plainArray(steps.map(({ appId }) => appId)),
-    plainArray(steps.map(({ conversation }) => conversation)),
-    steps.map(({ uid }) => uid),
-    plainArray(steps.map(({ kind }) => kind)),
-    plainArray(steps.map(({ sentAt }) => sentAt)),
-    plainArray(steps.map(({ id }) => id)),
-    plainArray(steps.map(({ at }) => at)),
-    steps.map(({ ifUntimedBelowOf }) => ifUntimedBelowOf),
-  ])
+  await tx.query(insertSteps, stepRows.values(steps))
 }
+
+const gapRows = createRecordset<Gap>([
+  ['app_id', 'int', ({ appId }) => appId],
+  ['conversation', 'bigint', ({ conversation }) => conversation],
+  ['uid', 'text', ({ uid }) => uid],
+  ['kind', 'smallint', ({ kind }) => kind],
+  ['sender', 'text', ({ sender }) => sender],
+  ['sent_at', 'bigint', ({ sentAt }) => sentAt],
+  ['id', 'bigint', ({ id }) => id],
+])
 
 const bridgeGaps = statement(`
   insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
   select distinct r.app_id, r.conversation, r.uid, r.kind, above.sent_at, above.id, above.at
-  from unnest($1::int[], $2::bigint[], $3::text[], $4::smallint[], $5::text[], $6::bigint[], $7::bigint[])
-    as r(app_id, conversation, uid, kind, sender, sent_at, id)
+  from ${gapRows.sql}
   join conversation_states s on s.app_id = r.app_id and s.uid = r.uid and s.conversation = r.conversation
   join conversations c on c.app_id = r.app_id and c.key = r.conversation and c.timed_sent_at >= r.sent_at
   cross join lateral (
@@ -190,15 +194,7 @@ const bridgeGaps = statement(`
  */
 export async function writeBridges(tx: Transaction, gaps: readonly Gap[]): Promise<void> {
   if (gaps.length === 0) return
-  await tx.query(bridgeGaps, [
-    plainArray(gaps.map(({ appId }) => appId)),
-    plainArray(gaps.map(({ conversation }) => conversation)),
-    gaps.map(({ uid }) => uid),
-    plainArray(gaps.map(({ kind }) => kind)),
-    gaps.map(({ sender }) => sender),
-    plainArray(gaps.map(({ sentAt }) => sentAt)),
-    plainArray(gaps.map(({ id }) => id)),
-  ])
+  await tx.query(bridgeGaps, gapRows.values(gaps))
 }
 
 const insertReactions = statement(`

@@ -6,20 +6,24 @@ import {
 import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Query } from '../../../store/channel.ts'
 import { growThreadsOf } from '../threads/grow.ts'
+import { sentRows } from './columns.ts'
 import { createConversations, lockKeys } from './conversations.ts'
 import { type MessageRow, nameOf, type Parts, partsOf, type WrittenRow } from './row.ts'
 import { writeStatement } from './statement.ts'
 
+/** What names the conversations that a batch locks. */
+const lockedBy = ['app_id', 'kind', 'first', 'second'].map(sentRows.indexOf)
+
 /** The statements of one batch, in the order in which they run in its transaction. */
 export function batchQueries(rows: readonly MessageRow[], options: { create: boolean; now: number }): Query[] {
   const parts = rows.map(partsOf)
-  const plain = (read: (row: MessageRow) => number | boolean | null) => plainArray(rows.map(read))
-  const texts = (read: (row: MessageRow) => string | null) => textArray(rows.map(read))
-  const list = (values: readonly string[] | null) => (values === null ? null : textArray(values))
-  const appIds = plain((row) => row.appId)
-  const kinds = plain((row) => row.kind)
-  const firsts = textArray(parts.map(([first]) => first))
-  const seconds = textArray(parts.map(([, second]) => second))
+  const bothWrite = whereBothWrite(rows, parts)
+  const values = sentRows.values(
+    rows.map((row, n) => {
+      const [first, second] = parts[n] as Parts
+      return { n, row, first, second, bothWrite: bothWrite[n] as boolean }
+    }),
+  )
 
   const queries: Query[] = []
   if (options.create) {
@@ -35,7 +39,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
       ],
     })
   }
-  queries.push({ ...lockKeys, values: [appIds, kinds, firsts, seconds] })
+  queries.push({ ...lockKeys, values: lockedBy.map((column) => values[column]) })
   const write = writeStatement({
     groups: rows.some(({ kind }) => kind === 2),
     replies: rows.some(({ parentId }) => parentId !== null),
@@ -43,35 +47,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
     muids: rows.some(({ muid }) => muid !== null),
     subscribed: rows.some(({ subscribed }) => subscribed.bits !== 0),
   })
-  queries.push({
-    ...write,
-    values: [
-      plainArray(rows.map((_, n) => n)),
-      appIds,
-      texts((row) => row.sender),
-      kinds,
-      texts((row) => row.receiver),
-      firsts,
-      seconds,
-      texts((row) => row.category),
-      texts((row) => row.type),
-      texts((row) => row.data),
-      texts((row) => row.muid),
-      plain((row) => row.parentId),
-      plain((row) => row.quotedId),
-      texts((row) => list(row.tags)),
-      plain((row) => row.traits),
-      plain((row) => row.countable),
-      plain((row) => row.asApp),
-      plain((row) => row.deniedScopes),
-      plain((row) => row.permissionsVersion),
-      plainArray(whereBothWrite(rows, parts)),
-      options.now,
-      texts((row) => row.roleRules),
-      texts((row) => list(row.mentioned)),
-      plain(({ subscribed }) => subscribed.bits),
-    ],
-  })
+  queries.push({ ...write, values: [options.now, ...values] })
   const groups = rows.filter(({ kind }) => kind === 2)
   if (groups.length > 0) queries.push(settling(groups, options.now))
   queries.push(...growThreadsOf(rows, options.now))

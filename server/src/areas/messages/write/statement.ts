@@ -1,5 +1,6 @@
 import { type Asked, joins, refusalOf } from '../../../chat/writing/rules.ts'
 import { type Statement, statement } from '../../../store/statement.ts'
+import { sentRows } from './columns.ts'
 import { eventBits } from './row.ts'
 
 /** What the messages of a batch have, one or the other of them; all else is not looked for. */
@@ -42,7 +43,7 @@ const events = `,
   received as materialized (
     select d.n, d.app_id, d.conversation, d.id, d.subscribed, m.id as message,
       case when d.reads then 'message_read_receipt' else 'message_delivery_receipt' end as receipt,
-      json_build_object('kind', d.kind, 'first', d.first, 'second', d.second, 'uid', d.sender, 'at', $21::bigint) as data
+      json_build_object('kind', d.kind, 'first', d.first, 'second', d.second, 'uid', d.sender, 'at', $1::bigint) as data
     from side d
     cross join lateral (
       select m.id
@@ -63,7 +64,7 @@ const events = `,
   ),
   logged as (
     insert into events (app_id, trigger, conversation, message, data, created_at)
-    select app_id, trigger, conversation, message, data, $21::bigint
+    select app_id, trigger, conversation, message, data, $1::bigint
     from (
       select id, 1 as place, app_id, receipt as trigger, conversation, message, data
       from received
@@ -103,14 +104,7 @@ const receipts = `union all
 const writing = (needs: Needs, { groups, muids, subscribed } = needs) => `
   with request as materialized (
     select *
-    from unnest(
-      $1::int[], $2::int[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-      $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::text[], $15::int[], $16::boolean[], $17::boolean[],
-      $18::int[], $19::bigint[], $20::boolean[], $22::text[], $23::text[], $24::int[]
-    ) as r(
-      n, app_id, sender, kind, receiver, first, second, category, type, data, muid, parent_id, quoted_id, tags, traits,
-      countable, as_app, denied_scopes, permissions_version, both_write, role_rules, mentioned, subscribed
-    )
+    from ${sentRows.sql}
   ),
   checked as materialized (
     select r.*, c.key as conversation, c.last_sent_at, c.last_id, c.last_sender,
@@ -121,7 +115,7 @@ const writing = (needs: Needs, { groups, muids, subscribed } = needs) => `
     order by r.n
   ),
   numbered as materialized (
-    select k.*, nextval('message_ids') as id, greatest($21::bigint, k.last_sent_at) as sent_at
+    select k.*, nextval('message_ids') as id, greatest($1::bigint, k.last_sent_at) as sent_at
     from (
       select *
       from checked
@@ -187,7 +181,7 @@ const writing = (needs: Needs, { groups, muids, subscribed } = needs) => `
   ),
   stepped as (
     insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-    select app_id, conversation, sender, case when reads then 2 else 1 end, sent_at, id, $21::bigint
+    select app_id, conversation, sender, case when reads then 2 else 1 end, sent_at, id, $1::bigint
     from side
     where delivers or reads
   )${when(subscribed, events)}

@@ -1,0 +1,43 @@
+import { createRecordset } from '../../../store/recordset.ts'
+import type { MessageRow } from './row.ts'
+
+/** A row of a batch, with what it is known by there. */
+export interface BatchRow {
+  readonly n: number
+  readonly row: MessageRow
+  /** What names its conversation. */
+  readonly first: string
+  readonly second: string
+  /** Do several senders write into its conversation in this batch? */
+  readonly bothWrite: boolean
+}
+
+/** What the batch statement takes of its rows, after the time ($1). */
+export const sentRows = createRecordset<BatchRow>(
+  [
+    ['n', 'int', ({ n }) => n],
+    ['app_id', 'int', ({ row }) => row.appId],
+    ['sender', 'text', ({ row }) => row.sender],
+    ['kind', 'smallint', ({ row }) => row.kind],
+    ['receiver', 'text', ({ row }) => row.receiver],
+    ['first', 'text', ({ first }) => first],
+    ['second', 'text', ({ second }) => second],
+    ['category', 'text', ({ row }) => row.category],
+    ['type', 'text', ({ row }) => row.type],
+    ['data', 'text', ({ row }) => row.data],
+    ['muid', 'text', ({ row }) => row.muid],
+    ['parent_id', 'bigint', ({ row }) => row.parentId],
+    ['quoted_id', 'bigint', ({ row }) => row.quotedId],
+    ['tags', 'text[]', ({ row }) => row.tags],
+    ['mentioned', 'text[]', ({ row }) => row.mentioned],
+    ['traits', 'int', ({ row }) => row.traits],
+    ['countable', 'boolean', ({ row }) => row.countable],
+    ['as_app', 'boolean', ({ row }) => row.asApp],
+    ['denied_scopes', 'int', ({ row }) => row.deniedScopes],
+    ['permissions_version', 'bigint', ({ row }) => row.permissionsVersion],
+    ['role_rules', 'text', ({ row }) => row.roleRules],
+    ['subscribed', 'int', ({ row }) => row.subscribed.bits],
+    ['both_write', 'boolean', ({ bothWrite }) => bothWrite],
+  ],
+  { first: 2 },
+)

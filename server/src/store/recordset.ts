@@ -1,0 +1,56 @@
+import { plainArray, textArray } from './arrays.ts'
+
+/** A column of rows that go to the database together: its name, its type there, and what it has of a row. */
+export type Column<Row> =
+  | readonly [
+      name: string,
+      type: 'int' | 'smallint' | 'bigint' | 'boolean',
+      read: (row: Row) => number | boolean | null,
+    ]
+  | readonly [name: string, type: 'text', read: (row: Row) => string | null]
+  /** Comes out as text, to be cast row by row: arrays of several lengths cannot be unnested. */
+  | readonly [name: string, type: 'text[]', read: (row: Row) => readonly string[] | null]
+
+/** Rows as one array for each column: many cost the driver no more than one. */
+export interface Recordset<Row> {
+  /** `unnest($1::int[], ...) as r(app_id, ...)` */
+  readonly sql: string
+  /** The parameters that `sql` takes, in its order. */
+  values(rows: readonly Row[]): string[]
+  /** Where the values of a column stand among them. */
+  indexOf(name: string): number
+}
+
+/**
+ * One list makes both the SQL and the values, so that neither can get out of the order of the other.
+ * @param alias of the rows in the SQL
+ * @param first number of the first parameter
+ */
+export function createRecordset<Row>(
+  columns: ReadonlyArray<Column<Row>>,
+  { alias = 'r', first = 1 } = {},
+): Recordset<Row> {
+  const names = columns.map(([name]) => name)
+  const types = columns.map(([, type], i) => `$${first + i}::${type === 'text[]' ? 'text' : type}[]`)
+  return {
+    sql: `unnest(${types.join(', ')}) as ${alias}(${names.join(', ')})`,
+    values: (rows) => columns.map((column) => arrayOf(column, rows)),
+    indexOf: (name) => names.indexOf(name),
+  }
+}
+
+function arrayOf<Row>([, type, read]: Column<Row>, rows: readonly Row[]): string {
+  switch (type) {
+    case 'text':
+      return textArray(rows.map(read))
+    case 'text[]':
+      return textArray(
+        rows.map((row) => {
+          const list = read(row)
+          return list === null ? null : textArray(list)
+        }),
+      )
+    default:
+      return plainArray(rows.map(read))
+  }
+}
