@@ -1,5 +1,6 @@
 import type { AnswerOf, BodyOf, HeadersOf, Operation, ParamsOf, QueryOf } from '@parley/contract'
 import type { App, Caller } from './chat/identity.ts'
+import type { JsonText } from './chat/json.ts'
 import type { RolePolicy } from './chat/roles/policies.ts'
 import type { UserRow } from './chat/users/rows.ts'
 import type { Context } from './context.ts'
@@ -50,10 +51,23 @@ type Given<O extends Operation, Options extends RouteOptions> = Options['checksA
   ? Omit<Call<O>, 'actor' | 'policy'>
   : Call<O>
 
+/** An answer that is written out already, for what is asked most. Its members must be those that are declared: nothing drops others. */
+export class Serialized<Answer> {
+  readonly text: JsonText<Answer>
+
+  constructor(text: JsonText<Answer>) {
+    this.text = text
+  }
+
+  toJSON(): Answer {
+    return JSON.parse(this.text)
+  }
+}
+
 /** Binds a handler to a declared operation; input and answer are typed by the declaration. */
 export function serve<const O extends Operation, const Options extends RouteOptions = Record<never, never>>(
   operation: O,
-  handle: (call: Given<O, Options>, context: Context) => Promise<AnswerOf<O>>,
+  handle: (call: Given<O, Options>, context: Context) => Promise<AnswerOf<O> | Serialized<AnswerOf<O>>>,
   options?: Options,
 ): Route {
   return { operation, handle: handle as unknown as Route['handle'], options: options ?? {} }

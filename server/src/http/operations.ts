@@ -1,6 +1,6 @@
 import { badRequest, governanceOf } from '@parley/contract'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Route } from '../call.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Route, Serialized } from '../call.ts'
 import type { App, Caller } from '../chat/identity.ts'
 import { requireGoverned } from '../chat/roles/rules.ts'
 import { requireActiveUser } from '../chat/users/require.ts'
@@ -53,7 +53,7 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
       }
       ;(request as AskedRequest).asked = { app, caller }
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { app, caller } = (request as AskedRequest).asked
       const params = readParams(request)
       const query = sanitize(readQuery(request.query as Record<string, string>), 'query') as Record<string, unknown>
@@ -74,7 +74,11 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
         if (governance !== undefined) requireGoverned(policy, governance)
         const input = { params, query, headers: headers as never, body: body as never }
         const acting = operation.onBehalfOf === 'ignored' ? undefined : actor
-        return await handle({ app, caller, host: request.host, files, actor: acting, policy, ...input }, context)
+        const answer = await handle(
+          { app, caller, host: request.host, files, actor: acting, policy, ...input },
+          context,
+        )
+        return answer instanceof Serialized ? written(reply, answer) : answer
       } catch (error) {
         if (files.length > 0)
           await context.media.discard(
@@ -85,6 +89,12 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
       }
     },
   })
+}
+
+/** Sends an answer as it is: there is nothing left to serialise. */
+function written(reply: FastifyReply, { text }: Serialized<unknown>): string {
+  reply.header('content-type', 'application/json; charset=utf-8')
+  return text
 }
 
 function hasEmptyPart(params: Record<string, string>): boolean {

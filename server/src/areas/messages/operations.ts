@@ -12,7 +12,7 @@ import {
 } from '@parley/contract'
 import { serve } from '../../call.ts'
 import { findNamedConversations, findUserConversation } from '../../chat/conversations/find.ts'
-import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
+import { requireGroup, requireMembership } from '../../chat/groups/access.ts'
 import { actingDevice } from '../../chat/identity.ts'
 import { readMessageId, requireMessage, requireMessageDetails, showOne } from '../../chat/messages/read.ts'
 import { readConditions, restrictedOf } from '../../chat/sight/sight.ts'
@@ -20,6 +20,7 @@ import { requireUser } from '../../chat/users/require.ts'
 import { readUser } from '../../chat/users/rows.ts'
 import { deleteMessage } from './delete.ts'
 import { editMessage } from './edit.ts'
+import type { HistoryOf } from './list/history.ts'
 import { listMessages } from './list/list.ts'
 import type { Source } from './list/sources.ts'
 import { sendForm } from './media/send.ts'
@@ -73,17 +74,22 @@ export const operations = [
     const { database } = context
     const viewer = viewerOf(actor)
     const { appId } = app
-    const { uid } = await requireUser(database, appId, params.uid)
-    if (viewer === undefined) {
+    if (actor === undefined || viewer === undefined) {
+      const { uid } = await requireUser(database, appId, params.uid)
       const limit = query.limit ?? query.perPage ?? limits.perPage.default
       return listMessages(context, { app, viewer, source: { of: 'user', appId, uid }, query, limit })
     }
-    const conversation = await findUserConversation(database, appId, viewer, uid)
+    const finding = findUserConversation(database, appId, viewer, params.uid.toLowerCase())
+    const [user, conversation] = await Promise.all([requireUser(database, appId, params.uid), finding])
     const conversations = conversation === undefined ? [] : [conversation.key]
     const limit = query.limit ?? query.perPage ?? limits.limit.default
     const source: Source = { of: 'viewer', appId, viewer, conversations }
     const conditions = await readConditions(database, appId, { uid: viewer, policy }, [])
-    return listMessages(context, { app, viewer, policy, source, query, limit, conditions })
+    const known = { users: [actor, user] }
+    return listMessages(context, {
+      ...{ app, viewer, policy, source, query, limit, conditions, known },
+      history: conversation,
+    })
   }),
 
   serve(listGroupMessages, async ({ app, actor, policy, params, query }, context) => {
@@ -93,7 +99,7 @@ export const operations = [
     const limit = query.limit ?? query.perPage ?? limits.limit.default
     const group = await requireGroup(database, appId, params.guid)
     const conversations = [group.conversation]
-    if (viewer === undefined) {
+    if (actor === undefined || viewer === undefined) {
       return listMessages(context, {
         app,
         viewer,
@@ -102,10 +108,12 @@ export const operations = [
         limit,
       })
     }
-    await requireGroupAccess(database, appId, params.guid, viewer)
+    await requireMembership(database, appId, group, viewer)
     const source: Source = { of: 'viewer', appId, viewer, conversations }
     const conditions = await readConditions(database, appId, { uid: viewer, policy }, restrictedOf([group]))
-    return listMessages(context, { app, viewer, policy, source, query, limit, conditions })
+    const known = { users: [actor], groups: [group] }
+    const history: HistoryOf = { key: group.conversation, kind: 2, first: group.guid, second: '' }
+    return listMessages(context, { app, viewer, policy, source, query, limit, conditions, known, history })
   }),
 
   serve(getMessage, async ({ app, actor, policy, params }, { database }) => {

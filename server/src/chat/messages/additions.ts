@@ -3,7 +3,7 @@ import type { Queryable } from '../../store/database.ts'
 import { mentionsOfMessages } from './mentions.ts'
 import { pinsOfMessages } from './pins.ts'
 import { reactionsOfMessages } from './reactions.ts'
-import type { StoredMessage } from './rows.ts'
+import type { MessageRow } from './rows.ts'
 import { savesOfMessages } from './saves.ts'
 import type { ShowOptions } from './show.ts'
 import { threadsOfMessages } from './threads.ts'
@@ -22,7 +22,7 @@ export interface AddingFeature {
   readonly read: (
     on: Queryable,
     appId: number,
-    rows: readonly StoredMessage[],
+    rows: readonly MessageRow[],
     options: ShowOptions,
   ) => Promise<ReadonlyMap<number, Addition>>
 }
@@ -40,7 +40,7 @@ const features: readonly AddingFeature[] = [
 export async function readAdditions(
   on: Queryable,
   appId: number,
-  rows: readonly StoredMessage[],
+  rows: readonly MessageRow[],
   options: ShowOptions,
 ): Promise<Map<number, Addition[]>> {
   const additions = new Map<number, Addition[]>()

@@ -74,16 +74,32 @@ function conversationOf({ kind, sender, receiver }: Ends): string {
   return conversationId(kind, kind === 2 ? receiver : sender, receiver)
 }
 
+/** Rows that were read a moment ago, so that they need not be read again. */
+export interface KnownEntities {
+  readonly users?: readonly UserRow[]
+  readonly groups?: readonly GroupRow[]
+}
+
 /** Reads the senders and receivers of messages, once for all of them. */
-export async function readEntities(on: Queryable, appId: number, messages: readonly Ends[]): Promise<Entities> {
+export async function readEntities(
+  on: Queryable,
+  appId: number,
+  messages: readonly Ends[],
+  { users: knownUsers = [], groups: knownGroups = [] }: KnownEntities = {},
+): Promise<Entities> {
+  const users = new Map(knownUsers.map((user) => [user.uid, user]))
+  const groups = new Map(knownGroups.map((group) => [group.guid, group]))
   const uids = new Set<string>()
   const guids = new Set<string>()
   for (const { sender, kind, receiver } of messages) {
-    uids.add(sender)
-    if (kind === 1) uids.add(receiver)
-    else guids.add(receiver)
+    if (!users.has(sender)) uids.add(sender)
+    if (kind === 2) {
+      if (!groups.has(receiver)) guids.add(receiver)
+    } else if (!users.has(receiver)) uids.add(receiver)
   }
-  const [users, groups] = await Promise.all([readUsers(on, appId, uids), readGroups(on, appId, guids)])
+  const [otherUsers, otherGroups] = await Promise.all([readUsers(on, appId, uids), readGroups(on, appId, guids)])
+  for (const [uid, user] of otherUsers) users.set(uid, user)
+  for (const [guid, group] of otherGroups) groups.set(guid, group)
   return entitiesOf(users, groups)
 }
 

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { AddingFeature, Addition } from './additions.ts'
-import type { StoredMessage } from './rows.ts'
+import type { MessageRow } from './rows.ts'
 import { traits } from './traits.ts'
 
 const readPins = statement(`
@@ -12,11 +12,7 @@ const readPins = statement(`
 /** Adds `pinnedBy` and `pinnedAt` to pinned messages. */
 export const pinsOfMessages: AddingFeature = { bits: traits.pinned, read: readPinsOf }
 
-async function readPinsOf(
-  on: Queryable,
-  appId: number,
-  rows: readonly StoredMessage[],
-): Promise<Map<number, Addition>> {
+async function readPinsOf(on: Queryable, appId: number, rows: readonly MessageRow[]): Promise<Map<number, Addition>> {
   const pins = await on.query<{ messageId: number; pinnedBy: string; pinnedAt: number }>(readPins, [
     appId,
     rows.map((row) => row.conversation),

@@ -2,7 +2,7 @@ import type { Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { AddingFeature, Addition } from './additions.ts'
-import type { StoredMessage } from './rows.ts'
+import type { MessageRow } from './rows.ts'
 import type { ShowOptions } from './show.ts'
 import { traits } from './traits.ts'
 
@@ -33,7 +33,7 @@ type ReactionCount = NonNullable<Message['reactions']>[number]
 async function readReactionsOf(
   on: Queryable,
   appId: number,
-  rows: readonly StoredMessage[],
+  rows: readonly MessageRow[],
   { viewer }: ShowOptions,
 ): Promise<Map<number, Addition>> {
   const values = [appId, rows.map((row) => row.id), viewer ?? null]

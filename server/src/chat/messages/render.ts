@@ -1,9 +1,11 @@
-import type { Message } from '@parley/contract'
+import { Message } from '@parley/contract'
+import fastJson from 'fast-json-stringify'
+import { type JsonText, toJson } from '../json.ts'
 import type { Addition } from './additions.ts'
 import type { Between } from './entities.ts'
 
 /** What answers show of a message that is about to be stored. */
-export interface DraftView {
+export interface DraftView<Data = Readonly<Record<string, unknown>>> {
   readonly muid: string | null
   readonly sender: string
   /** 1 one-to-one, 2 group */
@@ -15,7 +17,7 @@ export interface DraftView {
    * What was sent, as it is stored. It has no member that rendering adds (`reserved` in areas/messages/content.ts), and
    * nothing but `dataOf` looks into it.
    */
-  readonly data: Readonly<Record<string, unknown>>
+  readonly data: Data
   readonly parentId: number | null
   readonly quotedId: number | null
   readonly tags: readonly string[] | null
@@ -25,7 +27,7 @@ export interface DraftView {
  * What answers show of a message. Whoever shows one fills it: what is read from the database, what was sent a moment ago,
  * what is imported, what a group event leaves. A field that is added here must be filled by all of them.
  */
-export interface MessageView extends DraftView {
+export interface MessageView<Data = Readonly<Record<string, unknown>>> extends DraftView<Data> {
   readonly id: number
   readonly sentAt: number
   readonly updatedAt: number
@@ -73,10 +75,37 @@ export interface RenderOptions {
 }
 
 /** A message as answers, frames and events show it. Nothing else makes one: what is true of it is true everywhere. */
-export function renderMessage(
-  view: MessageView,
+export function renderMessage(view: MessageView, between: Between, options: RenderOptions = {}): Message {
+  return renderAround(view, between, dataOf(view, between, options.additions ?? none), options)
+}
+
+const stringify = fastJson(Message)
+const noData = {}
+const placeOfData = '"data":'
+
+/**
+ * The same message, written out. What was sent is put in as it is stored; all the rest is rendered as ever.
+ * @param entities those of `between`, written out
+ */
+export function writeMessage(
+  view: MessageView<JsonText>,
   between: Between,
-  { withTags = false, additions = none, quotedMessage }: RenderOptions = {},
+  entities: JsonText | undefined,
+  options: RenderOptions = {},
+): JsonText<Message> {
+  const text = stringify(renderAround(view, between, noData, options))
+  // All that comes before it are strings, in which no quote stands without a backslash: so this is `data` itself.
+  const at = text.indexOf(placeOfData) + placeOfData.length
+  const data = writeData(view.data, entities, options.additions ?? none)
+  return (text.slice(0, at) + data + text.slice(at + 2)) as JsonText<Message>
+}
+
+/** All but what is in `data`. */
+function renderAround(
+  view: MessageView<unknown>,
+  between: Between,
+  data: Record<string, unknown>,
+  { withTags = false, additions = none, quotedMessage }: RenderOptions,
 ): Message {
   // In steps instead of conditional spreads, each of which would copy what is there so far: pages are many messages.
   const message = { id: String(view.id) } as Message
@@ -87,7 +116,7 @@ export function renderMessage(
   message.receiver = view.receiver
   message.category = view.category
   message.type = view.type
-  message.data = dataOf(view, between, additions)
+  message.data = data
   if (view.parentId !== null) message.parentId = String(view.parentId)
   if (view.quotedId !== null) message.quotedMessageId = String(view.quotedId)
   if (quotedMessage !== undefined) message.quotedMessage = quotedMessage
@@ -123,4 +152,15 @@ function dataOf(view: DraftView, { entities }: Between, additions: readonly Addi
   if (entities !== null) data.entities = entities
   for (const { data: added } of additions) if (added !== undefined) Object.assign(data, added)
   return data
+}
+
+/** As `dataOf`, of what is written out. */
+function writeData(stored: JsonText, entities: JsonText | undefined, additions: readonly Addition[]): string {
+  const added = entities === undefined ? [] : [`"entities":${entities}`]
+  for (const { data } of additions) {
+    for (const name in data) added.push(`${toJson(name)}:${toJson(data[name])}`)
+  }
+  if (added.length === 0) return stored
+  const inner = stored.slice(stored.indexOf('{') + 1, stored.lastIndexOf('}'))
+  return `{${inner.trim() === '' ? '' : `${inner},`}${added.join(',')}}`
 }

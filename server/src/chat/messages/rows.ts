@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
+import type { JsonText } from '../json.ts'
 
 /** A message as the database keeps it, with the times at which it was delivered and read. */
-export interface StoredMessage {
+export interface StoredMessage<Data = Record<string, unknown>> {
   readonly id: number
   readonly conversation: number
   readonly sender: string
@@ -12,7 +13,7 @@ export interface StoredMessage {
   readonly receiver: string
   readonly category: string
   readonly type: string
-  readonly data: Record<string, unknown>
+  readonly data: Data
   readonly parentId: number | null
   readonly quotedId: number | null
   readonly muid: string | null
@@ -33,15 +34,21 @@ export interface StoredMessage {
   readonly deletedBy: string | null
 }
 
+/** A message, for whom it makes no difference whether what was sent is parsed. */
+export type MessageRow = StoredMessage<unknown>
+
 /**
  * Columns of `StoredMessage`, of the table `messages` (or a page of it) under the alias `m`, beside `receiptJoins`.
  * A message was delivered and read at the time of the first step of the staircase at or above it: that of its receiver,
  * or of the whole group. Explicit times of an import win.
  */
-const columns = `m.id, m.conversation, m.sender, m.kind, m.receiver, m.category, m.type, m.data, m.parent_id as "parentId",
+const columnsWith = (
+  data: string,
+) => `m.id, m.conversation, m.sender, m.kind, m.receiver, m.category, m.type, ${data}, m.parent_id as "parentId",
   m.quoted_id as "quotedId", m.subject_id as "subjectId", m.muid, m.tags, m.traits, m.mentioned, m.sent_at as "sentAt", m.updated_at as "updatedAt",
   coalesce(m.delivered_at, least(d.at, r.at), m.read_at) as "deliveredAt", coalesce(m.read_at, r.at) as "readAt",
   m.edited_at as "editedAt", m.edited_by as "editedBy", m.deleted_at as "deletedAt", m.deleted_by as "deletedBy"`
+const columns = columnsWith('m.data')
 
 const receiptJoins = [1, 2]
   .map(
@@ -61,11 +68,11 @@ const receiptJoins = [1, 2]
   )
   .join('')
 
-/** Reads whole messages out of a page of message rows, in the order given. */
-export function selectStored(page: Fragment, order: Fragment): Fragment<StoredMessage> {
-  return sql<StoredMessage>`
+/** Reads whole messages out of a page of message rows, in the order given. What was sent stays as it is stored. */
+export function selectStored(page: Fragment, order: Fragment): Fragment<StoredMessage<JsonText>> {
+  return sql<StoredMessage<JsonText>>`
   with page as materialized (${page})
-  select ${sql.raw(columns)}
+  select ${sql.raw(columnsWith('m.data::text as data'))}
   from page m${sql.raw(receiptJoins)}
   order by ${order}`
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { AddingFeature, Addition } from './additions.ts'
-import type { StoredMessage } from './rows.ts'
+import type { MessageRow } from './rows.ts'
 import type { ShowOptions } from './show.ts'
 import { traits } from './traits.ts'
 
@@ -18,7 +18,7 @@ export const savesOfMessages: AddingFeature = { bits: traits.saved, read: readSa
 async function readSavesOf(
   on: Queryable,
   appId: number,
-  rows: readonly StoredMessage[],
+  rows: readonly MessageRow[],
   { viewer }: ShowOptions,
 ): Promise<Map<number, Addition>> {
   if (viewer === undefined) return new Map()

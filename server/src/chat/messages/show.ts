@@ -1,12 +1,21 @@
 import type { Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
+import { type JsonText, toJson } from '../json.ts'
 import type { RolePolicy } from '../roles/policies.ts'
 import { readVisible } from '../sight/sight.ts'
 import { type Addition, readAdditions } from './additions.ts'
-import { aboutMessage, type Between, createBetween, type Entities, ownEntities, readEntities } from './entities.ts'
+import {
+  aboutMessage,
+  type Between,
+  createBetween,
+  type Entities,
+  type KnownEntities,
+  ownEntities,
+  readEntities,
+} from './entities.ts'
 import { readMentions } from './mentions.ts'
-import { renderMessage } from './render.ts'
-import { readMessages, type StoredMessage } from './rows.ts'
+import { type RenderOptions, renderMessage, writeMessage } from './render.ts'
+import { type MessageRow, readMessages, type StoredMessage } from './rows.ts'
 
 export interface ShowOptions {
   /** The acting user; what is private to him (saved, reactedByMe) is shown to nobody else. */
@@ -25,6 +34,8 @@ export interface ShowOptions {
   readonly withMentionTags?: boolean
   /** Shows what blocks there are between the viewer and users whom messages mention. */
   readonly withMentionBlocks?: boolean
+  /** Users and groups that were read for this answer already. */
+  readonly known?: KnownEntities
 }
 
 /** Messages as answers show them; senders and receivers are read once for all of them. */
@@ -34,26 +45,63 @@ export async function showMessages(
   rows: readonly StoredMessage[],
   options: ShowOptions = {},
 ): Promise<Message[]> {
+  const partsOf = await readParts(on, appId, rows, options)
+  return rows.map((row) => {
+    const { between, ...parts } = partsOf(row)
+    return renderMessage(row, between, parts)
+  })
+}
+
+/** As `showMessages`, written out: what was sent goes through as it is stored. */
+export async function writeMessages(
+  on: Queryable,
+  appId: number,
+  rows: ReadonlyArray<StoredMessage<JsonText>>,
+  options: ShowOptions = {},
+): Promise<JsonText<Message>[]> {
+  const partsOf = await readParts(on, appId, rows, options)
+  const written = new Map<object, JsonText>()
+  const write = (entities: object): JsonText => {
+    const text = written.get(entities) ?? toJson(entities)
+    written.set(entities, text)
+    return text
+  }
+  return rows.map((row) => {
+    const { between, ...parts } = partsOf(row)
+    return writeMessage(row, between, between.entities === null ? undefined : write(between.entities), parts)
+  })
+}
+
+interface Parts extends RenderOptions {
+  readonly between: Between
+}
+
+/** Reads what is shown with messages, once for all of them. */
+async function readParts(
+  on: Queryable,
+  appId: number,
+  rows: readonly MessageRow[],
+  options: ShowOptions,
+): Promise<(row: MessageRow) => Parts> {
   const inside = await readInside(on, appId, rows, options)
   const [entities, additions, mentionsInside] = await Promise.all([
-    readEntities(on, appId, [...rows, ...inside.values()]),
+    readEntities(on, appId, [...rows, ...inside.values()], options.known),
     readAdditions(on, appId, rows, options),
     readMentions(on, appId, [...inside.values()], options),
   ])
   const around = createAround(entities)
   const showInside = (row: StoredMessage | undefined, { withTags }: ShowOptions): Message | undefined =>
     row && renderMessage(row, around(row), { withTags, additions: inOne(mentionsInside.get(row.id)) })
-  const about = (row: StoredMessage, subjectId: number): Between => {
+  const about = (row: MessageRow, subjectId: number): Between => {
     const subject = showInside(inside.get(subjectId), { withTags: true })
     return aboutMessage(row, entities, subject ?? { id: String(subjectId) })
   }
-  return rows.map((row) =>
-    renderMessage(row, row.subjectId === null ? around(row) : about(row, row.subjectId), {
-      withTags: options.withTags,
-      additions: additions.get(row.id),
-      quotedMessage: quotedOf(row, options).map((id) => showInside(inside.get(id), options))[0],
-    }),
-  )
+  return (row) => ({
+    between: row.subjectId === null ? around(row) : about(row, row.subjectId),
+    withTags: options.withTags,
+    additions: additions.get(row.id),
+    quotedMessage: quotedOf(row, options).map((id) => showInside(inside.get(id), options))[0],
+  })
 }
 
 /** A message as it is shown inside another one that quotes it: without what hangs on it, but for its mentions. */
@@ -63,7 +111,7 @@ export async function showQuoted(on: Queryable, appId: number, row: StoredMessag
 }
 
 /** What stands around messages of a page: actions of group events carry their own entities. */
-function createAround(entities: Entities): (row: StoredMessage) => Between {
+function createAround(entities: Entities): (row: MessageRow) => Between {
   const between = createBetween(entities)
   return (row) => (row.category === 'action' ? ownEntities(row) : between(row))
 }
@@ -73,7 +121,7 @@ function inOne(addition: Addition | undefined): readonly Addition[] {
 }
 
 /** The id of the message that a message quotes, where it is to be shown. */
-function quotedOf({ quotedId }: StoredMessage, { withQuoted = true }: ShowOptions): number[] {
+function quotedOf({ quotedId }: MessageRow, { withQuoted = true }: ShowOptions): number[] {
   return quotedId === null || !withQuoted ? [] : [quotedId]
 }
 
@@ -84,7 +132,7 @@ function quotedOf({ quotedId }: StoredMessage, { withQuoted = true }: ShowOption
 async function readInside(
   on: Queryable,
   appId: number,
-  rows: readonly StoredMessage[],
+  rows: readonly MessageRow[],
   options: ShowOptions,
 ): Promise<ReadonlyMap<number, StoredMessage>> {
   const found = await readMessages(

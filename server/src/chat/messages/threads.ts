@@ -1,7 +1,7 @@
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { AddingFeature, Addition } from './additions.ts'
-import type { StoredMessage } from './rows.ts'
+import type { MessageRow } from './rows.ts'
 import type { ShowOptions } from './show.ts'
 import { traits } from './traits.ts'
 
@@ -48,7 +48,7 @@ export const threadsOfMessages: AddingFeature = { bits: traits.replies | traits.
 async function readThreadsOf(
   on: Queryable,
   appId: number,
-  rows: readonly StoredMessage[],
+  rows: readonly MessageRow[],
   { viewer, withThreadSubscribed = false }: ShowOptions,
 ): Promise<Map<number, Addition>> {
   const ids = rows.map((row) => row.id)

@@ -1,7 +1,10 @@
 import type { CursorMeta, Message, MessageCount } from '@parley/contract'
+import { Serialized } from '../../../call.ts'
 import type { App } from '../../../chat/identity.ts'
+import { type JsonText, toJson } from '../../../chat/json.ts'
+import type { KnownEntities } from '../../../chat/messages/entities.ts'
 import { type StoredMessage, selectStored } from '../../../chat/messages/rows.ts'
-import { type ShowOptions, showMessages } from '../../../chat/messages/show.ts'
+import { type ShowOptions, writeMessages } from '../../../chat/messages/show.ts'
 import { conversationId } from '../../../chat/naming.ts'
 import type { RolePolicy } from '../../../chat/roles/policies.ts'
 import type { Context } from '../../../context.ts'
@@ -12,9 +15,10 @@ import { seekMessages } from '../search/find.ts'
 import { foldText } from '../search/fold.ts'
 import { type Selection, selectAll, selectFound } from '../search/hits.ts'
 import { filterConditions, type MessageFilters, viewerConditions } from './filters.ts'
+import { type HistoryOf, isPlain, readHistoryPage } from './history.ts'
 import { findMarked } from './marked.ts'
 import { narrowSource } from './narrow.ts'
-import { answerOrder, pointTo, readPaging } from './position.ts'
+import { answerOrder, type Paging, pointTo, readPaging } from './position.ts'
 import { type Reading, readCut } from './reading.ts'
 import type { Source } from './sources.ts'
 
@@ -44,6 +48,10 @@ export interface ListRequest {
   readonly policy?: RolePolicy | undefined
   /** Further conditions on `m`: what is hidden from the viewer. */
   readonly conditions?: readonly Fragment[]
+  /** The only conversation of a viewer's list. */
+  readonly history?: HistoryOf | undefined
+  /** Users and groups that were read on the way here. */
+  readonly known?: KnownEntities
 }
 
 export type ListAnswer = { data: Array<Message | MessageCount>; meta?: CursorMeta }
@@ -52,7 +60,7 @@ export type ListAnswer = { data: Array<Message | MessageCount>; meta?: CursorMet
 export async function listMessages(
   { database, search }: Pick<Context, 'database' | 'search'>,
   request: ListRequest,
-): Promise<ListAnswer> {
+): Promise<ListAnswer | Serialized<ListAnswer>> {
   const { query, viewer } = request
   const source = narrowSource(request.source, query)
   // Of blanks alone nothing is left to look for, as of an empty parameter.
@@ -75,13 +83,10 @@ export async function listMessages(
   return pageOfMessages(on, request, { source, select, sought, isWhole, conditions, onlyChanged })
 }
 
-async function pageOfMessages(on: Queryable, request: ListRequest, reading: Reading): Promise<ListAnswer> {
+async function pageOfMessages(on: Queryable, request: ListRequest, reading: Reading): Promise<Serialized<ListAnswer>> {
   const { app, query, limit } = request
   const paging = await readPaging(on, app.appId, query, limit)
-  const [found, rowsBehind] = await Promise.all([
-    readCut<StoredMessage>(on, reading, paging, 'beyond', limit + 1, (page) => selectStored(page, answerOrder(paging))),
-    paging.cursor === undefined ? [] : readCut(on, reading, paging, 'behind', 1, (page) => page),
-  ])
+  const { found, hasBehind } = await readPage(on, request, reading, paging)
   // One row more than asked for was read, at the far end, to know whether anything lies beyond.
   const hasMore = found.length > limit
   const rows = !hasMore ? found : paging.affix === 'append' ? found.slice(0, limit) : found.slice(1)
@@ -93,11 +98,29 @@ async function pageOfMessages(on: Queryable, request: ListRequest, reading: Read
     withThreadSubscribed: query.withThreadSubscribed === true,
     withMentionTags: query.mentionsWithTagInfo === true,
     withMentionBlocks: query.mentionsWithBlockedInfo === true,
+    ...(request.known && { known: request.known }),
   }
-  return {
-    data: await showMessages(on, app.appId, rows, options),
-    meta: cursorMeta(paging, rows, { beyond: hasMore, behind: rowsBehind.length > 0 }, (row) => pointTo(paging, row)),
+  const messages = await writeMessages(on, app.appId, rows, options)
+  const meta = cursorMeta(paging, rows, { beyond: hasMore, behind: hasBehind }, (row) => pointTo(paging, row))
+  return new Serialized(`{"data":[${messages.join(',')}],"meta":${toJson(meta)}}` as JsonText<ListAnswer>)
+}
+
+/** Reads a page, and one message more where anything lies beyond it, from the oldest to the newest. */
+async function readPage(
+  on: Queryable,
+  { app, history, query, viewer }: ListRequest,
+  reading: Reading,
+  paging: Paging,
+): Promise<{ found: Array<StoredMessage<JsonText>>; hasBehind: boolean }> {
+  if (history !== undefined && viewer !== undefined && isPlain(query, paging) && reading.conditions.length === 1) {
+    return readHistoryPage(on, app.appId, viewer, history, paging)
   }
+  const show = (page: Fragment) => selectStored(page, answerOrder(paging))
+  const [found, rowsBehind] = await Promise.all([
+    readCut<StoredMessage<JsonText>>(on, reading, paging, 'beyond', paging.limit + 1, show),
+    paging.cursor === undefined ? [] : readCut(on, reading, paging, 'behind', 1, (page) => page),
+  ])
+  return { found, hasBehind: rowsBehind.length > 0 }
 }
 
 async function countMessages(
