@@ -68,7 +68,7 @@ export const getConversation = defineOperation({
   params: Type.Object({ conversationId: Type.String() }),
   query: NoQuery,
   answer: enveloped(Conversation),
-  errors: ['ERR_UID_NOT_FOUND', 'ERR_CONVERSATION_NOT_FOUND', 'ERR_CONVERSATION_NOT_ACCESSIBLE'],
+  errors: ['ERR_UID_NOT_FOUND', 'ERR_CONVERSATION_NOT_FOUND'],
 })
 
 export const getUserConversation = defineOperation({
@@ -259,12 +259,7 @@ export const deleteConversation = defineOperation({
   params: Type.Object({ conversationId: Type.String() }),
   query: NoQuery,
   answer: enveloped(Outcome),
-  errors: [
-    'ERR_UID_NOT_FOUND',
-    'ERR_CONVERSATION_NOT_FOUND',
-    'ERR_CONVERSATION_NOT_ACCESSIBLE',
-    'ERR_GROUP_NO_ADMIN_SCOPE',
-  ],
+  errors: ['ERR_UID_NOT_FOUND', 'ERR_CONVERSATION_NOT_FOUND', 'ERR_GROUP_NO_ADMIN_SCOPE'],
 })
 
 const PinnedConversation = Type.Object({

@@ -73,7 +73,6 @@ export const addGroupMembers = defineOperation({
   errors: [
     ...memberErrors,
     'ERR_ALREADY_JOINED',
-    'ERR_GROUP_JOIN_NOT_ALLOWED',
     'ERR_EMPTY_GROUP_PASS',
     'ERR_WRONG_GROUP_PASS',
     'ERR_NO_VACANCY',

@@ -83,7 +83,7 @@ describe('deleting a conversation by its id', () => {
     await createUsers(world, 'alice', 'bob', 'carol')
     await say(world, 'alice', 'bob', 'x')
     const remove = (as: string) => world.delete('/conversations/alice_user_bob', undefined, { as })
-    expect(refusal(await remove('carol'))).toBe('403 ERR_CONVERSATION_NOT_ACCESSIBLE')
+    expect(refusal(await remove('carol'))).toBe('404 ERR_CONVERSATION_NOT_FOUND')
     expect((await remove('alice')).body.data.success).toBe(true)
     for (const [as, other] of [
       ['alice', 'bob'],

@@ -316,7 +316,7 @@ describe('a conversation', () => {
     const get = async (path: string, as: string) => refusal(await world.get(path, { as }))
     expect(await get('/users/bob/conversation', 'alice')).toBe('403 ERR_CONVERSATION_NOT_ACCESSIBLE')
     await say(world, 'alice', 'bob', 'hi')
-    expect(await get('/conversations/alice_user_bob', 'carol')).toBe('403 ERR_CONVERSATION_NOT_ACCESSIBLE')
+    expect(await get('/conversations/alice_user_bob', 'carol')).toBe('404 ERR_CONVERSATION_NOT_FOUND')
     expect(await get('/conversations/alice_user_carol', 'carol')).toBe('404 ERR_CONVERSATION_NOT_FOUND')
     expect(await get('/users/nobody/conversation', 'alice')).toBe('404 ERR_UID_NOT_FOUND')
     expect(refusal(await world.get('/users/bob/conversation'))).toBe('400 ERR_BAD_REQUEST')

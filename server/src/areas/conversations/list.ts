@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import {
+  listedSql,
   otherPeerSql,
   type ParticipantState,
   participantColumns,
   participantJoins,
 } from '../../chat/conversations/participant-state.ts'
+import { isVisibleUnread } from '../../chat/conversations/unread.ts'
 import type { PageRequest } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -31,6 +33,7 @@ const agenticRole = '@agentic'
 /**
  * A page of conversations and how many there are: those of a user, pinned ones first and then by last message, or for
  * the app every side of all of them.
+ * @param hiding what is hidden from the user: conditions on `m` that unread messages must meet
  */
 export async function selectConversations(
   on: Queryable,
@@ -38,10 +41,11 @@ export async function selectConversations(
   uid: string | undefined,
   filters: ConversationFilters,
   page: PageRequest,
+  hiding: readonly Fragment[] = [],
 ): Promise<{ states: ParticipantState[]; total: number }> {
   return uid === undefined
     ? selectAllConversations(on, appId, filters, page)
-    : selectConversationsOf(on, appId, uid, filters, page)
+    : selectConversationsOf(on, appId, uid, filters, page, hiding)
 }
 
 /**
@@ -54,13 +58,20 @@ async function selectConversationsOf(
   uid: string,
   filters: ConversationFilters,
   page: PageRequest,
+  hiding: readonly Fragment[],
 ): Promise<{ states: ParticipantState[]; total: number }> {
   const order = sql`p.app_place nulls last, p.pinned_at desc nulls last, p.listed_sent_at desc, p.listed_id desc, p.conversation`
+  const seesUnread = sql`exists (
+      select from messages m
+      where ${isVisibleUnread(uid, hiding)}
+      offset 0
+    )`
+  const unhidden = filters.unread === true && hiding.length > 0 ? [seesUnread] : []
   const rows = await on.run<ParticipantState & { total: number }>(
     sql`
     with matching as materialized (
       select s.conversation, s.pinned_at, c.listed_sent_at, c.listed_id, ap.place as app_place
-      ${sidesWhere(conditionsOf(appId, uid, filters), filters, true)}
+      ${sidesWhere([...conditionsOf(appId, uid, filters), ...unhidden], filters, true)}
     )
     select ${sql.raw(participantColumns)}, t.total
     from (select count(*) as total from matching) t
@@ -158,13 +169,7 @@ function sidesWhere(conditions: readonly Fragment[], filters: ConversationFilter
 }
 
 function conditionsOf(appId: number, uid: string | undefined, filters: ConversationFilters): Fragment[] {
-  const conditions: Fragment[] = [
-    sql`s.app_id = ${appKey(appId)}`,
-    sql`(c.kind = 1 or s.member)`,
-    sql`c.listed_id is not null`,
-    // A conversation that was reset stays away until the next message, unless its place was to be kept.
-    sql`(not s.hidden or (c.listed_sent_at, c.listed_id) > (s.cleared_sent_at, s.cleared_id))`,
-  ]
+  const conditions: Fragment[] = [sql`s.app_id = ${appKey(appId)}`, sql.raw(listedSql)]
   if (uid !== undefined) conditions.push(sql`s.uid = ${uid}`)
   if (uid !== undefined && filters.includeBlockedUsers !== true) {
     conditions.push(sql`not (c.kind = 1 and ${otherPeer} in (

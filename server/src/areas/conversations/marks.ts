@@ -1,22 +1,22 @@
 import { ApiError } from '@parley/contract'
+import { sql } from 'kysely'
 import type { FoundConversation } from '../../chat/conversations/find.ts'
 import { groupReceiptSubscriptions } from '../../chat/conversations/group-receipts.ts'
 import { lockConversation } from '../../chat/conversations/membership.ts'
+import type { Position } from '../../chat/sight/condition.ts'
+import { notClearedSql } from '../../chat/sight/participation.ts'
+import { identifyViewer, mayOpen, type PlacedFacts, readConditions } from '../../chat/sight/sight.ts'
 import type { Context } from '../../context.ts'
-import type { Database, Queryable } from '../../store/database.ts'
-import { statement } from '../../store/statement.ts'
+import { appKey } from '../../store/app-key.ts'
+import { allOf, statement } from '../../store/statement.ts'
 
 /** One user's side of one conversation. */
 export interface ParticipantOf {
   readonly appId: number
   readonly uid: string
   readonly conversation: FoundConversation
-}
-
-/** A place in a history: time and id of a message. */
-interface Position {
-  readonly sentAt: number
-  readonly id: number
+  /** Permissions were set in the group, which may hide messages of it. */
+  readonly isRestricted?: boolean
 }
 
 const higher = (column: string) => `case when (s.${column}_sent_at, s.${column}_id) < ($4::bigint, $5::bigint)`
@@ -132,40 +132,32 @@ const markUnread = statement(`
   where c.app_id = $1
   and c.key in (select conversation from marked)`)
 
-const selectPosition = statement(`
-  select sent_at as "sentAt", id
-  from messages
-  where app_id = $1
-  and id = $2
-  and conversation = $3
-  and not purged`)
-
-const selectNewestOfOthers = statement(`
-  select m.sent_at as "sentAt", m.id
+const selectPlaced = statement(`
+  select m.id, m.conversation, m.kind, m.sender, m.category, m.type, m.sent_at as "sentAt"
   from messages m
+  join conversation_states s on s.app_id = m.app_id and s.uid = $4 and s.conversation = m.conversation
   where m.app_id = $1
-  and m.conversation = $2
-  and m.countable
-  and m.sender <> $3
-  and m.deleted_at is null
-  order by m.sent_at desc, m.id desc
-  limit 1`)
+  and m.id = $2
+  and m.conversation = $3
+  and not m.purged
+  and (m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`)
 
 /**
  * Marks what others sent as delivered to, or read by, a user. Reading implies delivery, which is not published by itself then.
  * @param messageId up to this message; everything where it is absent
  * @param device that marks, and so is not notified
- * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for a message of another conversation
+ * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for a message of another conversation, or one that they do not see
  */
 export async function markReceived(
-  { database, groupMarks, events }: Pick<Context, 'database' | 'groupMarks' | 'events'>,
+  context: Pick<Context, 'database' | 'groupMarks' | 'events' | 'policies'>,
   receipt: 'delivered' | 'read',
   state: ParticipantOf,
   messageId: number | undefined,
   device: string | undefined,
 ): Promise<void> {
+  const { database, groupMarks, events } = context
   const { appId, uid, conversation } = state
-  const [position, kept] = await Promise.all([positionOf(database, state, messageId), events.listens(appId)])
+  const [position, kept] = await Promise.all([positionOf(context, state, messageId), events.listens(appId)])
   const mark = receipt === 'delivered' ? markDelivered : markRead
   const trigger = receipt === 'delivered' ? 'message_delivery_receipt' : 'message_read_receipt'
   const { key, kind, first, second } = conversation
@@ -199,19 +191,19 @@ export async function markReceived(
 }
 
 /**
- * Makes a message of others and all after it unread again for a user; receipts that others saw stay.
- * @param messageId absent: the newest message of others, if there is one
+ * Makes a message and all after it unread again for a user; receipts that others saw stay.
+ * @param messageId absent: the newest message of others that they see, if there is one
+ * @throws 404 as `markReceived`
  */
 export async function markUnreadFrom(
-  database: Database,
+  context: Pick<Context, 'database' | 'policies'>,
   state: ParticipantOf,
   messageId: number | undefined,
 ): Promise<void> {
+  const { database } = context
   const { appId, uid, conversation } = state
   const position =
-    messageId === undefined
-      ? (await database.query<Position>(selectNewestOfOthers, [appId, conversation.key, uid]))[0]
-      : await positionOf(database, state, messageId)
+    messageId === undefined ? await findNewestOfOthers(context, state) : await positionOf(context, state, messageId)
   if (position === undefined) return
   await database.transaction(async (tx) => {
     await lockConversation(tx, appId, conversation.key)
@@ -219,13 +211,43 @@ export async function markUnreadFrom(
   })
 }
 
+type Asking = Pick<Context, 'database' | 'policies'>
+
+async function findNewestOfOthers({ database, policies }: Asking, state: ParticipantOf): Promise<Position | undefined> {
+  const { appId, uid, conversation } = state
+  const viewer = await identifyViewer(database, policies, appId, uid)
+  const guids = conversation.kind === 2 ? [conversation.first] : []
+  const hidden = await readConditions(database, appId, viewer, guids)
+  const [newest] = await database.run(sql<Position>`
+    select m.sent_at as "sentAt", m.id
+    from conversation_states s
+    join messages m on m.app_id = s.app_id and m.conversation = s.conversation
+    where s.app_id = ${appKey(appId)}
+    and s.uid = ${uid}
+    and s.conversation = ${conversation.key}
+    and m.countable
+    and m.sender <> ${uid}
+    and m.deleted_at is null
+    and ${allOf([notClearedSql, ...hidden])}
+    order by m.sent_at desc, m.id desc
+    limit 1`)
+  return newest
+}
+
 /** Where a message stands in the conversation; without one, the end of it. */
-async function positionOf(on: Queryable, state: ParticipantOf, messageId: number | undefined): Promise<Position> {
-  const { key, lastSentAt, lastId } = state.conversation
+async function positionOf(
+  { database, policies }: Asking,
+  state: ParticipantOf,
+  messageId: number | undefined,
+): Promise<Position> {
+  const { appId, uid, conversation, isRestricted = false } = state
+  const { key, lastSentAt, lastId } = conversation
   if (messageId === undefined) return { sentAt: lastSentAt ?? 0, id: lastId ?? 0 }
-  const [position] = await on.query<Position>(selectPosition, [state.appId, messageId, key])
-  if (position === undefined) {
+  const [message] = await database.query<PlacedFacts>(selectPlaced, [appId, messageId, key, uid])
+  const viewer = await identifyViewer(database, policies, appId, uid)
+  const mayBeHidden = isRestricted || viewer.policy !== undefined
+  if (message === undefined || (mayBeHidden && !(await mayOpen(database, appId, viewer, message)))) {
     throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${messageId} in this conversation.`)
   }
-  return position
+  return message
 }

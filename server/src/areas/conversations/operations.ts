@@ -24,6 +24,7 @@ import {
   updateUserConversation,
 } from '@parley/contract'
 import { serve } from '../../call.ts'
+import { findGroupConversation, findUserConversation } from '../../chat/conversations/find.ts'
 import {
   type ParticipantState,
   peerOf,
@@ -40,19 +41,22 @@ import { showConversations } from '../../chat/conversations/show.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { conversationId } from '../../chat/naming.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
+import { readConditions } from '../../chat/sight/sight.ts'
 import { readBlockInfo } from '../../chat/users/block-info.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { selectConversations } from './list.ts'
 import { markReceived, markUnreadFrom, type ParticipantOf } from './marks.ts'
-import { pinConversation, readAppPins, replaceAppPins, unpinConversation } from './pins.ts'
+import { findPinned, pinConversation, readAppPins, replaceAppPins, unpinConversation } from './pins.ts'
 import { deleteForAll, resetConversation, setTags } from './reset.ts'
 
 export const operations = [
   serve(listConversations, async ({ app, actor, policy, query }, { database, log }) => {
     const page = readPage(query)
-    const { states, total } = await selectConversations(database, app.appId, actor?.uid, query, page)
+    const viewer = actor && { uid: actor.uid, policy }
+    const hiding = viewer && query.unread === true ? await readConditions(database, app.appId, viewer) : []
+    const { states, total } = await selectConversations(database, app.appId, actor?.uid, query, page, hiding)
     rememberCounts(database, app.appId, states).catch((err: unknown) => log.warn({ err }, 'counts were not remembered'))
     const peers = states.filter((state) => state.kind === 1).map(peerOf)
     const blockInfo =
@@ -62,7 +66,7 @@ export const operations = [
     const data = await showConversations(database, app.appId, states, {
       ...query,
       ...(blockInfo && { blockInfo }),
-      viewer: actor && { uid: actor.uid, policy },
+      viewer,
     })
     return { data, meta: pageMeta(page, total, data.length) }
   }),
@@ -167,7 +171,10 @@ export const operations = [
   }),
 
   serve(unpinUserConversation, async ({ app, caller, actor, policy, params }, context) => {
-    const state = await requireUserConversation(context.database, app, actor.uid, params.uid)
+    const { database } = context
+    const found = await findUserConversation(database, app.appId, actor.uid, params.uid.toLowerCase())
+    const pinned = await findPinned(database, app.appId, actor.uid, found)
+    const state = pinned ?? (await requireUserConversation(database, app, actor.uid, params.uid))
     const data = await unpinConversation(context.database, state)
     await publishPin(context, app, caller, policy, state, 'unpinned')
     return { data }
@@ -181,7 +188,10 @@ export const operations = [
   }),
 
   serve(unpinGroupConversation, async ({ app, caller, actor, policy, params }, context) => {
-    const state = await requireGroupConversation(context.database, app, actor.uid, params.guid)
+    const { database } = context
+    const found = await findGroupConversation(database, app.appId, params.guid.toLowerCase())
+    const pinned = await findPinned(database, app.appId, actor.uid, found)
+    const state = pinned ?? (await requireGroupConversation(database, app, actor.uid, params.guid))
     const data = await unpinConversation(context.database, state)
     await publishPin(context, app, caller, policy, state, 'unpinned')
     return { data }
@@ -212,21 +222,21 @@ function readPins(entries: ReadonlyArray<{ uid?: string; guid?: string }>): Arra
 
 /** Front ends (with a token) are answered the conversation as well, as their SDKs expect. */
 async function markUnread(
-  { database }: Context,
+  context: Context,
   app: App,
   caller: Caller,
   policy: RolePolicy | undefined,
   state: ParticipantOf,
   messageId: number | undefined,
 ) {
-  await markUnreadFrom(database, state, messageId)
+  await markUnreadFrom(context, state, messageId)
   const from = messageId === undefined ? 'The newest message' : `Messages from ${messageId} on`
   const message = `${from} in ${nameOf(state)} count as unread for ${state.uid}.`
   const shown = caller.kind === 'user' && caller.via === 'token'
-  return { success: true, message, ...(shown && { conversation: await readOne(database, state, app, policy) }) }
+  return { success: true, message, ...(shown && { conversation: await readOne(context.database, state, app, policy) }) }
 }
 
-/** The user's other devices show the pin as well. */
+/** The user's other devices show the pin as well, where the conversation is still to be seen. */
 async function publishPin(
   { database, events }: Context,
   app: App,
@@ -237,13 +247,15 @@ async function publishPin(
 ): Promise<void> {
   if (!events.bus.isHeard) return
   const { key, kind, first, second } = state.conversation
+  const shown = await readParticipantState(database, app.appId, state.uid, key)
+  if (shown === undefined) return
   events.publish(app.appId, {
     mark: 'conversation_pin',
     place: { conversation: key, kind, first, second },
     uid: state.uid,
     device: actingDevice(caller),
     isPrivate: true,
-    body: { action, conversation: await readOne(database, state, app, policy) },
+    body: { action, conversation: await showOne(database, app, shown, policy) },
   })
 }
 

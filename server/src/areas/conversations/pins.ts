@@ -1,6 +1,7 @@
 import { ApiError, limits } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
-import { peerOf } from '../../chat/conversations/participant-state.ts'
+import type { FoundConversation } from '../../chat/conversations/find.ts'
+import { listedSql, peerOf } from '../../chat/conversations/participant-state.ts'
 import { unknownGroup } from '../../chat/groups/access.ts'
 import { readGroups } from '../../chat/groups/rows.ts'
 import { conversationId } from '../../chat/naming.ts'
@@ -39,6 +40,26 @@ const selectPins = statement(`
   and uid = $2
   and pinned_at is not null`)
 
+const selectPinned = statement(`
+  select conversation
+  from conversation_states
+  where app_id = $1
+  and uid = $2
+  and conversation = $3
+  and pinned_at is not null`)
+
+/** Pins of conversations that are not in the user's list: left, reset, deleted. */
+const releaseUnlisted = statement(`
+  update conversation_states s
+  set pinned_at = null
+  from conversations c
+  where s.app_id = $1
+  and s.uid = $2
+  and s.pinned_at is not null
+  and c.app_id = s.app_id
+  and c.key = s.conversation
+  and not (${listedSql})`)
+
 const writePin = statement(`
   update conversation_states
   set pinned_at = $4
@@ -47,7 +68,8 @@ const writePin = statement(`
   and conversation = $3`)
 
 /**
- * Pins a conversation on top of a user's list; asked again, the first pin stays.
+ * Pins a conversation on top of a user's list; asked again, the first pin stays. Where no place is left, pins of
+ * conversations that are not in the list any more make room.
  * @throws 400 `ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED`, 403 `ERR_SYSTEM_PINNED_CONVERSATION`
  */
 export async function pinConversation(database: Database, state: ParticipantOf): Promise<PinnedConversation> {
@@ -55,9 +77,14 @@ export async function pinConversation(database: Database, state: ParticipantOf):
     // One pin of a user at a time, so that two cannot both be the fifth.
     await tx.query(lockUser, [state.appId, state.uid])
     await refuseAppPin(tx, state)
-    const pins = await tx.query<{ conversation: number; pinnedAt: number }>(selectPins, [state.appId, state.uid])
+    const readPins = () => tx.query<{ conversation: number; pinnedAt: number }>(selectPins, [state.appId, state.uid])
+    let pins = await readPins()
     const existing = pins.find((pin) => pin.conversation === state.conversation.key)
     if (existing !== undefined) return existing.pinnedAt
+    if (pins.length >= limits.pinnedConversationsPerUser) {
+      await tx.query(releaseUnlisted, [state.appId, state.uid])
+      pins = await readPins()
+    }
     if (pins.length >= limits.pinnedConversationsPerUser) {
       throw new ApiError(
         'ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED',
@@ -69,6 +96,18 @@ export async function pinConversation(database: Database, state: ParticipantOf):
     return now
   })
   return { ...nameOf(state), pinnedBy: state.uid, pinnedAt }
+}
+
+/** A conversation that a user has pinned, whether they still see it or not: a pin can always be dropped. */
+export async function findPinned(
+  on: Queryable,
+  appId: number,
+  uid: string,
+  conversation: FoundConversation | undefined,
+): Promise<ParticipantOf | undefined> {
+  if (conversation === undefined) return undefined
+  const pinned = await on.query(selectPinned, [appId, uid, conversation.key])
+  return pinned.length === 0 ? undefined : { appId, uid, conversation }
 }
 
 /** Drops a user's own pin, if there is one. @throws 403 `ERR_SYSTEM_PINNED_CONVERSATION` */

@@ -19,6 +19,25 @@ export async function setTags(database: Database, state: ParticipantOf, tags: re
   await database.query(writeTags, [state.appId, state.uid, state.conversation.key, tags])
 }
 
+/**
+ * Ends the history at this moment, with a bare position: what is sent from now on comes after it, and what is imported
+ * with earlier times before it, so that a reset hides that too.
+ */
+const endHistory = statement(`
+  with ended as (
+    update conversations c
+    set last_sent_at = $3, last_id = nextval('message_ids'), last_sender = null
+    where c.app_id = $1
+    and c.key = $2
+    and c.last_sent_at < $3
+    returning c.app_id, c.key, c.kind, c.last_sent_at, c.last_id
+  )
+  insert into messages (
+    app_id, id, conversation, sender, kind, receiver, category, type, data, countable, sent_at, updated_at, purged
+  )
+  select app_id, last_id, key, '', kind, '', '', '', '{}', false, last_sent_at, last_sent_at, true
+  from ended`)
+
 /** What is cleared is not unread either. A null uid clears it for everybody. */
 const clear = statement(`
   update conversation_states s
@@ -39,7 +58,7 @@ const forget = statement(`
   and key = $2`)
 
 /**
- * Hides the history up to now from a user; the conversation leaves his list until the next message, unless its place is
+ * Hides the history up to now from a user, also what is imported into it later; the conversation leaves his list until the next message, unless its place is
  * to be preserved. With `forBoth` the messages are removed for good, for the other side as well.
  */
 export async function resetConversation(
@@ -49,6 +68,7 @@ export async function resetConversation(
 ): Promise<void> {
   await underLock(context.database, state, async (tx) => {
     if (forBoth) await purgeConversation(context, tx, state.appId, state.conversation.key)
+    await tx.query(endHistory, [state.appId, state.conversation.key, Math.floor(Date.now() / 1000)])
     await tx.query(clear, [state.appId, state.uid, state.conversation.key, !preserveOrder])
   })
 }

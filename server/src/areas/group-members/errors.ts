@@ -13,11 +13,6 @@ export function alreadyBanned(guid: string, uid: string): ApiError {
   return new ApiError('ERR_ALREADY_BANNED', `${uid} is already banned from the group ${guid}.`)
 }
 
-/** 403: private groups can only be entered by being added. */
-export function joinNotAllowed(guid: string): ApiError {
-  return new ApiError('ERR_GROUP_JOIN_NOT_ALLOWED', `The group ${guid} is private: a member has to add the user.`)
-}
-
 /** 403 for a user who joins a full group; `tooManyMembers` is for those who are added. */
 export function noVacancy(guid: string): ApiError {
   return new ApiError('ERR_NO_VACANCY', `The group ${guid} has ${limits.membersPerGroup} members, the maximum.`)

@@ -1,6 +1,6 @@
 import type { Message } from '@parley/contract'
 import { joinConversation } from '../../chat/conversations/membership.ts'
-import { bannedFrom, lockGroup } from '../../chat/groups/access.ts'
+import { bannedFrom, lockGroup, unknownGroup } from '../../chat/groups/access.ts'
 import { checkGroupPassword } from '../../chat/groups/password.ts'
 import type { GroupRow } from '../../chat/groups/rows.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
@@ -8,12 +8,12 @@ import { requireListed } from '../../chat/roles/rules.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { countMembers, storeMembers, tell } from './changes.ts'
-import { alreadyJoined, joinNotAllowed, noVacancy } from './errors.ts'
+import { alreadyJoined, noVacancy } from './errors.ts'
 import { refuseMembership, type Target, vacancies } from './rules.ts'
 import { holdUsers, requireActiveTarget } from './targets.ts'
 
 /**
- * A user joins as a participant.
+ * A user joins as a participant; for who is no member a private group does not exist.
  * @param policy of the user's role, which may limit the types of groups they can join
  * @returns the action message that it leaves in the group
  */
@@ -29,6 +29,7 @@ export function joinGroup(
     await holdUsers(tx, appId, [user.uid])
     const group = await lockGroup(tx, appId, guid)
     const target = await requireActiveTarget(tx, appId, group.guid, user.uid)
+    if (group.type === 'private' && target.membership === undefined) throw unknownGroup(guid)
     requireListed(policy, 'joinGroup.allowedGroupTypes', group.type)
     requireOpen(group, target)
     if (group.type === 'password') await checkGroupPassword(tx, context.secrets, appId, group.guid, password)
@@ -50,9 +51,8 @@ export function joinGroup(
   })
 }
 
-/** @throws 409 `ERR_ALREADY_JOINED`, 403 `ERR_GROUP_JOIN_NOT_ALLOWED`, `ERR_BANNED_GROUPMEMBER` */
-function requireOpen({ guid, type }: GroupRow, { uid, membership, isBanned }: Target): void {
-  if (membership === undefined && type === 'private') throw joinNotAllowed(guid)
+/** @throws 409 `ERR_ALREADY_JOINED`, 403 `ERR_BANNED_GROUPMEMBER` */
+function requireOpen({ guid }: GroupRow, { uid, membership, isBanned }: Target): void {
   if (membership === undefined && isBanned) throw bannedFrom(guid, uid)
   if (membership !== undefined) throw alreadyJoined(guid, uid)
 }

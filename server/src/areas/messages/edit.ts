@@ -16,7 +16,7 @@ import { mediaKeysOf, recordUses, releaseUses } from '../../chat/messages/file-u
 import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { contentTraits, traitsOf } from '../../chat/messages/traits.ts'
 import { placeOf } from '../../chat/place.ts'
-import { readViewer } from '../../chat/sight/sight.ts'
+import { identifyViewer } from '../../chat/sight/sight.ts'
 import { readUsers } from '../../chat/users/rows.ts'
 import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
 import { passJudges } from '../../chat/writing/judges.ts'
@@ -99,7 +99,7 @@ async function requireRight(
 ): Promise<void> {
   if (editor === undefined) return
   // As it is now: judges may have taken their time.
-  const { policy } = await readViewer(on, context.policies, app.appId, editor)
+  const { policy } = await identifyViewer(on, context.policies, app.appId, editor)
   await requireMessagePermission(on, app, editor, policy, message, 'edit')
   const deed = { key: sendKeyOf(message.parentId), says: messageTraits(content) }
   await requireMayWriteTo(context, on, app.appId, editor, message, deed)

@@ -33,6 +33,14 @@ export function peerOf(state: Pick<ParticipantState, 'uid' | 'kind' | 'first' | 
   return state.first === state.uid ? state.second : state.first
 }
 
+/**
+ * Whether a conversation `c` is in the list of a participant `s`. One that was reset stays away until the next message,
+ * unless its place was to be kept.
+ */
+export const listedSql = `(c.kind = 1 or s.member)
+  and c.listed_id is not null
+  and (not s.hidden or (c.listed_sent_at, c.listed_id) > (s.cleared_sent_at, s.cleared_id))`
+
 /** The uid or guid on the other side of a conversation `c`, seen from a side `s`. */
 export const otherPeerSql = `case when c.kind = 2 or c.second = s.uid then c.first else c.second end`
 

@@ -1,7 +1,7 @@
 import { ApiError } from '@parley/contract'
 import type { ParticipantOf } from '../../areas/conversations/marks.ts'
 import type { Queryable } from '../../store/database.ts'
-import { readMembership, requireGroup } from '../groups/access.ts'
+import { readMembership, requireGroup, unknownGroup } from '../groups/access.ts'
 import type { App } from '../identity.ts'
 import { conversationId } from '../naming.ts'
 import { requireUser } from '../users/require.ts'
@@ -37,27 +37,23 @@ export async function requireGroupConversation(
 ): Promise<ParticipantOf> {
   const group = await requireGroup(on, app.appId, guid)
   const membership = await readMembership(on, app.appId, group.guid, uid)
-  if (membership === undefined && group.type === 'private') {
-    throw new ApiError('ERR_GUID_NOT_FOUND', `There is no group with the guid ${group.guid}.`)
-  }
+  if (membership === undefined && group.type === 'private') throw unknownGroup(group.guid)
   const conversation = await findGroupConversation(on, app.appId, group.guid)
   if (membership === undefined || !conversation?.exists) {
     throw notAccessible(conversationId(2, group.guid, ''), uid)
   }
-  return { appId: app.appId, uid, conversation }
+  return { appId: app.appId, uid, conversation, isRestricted: group.permissionsVersion > 0 }
 }
 
 /**
- * The conversation that a name means to a user who takes part in it.
- * @throws 404 `ERR_CONVERSATION_NOT_FOUND`; 403 `ERR_CONVERSATION_NOT_ACCESSIBLE` when it is not his
+ * The conversation that a name means to a user who takes part in it; of others they are not told that they exist.
+ * @throws 404 `ERR_CONVERSATION_NOT_FOUND`
  */
 export async function requireNamed(on: Queryable, app: App, uid: string, name: string): Promise<FoundConversation> {
-  const named = (await findNamedConversations(on, app.appId, name)).filter((conversation) => conversation.exists)
-  if (named.length === 0) throw new ApiError('ERR_CONVERSATION_NOT_FOUND', `There is no conversation ${name}.`)
-  for (const conversation of named) {
+  for (const conversation of await findNamedConversations(on, app.appId, name)) {
     if ((await readParticipantState(on, app.appId, uid, conversation.key)) !== undefined) return conversation
   }
-  throw notAccessible(name, uid)
+  throw new ApiError('ERR_CONVERSATION_NOT_FOUND', `There is no conversation ${name}.`)
 }
 
 export function notAccessible(name: string, uid: string): ApiError {

@@ -9,6 +9,7 @@ import { conversationId } from '../naming.ts'
 import { readVisible, type Viewer } from '../sight/sight.ts'
 import { readUsers, showUserOrDeleted } from '../users/rows.ts'
 import { type ParticipantState, peerOf } from './participant-state.ts'
+import { readVisibleUnread } from './unread.ts'
 
 export interface ShowConversationOptions {
   /** The user's own tags of the conversation. */
@@ -31,8 +32,9 @@ export async function showConversations(
   const uids = states.filter((state) => state.kind === 1).map(peerOf)
   const groupStates = states.filter((state) => state.kind === 2)
   const readingGroups = readGroups(on, appId, groupStates.map(peerOf))
-  const [lastMessages, users, groups, memberships] = await Promise.all([
-    readLastMessages(on, appId, states, readingGroups, options.viewer),
+  const { viewer } = options
+  const [lastMessages, users, groups, memberships, unread] = await Promise.all([
+    readLastMessages(on, appId, states, readingGroups, viewer),
     readUsers(on, appId, uids),
     readingGroups,
     readMemberships(
@@ -40,6 +42,7 @@ export async function showConversations(
       appId,
       groupStates.map((state) => ({ guid: state.first, uid: state.uid })),
     ),
+    viewer && readingGroups.then((read) => readVisibleUnread(on, appId, viewer, states, read)),
   ])
   return states.map((state) => {
     const id = conversationId(state.kind, state.first, state.second)
@@ -48,7 +51,7 @@ export async function showConversations(
     return {
       conversationId: id,
       conversationType: state.kind === 1 ? 'user' : 'group',
-      unreadMessageCount: String(state.unread),
+      unreadMessageCount: String(unread?.get(state.key) ?? state.unread),
       createdAt: state.createdAt,
       updatedAt: state.listedSentAt ?? state.createdAt,
       ...(lastMessage && !state.cleared && { lastMessage }),

@@ -106,8 +106,9 @@ export async function readViewer(
   return { hasJoined: false, isBanned: await isBanned(on, appId, group.guid, uid) }
 }
 
+/** In lower case, as guids are kept: the case must not tell a private group from one that does not exist. */
 export function unknownGroup(guid: string): ApiError {
-  return new ApiError('ERR_GUID_NOT_FOUND', `There is no group with the guid ${guid}.`)
+  return new ApiError('ERR_GUID_NOT_FOUND', `There is no group with the guid ${guid.toLowerCase()}.`)
 }
 
 export function bannedFrom(guid: string, uid: string): ApiError {

@@ -9,7 +9,7 @@ import { readGroup } from '../groups/rows.ts'
 import type { App } from '../identity.ts'
 import type { RolePolicy } from '../roles/policies.ts'
 import { requireRolePermission, roleDenied, roleList } from '../roles/rules.ts'
-import { readViewer } from '../sight/sight.ts'
+import { identifyViewer } from '../sight/sight.ts'
 import { requireMessage, unknownMessage } from './read.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
 import { showMessages } from './show.ts'
@@ -45,7 +45,7 @@ export async function requireVisible(
   editor: Editor,
   id: number,
 ): Promise<StoredMessage> {
-  const viewer = editor === undefined ? undefined : await readViewer(database, policies, app.appId, editor)
+  const viewer = editor === undefined ? undefined : await identifyViewer(database, policies, app.appId, editor)
   return requireMessage(database, app, id, viewer)
 }
 

@@ -24,7 +24,12 @@ export interface Viewer {
 }
 
 /** A user as a viewer. Where no role of the app has anything set on it, nothing is read. */
-export async function readViewer(on: Queryable, policies: RolePolicies, appId: number, uid: string): Promise<Viewer> {
+export async function identifyViewer(
+  on: Queryable,
+  policies: RolePolicies,
+  appId: number,
+  uid: string,
+): Promise<Viewer> {
   const ofApp = await policies.ofApp(appId)
   const user = ofApp.size === 0 ? undefined : await readUser(on, appId, uid)
   return { uid, policy: user && ofApp.get(user.role) }
@@ -59,6 +64,11 @@ export async function readConditions(
     return [sql`(m.kind = 1 or m.receiver <> ${guid} or (${conditionsSql(conditions, uid)}))`]
   })
   return [...ofRole, ...ofScopes]
+}
+
+/** Whether a viewer's role hides any message from them. */
+export function hidesByRole({ policy }: Viewer): boolean {
+  return conditionsOf(roleRules, policy).length > 0
 }
 
 /** Of some groups, the guids of those in which permissions were ever set: of the others there is nothing to ask. */

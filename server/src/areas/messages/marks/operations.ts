@@ -1,8 +1,8 @@
-import { markInteracted, pinMessage, saveMessage, unpinMessage, unsaveMessage } from '@parley/contract'
+import { type Message, markInteracted, pinMessage, saveMessage, unpinMessage, unsaveMessage } from '@parley/contract'
 import { serve } from '../../../call.ts'
 import { type App, actingDevice } from '../../../chat/identity.ts'
 import { readMessageId, requireMessage, showOne } from '../../../chat/messages/read.ts'
-import type { Viewer } from '../../../chat/sight/sight.ts'
+import { mayOpen, type Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
 import { markInteracted as noteInteractions } from './interactions.ts'
 import { pinMessage as pin, unpinMessage as unpin } from './pins.ts'
@@ -35,7 +35,7 @@ export const operations = [
     const id = readMessageId(params.id)
     const viewer = { uid: actor.uid, policy }
     const isChanged = await unsave(context, app, viewer, id)
-    const data = await showChanged(context, app, id, viewer)
+    const data = await showUnsaved(context, app, id, viewer)
     if (isChanged) await publishMark(context, app, caller, id, 'unsaved', data)
     return { data }
   }),
@@ -51,4 +51,14 @@ export const operations = [
 /** The message as it is now, to who was let at it just before. */
 async function showChanged({ database }: Context, app: App, id: number, viewer: Viewer | undefined) {
   return showOne(database, app, await requireMessage(database, app, id, undefined), viewer)
+}
+
+/** A message that its user does not see any more is only named, without what it says. */
+async function showUnsaved({ database }: Context, app: App, id: number, viewer: Viewer): Promise<Message> {
+  const message = await requireMessage(database, app, id, undefined)
+  const shown = await showOne(database, app, message, viewer)
+  if (await mayOpen(database, app.appId, viewer, message)) return shown
+  const { conversationId, sender, receiverType, receiver, category, type, sentAt } = shown
+  const bare = { conversationId, sender, receiverType, receiver, category, type, sentAt }
+  return { id: shown.id, ...bare, data: {}, updatedAt: sentAt }
 }

@@ -4,8 +4,9 @@ import type { App } from '../../../chat/identity.ts'
 import { requireMessage, unknownMessage } from '../../../chat/messages/read.ts'
 import { readMessages } from '../../../chat/messages/rows.ts'
 import { traits } from '../../../chat/messages/traits.ts'
-import type { Viewer } from '../../../chat/sight/sight.ts'
+import { readVisible, type Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
+import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { refuseUnsuitable } from './pins.ts'
 
@@ -16,8 +17,8 @@ const lockUser = statement(`
   and uid = $2
   for no key update`)
 
-const countSaves = statement(`
-  select count(*) as count, count(*) filter (where message_id = $3) as mine
+const selectSaves = statement(`
+  select message_id as id
   from saved_messages
   where app_id = $1
   and uid = $2`)
@@ -32,15 +33,16 @@ const setTrait = statement(`
   where app_id = $1
   and id = $2`)
 
-const removeSave = statement(`
+const removeSaves = statement(`
   delete from saved_messages
   where app_id = $1
   and uid = $2
-  and message_id = $3
-  returning message_id`)
+  and message_id = any($3::bigint[])
+  returning message_id as id`)
 
 /**
- * Saves a message on a user's private list; saved already, the first time stays.
+ * Saves a message on a user's private list; saved already, the first time stays. Where no place is left, messages that
+ * they do not see any more, or that were deleted, make room.
  * @returns whether it was not saved before
  * @throws 400 `ERR_SAVED_MESSAGES_LIMIT_EXCEEDED`
  */
@@ -55,9 +57,10 @@ export async function saveMessage({ database }: Context, app: App, viewer: Viewe
     const message = (await readMessages(tx, app.appId, [id])).get(id)
     if (message === undefined) throw unknownMessage(id)
     refuseUnsuitable(message)
-    const [saves] = await tx.query<{ count: number; mine: number }>(countSaves, [app.appId, uid, id])
-    if ((saves?.mine ?? 0) > 0) return false
-    if ((saves?.count ?? 0) >= limits.savedMessagesPerUser) {
+    const saves = (await tx.query<{ id: number }>(selectSaves, [app.appId, uid])).map((save) => save.id)
+    if (saves.includes(id)) return false
+    const isFull = saves.length >= limits.savedMessagesPerUser
+    if (isFull && (await releaseHidden(tx, app.appId, viewer, saves)) === 0) {
       throw new ApiError(
         'ERR_SAVED_MESSAGES_LIMIT_EXCEEDED',
         `A user may save ${limits.savedMessagesPerUser} messages.`,
@@ -69,8 +72,26 @@ export async function saveMessage({ database }: Context, app: App, viewer: Viewe
   })
 }
 
-/** Takes a message off a user's list, if it is there. @returns whether it was */
+/** Takes what a user does not see off their list. @returns how many places that made */
+async function releaseHidden(
+  tx: Transaction,
+  appId: number,
+  viewer: Viewer,
+  saves: readonly number[],
+): Promise<number> {
+  const messages = [...(await readMessages(tx, appId, saves)).values()].filter(({ deletedAt }) => deletedAt === null)
+  const visible = await readVisible(tx, appId, viewer, messages)
+  const hidden = saves.filter((id) => !visible.has(id))
+  return (await tx.query(removeSaves, [appId, viewer.uid, hidden])).length
+}
+
+/**
+ * Takes a message off a user's list, if it is there; also one that they do not see any more.
+ * @returns whether it was
+ * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for one that is not there, and that they do not see
+ */
 export async function unsaveMessage({ database }: Context, app: App, viewer: Viewer, id: number): Promise<boolean> {
-  await requireMessage(database, app, id, viewer)
-  return (await database.query(removeSave, [app.appId, viewer.uid, id])).length > 0
+  const removed = await database.query(removeSaves, [app.appId, viewer.uid, [id]])
+  if (removed.length === 0) await requireMessage(database, app, id, viewer)
+  return removed.length > 0
 }

@@ -8,6 +8,7 @@ import {
   subscribeThread,
   unsubscribeThread,
 } from '@parley/contract'
+import { sql } from 'kysely'
 import { serve } from '../../../call.ts'
 import { findUserConversation } from '../../../chat/conversations/find.ts'
 import { requireGroup, requireGroupAccess } from '../../../chat/groups/access.ts'
@@ -22,6 +23,9 @@ import { listThreads } from './list.ts'
 import { reply } from './reply.ts'
 import { subscribeToThread, unsubscribeFromThread } from './subscriptions.ts'
 
+/** The actions of edits and deletions of replies stand in their thread, but are none. */
+const isReply = sql`m.category <> 'action'`
+
 export const operations = [
   serve(sendThreadMessage, async ({ app, caller, actor, policy, params, files, body }, context) => {
     const parent = await requireMessage(context.database, app, readMessageId(params.id), { uid: actor.uid, policy })
@@ -35,10 +39,10 @@ export const operations = [
     const { appId } = app
     const source = { of: 'thread', appId, parentId: parent.id, conversation: parent.conversation, viewer } as const
     const limit = query.limit ?? query.perPage ?? limits.limit.default
-    if (viewer === undefined) return listMessages(context, { app, viewer, source, query, limit })
+    if (viewer === undefined) return listMessages(context, { app, viewer, source, query, limit, conditions: [isReply] })
     const right = await requireMessageRight(database, app, viewer, parent, 'listThreadedMessages')
     const restricted = restrictedOf(right === undefined ? [] : [right.group])
-    const conditions = await readConditions(database, appId, { uid: viewer, policy }, restricted)
+    const conditions = [isReply, ...(await readConditions(database, appId, { uid: viewer, policy }, restricted))]
     return listMessages(context, { app, viewer, policy, source, query, limit, conditions })
   }),
 
