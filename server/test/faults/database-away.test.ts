@@ -17,7 +17,7 @@ import { createStage } from './support/stage.ts'
 
 /** An outage ends when it has shown that nobody waits for its end; in the long run it goes on for a while after that. */
 const outageMs = process.env.CRASH_CYCLES === undefined ? 0 : 10_000
-const crowdSize = 64
+const crowdSize = 32
 
 const stage = createStage()
 let server: ExternalServer
