@@ -1,4 +1,6 @@
+export * from './app-settings.ts'
 export * from './areas/api-keys.ts'
+export * from './areas/apps.ts'
 export * from './areas/auth-tokens.ts'
 export * from './areas/banned-users.ts'
 export * from './areas/blocked-users.ts'

@@ -4,6 +4,7 @@ import type { ErrorCode } from './errors.ts'
 /** Areas of the contract, with the names of its documentation. They are the tags of the OpenAPI document. */
 export type Area =
   | 'API Keys'
+  | 'Apps'
   | 'Auth Tokens'
   | 'Banned Users'
   | 'Blocked Users'

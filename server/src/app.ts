@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { createGroupMarkWriter } from './areas/conversations/group-marks.ts'
 import { createHookJudge, createMessageSearch, createMessageWriter } from './areas/messages/index.ts'
 import type { Route } from './call.ts'
+import { createAppSettings } from './chat/app-settings.ts'
 import { createAppRegistry } from './chat/apps.ts'
 import { createKeyRing } from './chat/credentials/keys.ts'
 import { createRolePolicies } from './chat/roles/policies.ts'
@@ -73,6 +74,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const keys = createKeyRing(database, secrets, invalidation)
   const policies = createRolePolicies(database, invalidation)
   const apps = createAppRegistry(database)
+  const settings = createAppSettings(database, invalidation, config.appDefaults)
   const events = createEvents(database, invalidation, { log, retention: config.eventsRetentionDays * 86_400 })
   const messages = createMessageWriter(database, metrics, events)
   const jobs = createJobRunner({ connection, log, registry: metrics.registry })
@@ -93,6 +95,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     secrets,
     invalidation,
     apps,
+    settings,
     keys,
     policies,
     judges: [createHookJudge(database, webhooks.hooks)],

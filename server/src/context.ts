@@ -1,5 +1,6 @@
 import type { GroupMarkWriter } from './areas/conversations/group-marks.ts'
 import type { MessageSearch, MessageWriter } from './areas/messages/index.ts'
+import type { AppSettingsStore } from './chat/app-settings.ts'
 import type { AppRegistry } from './chat/apps.ts'
 import type { KeyRing } from './chat/credentials/keys.ts'
 import type { ErasableTable } from './chat/erasure.ts'
@@ -32,6 +33,8 @@ export interface Context {
   readonly secrets: Secrets
   readonly invalidation: Invalidation
   readonly apps: AppRegistry
+  /** What each app has set. */
+  readonly settings: AppSettingsStore
   readonly keys: KeyRing
   /** What roles deny to their users. */
   readonly policies: RolePolicies

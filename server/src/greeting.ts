@@ -13,7 +13,7 @@ export function greet(address: AddressInfo, config: Config, keys: DeploymentKeys
         `  App id         ${config.appId}`,
         `  Region         ${config.region}`,
         `  REST API key   ${keys.apiKey}   (fullAccess)`,
-        `  Auth key       ${keys.authKey}   (authOnly)`,
+        ...(keys.authKey === undefined ? [] : [`  Auth key       ${keys.authKey}   (authOnly, for development)`]),
         `  Kept in        ${keys.file}`,
         '',
         'Try it:',

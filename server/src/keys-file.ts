@@ -7,7 +7,8 @@ import type { Config } from './config/index.ts'
 /** The keys of a deployment: the default app's two API keys, and the master key that seals what is secret. */
 export interface DeploymentKeys {
   readonly apiKey: string
-  readonly authKey: string
+  /** Absent where the deployment has none (`PARLEY_AUTH_KEY=off`). */
+  readonly authKey: string | undefined
   readonly masterKey: string
   /** Where the keys are kept that the environment does not give; mode 0600. */
   readonly file: string
@@ -16,15 +17,22 @@ export interface DeploymentKeys {
 }
 
 /**
- * Keys come from the environment, else from the file `keys.env` of the data folder, else they are made once and kept there.
+ * Keys come from the environment, else from the file `keys.env` of the data folder, else they are created once and kept there.
+ * @param mustExist the file has to be there already
  * @throws Error when the file is there but does not hold what it should, rather than making other keys
  */
-export async function loadKeys(config: Config, dataDir: string): Promise<DeploymentKeys> {
+export async function loadKeys(
+  config: Config,
+  dataDir: string,
+  { mustExist = false }: { mustExist?: boolean } = {},
+): Promise<DeploymentKeys> {
   const file = path.join(dataDir, 'keys.env')
   const kept = await readKept(file)
+  if (kept === undefined && mustExist) throw new Error(`there is no ${file}; set DATA_DIR or PARLEY_MASTER_KEY`)
+  const withAuthKey = config.authKey !== 'off'
   const made = {
-    PARLEY_API_KEY: config.apiKey ?? randomBytes(20).toString('hex'),
-    PARLEY_AUTH_KEY: config.authKey ?? randomBytes(20).toString('hex'),
+    PARLEY_API_KEY: config.apiKey ?? createKey(),
+    ...(withAuthKey && { PARLEY_AUTH_KEY: config.authKey ?? createKey() }),
     PARLEY_MASTER_KEY: config.masterKey ?? randomBytes(32).toString('hex'),
   }
   const isNew = kept === undefined && (await keep(file, made))
@@ -37,11 +45,19 @@ export async function loadKeys(config: Config, dataDir: string): Promise<Deploym
   }
   return {
     apiKey: pick('PARLEY_API_KEY', config.apiKey, /^[0-9a-f]{40}$/i),
-    authKey: pick('PARLEY_AUTH_KEY', config.authKey, /^[0-9a-f]{40}$/i),
+    authKey:
+      withAuthKey && (config.authKey ?? held.PARLEY_AUTH_KEY) !== undefined
+        ? pick('PARLEY_AUTH_KEY', config.authKey, /^[0-9a-f]{40}$/i)
+        : undefined,
     masterKey: pick('PARLEY_MASTER_KEY', config.masterKey, /^[0-9a-f]{64}$/i),
     file,
     isNew,
   }
+}
+
+/** A new API key: 40 hexadecimal characters. */
+export function createKey(): string {
+  return randomBytes(20).toString('hex')
 }
 
 /** Takes back keys that were made now and turned out to open nothing, so that they are not taken for those of the database. */

@@ -1,4 +1,5 @@
 import { operations as apiKeys } from './areas/api-keys/operations.ts'
+import { operations as apps } from './areas/apps/operations.ts'
 import { operations as authTokens } from './areas/auth-tokens/operations.ts'
 import { operations as bannedUsers } from './areas/banned-users/operations.ts'
 import { operations as blockedUsers } from './areas/blocked-users/operations.ts'
@@ -23,6 +24,7 @@ import type { Route } from './call.ts'
 /** Every operation that is served, by the file that serves it. A new area is added here. */
 export const routesByFile: Readonly<Record<string, readonly Route[]>> = {
   'areas/api-keys/operations.ts': apiKeys,
+  'areas/apps/operations.ts': apps,
   'areas/auth-tokens/operations.ts': authTokens,
   'areas/banned-users/operations.ts': bannedUsers,
   'areas/blocked-users/operations.ts': blockedUsers,

@@ -1,3 +1,4 @@
+import { defaultAppSettings } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig } from '../src/config/index.ts'
 
@@ -30,6 +31,7 @@ describe('the configuration', () => {
       corsOrigins: ['*'],
       rateLimits: {},
       importMaxRecords: 1000,
+      appDefaults: defaultAppSettings,
       eventsRetentionDays: 7,
       webhooks: {
         allowPrivate: false,
@@ -73,6 +75,15 @@ describe('the configuration', () => {
     expect(problemsOf({ REDIS_URL: url, REDIS_PREFIX: 'a b' })).toEqual([expect.stringContaining('REDIS_PREFIX')])
   })
 
+  it('names what is wrong with the defaults of apps', () => {
+    expect(problemsOf({ APP_DEFAULTS: 'maxBots=many' })).toEqual([
+      expect.stringMatching(/^APP_DEFAULTS: maxBots must be/),
+    ])
+    expect(problemsOf({ APP_DEFAULTS: 'bots=3' })).toEqual([expect.stringMatching(/^APP_DEFAULTS: bots is no setting/)])
+    expect(problemsOf({ APP_DEFAULTS: 'authKeys=none' })).toEqual([expect.stringContaining('full, createOnly')])
+    expect(readConfig({ PARLEY_AUTH_KEY: 'off' }).authKey).toBe('off')
+  })
+
   it('reads every variable', () => {
     const config = readConfig({
       HOST: '0.0.0.0',
@@ -92,6 +103,7 @@ describe('the configuration', () => {
       CORS_ORIGINS: 'https://Chat.example.com/, http://localhost:5173,https://a.example.com:443',
       RATE_LIMITS: 'core=600,sendPerUser=30',
       IMPORT_MAX_RECORDS: '5000',
+      APP_DEFAULTS: 'maxBots=0, addMembers=friends',
       EVENTS_RETENTION_DAYS: '30',
       WEBHOOK_ALLOW_PRIVATE: 'true',
       WEBHOOK_RETRY_SCHEDULE_SECONDS: '0.5, 10',
@@ -126,6 +138,7 @@ describe('the configuration', () => {
       corsOrigins: ['https://chat.example.com', 'http://localhost:5173', 'https://a.example.com'],
       rateLimits: { core: 600, sendPerUser: 30 },
       importMaxRecords: 5000,
+      appDefaults: { ...defaultAppSettings, authKeys: 'createOnly', maxBots: 0, addMembers: 'friends' },
       eventsRetentionDays: 30,
       webhooks: { allowPrivate: true, retrySchedule: [0.5, 10], disableAfterHours: 48 },
       sockets: {

@@ -1,12 +1,10 @@
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { parseArgs } from 'node:util'
 import dotenv from 'dotenv'
 import { readConfig } from '../config/index.ts'
 import { checks } from '../doctor/checks.ts'
 import { findDrift } from '../doctor/drift.ts'
-import { databaseUrlFile, resolveDataDir } from '../store/data-folder.ts'
 import { openDatabase } from '../store/database.ts'
+import { findDatabase } from './database.ts'
 
 const help = `Usage: parley doctor [--json]
 
@@ -37,7 +35,7 @@ export async function doctorCommand(args: string[]): Promise<number> {
 
   dotenv.config({ quiet: true })
   try {
-    const database = openDatabase({ connectionString: await findDatabase() })
+    const database = openDatabase({ connectionString: await findDatabase(readConfig(process.env)) })
     try {
       const drift = await findDrift(database, null)
       if (json) process.stdout.write(`${JSON.stringify(drift, null, 2)}\n`)
@@ -49,18 +47,6 @@ export async function doctorCommand(args: string[]): Promise<number> {
   } catch (error) {
     process.stderr.write(`parley doctor: ${(error as Error).message}\n`)
     return 3
-  }
-}
-
-async function findDatabase(): Promise<string> {
-  const config = readConfig(process.env)
-  if (config.databaseUrl !== undefined) return config.databaseUrl
-  const { dataDir } = resolveDataDir(config.dataDir, process.cwd())
-  const file = path.join(dataDir, databaseUrlFile)
-  try {
-    return (await readFile(file, 'utf8')).trim()
-  } catch {
-    throw new Error(`no service is running on ${dataDir} (there is no ${file}). Start it, or set DATABASE_URL.`)
   }
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import dotenv from 'dotenv'
+import { appsCommand } from './apps.ts'
 import { doctorCommand } from './doctor.ts'
 import { importCommand, systemClock } from './import/run.ts'
 
@@ -9,6 +10,7 @@ const help = `Usage: parley <command>
 Commands:
   start             run the service; its settings come from the environment
   import <folder>   send the data of a former chat system to a running service (parley import --help)
+  apps <command>    create apps, change their settings, list their keys (parley apps --help)
   doctor            recompute every derived figure and report drift (parley doctor --help)
 
 Options:
@@ -30,6 +32,8 @@ if (command === 'start' && args.length === 0) {
     signal: stopOnInterrupt(),
     clock: systemClock,
   })
+} else if (command === 'apps') {
+  process.exitCode = await appsCommand(args)
 } else if (command === 'doctor') {
   process.exitCode = await doctorCommand(args)
 } else if (command === '--version') {

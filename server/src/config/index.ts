@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
-import { limits } from '@parley/contract'
+import { type AppSettings, limits } from '@parley/contract'
 import type { BucketSettings } from '../media/bucket.ts'
 import type { RedisSettings } from '../store/redis.ts'
+import { readAppDefaults } from './app-settings.ts'
 import { readSocketSettings, type SocketSettings } from './sockets.ts'
 
 /** Settings of one deployment: read from the environment once at start, validated, frozen. */
@@ -15,7 +16,8 @@ export interface Config {
   readonly appId: string
   readonly region: Region
   readonly apiKey: string | undefined
-  readonly authKey: string | undefined
+  /** `off`: none is created. */
+  readonly authKey: string | 'off' | undefined
   readonly masterKey: string | undefined
   readonly tls: { readonly certFile: string; readonly keyFile: string } | 'self-signed' | undefined
   readonly requireHttps: boolean
@@ -39,6 +41,8 @@ export interface Config {
   readonly demo: boolean
   /** Requests a minute, by what they count; what is missing is not limited. */
   readonly rateLimits: RateLimits
+  /** Settings of apps that have not set their own. */
+  readonly appDefaults: AppSettings
   /** Records that one request of a data import may have. */
   readonly importMaxRecords: number
 }
@@ -108,7 +112,11 @@ export function readConfig(environment: Environment): Config {
     ).toLowerCase(),
     region: choice('PARLEY_REGION', regions, 'us'),
     apiKey: matching('PARLEY_API_KEY', /^[0-9a-fA-F]{40}$/, '40 hexadecimal characters')?.toLowerCase(),
-    authKey: matching('PARLEY_AUTH_KEY', /^[0-9a-fA-F]{40}$/, '40 hexadecimal characters')?.toLowerCase(),
+    authKey: matching(
+      'PARLEY_AUTH_KEY',
+      /^([0-9a-fA-F]{40}|off)$/i,
+      '40 hexadecimal characters, or off',
+    )?.toLowerCase(),
     masterKey: matching(
       'PARLEY_MASTER_KEY',
       /^[0-9a-fA-F]{64}$/,
@@ -135,6 +143,7 @@ export function readConfig(environment: Environment): Config {
     sockets: readSocketSettings(value, problems),
     demo: readDemo(value, problems),
     rateLimits: readRateLimits(value('RATE_LIMITS'), problems),
+    appDefaults: readAppDefaults(value('APP_DEFAULTS'), isLoopback(value('HOST')), problems),
     importMaxRecords: readImportRecords(value('IMPORT_MAX_RECORDS'), problems),
   }
   if (config.apiKey !== undefined && config.apiKey === config.authKey) {
@@ -221,8 +230,12 @@ function readBoolean(name: string, text: string | undefined, problems: string[])
 /** Where nothing is said, in development only: not with NODE_ENV=production, and reached from this machine alone. */
 function readDemo(value: (name: string) => string | undefined, problems: string[]): boolean {
   if (value('DEMO') !== undefined) return readBoolean('DEMO', value('DEMO'), problems)
-  const host = value('HOST') ?? '127.0.0.1'
-  return value('NODE_ENV') !== 'production' && /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host)
+  return value('NODE_ENV') !== 'production' && isLoopback(value('HOST'))
+}
+
+/** Whether the service is reached from this machine alone. */
+function isLoopback(host = '127.0.0.1'): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host)
 }
 
 function readTls(

@@ -105,5 +105,8 @@ export async function ensureDefaultApp(
   const ensure = (apiKey: string, name: string, scope: 'fullAccess' | 'authOnly') =>
     ensureKey(database, secrets, app.appId, { apiKey, name, scope })
   if (app.created || keys.isNew || config.apiKey !== undefined) await ensure(keys.apiKey, 'REST API Key', 'fullAccess')
-  if (app.created || keys.isNew || config.authKey !== undefined) await ensure(keys.authKey, 'Auth Key', 'authOnly')
+  const { authKey } = keys
+  if (authKey !== undefined && (app.created || keys.isNew || config.authKey !== undefined)) {
+    await ensure(authKey, 'Auth Key', 'authOnly')
+  }
 }

@@ -54,7 +54,7 @@ describe('the service', () => {
       expect(greeting).toMatch(/App id +shop\n/)
       expect(greeting).toMatch(/Region +in\n/)
       expect(greeting).toMatch(new RegExp(`REST API key +${keys.PARLEY_API_KEY} +\\(fullAccess\\)\n`))
-      expect(greeting).toMatch(new RegExp(`Auth key +${keys.PARLEY_AUTH_KEY} +\\(authOnly\\)\n`))
+      expect(greeting).toMatch(new RegExp(`Auth key +${keys.PARLEY_AUTH_KEY} +\\(authOnly, for development\\)\n`))
       expect(greeting).toContain(keysFile)
       expect(greeting).not.toContain(keys.PARLEY_MASTER_KEY)
       expect((await stat(keysFile)).mode & 0o777).toBe(0o600)

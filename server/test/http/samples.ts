@@ -362,6 +362,8 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'get-restrictedfeatures': role,
   'allow-features': (ids) => ({ ...role(ids), body: { featuresToAllow: ['u.createGroup'] } }),
 
+  'get-app-settings': app,
+  'update-app-settings': (ids) => ({ ...app(ids), body: { maxRoles: 30 } }),
   'create-webhook': (ids) => ({ ...app(ids), ...newWebhook(ids) }),
   'list-webhooks': app,
   'get-webhook': webhookInApp,

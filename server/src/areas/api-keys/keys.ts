@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { ApiError, limits } from '@parley/contract'
+import { ApiError, hasReached, limits } from '@parley/contract'
 import { sql } from 'kysely'
 import { type KeyScope, keysTopic } from '../../chat/credentials/keys.ts'
 import type { Context } from '../../context.ts'
@@ -23,7 +23,7 @@ interface KeyRow {
   createdAt: number
 }
 
-type Store = Pick<Context, 'database' | 'secrets' | 'invalidation' | 'keys'>
+type Store = Pick<Context, 'database' | 'secrets' | 'invalidation' | 'keys' | 'settings'>
 
 const lockApp = statement(`
   select app_id
@@ -61,16 +61,16 @@ const remove = statement(`
   and digest = $2
   returning digest`)
 
-/** Makes a key. @throws 400 when the app has its 25 keys */
+/** Creates a key. @throws 400 when the app has as many as it may have (setting `maxApiKeys`) */
 export async function insertKey(store: Store, appId: number, name: string, scope: KeyScope): Promise<ApiKey> {
   const apiKey = randomBytes(limits.apiKeyLength / 2).toString('hex')
   const createdAt = Math.floor(Date.now() / 1000)
+  const { maxApiKeys } = await store.settings.of(appId)
   await store.database.transaction(async (tx) => {
     await tx.query(lockApp, [appId])
     const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countKeys, [appId])
-    if (count >= limits.apiKeysPerApp) {
-      throw new ApiError('ERR_BAD_REQUEST', `An app may have ${limits.apiKeysPerApp} API keys.`)
-    }
+    if (hasReached(maxApiKeys, count))
+      throw new ApiError('ERR_BAD_REQUEST', `This app may have ${maxApiKeys} API keys.`)
     await tx.query(insert, [appId, store.secrets.digest(apiKey), store.secrets.seal(apiKey), name, scope, createdAt])
   })
   return { apiKey, name, scope, createdAt }

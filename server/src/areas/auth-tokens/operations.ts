@@ -12,16 +12,18 @@ import { systemUid } from '../../chat/apps.ts'
 import { lockUser } from '../../chat/users/locks.ts'
 import { refuseDeactivated, requireUser } from '../../chat/users/require.ts'
 import { pageMeta, readPage } from '../../paging.ts'
+import { checkAuthKey } from '../users/index.ts'
 import { checkUse, issueToken, readToken, recordUse, removeToken, removeTokens, selectTokens } from './tokens.ts'
 
 export const operations = [
-  serve(createAuthToken, async ({ app, params, body }, context) => {
+  serve(createAuthToken, async ({ app, caller, params, body }, context) => {
     checkUse(body)
     const uid = params.uid.toLowerCase()
     const token = await context.database.transaction(async (tx) => {
       refuseDeactivated(await lockUser(tx, app.appId, uid))
       // Whoever could log in as the system user would own every group that was made without an owner.
       if (uid === systemUid) throw new ApiError('ERR_PERMISSION_DENIED', `Nobody logs in as ${systemUid}.`)
+      await checkAuthKey(context, tx, app, caller, uid)
       return issueToken(context, tx, app.appId, uid, body)
     })
     return { data: token }

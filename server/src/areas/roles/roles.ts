@@ -2,7 +2,7 @@ import {
   ApiError,
   type BodyOf,
   type createRole,
-  limits,
+  hasReached,
   type Role,
   type RoleSettings,
   type updateRole,
@@ -17,7 +17,7 @@ import { statement } from '../../store/statement.ts'
 /** Every app starts with it; users without another role have it. */
 const defaultRole = 'default'
 
-type Store = Pick<Context, 'database' | 'invalidation' | 'policies'>
+type Store = Pick<Context, 'database' | 'invalidation' | 'policies' | 'settings'>
 
 const lockApp = statement(`
   select app_id
@@ -37,19 +37,20 @@ const insert = statement(`
 
 /**
  * Makes a role; those of one app one after the other, so that two cannot both be the last.
- * @throws 409 `ERR_ROLE_ALREADY_EXISTS`; 400 when the app has its 25 roles
+ * @throws 409 `ERR_ROLE_ALREADY_EXISTS`; 400 when the app has as many as it may have (setting `maxRoles`)
  */
 export async function insertRole(store: Store, appId: number, body: BodyOf<typeof createRole>): Promise<Role> {
   const role = body.role.toLowerCase()
   const settings = readSettings(body.settings)
+  const { maxRoles } = await store.settings.of(appId)
   const row = await store.database.transaction(async (tx) => {
     await tx.query(lockApp, [appId])
     const existing = await tx.query<{ role: string }>(selectIds, [appId])
     if (existing.some((other) => other.role === role)) {
       throw new ApiError('ERR_ROLE_ALREADY_EXISTS', `There is a role ${role} already.`)
     }
-    if (existing.length >= limits.rolesPerApp) {
-      throw new ApiError('ERR_BAD_REQUEST', `An app may have ${limits.rolesPerApp} roles, the default role among them.`)
+    if (hasReached(maxRoles, existing.length)) {
+      throw new ApiError('ERR_BAD_REQUEST', `This app may have ${maxRoles} roles, the default role among them.`)
     }
     const [inserted] = await tx.query<RoleRow>(insert, [
       appId,

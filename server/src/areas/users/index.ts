@@ -1,1 +1,2 @@
+export { checkAuthKey } from './authority.ts'
 export { changeOwnProfile } from './profile.ts'

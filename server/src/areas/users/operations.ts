@@ -15,7 +15,7 @@ import { showUser } from '../../chat/users/rows.ts'
 import { showUsers } from '../../chat/users/view.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import { issueToken } from '../auth-tokens/index.ts'
-import { comesFromBackend } from './authority.ts'
+import { checkAuthKey, comesFromBackend } from './authority.ts'
 import * as deactivation from './deactivation.ts'
 import { deleteForGood } from './deletion.ts'
 import { isAnother, selectUsers } from './list.ts'
@@ -25,9 +25,12 @@ import { listLimits, requireVisibleProfile } from './role-limits.ts'
 export const operations = [
   serve(createUser, async ({ app, caller, body: { withAuthToken, ...user } }, context) => {
     checkProfile(user)
+    const { maxBots } = await context.settings.of(app.appId)
     const fromBackend = comesFromBackend(caller)
+    const keyDigest = !fromBackend && caller.kind === 'app' ? { keyDigest: caller.keyDigest } : {}
+    const rules = { fromBackend, maxBots, ...keyDigest }
     return context.database.transaction(async (tx) => {
-      const row = await insertUser(tx, app.appId, user, { fromBackend })
+      const row = await insertUser(tx, app.appId, user, rules)
       const token = withAuthToken === true ? await issueToken(context, tx, app.appId, row.uid) : undefined
       return { data: { ...showUser(row, 'self'), ...(token && { authToken: token.authToken }) } }
     })
@@ -52,11 +55,14 @@ export const operations = [
     return { data }
   }),
 
-  serve(updateUser, async ({ app, caller, params, body }, { database }) => {
+  serve(updateUser, async ({ app, caller, params, body }, context) => {
+    const { database, settings } = context
+    await checkAuthKey(context, database, app, caller)
     checkProfile(body)
     const fromBackend = comesFromBackend(caller)
     const uid = params.uid.toLowerCase()
-    const row = await database.transaction((tx) => changeUser(tx, app.appId, uid, body, { fromBackend }))
+    const { maxBots } = await settings.of(app.appId)
+    const row = await database.transaction((tx) => changeUser(tx, app.appId, uid, body, { fromBackend, maxBots }))
     return { data: showUser(row, fromBackend ? 'app' : 'other') }
   }),
 

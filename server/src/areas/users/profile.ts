@@ -14,6 +14,16 @@ import { appKey } from '../../store/app-key.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
 import { checkFrontEnd } from './authority.ts'
+import { botRole, refuseTooManyBots } from './bots.ts'
+
+/** By whom a profile is written, and what the app allows. */
+export interface ProfileRules {
+  readonly fromBackend: boolean
+  /** The setting of the app; 0: no limit. */
+  readonly maxBots: number
+  /** Digest of the authOnly key that creates the user. */
+  readonly keyDigest?: Buffer
+}
 
 export type NewUser = Omit<BodyOf<typeof createUser>, 'withAuthToken'>
 export type UserChange = BodyOf<typeof updateUser>
@@ -63,9 +73,9 @@ function unknownRole(role: string | undefined): ApiError {
 
 const insert = statement(`
   insert into users as u (
-    app_id, uid, name, name_key, avatar, link, role, status_message, metadata, tags, created_at
+    app_id, uid, name, name_key, avatar, link, role, status_message, metadata, tags, created_at, created_by_key
   )
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
   on conflict (app_id, uid) do nothing
   returning ${userColumns}`)
 
@@ -77,12 +87,13 @@ export async function insertUser(
   tx: Transaction,
   appId: number,
   user: NewUser,
-  { fromBackend }: { fromBackend: boolean },
+  { fromBackend, maxBots, keyDigest }: ProfileRules,
 ): Promise<UserRow> {
   const uid = user.uid.toLowerCase()
   const role = user.role?.toLowerCase() ?? defaultRole
   if (!(await holdRole(tx, appId, role))) throw unknownRole(role)
   if (!fromBackend) checkFrontEnd({ uid, role: defaultRole }, role)
+  if (role === botRole) await refuseTooManyBots(tx, appId, uid, maxBots)
   const [row] = await tx.query<UserRow>(insert, [
     appId,
     uid,
@@ -95,6 +106,7 @@ export async function insertUser(
     user.metadata === undefined ? null : JSON.stringify(user.metadata),
     withoutRepeats(user.tags ?? []),
     Math.floor(Date.now() / 1000),
+    keyDigest ?? null,
   ])
   if (row === undefined) throw new ApiError('ERR_UID_ALREADY_EXISTS', `There is a user with the uid ${uid} already.`)
   return row
@@ -110,9 +122,10 @@ export async function changeUser(
   appId: number,
   uid: string,
   change: UserChange,
-  { fromBackend }: { fromBackend: boolean },
+  { fromBackend, maxBots }: ProfileRules,
 ): Promise<UserRow> {
   const role = change.role?.toLowerCase()
+  if (role === botRole) await refuseTooManyBots(tx, appId, uid, maxBots)
   const isRole = role === undefined || (await holdRole(tx, appId, role))
   const current = await lockUser(tx, appId, uid)
   if (!isRole) throw unknownRole(role)
@@ -163,5 +176,5 @@ export async function changeOwnProfile(
   change: Omit<UserChange, 'role'>,
 ): Promise<UserRow> {
   checkProfile(change)
-  return database.transaction((tx) => changeUser(tx, appId, uid, change, { fromBackend: true }))
+  return database.transaction((tx) => changeUser(tx, appId, uid, change, { fromBackend: true, maxBots: 0 }))
 }

@@ -1,4 +1,4 @@
-import { ApiError, type BodyOf, badRequest, type createWebhook, limits, type updateWebhook } from '@parley/contract'
+import { ApiError, type BodyOf, badRequest, type createWebhook, hasReached, type updateWebhook } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { PageRequest } from '../../paging.ts'
@@ -91,6 +91,7 @@ export async function insertWebhook(
   checkCredentials(body, { useBasicAuth: false, username: null, hasPassword: false })
   await checkAddress(context, body.webhookURL)
   const secret = makeSecret()
+  const { maxWebhooks } = await context.settings.of(appId)
   return changeWebhooks(context, appId, async (tx) => {
     const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countWebhooks, [appId])
     const [made] = await tx.query<{ key: number }>(insert, [
@@ -110,8 +111,8 @@ export async function insertWebhook(
     if (made === undefined) {
       throw new ApiError('ERR_WEBHOOK_ALREADY_EXISTS', `There is a webhook with the id ${body.id} already.`)
     }
-    if (count >= limits.webhooks.perApp) {
-      throw new ApiError('ERR_BAD_REQUEST', `An app may have ${limits.webhooks.perApp} webhooks.`)
+    if (hasReached(maxWebhooks, count)) {
+      throw new ApiError('ERR_BAD_REQUEST', `This app may have ${maxWebhooks} webhooks.`)
     }
     await tx.query(insertState, [appId, made.key])
     await insertTriggers(tx, appId, body.id, body.triggers ?? [])

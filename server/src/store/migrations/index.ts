@@ -7,6 +7,7 @@ import * as events from './0005-events.ts'
 import * as webhooks from './0006-webhooks.ts'
 import * as presence from './0007-presence.ts'
 import * as participation from './0008-participation.ts'
+import * as appSettings from './0009-app-settings.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -18,4 +19,5 @@ export const migrations: Record<string, Migration> = {
   '0006-webhooks': webhooks,
   '0007-presence': presence,
   '0008-participation': participation,
+  '0009-app-settings': appSettings,
 }

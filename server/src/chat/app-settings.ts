@@ -1,0 +1,76 @@
+import type { AppSettings, SetAppSettings, SettingsChange } from '@parley/contract'
+import { LRUCache } from 'lru-cache'
+import type { Database, Queryable } from '../store/database.ts'
+import type { Invalidation } from '../store/invalidation.ts'
+import { statement } from '../store/statement.ts'
+
+/** What each app has set, kept in memory and dropped when it changes, since many requests ask for it. */
+export interface AppSettingsStore {
+  /** As they hold: what was set, else the default of the deployment. */
+  of(appId: number): Promise<AppSettings>
+  /** @returns the settings as they hold afterwards. Values are taken as valid. */
+  change(appId: number, change: SettingsChange): Promise<AppSettings>
+}
+
+/** Announced with the app's surrogate key when its settings have changed. */
+const settingsTopic = 'app-settings'
+const maxApps = 10_000
+
+const select = statement(`
+  select settings
+  from apps
+  where app_id = $1`)
+
+const lock = statement(`
+  select settings
+  from apps
+  where app_id = $1
+  for no key update`)
+
+const update = statement(`
+  update apps
+  set settings = $2
+  where app_id = $1`)
+
+interface Row {
+  readonly settings: SetAppSettings | null
+}
+
+/** @param defaults of the deployment, for what an app has not set */
+export function createAppSettings(
+  database: Database,
+  invalidation: Invalidation,
+  defaults: AppSettings,
+): AppSettingsStore {
+  // Promises are kept, so what was read before a change can never be put back after it.
+  const known = new LRUCache<number, Promise<AppSettings>>({ max: maxApps })
+  invalidation.onChange(settingsTopic, (appId) => (appId === undefined ? known.clear() : known.delete(Number(appId))))
+
+  return {
+    of(appId) {
+      const cached = known.get(appId)
+      if (cached !== undefined) return cached
+      const reading = readSettings(database, appId, defaults)
+      known.set(appId, reading)
+      reading.catch(() => {
+        if (known.peek(appId) === reading) known.delete(appId)
+      })
+      return reading
+    },
+    change: (appId, change) =>
+      database.transaction(async (tx) => {
+        const [row] = await tx.query<Row>(lock, [appId])
+        const changed = Object.entries({ ...row?.settings, ...change }).filter(([, value]) => value !== null)
+        const settings = Object.fromEntries(changed) as SetAppSettings
+        await tx.query(update, [appId, JSON.stringify(settings)])
+        await invalidation.announce(tx, settingsTopic, String(appId))
+        tx.afterCommit(() => void known.delete(appId))
+        return { ...defaults, ...settings }
+      }),
+  }
+}
+
+async function readSettings(on: Queryable, appId: number, defaults: AppSettings): Promise<AppSettings> {
+  const [row] = await on.query<Row>(select, [appId])
+  return { ...defaults, ...row?.settings }
+}

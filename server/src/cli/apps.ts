@@ -1,0 +1,171 @@
+import { parseArgs } from 'node:util'
+import { appSettingNames, appSettings } from '@parley/contract'
+import dotenv from 'dotenv'
+import { ensureKey, insertKey, selectKeys } from '../areas/api-keys/keys.ts'
+import { createAppSettings } from '../chat/app-settings.ts'
+import { createAppRegistry } from '../chat/apps.ts'
+import { createKeyRing, type KeyScope } from '../chat/credentials/keys.ts'
+import type { App } from '../chat/identity.ts'
+import { readSettingsText } from '../config/app-settings.ts'
+import { type Config, readConfig, regions } from '../config/index.ts'
+import { createKey, loadKeys } from '../keys-file.ts'
+import { resolveDataDir } from '../store/data-folder.ts'
+import { openDatabase } from '../store/database.ts'
+import { createInvalidation } from '../store/invalidation.ts'
+import { checkMasterKey, createSecrets } from '../store/secrets.ts'
+import { statement } from '../store/statement.ts'
+import { findDatabase } from './database.ts'
+
+const help = `Usage: parley apps <command>
+
+Commands:
+  list                                      every app of this service
+  create <app> [--region us|eu|in]          create an app with API keys of its own, and print them
+  set <app> [<setting>=<value> ...]         change settings; <setting>= returns one to its default; without any, show them
+  keys <app> [--create fullAccess|authOnly] list the API keys of an app, or create another one
+             [--name <name>]
+
+Settings:
+${appSettingNames.map((name) => `  ${name.padEnd(14)} ${appSettings[name].description}`).join('\n')}
+
+A service that is running hears of changes at once. The database is that of DATABASE_URL, else the embedded one of a
+running service (DATA_DIR); its master key is that of keys.env or PARLEY_MASTER_KEY.
+
+Exit codes: 0 done, 1 refused, 2 wrong usage, 3 the database cannot be reached.
+`
+
+class UsageError extends Error {}
+
+/** Runs `parley apps`. @returns the exit code */
+export async function appsCommand(args: string[]): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        region: { type: 'string', default: 'us' },
+        create: { type: 'string' },
+        name: { type: 'string', default: 'REST API Key' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+    if (values.help === true) {
+      process.stdout.write(help)
+      return 0
+    }
+    dotenv.config({ quiet: true })
+    return await run(readConfig(process.env), positionals, values)
+  } catch (error) {
+    const isUsage = error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
+    process.stderr.write(`parley apps: ${(error as Error).message}\n${isUsage ? `\n${help}` : ''}`)
+    return isUsage ? 2 : 3
+  }
+}
+
+interface Values {
+  readonly region: string
+  readonly create?: string | undefined
+  readonly name: string
+}
+
+async function run(config: Config, [command, name, ...rest]: string[], values: Values): Promise<number> {
+  if (!['list', 'create', 'set', 'keys'].includes(command ?? '')) throw new UsageError('name a command')
+  if (command !== 'list' && name === undefined) throw new UsageError('name an app')
+  if (name !== undefined && !/^[A-Za-z0-9_-]{1,100}$/.test(name)) {
+    throw new UsageError('the id of an app is 1 to 100 of A-Z a-z 0-9 - _')
+  }
+  if (!(regions as readonly string[]).includes(values.region)) {
+    throw new UsageError(`--region must be one of ${regions.join(', ')}`)
+  }
+  const store = await openStore(config)
+  try {
+    if (command === 'list') return await list(store)
+    const appName = (name as string).toLowerCase()
+    if (command === 'create') return await create(store, appName, values.region, config)
+    const app = await store.apps.find(appName)
+    if (app === undefined) {
+      process.stderr.write(`parley apps: there is no app ${appName}\n`)
+      return 1
+    }
+    return command === 'set' ? await set(store, app, rest) : await keys(store, app, values)
+  } finally {
+    await store.database.close()
+  }
+}
+
+type Store = Awaited<ReturnType<typeof openStore>>
+
+async function openStore(config: Config) {
+  const { dataDir } = resolveDataDir(config.dataDir, process.cwd())
+  const database = openDatabase({ connectionString: await findDatabase(config) })
+  try {
+    const masterKey = config.masterKey ?? (await loadKeys(config, dataDir, { mustExist: true })).masterKey
+    const secrets = createSecrets(masterKey)
+    await checkMasterKey(database, secrets)
+    const invalidation = createInvalidation(database)
+    return {
+      ...{ database, secrets, invalidation },
+      apps: createAppRegistry(database),
+      keys: createKeyRing(database, secrets, invalidation),
+      settings: createAppSettings(database, invalidation, config.appDefaults),
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+const selectApps = statement(`
+  select name, region, created_at as "createdAt"
+  from apps
+  order by name`)
+
+async function list({ database }: Store): Promise<number> {
+  const apps = await database.query<{ name: string; region: string; createdAt: number }>(selectApps)
+  for (const { name, region, createdAt } of apps) {
+    process.stdout.write(`${name}\t${region}\t${new Date(createdAt * 1000).toISOString()}\n`)
+  }
+  return 0
+}
+
+async function create(store: Store, name: string, region: string, config: Config): Promise<number> {
+  const app = await store.apps.ensure(name, region)
+  if (!app.created) {
+    process.stderr.write(`parley apps: there is an app ${name} already\n`)
+    return 1
+  }
+  const made: Array<[string, KeyScope]> = [['REST API Key', 'fullAccess']]
+  if (config.authKey !== 'off') made.push(['Auth Key', 'authOnly'])
+  process.stdout.write(`App id         ${app.name}\nRegion         ${app.region}\n`)
+  for (const [keyName, scope] of made) {
+    const apiKey = createKey()
+    await ensureKey(store.database, store.secrets, app.appId, { apiKey, name: keyName, scope })
+    process.stdout.write(`${keyName.padEnd(15)}${apiKey}   (${scope})\n`)
+  }
+  return 0
+}
+
+async function set({ settings }: Store, app: App, assignments: readonly string[]): Promise<number> {
+  let held = await settings.of(app.appId)
+  if (assignments.length > 0) {
+    try {
+      held = await settings.change(app.appId, readSettingsText(assignments))
+    } catch (error) {
+      throw new UsageError((error as Error).message)
+    }
+  }
+  for (const name of appSettingNames) process.stdout.write(`${name}=${held[name]}\n`)
+  return 0
+}
+
+async function keys(store: Store, app: App, { create: scope, name }: Values): Promise<number> {
+  if (scope !== undefined) {
+    if (scope !== 'fullAccess' && scope !== 'authOnly') throw new UsageError('--create takes fullAccess or authOnly')
+    const { apiKey } = await insertKey(store, app.appId, name, scope)
+    process.stdout.write(`${apiKey}\t${scope}\t${name}\n`)
+    return 0
+  }
+  const { keys: held } = await selectKeys(store, app.appId, {}, { page: 1, perPage: 1000, offset: 0 })
+  for (const key of held) process.stdout.write(`${key.apiKey}\t${key.scope}\t${key.name}\n`)
+  return 0
+}
