@@ -96,6 +96,7 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
   return {
     async query(query) {
       const client = await acquire()
+      gather(client)
       try {
         return await client.query(query as pg.QueryConfig)
       } catch (error) {
@@ -158,9 +159,27 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
   }
 }
 
+const gathering = new WeakSet<pg.Client>()
+
+/** What is asked of the connection from now on until the end of this turn of the event loop leaves in one write. */
+function gather(client: pg.Client): void {
+  if (gathering.has(client)) return
+  const { stream } = (client as unknown as WithStream).connection
+  gathering.add(client)
+  stream.cork()
+  setImmediate(() => {
+    gathering.delete(client)
+    stream.uncork()
+  })
+}
+
+interface WithStream {
+  readonly connection: { readonly stream: { cork(): void; uncork(): void } }
+}
+
 /** Whatever `send` asks of the connection leaves in one write. */
 function inOneWrite<Sent>(client: pg.Client, send: () => Sent): Sent {
-  const { connection } = client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }
+  const { connection } = client as unknown as WithStream
   connection.stream.cork()
   try {
     return send()

@@ -8,6 +8,7 @@ import {
   isOutdated,
   isRetryable,
 } from './connection.ts'
+import { createLookups, isLookup } from './lookups.ts'
 import { compileFragment, type Fragment, type Statement, statement } from './statement.ts'
 import { createSuspension, type Suspension } from './suspension.ts'
 import { runTransaction } from './transaction.ts'
@@ -93,9 +94,13 @@ export function openDatabase(connection: ConnectionSettings): Database {
     for (const client of clients) cutConnection(client)
   }
 
+  const ask = async <Row>(statement: Statement, values: unknown[]) =>
+    (await oneOf(lookups).query({ ...statement, values })).rows as Row[]
+  const together = createLookups(ask)
+
   return {
-    async query<Row>(statement: Statement, values: unknown[] = []) {
-      return (await oneOf(lookups).query({ ...statement, values })).rows as Row[]
+    query<Row>(statement: Statement, values: unknown[] = []) {
+      return isLookup(statement) ? together.ask<Row>(statement, values) : ask<Row>(statement, values)
     },
     async run<Row>(fragment: Fragment<Row>) {
       return (await oneOf(lists).query(compileFragment(fragment))).rows as Row[]

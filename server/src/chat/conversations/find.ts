@@ -1,4 +1,5 @@
 import type { Queryable } from '../../store/database.ts'
+import { lookup } from '../../store/lookups.ts'
 import { statement } from '../../store/statement.ts'
 
 /** What identifies a conversation, and where its history ends. */
@@ -16,13 +17,26 @@ export interface FoundConversation {
 const columns = `c.key, c.kind, c.first, c.second, c.last_sent_at as "lastSentAt", c.last_id as "lastId",
   c.listed_id is not null as exists`
 
-const selectByParts = statement(`
+type Parts = Pick<FoundConversation, 'kind' | 'first' | 'second'>
+
+const selectByParts = lookup<Parts>(
+  statement(`
   select ${columns}
-  from conversations c
-  where c.app_id = $1
-  and c.kind = $2
-  and c.first = $3
-  and c.second = $4`)
+  from unnest($2::smallint[], $3::text[], $4::text[]) as wanted(kind, first, second)
+  join conversations c
+    on c.app_id = $1 and c.kind = wanted.kind and c.first = wanted.first and c.second = wanted.second`),
+  ({ kind, first, second }) => [kind, first, second],
+)
+
+async function findByParts(on: Queryable, appId: number, parts: readonly Parts[]): Promise<FoundConversation[]> {
+  if (parts.length === 0) return []
+  return on.query<FoundConversation>(selectByParts, [
+    appId,
+    parts.map(({ kind }) => kind),
+    parts.map(({ first }) => first),
+    parts.map(({ second }) => second),
+  ])
+}
 
 /** The conversation between two users, whether it has messages or not. */
 export async function findUserConversation(
@@ -32,7 +46,7 @@ export async function findUserConversation(
   b: string,
 ): Promise<FoundConversation | undefined> {
   const [first, second] = a <= b ? [a, b] : [b, a]
-  const [row] = await on.query<FoundConversation>(selectByParts, [appId, 1, first, second])
+  const [row] = await findByParts(on, appId, [{ kind: 1, first, second }])
   return row
 }
 
@@ -42,31 +56,18 @@ export async function findGroupConversation(
   appId: number,
   guid: string,
 ): Promise<FoundConversation | undefined> {
-  const [row] = await on.query<FoundConversation>(selectByParts, [appId, 2, guid, ''])
+  const [row] = await findByParts(on, appId, [{ kind: 2, first: guid, second: '' }])
   return row
 }
 
-const selectByCandidates = statement(`
-  select ${columns}
-  from unnest($2::smallint[], $3::text[], $4::text[]) as candidate(kind, first, second)
-  join conversations c
-    on c.app_id = $1 and c.kind = candidate.kind and c.first = candidate.first and c.second = candidate.second`)
-
 /** The conversations that a name on the wire may mean: several, since `a_user_b_user_c` can be cut in two places. */
-export async function findNamedConversations(on: Queryable, appId: number, name: string): Promise<FoundConversation[]> {
-  const candidates = candidatesOf(name.toLowerCase())
-  if (candidates.length === 0) return []
-  return on.query<FoundConversation>(selectByCandidates, [
-    appId,
-    candidates.map(({ kind }) => kind),
-    candidates.map(({ first }) => first),
-    candidates.map(({ second }) => second),
-  ])
+export function findNamedConversations(on: Queryable, appId: number, name: string): Promise<FoundConversation[]> {
+  return findByParts(on, appId, candidatesOf(name.toLowerCase()))
 }
 
 /** Every reading of a conversation id: `group_<guid>`, or two uids in byte order around one of its `_user_`. */
-export function candidatesOf(name: string): Array<{ kind: 1 | 2; first: string; second: string }> {
-  const candidates: Array<{ kind: 1 | 2; first: string; second: string }> = []
+export function candidatesOf(name: string): Parts[] {
+  const candidates: Parts[] = []
   if (name.startsWith('group_')) candidates.push({ kind: 2, first: name.slice('group_'.length), second: '' })
   const separator = '_user_'
   for (let at = name.indexOf(separator); at !== -1; at = name.indexOf(separator, at + 1)) {

@@ -1,16 +1,20 @@
 import type { Queryable } from '../../store/database.ts'
+import { lookup } from '../../store/lookups.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
 import type { App } from '../identity.ts'
 
-const select = statement(`
-  select t.uid
+const select = lookup<{ digest: Buffer }>(
+  statement(`
+  select t.digest, t.uid
   from auth_tokens t
   join users u on u.app_id = t.app_id
     and u.uid = t.uid
   where t.app_id = $1
-  and t.digest = $2
-  and u.deactivated_at is null`)
+  and t.digest = any($2::bytea[])
+  and u.deactivated_at is null`),
+  ({ digest }) => [digest],
+)
 
 /** Whose token this is. @returns undefined for an unknown token, and for one whose user is deactivated */
 export async function findTokenOwner(
@@ -19,7 +23,7 @@ export async function findTokenOwner(
   app: App,
   token: string,
 ): Promise<string | undefined> {
-  const [row] = await on.query<{ uid: string }>(select, [app.appId, secrets.digest(token)])
+  const [row] = await on.query<{ uid: string }>(select, [app.appId, [secrets.digest(token)]])
   return row?.uid
 }
 

@@ -2,6 +2,7 @@ import { ApiError, type GroupScope } from '@parley/contract'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { lockConversation } from '../conversations/membership.ts'
+import { readMemberships } from './memberships.ts'
 import { type GroupRow, type GroupViewer, readGroup } from './rows.ts'
 
 /** One user's membership of one group. */
@@ -11,13 +12,6 @@ export interface Membership {
   /** Epoch seconds. */
   readonly joinedAt: number
 }
-
-const selectMembership = statement(`
-  select uid, scope, joined_at as "joinedAt"
-  from group_members
-  where app_id = $1
-  and guid = $2
-  and uid = $3`)
 
 const selectBan = statement(`
   select uid
@@ -33,8 +27,7 @@ export async function readMembership(
   guid: string,
   uid: string,
 ): Promise<Membership | undefined> {
-  const [row] = await on.query<Membership>(selectMembership, [appId, guid, uid])
-  return row
+  return (await readMemberships(on, appId, [{ guid, uid }])).get(`${guid} ${uid}`)
 }
 
 export async function isBanned(on: Queryable, appId: number, guid: string, uid: string): Promise<boolean> {

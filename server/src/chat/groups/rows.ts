@@ -1,5 +1,6 @@
 import type { Group, GroupScope, Permissions } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
+import { lookup } from '../../store/lookups.ts'
 import { statement } from '../../store/statement.ts'
 import { conversationId } from '../naming.ts'
 
@@ -35,11 +36,14 @@ export const groupColumns = `g.guid, g.name, g.type, g.icon, g.description, g.ow
   g.members_count as "membersCount", g.permissions, g.permissions_version as "permissionsVersion", g.conversation,
   g.created_at as "createdAt", g.updated_at as "updatedAt", g.updated_by as "updatedBy"`
 
-const selectGroups = statement(`
+const selectGroups = lookup<GroupRow>(
+  statement(`
   select ${groupColumns}
   from groups g
   where g.app_id = $1
-  and g.guid = any($2::text[])`)
+  and g.guid = any($2::text[])`),
+  ({ guid }) => [guid],
+)
 
 /** Reads groups by guid (in lower case); unknown ones are missing from the map. */
 export async function readGroups(

@@ -1,5 +1,6 @@
 import type { User } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
+import { lookup } from '../../store/lookups.ts'
 import { statement } from '../../store/statement.ts'
 
 /** A user as the database keeps him. */
@@ -25,11 +26,14 @@ export const userColumns = `u.uid, u.name, u.avatar, u.link, u.role, u.status_me
   u.created_at as "createdAt", u.updated_at as "updatedAt", u.online, u.last_active_at as "lastActiveAt",
   u.deactivated_at as "deactivatedAt"`
 
-const selectUsers = statement(`
+const selectUsers = lookup<UserRow>(
+  statement(`
   select ${userColumns}
   from users u
   where u.app_id = $1
-  and u.uid = any($2::text[])`)
+  and u.uid = any($2::text[])`),
+  ({ uid }) => [uid],
+)
 
 /** Reads users by uid, deactivated ones too; unknown uids are missing from the map. */
 export async function readUsers(on: Queryable, appId: number, uids: Iterable<string>): Promise<Map<string, UserRow>> {

@@ -1,6 +1,7 @@
 import { ApiError } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queryable } from '../../../store/database.ts'
+import { lookup } from '../../../store/lookups.ts'
 import { type Fragment, statement } from '../../../store/statement.ts'
 
 /** A place in a history: messages are ordered by time, then id. In lists by change the time is that of the change. */
@@ -29,11 +30,20 @@ interface CursorQuery {
 
 const lastId = Number.MAX_SAFE_INTEGER
 
-const selectTimes = statement(`
-  select sent_at as "sentAt", updated_at as "updatedAt"
+interface Times {
+  readonly id: number
+  readonly sentAt: number
+  readonly updatedAt: number
+}
+
+const selectTimes = lookup<Times>(
+  statement(`
+  select id, sent_at as "sentAt", updated_at as "updatedAt"
   from messages
   where app_id = $1
-  and id = $2`)
+  and id = any($2::bigint[])`),
+  ({ id }) => [id],
+)
 
 /**
  * Reads `affix`, `id`, `sentAt` and `updatedAt` of a query. Clients send the smallest id and the smallest time of a
@@ -61,7 +71,7 @@ async function ofId(
   appId: number,
   { affix, time, by, id }: { affix: Affix; time: number | undefined; by: Paging['by']; id: number },
 ): Promise<Position> {
-  const [row] = await on.query<{ sentAt: number; updatedAt: number }>(selectTimes, [appId, id])
+  const [row] = await on.query<Times>(selectTimes, [appId, [id]])
   const at = by === 'sent_at' ? row?.sentAt : row?.updatedAt
   if (at === undefined && time === undefined) {
     throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `The cursor id ${id} is not the id of a message.`)

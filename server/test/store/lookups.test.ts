@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { createLookups, lookup } from '../../src/store/lookups.ts'
+import { statement } from '../../src/store/statement.ts'
+
+interface Row {
+  readonly kind: number
+  readonly name: string
+}
+
+const select = lookup<Row>(statement('select kind, name from unnest($2, $3)'), ({ kind, name }) => [kind, name])
+
+/** A database that has a row for every key but those named `nobody`, and notes what it is asked. */
+function open() {
+  const asked: unknown[][] = []
+  const lookups = createLookups(async (_, values) => {
+    asked.push(values)
+    const [, kinds, names] = values as [number, number[], string[]]
+    if (names.includes('broken')) throw new Error('the database is away')
+    return names.flatMap((name, i) => (name === 'nobody' ? [] : [{ kind: kinds[i], name }]))
+  })
+  const find = (appId: number, ...keys: Array<[number, string]>) =>
+    lookups.ask<Row>(select, [appId, keys.map(([kind]) => kind), keys.map(([, name]) => name)])
+  return { asked, find }
+}
+
+describe('What is looked up at the same moment', () => {
+  it('is asked in one query for each app, and everybody gets their own', async () => {
+    const { asked, find } = open()
+    const answers = await Promise.all([
+      find(1, [1, 'ann']),
+      find(1, [1, 'ann'], [2, 'ann'], [1, 'nobody']),
+      find(1, [2, 'nobody']),
+      find(2, [1, 'ann']),
+    ])
+    expect(answers).toEqual([
+      [{ kind: 1, name: 'ann' }],
+      [
+        { kind: 1, name: 'ann' },
+        { kind: 2, name: 'ann' },
+      ],
+      [],
+      [{ kind: 1, name: 'ann' }],
+    ])
+    expect(asked).toEqual([
+      [1, [1, 1, 2, 1, 2], ['ann', 'ann', 'ann', 'nobody', 'nobody']],
+      [2, [1], ['ann']],
+    ])
+    await find(1, [1, 'ben'])
+    expect(asked.length).toBe(3)
+  })
+
+  it('fails for everybody who asked with it, and for nobody else', async () => {
+    const { find } = open()
+    const settled = await Promise.allSettled([find(1, [1, 'broken']), find(1, [1, 'ann']), find(2, [1, 'ann'])])
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+  })
+})
