@@ -68,7 +68,7 @@ describe('Adding a reaction', () => {
     const late = answers.find((answer) => answer.status !== 200) as Answer
     expect(refusal(late)).toBe('400 ERR_BAD_REQUEST')
     expect(late.body.error.details).toEqual([
-      { path: 'params/reaction', message: 'the message has 25 different reactions already' },
+      { path: 'params/reaction', message: 'cannot be added: the message already has 25 different reactions' },
     ])
     const taken = kinds.find((kind) => !refused.includes(kind)) as string
     const reactions = dataOf(await react(world, 'alice', message.id, taken)).reactions

@@ -229,12 +229,12 @@ describe('triggers', () => {
         message_sent: { success: true, message: 'trigger added' },
         nonsense: {
           success: false,
-          message: 'There is no trigger nonsense.',
+          message: 'There is no trigger with the id nonsense.',
           error: expect.objectContaining({ code: 'ERR_TRIGGER_NOT_FOUND' }),
         },
         before_message: {
           success: false,
-          message: 'The trigger before_message is of webhooks of version 1.',
+          message: 'The trigger before_message is for webhooks of version 1.',
           error: expect.objectContaining({ code: 'ERR_BAD_REQUEST' }),
         },
       },

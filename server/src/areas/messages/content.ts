@@ -1,8 +1,9 @@
 import { ApiError, limits } from '@parley/contract'
 import { attachmentsOf } from '../../chat/messages/traits.ts'
+import * as errors from './errors.ts'
 import { checkMentions } from './mentions/text.ts'
 
-/** What a message says, checked: its category, type and `data` as they are stored, and the uids that it mentions. */
+/** The checked content of a message: category, type and `data` as they are stored, and the uids it mentions. */
 export interface Content {
   readonly category: string
   readonly type: string
@@ -16,15 +17,15 @@ const mediaTypes = ['image', 'file', 'audio', 'video']
 const interactiveTypes = ['card', 'form', 'customInteractive', 'scheduler']
 const maxTypeLength = 100
 
-/** The member of `data.metadata` that only the service writes. */
+/** The property of `data.metadata` that only the service can write. */
 const injected = '@injected'
 
-/** Members of `data` that only the service writes. */
+/** Properties of `data` that only the service can write. */
 export const reserved = ['entities', 'mentions', 'reactions', 'moderation']
 
 /**
  * Checks what a client wants to send.
- * @throws 400 with the code of the contract for what is missing or wrong
+ * @throws 400, with the contract's code for what is missing or wrong
  */
 export function checkContent(sent: { category?: string; type?: string; data?: Record<string, unknown> }): Content {
   if (sent.category === '') throw new ApiError('ERR_EMPTY_MESSAGE_CATEGORY')
@@ -39,9 +40,7 @@ export function checkContent(sent: { category?: string; type?: string; data?: Re
   const json = JSON.stringify(data)
   const bytes = Buffer.byteLength(json)
   if (bytes > limits.messageDataBytes) {
-    throw new ApiError('ERR_BAD_REQUEST', `data has ${bytes} bytes; ${limits.messageDataBytes} are allowed.`, [
-      { path: 'body/data', message: `must not have more than ${limits.messageDataBytes} bytes` },
-    ])
+    throw errors.dataTooLarge(bytes)
   }
   return { category, type, data, json, mentioned: checkMentions(data) }
 }
@@ -84,7 +83,7 @@ function objectOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** @returns the type of the message, the default of its category where none was sent */
+/** @returns the type of the message; the default of its category if none was sent */
 function checkCategory(category: string, type: string | undefined, data: Record<string, unknown>): string {
   switch (category) {
     case 'message':
@@ -94,40 +93,36 @@ function checkCategory(category: string, type: string | undefined, data: Record<
     case 'interactive':
       return checkInteractive(type ?? 'card', data)
     default:
-      throw new ApiError(
-        'ERR_INVALID_MESSAGE_CATEGORY',
-        `category must be message, custom or interactive; it is ${JSON.stringify(category)}.`,
-      )
+      throw errors.invalidCategory(category)
   }
 }
 
 function checkMessage(type: string, data: Record<string, unknown>): string {
   if (data.text !== undefined && typeof data.text !== 'string') {
-    throw new ApiError('ERR_INVALID_MESSAGE_TEXT', 'data.text must be a string.')
+    throw errors.invalidText()
   }
   if (type === 'text') {
-    if (data.text === undefined || data.text === '')
-      throw new ApiError('ERR_EMPTY_MESSAGE_TEXT', 'data.text is missing.')
+    if (data.text === undefined || data.text === '') throw errors.missingText()
   } else if (mediaTypes.includes(type)) {
     checkMedia(data)
   } else {
-    throw new ApiError('ERR_INVALID_MESSAGE_TYPE', `type must be text, ${mediaTypes.join(', ')}; it is "${type}".`)
+    throw errors.invalidType(type, ['text', ...mediaTypes])
   }
   return type
 }
 
-/** A media message names its files by URL: in `attachments`, or the only one in `url`. */
+/** A media message refers to its files by URL: in `attachments`, or a single one in `url`. */
 function checkMedia(data: Record<string, unknown>): void {
   if (data.attachments !== undefined && !Array.isArray(data.attachments)) {
-    throw new ApiError('ERR_INVALID_MEDIA_MESSAGE', 'data.attachments must be an array.')
+    throw errors.invalidAttachments()
   }
   const sent = (data.attachments as unknown[] | undefined) ?? []
   const attachments = attachmentsOf(data)
   if (attachments.length !== sent.length || !attachments.every(({ url }) => typeof url === 'string' && isUrl(url))) {
-    throw new ApiError('ERR_INVALID_MEDIA_MESSAGE', 'Each of data.attachments must be an object with an absolute url.')
+    throw errors.invalidAttachment()
   }
   if (attachments.length === 0 && !(typeof data.url === 'string' && isUrl(data.url))) {
-    throw new ApiError('ERR_EMPTY_MESSAGE_FILE', 'data.attachments must name at least one file.')
+    throw errors.missingFile()
   }
   data.url ??= attachments[0]?.url
 }
@@ -137,36 +132,26 @@ function isUrl(text: string): boolean {
 }
 
 function checkCustom(type: string | undefined, data: Record<string, unknown>): string {
-  if (type === undefined) throw new ApiError('ERR_EMPTY_MESSAGE_TYPE', 'A custom message needs a type of yours.')
-  if (type.length > maxTypeLength) {
-    throw new ApiError('ERR_INVALID_MESSAGE_TYPE', `type must have at most ${maxTypeLength} characters.`)
-  }
+  if (type === undefined) throw errors.missingCustomType()
+  if (type.length > maxTypeLength) throw errors.typeTooLong(maxTypeLength)
   if (data.customData === undefined || data.customData === null || data.customData === '') {
-    throw new ApiError('ERR_EMPTY_CUSTOM_DATA', 'data.customData is missing.')
+    throw errors.missingCustomData()
   }
-  if (typeof data.customData !== 'object') {
-    throw new ApiError('ERR_INVALID_CUSTOM_DATA', 'data.customData must be JSON: an object or an array.')
-  }
+  if (typeof data.customData !== 'object') throw errors.invalidCustomData()
   return type
 }
 
 function checkInteractive(type: string, data: Record<string, unknown>): string {
-  if (!interactiveTypes.includes(type)) {
-    throw new ApiError('ERR_INVALID_MESSAGE_TYPE', `type must be one of ${interactiveTypes.join(', ')}.`)
-  }
+  if (!interactiveTypes.includes(type)) throw errors.invalidType(type, interactiveTypes)
   const content = type === 'customInteractive' ? (data.interactiveData ?? data.data) : data.interactiveData
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw new ApiError('ERR_INVALID_MESSAGE_DATA', 'data.interactiveData must be an object.')
+    throw errors.invalidInteractiveData()
   }
   return type
 }
 
 function checkMetadata({ metadata }: Record<string, unknown>): void {
   if (metadata === undefined) return
-  if (typeof metadata !== 'object' || metadata === null) {
-    throw new ApiError('ERR_INVALID_METADATA', 'data.metadata must be JSON: an object.')
-  }
-  if (Buffer.byteLength(JSON.stringify(metadata)) > limits.metadataBytes) {
-    throw new ApiError('ERR_BAD_REQUEST', `data.metadata may have ${limits.metadataBytes} bytes.`)
-  }
+  if (typeof metadata !== 'object' || metadata === null) throw errors.invalidMetadata()
+  if (Buffer.byteLength(JSON.stringify(metadata)) > limits.metadataBytes) throw errors.metadataTooLarge()
 }

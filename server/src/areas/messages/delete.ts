@@ -1,4 +1,4 @@
-import { ApiError, type Message } from '@parley/contract'
+import type { Message } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import { erase } from '../../chat/erasure.ts'
 import type { App } from '../../chat/identity.ts'
@@ -19,6 +19,7 @@ import type { RolePolicy } from '../../chat/roles/policies.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { notTheSender } from './errors.ts'
 import { recountThreads } from './threads/recount.ts'
 
 const clear = statement(`
@@ -104,7 +105,7 @@ async function requireRight(
   const membership = await requireMessagePermission(tx, app, editor, policy, message, 'delete')
   const moderates = membership !== undefined && membership.scope !== 'participant'
   if (message.sender !== editor && !moderates) {
-    throw new ApiError('ERR_MESSAGE_NOT_A_SENDER', `${editor} may not delete the message ${message.id}.`)
+    throw notTheSender(message.id, editor, 'delete')
   }
 }
 

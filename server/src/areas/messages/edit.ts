@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ApiError, type BodyOf, type Message, type updateMessage } from '@parley/contract'
+import type { BodyOf, Message, updateMessage } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import type { App } from '../../chat/identity.ts'
 import { writeMessageAction } from '../../chat/messages/actions.ts'
@@ -27,6 +27,7 @@ import type { MessageChanged } from '../../events/types.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { type Content, checkEdit } from './content.ts'
+import { alreadyDeleted, notTheSender } from './errors.ts'
 import { replaceEntry } from './search/entries.ts'
 
 const update = statement(`
@@ -81,10 +82,10 @@ export async function editMessage(
 function requireEditable(message: StoredMessage, editor: Editor): void {
   refuseActions(message)
   if (editor !== undefined && message.sender !== editor) {
-    throw new ApiError('ERR_MESSAGE_NOT_A_SENDER', `${editor} is not the sender of the message ${message.id}.`)
+    throw notTheSender(message.id, editor, 'edit')
   }
   if (message.deletedAt !== null) {
-    throw new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${message.id} was deleted.`)
+    throw alreadyDeleted(message.id)
   }
 }
 

@@ -1,4 +1,4 @@
-import { ApiError, type BodyOf, type sendMessage } from '@parley/contract'
+import type { BodyOf, sendMessage } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import type { App } from '../../chat/identity.ts'
 import { unknownMessage } from '../../chat/messages/read.ts'
@@ -7,6 +7,7 @@ import { conversationId } from '../../chat/naming.ts'
 import { mayOpen } from '../../chat/sight/sight.ts'
 import { requireActiveUser } from '../../chat/users/require.ts'
 import type { Context } from '../../context.ts'
+import { nestedThread, noThreadOfActions, notInConversation } from './errors.ts'
 import { requireReceiver, type Target } from './target.ts'
 
 /** The messages that this one replies to and quotes, which must be of the same conversation, as far as they are named. */
@@ -49,11 +50,11 @@ export async function readRelated(
     // Who is named must be there before it counts what he was named with.
     await requireReceiver(context.database, app, target, sender)
     if (isHere) throw unknownMessage(id)
-    throw new ApiError(code, `The message ${id} is not in the conversation ${here}.`)
+    throw notInConversation(code, id, here)
   }
   const parent = parentId === undefined ? undefined : await read(parentId, 'ERR_WRONG_MESSAGE_THREAD')
-  if (parent !== undefined && parent.parentId !== null) throw new ApiError('ERR_MESSAGE_THREAD_NESTING')
-  if (parent?.category === 'action') throw new ApiError('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
+  if (parent !== undefined && parent.parentId !== null) throw nestedThread(parent.id)
+  if (parent?.category === 'action') throw noThreadOfActions(parent.id)
   const quoted = quotedMessageId === undefined ? undefined : await read(quotedMessageId, 'ERR_MESSAGE_ID_NOT_FOUND')
   return { ...(parent && { parent }), ...(quoted && { quoted }) }
 

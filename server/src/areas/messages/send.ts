@@ -11,6 +11,7 @@ import { judgeByRoles } from '../../chat/writing/role-rules.ts'
 import type { Context } from '../../context.ts'
 import { keepFiles, showSent, showStored } from './answer.ts'
 import { type Content, checkContent } from './content.ts'
+import { emptyReceiver } from './errors.ts'
 import { publishSent, sendSubscriptions } from './publish.ts'
 import { isRelated, readRelated, unrelated } from './related.ts'
 import { readTarget, type Target } from './target.ts'
@@ -33,7 +34,7 @@ export async function send(
 
   const { uids, guids } = body.multipleReceivers
   if ((uids?.length ?? 0) + (guids?.length ?? 0) === 0) {
-    throw new ApiError('ERR_EMPTY_RECEIVER', 'multipleReceivers names nobody.')
+    throw emptyReceiver('multipleReceivers')
   }
   const sendToAll = async (kind: 1 | 2, ids: readonly string[]) => {
     const receivers = [...new Set(ids.map((id) => id.toLowerCase()))]

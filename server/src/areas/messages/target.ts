@@ -1,9 +1,10 @@
-import { ApiError, type BodyOf, type sendMessage } from '@parley/contract'
+import type { BodyOf, sendMessage } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
 import type { App } from '../../chat/identity.ts'
 import { requireActiveUser } from '../../chat/users/require.ts'
 import type { Queryable } from '../../store/database.ts'
+import { emptyReceiver, invalidReceiverType } from './errors.ts'
 
 /** Where one message goes. */
 export interface Target {
@@ -13,10 +14,8 @@ export interface Target {
 
 /** The receiver that a body names. @throws 400 where it names none */
 export function readTarget({ receiver, receiverType }: BodyOf<typeof sendMessage>): Target {
-  if (receiver === undefined) throw new ApiError('ERR_EMPTY_RECEIVER', 'receiver is missing.')
-  if (receiverType !== 'user' && receiverType !== 'group') {
-    throw new ApiError('ERR_INVALID_RECEIVER_TYPE', 'receiverType must be user or group.')
-  }
+  if (receiver === undefined) throw emptyReceiver('receiver')
+  if (receiverType !== 'user' && receiverType !== 'group') throw invalidReceiverType()
   return { kind: receiverType === 'user' ? 1 : 2, receiver: receiver.toLowerCase() }
 }
 

@@ -1,8 +1,8 @@
-import { ApiError } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import { listenersTopic } from '../../events/listening.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { unknownWebhook } from './errors.ts'
 import { readWebhook, type WebhookRow } from './rows.ts'
 
 /** Held by whatever changes the webhooks of an app, so that they are counted and changed one after the other. */
@@ -15,7 +15,7 @@ const lockApp = statement(`
 /** @throws 404 `ERR_WEBHOOK_NOT_FOUND` */
 export async function requireWebhook(on: Queryable, appId: number, id: string): Promise<WebhookRow> {
   const webhook = await readWebhook(on, appId, id)
-  if (webhook === undefined) throw new ApiError('ERR_WEBHOOK_NOT_FOUND', `There is no webhook with the id ${id}.`)
+  if (webhook === undefined) throw unknownWebhook(id)
   return webhook
 }
 

@@ -1,4 +1,4 @@
-import { ApiError, badRequest, type Delivery } from '@parley/contract'
+import { badRequest, type Delivery } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
@@ -6,6 +6,7 @@ import { nowMs } from '../../store/clock.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 import { deliveryId, parseDeliveryId } from './delivery-id.ts'
+import { unknownDelivery, unknownWebhook } from './errors.ts'
 import { askForDelivery } from './request-delivery.ts'
 import type { WebhookRow } from './rows.ts'
 import { sampleTrigger } from './sample.ts'
@@ -103,9 +104,7 @@ export async function redeliverOne(
   const id = parseDeliveryId(webhook.key, text)
   return database.transaction(async (tx) => {
     const [row] = id === undefined ? [] : await tx.query<DeliveryRow>(redeliver, [appId, webhook.key, id])
-    if (row === undefined) {
-      throw new ApiError('ERR_DELIVERY_NOT_FOUND', `There is no delivery ${text} to the webhook ${webhook.id}.`)
-    }
+    if (row === undefined) throw unknownDelivery(text, webhook.id)
     await askForDelivery(tx, appId, webhook.key)
     return showDelivery(webhook, row)
   })
@@ -156,7 +155,7 @@ function redeliverBatch(on: Queryable, conditions: readonly Fragment[]): Promise
 export async function sendSample(context: Context, appId: number, webhook: WebhookRow): Promise<Delivery> {
   const { database, secrets, webhooks } = context
   const target = await readTarget(database, secrets, appId, webhook.id)
-  if (target === undefined) throw new ApiError('ERR_WEBHOOK_NOT_FOUND')
+  if (target === undefined) throw unknownWebhook(webhook.id)
   const [drawn] = await database.query<{ id: number }>(drawId)
   const id = drawn?.id ?? 0
   const made = await webhooks.test(target, id)

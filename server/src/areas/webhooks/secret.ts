@@ -1,7 +1,7 @@
-import { ApiError } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
 import { changeWebhooks } from './change.ts'
+import { unknownWebhook } from './errors.ts'
 import { makeSecret } from './make-secret.ts'
 
 const replace = statement(`
@@ -17,7 +17,7 @@ const replace = statement(`
 const day = 86_400
 
 /**
- * Makes a new secret. The old one signs beside it for a while; one that is older still no longer does.
+ * Creates a new secret. For a while deliveries are also signed with the old one; even older ones are dropped.
  * @param oldValidFor seconds
  * @throws 404 `ERR_WEBHOOK_NOT_FOUND`
  */
@@ -33,7 +33,7 @@ export async function renewSecret(
   await changeWebhooks(context, appId, async (tx) => {
     const sealed = context.secrets.seal(secret)
     const changed = await tx.query(replace, [appId, id, sealed, oldSecretValidUntil, now])
-    if (changed.length === 0) throw new ApiError('ERR_WEBHOOK_NOT_FOUND', `There is no webhook with the id ${id}.`)
+    if (changed.length === 0) throw unknownWebhook(id)
   })
   return { secret, oldSecretValidUntil }
 }

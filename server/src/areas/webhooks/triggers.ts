@@ -1,9 +1,10 @@
-import { ApiError, badRequest, legacyTriggerIds, triggers } from '@parley/contract'
+import { type ApiError, badRequest, legacyTriggerIds, triggers } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import { legacyEvents } from '../../events/listening.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { changeWebhooks, requireWebhook } from './change.ts'
+import { triggerOfVersion, unknownTrigger } from './errors.ts'
 
 const known: ReadonlyMap<string, string> = new Map(triggers.map(({ id, description }) => [id, description]))
 const onlyLegacy = new Set(triggers.filter(({ category }) => category === 'legacy').map(({ id }) => id))
@@ -31,21 +32,17 @@ export function describeTrigger(id: string): string {
 }
 
 /** Why a webhook of this version cannot have a trigger; undefined when it can. */
-export function flawOf(version: 1 | 2, trigger: string): string | undefined {
-  if (!known.has(trigger)) return `There is no trigger ${trigger}.`
-  if (version === 2) {
-    return onlyLegacy.has(trigger) ? `The trigger ${trigger} is of webhooks of version 1.` : undefined
-  }
-  return (legacyTriggerIds as readonly string[]).includes(trigger)
-    ? undefined
-    : `The trigger ${trigger} is of webhooks of version 2.`
+function refusalOf(version: 1 | 2, trigger: string): ApiError | undefined {
+  if (!known.has(trigger)) return unknownTrigger(trigger)
+  if (version === 2) return onlyLegacy.has(trigger) ? triggerOfVersion(trigger, 1) : undefined
+  return (legacyTriggerIds as readonly string[]).includes(trigger) ? undefined : triggerOfVersion(trigger, 2)
 }
 
 /** @throws 400 naming each trigger that a webhook of this version cannot have */
 export function checkTriggers(version: 1 | 2, ids: readonly string[]): void {
   const flaws = ids.flatMap((id, i) => {
-    const message = flawOf(version, id)
-    return message === undefined ? [] : [{ path: `body/triggers/${i}`, message }]
+    const refusal = refusalOf(version, id)
+    return refusal === undefined ? [] : [{ path: `body/triggers/${i}`, message: refusal.devMessage }]
   })
   if (flaws.length > 0) throw badRequest(flaws)
 }
@@ -67,7 +64,7 @@ export async function unsubscribe(context: Context, appId: number, id: string, i
   await changeWebhooks(context, appId, async (tx) => {
     const webhook = await requireWebhook(tx, appId, id)
     const unknown = ids.find((trigger) => !known.has(trigger))
-    if (unknown !== undefined) throw new ApiError('ERR_TRIGGER_NOT_FOUND', `There is no trigger ${unknown}.`)
+    if (unknown !== undefined) throw unknownTrigger(unknown)
     await tx.query(remove, [appId, webhook.id, ids])
   })
 }
@@ -76,15 +73,14 @@ export async function unsubscribe(context: Context, appId: number, id: string, i
 export function subscribe(context: Context, appId: number, id: string, ids: readonly string[]) {
   return changeWebhooks(context, appId, async (tx) => {
     const webhook = await requireWebhook(tx, appId, id)
-    const flaws = ids.map((trigger) => [trigger, flawOf(webhook.version, trigger)] as const)
-    const accepted = flaws.filter(([, flaw]) => flaw === undefined).map(([trigger]) => trigger)
+    const refusals = ids.map((trigger) => [trigger, refusalOf(webhook.version, trigger)] as const)
+    const accepted = refusals.filter(([, refusal]) => refusal === undefined).map(([trigger]) => trigger)
     await insertTriggers(tx, appId, webhook.id, accepted)
-    return Object.fromEntries(flaws.map(([trigger, flaw]) => [trigger, outcomeOf(trigger, flaw)]))
+    return Object.fromEntries(refusals.map(([trigger, refusal]) => [trigger, outcomeOf(refusal)]))
   })
 }
 
-function outcomeOf(trigger: string, flaw: string | undefined): { success: boolean; message: string; error?: object } {
-  if (flaw === undefined) return { success: true, message: 'trigger added' }
-  const code = known.has(trigger) ? 'ERR_BAD_REQUEST' : 'ERR_TRIGGER_NOT_FOUND'
-  return { success: false, message: flaw, ...new ApiError(code, flaw).toBody() }
+function outcomeOf(refusal: ApiError | undefined): { success: boolean; message: string; error?: object } {
+  if (refusal === undefined) return { success: true, message: 'trigger added' }
+  return { success: false, message: refusal.devMessage, ...refusal.toBody() }
 }

@@ -1,4 +1,4 @@
-import { ApiError, type BodyOf, badRequest, type createWebhook, hasReached, type updateWebhook } from '@parley/contract'
+import { type BodyOf, badRequest, type createWebhook, hasReached, type updateWebhook } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { PageRequest } from '../../paging.ts'
@@ -7,6 +7,7 @@ import type { Transaction } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 import { checkAddress } from './address.ts'
 import { changeWebhooks, requireWebhook } from './change.ts'
+import { tooManyWebhooks, unknownWebhook, webhookExists } from './errors.ts'
 import { makeSecret } from './make-secret.ts'
 import { askForDelivery } from './request-delivery.ts'
 import { type WebhookRow, webhookColumns, webhookTables } from './rows.ts'
@@ -108,12 +109,8 @@ export async function insertWebhook(
       secrets.seal(secret),
       Math.floor(Date.now() / 1000),
     ])
-    if (made === undefined) {
-      throw new ApiError('ERR_WEBHOOK_ALREADY_EXISTS', `There is a webhook with the id ${body.id} already.`)
-    }
-    if (hasReached(maxWebhooks, count)) {
-      throw new ApiError('ERR_BAD_REQUEST', `This app may have ${maxWebhooks} webhooks.`)
-    }
+    if (made === undefined) throw webhookExists(body.id)
+    if (hasReached(maxWebhooks, count)) throw tooManyWebhooks(maxWebhooks)
     await tx.query(insertState, [appId, made.key])
     await insertTriggers(tx, appId, body.id, body.triggers ?? [])
     return { webhook: await requireWebhook(tx, appId, body.id), secret }
@@ -161,9 +158,7 @@ async function tryAtOnce(tx: Transaction, appId: number, webhook: number): Promi
 export async function removeWebhook(context: Context, appId: number, id: string): Promise<void> {
   await changeWebhooks(context, appId, async (tx) => {
     const removed = await tx.query(remove, [appId, id])
-    if (removed.length === 0) {
-      throw new ApiError('ERR_WEBHOOK_NOT_FOUND', `There is no webhook with the id ${id}.`)
-    }
+    if (removed.length === 0) throw unknownWebhook(id)
   })
 }
 

@@ -1,7 +1,7 @@
-import { ApiError } from '@parley/contract'
 import { sql } from 'kysely'
 import { type AttachmentKind, traits } from '../../../chat/messages/traits.ts'
 import type { Fragment } from '../../../store/statement.ts'
+import { needsActingUser } from '../errors.ts'
 import { mentionsAnybody, mentionsAnyOf } from '../mentions/filters.ts'
 
 /** The filters of the message lists, as their queries give them. */
@@ -55,12 +55,7 @@ export function filterConditions(
   const personal = (['unread', 'undelivered', 'saved', 'myMentionsOnly'] as const).find(
     (name) => filters[name] === true,
   )
-  if (personal !== undefined && viewer === undefined) {
-    const name = personal
-    throw new ApiError('ERR_BAD_REQUEST', `${name} needs an acting user (onBehalfOf).`, [
-      { path: `query/${name}`, message: 'needs the header onBehalfOf' },
-    ])
-  }
+  if (personal !== undefined && viewer === undefined) throw needsActingUser(personal)
   const conditions: Fragment[] = [sql`not m.purged`]
   const add = (value: unknown, condition: () => Fragment) => {
     if (value !== undefined && value !== false) conditions.push(condition())

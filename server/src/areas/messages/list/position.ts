@@ -1,8 +1,8 @@
-import { ApiError } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queryable } from '../../../store/database.ts'
 import { lookup } from '../../../store/lookups.ts'
 import { type Fragment, statement } from '../../../store/statement.ts'
+import { unknownCursor } from '../errors.ts'
 
 /** A place in a history: messages are ordered by time, then id. In lists by change the time is that of the change. */
 export interface Position {
@@ -73,9 +73,7 @@ async function ofId(
 ): Promise<Position> {
   const [row] = await on.query<Times>(selectTimes, [appId, [id]])
   const at = by === 'sent_at' ? row?.sentAt : row?.updatedAt
-  if (at === undefined && time === undefined) {
-    throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `The cursor id ${id} is not the id of a message.`)
-  }
+  if (at === undefined && time === undefined) throw unknownCursor(id)
   if (at === undefined || time === undefined || at === time) return { at: at ?? (time as number), id }
   if (affix === 'prepend') return at > time ? { at, id } : { at: time, id: lastId }
   return at < time ? { at, id } : { at: time, id: 0 }

@@ -1,9 +1,10 @@
-import { ApiError, badRequest } from '@parley/contract'
+import { badRequest } from '@parley/contract'
 import type { App } from '../../../chat/identity.ts'
 import { changeMessage } from '../../../chat/messages/change.ts'
 import { placeOf } from '../../../chat/place.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
+import { notInteractive } from '../errors.ts'
 import { reachesGoal } from './goal.ts'
 
 const insert = statement(`
@@ -36,7 +37,7 @@ export async function markInteracted(
 ): Promise<void> {
   await changeMessage(context, app, uid, id, async (tx, message) => {
     if (message.category !== 'interactive' || message.deletedAt !== null) {
-      throw new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${id} is not interactive.`)
+      throw notInteractive(id)
     }
     const declared = new Set(elementIdsOf(message.data))
     const unknown = elementIds.flatMap((element, i) => (declared.has(element) ? [] : [i]))

@@ -1,4 +1,4 @@
-import { ApiError, limits } from '@parley/contract'
+import { limits } from '@parley/contract'
 import { systemUid } from '../../../chat/apps.ts'
 import type { App } from '../../../chat/identity.ts'
 import { changeMessage, type Editor } from '../../../chat/messages/change.ts'
@@ -8,6 +8,7 @@ import type { Deed } from '../../../chat/writing/deeds.ts'
 import { requireMayWriteTo } from '../../../chat/writing/may-write.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
+import { tooManyPinnedMessages, unsuitable } from '../errors.ts'
 
 const selectPins = statement(`
   select message_id as "messageId"
@@ -38,7 +39,7 @@ const clearTrait = statement(`
   where app_id = $1
   and id = $2`)
 
-/** A pin is shown to everybody in the conversation: who may not write there may not pin there. There is no permission of its own. */
+/** A pin is shown to everyone in the conversation, so it takes the permission to write there; it has none of its own. */
 const pinning: Deed = { key: 'sendMessage' }
 
 /**
@@ -53,12 +54,7 @@ export async function pinMessage(context: Context, app: App, editor: Editor, id:
     refuseUnsuitable(message)
     const pins = await tx.query<{ messageId: number }>(selectPins, [app.appId, message.conversation])
     if (pins.some((pin) => pin.messageId === id)) return false
-    if (pins.length >= limits.pinnedMessagesPerConversation) {
-      throw new ApiError(
-        'ERR_PINNED_MESSAGES_LIMIT_EXCEEDED',
-        `A conversation may have ${limits.pinnedMessagesPerConversation} pinned messages.`,
-      )
-    }
+    if (pins.length >= limits.pinnedMessagesPerConversation) throw tooManyPinnedMessages()
     const now = Math.floor(Date.now() / 1000)
     await tx.query(insertPin, [app.appId, message.conversation, id, editor ?? systemUid, now])
     await tx.query(setTrait, [app.appId, id, traits.pinned])
@@ -85,6 +81,6 @@ export async function unpinMessage(context: Context, app: App, editor: Editor, i
 /** Actions and deleted messages cannot be pinned or saved: there is nothing to keep. */
 export function refuseUnsuitable(message: StoredMessage): void {
   if (message.category === 'action' || message.deletedAt !== null) {
-    throw new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `The message ${message.id} is an action or was deleted.`)
+    throw unsuitable(message.id)
   }
 }

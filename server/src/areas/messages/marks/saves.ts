@@ -1,4 +1,4 @@
-import { ApiError, limits } from '@parley/contract'
+import { limits } from '@parley/contract'
 import { lockConversation } from '../../../chat/conversations/membership.ts'
 import type { App } from '../../../chat/identity.ts'
 import { requireMessage, unknownMessage } from '../../../chat/messages/read.ts'
@@ -8,6 +8,7 @@ import { readVisible, type Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
+import { tooManySavedMessages } from '../errors.ts'
 import { refuseUnsuitable } from './pins.ts'
 
 const lockUser = statement(`
@@ -60,12 +61,7 @@ export async function saveMessage({ database }: Context, app: App, viewer: Viewe
     const saves = (await tx.query<{ id: number }>(selectSaves, [app.appId, uid])).map((save) => save.id)
     if (saves.includes(id)) return false
     const isFull = saves.length >= limits.savedMessagesPerUser
-    if (isFull && (await releaseHidden(tx, app.appId, viewer, saves)) === 0) {
-      throw new ApiError(
-        'ERR_SAVED_MESSAGES_LIMIT_EXCEEDED',
-        `A user may save ${limits.savedMessagesPerUser} messages.`,
-      )
-    }
+    if (isFull && (await releaseHidden(tx, app.appId, viewer, saves)) === 0) throw tooManySavedMessages()
     await tx.query(insertSave, [app.appId, uid, id, Math.floor(Date.now() / 1000)])
     await tx.query(setTrait, [app.appId, id, traits.saved])
     return true

@@ -9,6 +9,7 @@ import { requireMayWriteTo } from '../../../chat/writing/may-write.ts'
 import type { Context } from '../../../context.ts'
 import type { ChatEvent } from '../../../events/types.ts'
 import { statement } from '../../../store/statement.ts'
+import { tooManyReactions } from '../errors.ts'
 import { refuseUnsuitable } from '../marks/pins.ts'
 
 const selectKinds = statement(`
@@ -81,12 +82,7 @@ export async function addReaction(
     refuseUnsuitable(message)
     const kinds = await tx.query<{ reaction: string }>(selectKinds, [app.appId, id])
     if (kinds.length >= limits.reactionsPerMessage && !kinds.some((kind) => kind.reaction === reaction)) {
-      throw badRequest([
-        {
-          path: 'params/reaction',
-          message: `the message has ${limits.reactionsPerMessage} different reactions already`,
-        },
-      ])
+      throw tooManyReactions()
     }
     const values = [app.appId, id, reaction, uid, Math.floor(Date.now() / 1000)]
     const added = await tx.query<ChangedRow>(insert, values)
@@ -136,9 +132,7 @@ function reacted(
 function checkReaction(reaction: string): void {
   const length = [...reaction].length
   if (length > limits.reactionLength) {
-    throw badRequest([
-      { path: 'params/reaction', message: `must not have more than ${limits.reactionLength} characters` },
-    ])
+    throw badRequest([{ path: 'params/reaction', message: `must have at most ${limits.reactionLength} characters` }])
   }
   if (reaction.trim() === '') throw badRequest([{ path: 'params/reaction', message: 'must not be blank' }])
 }

@@ -1,5 +1,4 @@
 import {
-  badRequest,
   type CursorMeta,
   limits,
   type Message,
@@ -17,6 +16,7 @@ import { cursorMeta } from '../../../paging.ts'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
+import { needsActingUser } from '../errors.ts'
 import { takesPartInMuch } from '../list/reading.ts'
 import type { Cut } from '../list/sources.ts'
 import { readMentionCounts } from '../mentions/counts.ts'
@@ -53,7 +53,7 @@ export async function listThreads(
   const ofThread: Fragment[] = []
   if (query.participatedByMe === true) {
     if (viewer === undefined) {
-      throw badRequest([{ path: 'query/participatedByMe', message: 'needs the header onBehalfOf' }])
+      throw needsActingUser('participatedByMe')
     }
     ofThread.push(participates(viewer))
   }

@@ -1,4 +1,3 @@
-import { ApiError } from '@parley/contract'
 import type { App } from '../../../chat/identity.ts'
 import { changeMessage } from '../../../chat/messages/change.ts'
 import { requireMessageRight } from '../../../chat/messages/group-rights.ts'
@@ -7,6 +6,7 @@ import { traits } from '../../../chat/messages/traits.ts'
 import type { Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
+import { nestedThread, noThreadOfActions } from '../errors.ts'
 
 const insert = statement(`
   insert into thread_subscriptions (app_id, uid, parent_id, subscribed_at)
@@ -34,14 +34,14 @@ const remove = statement(`
 export async function subscribeToThread(context: Context, app: App, uid: string, id: number): Promise<void> {
   await changeMessage(context, app, uid, id, async (tx, message) => {
     await requireMessageRight(tx, app, uid, message, 'listThreadedMessages')
-    if (message.category === 'action') throw new ApiError('ERR_WRONG_MESSAGE_THREAD_CATEGORY')
-    if (message.parentId !== null) throw new ApiError('ERR_MESSAGE_THREAD_NESTING')
+    if (message.category === 'action') throw noThreadOfActions(id)
+    if (message.parentId !== null) throw nestedThread(id)
     await tx.query(insert, [app.appId, uid, id, Math.floor(Date.now() / 1000)])
     await tx.query(setTrait, [app.appId, id, traits.followed])
   })
 }
 
-/** Ends it; the next reply of his own, or that mentions him, makes him follow it again. */
+/** Unfollows a thread; the user's next reply, or mention in one, makes them follow it again. */
 export async function unsubscribeFromThread(
   { database }: Context,
   app: App,
