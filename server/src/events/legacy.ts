@@ -1,7 +1,7 @@
+import type { StoredEvent } from '../chat/events/stored.ts'
 import { otherOf, senderOf } from './payloads.ts'
 import type { ResolvedReferences } from './references.ts'
 import type { ShownEvent } from './show.ts'
-import type { StoredEvent } from './stored.ts'
 
 /** An event in the older envelope, where it exists in that. */
 export function showLegacy(event: StoredEvent, resolved: ResolvedReferences): ShownEvent | undefined {

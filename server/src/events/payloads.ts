@@ -1,9 +1,9 @@
 import type { Group, Message, User } from '@parley/contract'
 import { systemUid } from '../chat/apps.ts'
+import type { Parts, StoredEvent } from '../chat/events/stored.ts'
 import { conversationId } from '../chat/naming.ts'
 import type { GoneMessage, ResolvedReferences } from './references.ts'
 import type { ShownEvent } from './show.ts'
-import type { Parts, StoredEvent } from './stored.ts'
 import type { GroupChanged, MembersChanged } from './types.ts'
 
 type Of<Trigger extends StoredEvent['trigger']> = Extract<StoredEvent, { trigger: Trigger }>

@@ -1,3 +1,4 @@
+import { storedDataOf } from '../chat/events/stored.ts'
 import type { Queryable } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
 import type { ChatEvent } from './types.ts'
@@ -35,63 +36,12 @@ const insert = statement(`
 /** Writes events to the log, in the order given. */
 export async function insertEvents(on: Queryable, appId: number, events: readonly ChatEvent[]): Promise<void> {
   if (events.length === 0) return
-  const rows = events.map(rowOf)
   await on.query(insert, [
     appId,
     events.map(({ trigger }) => trigger),
-    rows.map(({ conversation }) => conversation ?? null),
-    rows.map(({ message }) => message ?? null),
-    rows.map(({ data }) => JSON.stringify(data)),
+    events.map((event) => ('place' in event ? event.place.conversation : 'guid' in event ? event.conversation : null)),
+    events.map((event) => ('messageId' in event ? event.messageId : null)),
+    events.map(storedDataOf),
     Math.floor(Date.now() / 1000),
   ])
-}
-
-interface Stored {
-  readonly conversation?: number
-  readonly message?: number
-  readonly data: object
-}
-
-/** What is kept of an event. Never a message or a text; the place only where it is not that of a message. */
-function rowOf(event: ChatEvent): Stored {
-  switch (event.trigger) {
-    case 'message_sent':
-    case 'user_mentioned':
-      return { conversation: event.place.conversation, message: event.messageId, data: {} }
-    case 'message_edited':
-    case 'message_deleted': {
-      const { place, messageId, actionId } = event
-      return { conversation: place.conversation, message: messageId, data: { actionId, ...parts(place) } }
-    }
-    case 'message_delivery_receipt':
-    case 'message_read_receipt':
-    case 'message_reaction_added':
-    case 'message_reaction_removed': {
-      const { trigger, place, messageId, device, ...data } = event
-      return { conversation: place.conversation, message: messageId, data: { ...parts(place), ...data } }
-    }
-    case 'message_delivered_to_all':
-    case 'message_read_by_all': {
-      const { trigger, place, messageId, ...data } = event
-      return { conversation: place.conversation, message: messageId, data: { ...parts(place), ...data } }
-    }
-    case 'user_blocked':
-    case 'user_unblocked':
-    case 'user_connection_status_changed': {
-      const { trigger, ...data } = event
-      return { data }
-    }
-    case 'group_deleted': {
-      const { conversation, guid, group } = event
-      return { conversation, data: { guid, group } }
-    }
-    default: {
-      const { trigger, conversation, ...data } = event
-      return { conversation, data }
-    }
-  }
-}
-
-function parts({ kind, first, second }: { kind: 1 | 2; first: string; second: string }): object {
-  return { kind, first, second }
 }

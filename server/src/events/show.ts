@@ -1,11 +1,11 @@
 import { systemUid } from '../chat/apps.ts'
+import { readStored, type StoredEvent } from '../chat/events/stored.ts'
 import type { App } from '../chat/identity.ts'
 import type { Context } from '../context.ts'
 import { showLegacy } from './legacy.ts'
 import { showCurrent } from './payloads.ts'
 import { type References, type ResolvedReferences, resolveReferences } from './references.ts'
 import type { EventRow } from './rows.ts'
-import { readStored, type StoredEvent } from './stored.ts'
 
 /** What an event tells: `trigger` and `data` of its envelope. */
 export interface ShownEvent {
@@ -26,7 +26,7 @@ export async function showEvents(
   rows: readonly EventRow[],
   version: 1 | 2,
 ): Promise<Map<number, ShownEvent>> {
-  const events = rows.map(({ id, ...row }) => ({ id, event: readStored({ id, ...row }) }))
+  const events = rows.map((row) => ({ id: row.id, event: readStored(row) }))
   const resolved = await resolveReferences(database, appId, referencesOf(events.map(({ event }) => event)))
   const show = version === 1 ? showLegacy : showCurrent
   const shown = new Map<number, ShownEvent>()

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { FoundConversation } from '../../chat/conversations/find.ts'
 import { groupReceiptSubscriptions } from '../../chat/conversations/group-receipts.ts'
 import { lockConversation } from '../../chat/conversations/membership.ts'
+import { insertIntoEvents, storedData } from '../../chat/events/stored.ts'
 import type { Position } from '../../chat/sight/condition.ts'
 import { notClearedSql } from '../../chat/sight/participation.ts'
 import { identifyViewer, mayOpen, type PlacedFacts, readConditions } from '../../chat/sight/sight.ts'
@@ -47,7 +48,7 @@ const telling = (column: string) => `
     ) m
   ),
   kept as (
-    insert into events (app_id, trigger, conversation, message, data, created_at)
+    ${insertIntoEvents}
     select $1::int, $8::text, $3::bigint, id, $9::json, $6::bigint
     from published
     where $8::text is not null
@@ -172,7 +173,7 @@ export async function markReceived(
     at,
     isKept || events.bus.isHeard,
     isKept ? trigger : null,
-    isKept ? JSON.stringify({ kind, first, second, uid, at }) : null,
+    isKept ? storedData(trigger, { kind, first, second, uid, at }) : null,
   ]
   const receivedId =
     kind === 1

@@ -2,6 +2,7 @@ import type { Events } from '../../events/index.ts'
 import type { ReceiptOfAll } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { insertIntoEvents, storedDataSql } from '../events/stored.ts'
 
 /** Groups, the lowest marks among their members, and whether those are higher than the group's staircase. */
 const lowest = `lowest as (
@@ -102,9 +103,9 @@ export const raiseAndPublishGroupReceipts = statement(`
     and t.rises
   ),
   kept as (
-    insert into events (app_id, trigger, conversation, message, data, created_at)
+    ${insertIntoEvents}
     select app_id, trigger, key, id,
-      json_build_object('kind', 2, 'first', guid, 'second', '', 'at', $3::bigint), $3::bigint
+      ${storedDataSql('message_read_by_all', { kind: '2', first: 'guid', second: `''`, at: '$3::bigint' })}, $3::bigint
     from published
     where is_kept
   )

@@ -1,3 +1,4 @@
+import { insertIntoEvents, storedDataSql } from '../../../chat/events/stored.ts'
 import { type Asked, joins, refusalOf } from '../../../chat/writing/rules.ts'
 import { type Statement, statement } from '../../../store/statement.ts'
 import { sentRows } from './columns.ts'
@@ -35,6 +36,14 @@ const unlessKnown = `
     on conflict (app_id, muid, sender, conversation) where muid is not null and not imported do nothing
     returning id`
 
+const receiptData = storedDataSql('message_read_receipt', {
+  kind: 'd.kind',
+  first: 'd.first',
+  second: 'd.second',
+  uid: 'd.sender',
+  at: '$1::bigint',
+})
+
 /**
  * What a sender received by sending is published as marks are (conversations/marks.ts): by the newest message of others
  * that is covered now and was not before. It comes before the message.
@@ -43,7 +52,7 @@ const events = `,
   received as materialized (
     select d.n, d.app_id, d.conversation, d.id, d.subscribed, m.id as message,
       case when d.reads then 'message_read_receipt' else 'message_delivery_receipt' end as receipt,
-      json_build_object('kind', d.kind, 'first', d.first, 'second', d.second, 'uid', d.sender, 'at', $1::bigint) as data
+      ${receiptData} as data
     from side d
     cross join lateral (
       select m.id
@@ -63,7 +72,7 @@ const events = `,
     and d.subscribed & ${eventBits.receipts} <> 0
   ),
   logged as (
-    insert into events (app_id, trigger, conversation, message, data, created_at)
+    ${insertIntoEvents}
     select app_id, trigger, conversation, message, data, $1::bigint
     from (
       select id, 1 as place, app_id, receipt as trigger, conversation, message, data

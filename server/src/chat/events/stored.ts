@@ -1,0 +1,114 @@
+import type { ChatEvent, EventTrigger, Place } from '../../events/types.ts'
+
+const parts = ['kind', 'first', 'second'] as const
+
+const change = [...parts, 'actionId'] as const
+const receipt = [...parts, 'uid', 'at'] as const
+const receiptOfAll = [...parts, 'at'] as const
+const reaction = [...parts, 'parentId', 'reactionId', 'reaction', 'uid', 'reactedAt'] as const
+const block = ['by', 'uids'] as const
+const group = ['guid', 'uids', 'owner', 'oldOwner'] as const
+const members = ['guid', 'by', 'members'] as const
+
+/**
+ * What the log keeps of each kind of event in `data`, besides its conversation and its message: members of its type, those
+ * of its place among them. Never a message or a text. Whoever writes an event and whoever reads it goes by this.
+ */
+const kept = {
+  message_sent: [],
+  user_mentioned: [],
+  message_edited: change,
+  message_deleted: change,
+  message_delivery_receipt: receipt,
+  message_read_receipt: receipt,
+  message_delivered_to_all: receiptOfAll,
+  message_read_by_all: receiptOfAll,
+  message_reaction_added: reaction,
+  message_reaction_removed: reaction,
+  user_blocked: block,
+  user_unblocked: block,
+  user_connection_status_changed: ['uid', 'status', 'timestamp', 'connection'],
+  group_created: group,
+  group_updated: group,
+  group_owner_transferred: group,
+  group_deleted: ['guid', 'group'],
+  group_member_joined: members,
+  group_member_left: members,
+  group_member_added: members,
+  group_member_kicked: members,
+  group_member_banned: members,
+  group_member_unbanned: members,
+  group_member_scope_changed: members,
+} as const satisfies { readonly [Trigger in EventTrigger]: ReadonlyArray<keyof Flat<Trigger>> }
+
+type EventOf<Trigger extends EventTrigger, Event = ChatEvent> = Event extends { readonly trigger: infer Triggers }
+  ? Trigger extends Triggers
+    ? Event
+    : never
+  : never
+
+/** An event with the members of its place among its own. */
+type Flat<Trigger extends EventTrigger> =
+  EventOf<Trigger> extends { readonly place: Place } ? Omit<EventOf<Trigger>, 'place'> & Parts : EventOf<Trigger>
+
+/** Where it happened: the two uids in byte order, or the guid and ''. */
+export type Parts = Omit<Place, 'conversation'>
+
+/** What the log keeps of one kind of event. */
+export type StoredData<Trigger extends EventTrigger> = Pick<Flat<Trigger>, KeptOf<Trigger>>
+
+type KeptOf<Trigger extends EventTrigger> = (typeof kept)[Trigger][number] & keyof Flat<Trigger>
+
+/** A reaction is taken out when its message, or its user, is removed for good. */
+type AsFound<Data> = Data extends { readonly reaction: string }
+  ? Omit<Data, 'reaction'> & { readonly reaction?: string }
+  : Data
+
+type Stored<Trigger extends EventTrigger> = AsFound<StoredData<Trigger>> & {
+  readonly trigger: Trigger
+} & (EventOf<Trigger> extends {
+    readonly messageId: number
+  }
+    ? { readonly messageId: number }
+    : unknown)
+
+/** An event as it is read from the log. */
+export type StoredEvent = { readonly [Trigger in EventTrigger]: Stored<Trigger> }[EventTrigger]
+
+/** `data` of an event, as JSON text. */
+export function storedDataOf(event: ChatEvent): string {
+  const flat: Readonly<Record<string, unknown>> = 'place' in event ? { ...event, ...event.place } : { ...event }
+  return textOf(event.trigger, flat)
+}
+
+/** `data` of an event that is written by a statement of its own, as JSON text. */
+export function storedData<Trigger extends EventTrigger>(trigger: Trigger, data: StoredData<Trigger>): string {
+  return textOf(trigger, data)
+}
+
+function textOf(trigger: EventTrigger, flat: object): string {
+  const values = flat as Readonly<Record<string, unknown>>
+  return JSON.stringify(Object.fromEntries(kept[trigger].map((member) => [member, values[member]])))
+}
+
+/** `data` of an event that is written by a statement of its own, as SQL: each member with the expression that gives it. */
+export function storedDataSql<Trigger extends EventTrigger>(
+  trigger: Trigger,
+  expressions: Readonly<Record<KeptOf<Trigger>, string>>,
+): string {
+  const values = expressions as Readonly<Record<string, string>>
+  return `json_build_object(${kept[trigger].map((member) => `'${member}', ${values[member]}`).join(', ')})`
+}
+
+/** Begins a statement that writes events, whose ids are drawn as they are inserted. */
+export const insertIntoEvents = 'insert into events (app_id, trigger, conversation, message, data, created_at)'
+
+/** An event out of the log, with the members that are kept of its kind. */
+export function readStored(row: {
+  readonly trigger: EventTrigger
+  readonly message: number | null
+  readonly data: Readonly<Record<string, unknown>>
+}): StoredEvent {
+  const members = kept[row.trigger].filter((member) => member in row.data).map((member) => [member, row.data[member]])
+  return { ...Object.fromEntries(members), trigger: row.trigger, messageId: row.message } as StoredEvent
+}
