@@ -25,7 +25,14 @@ export const pinMessage = defineOperation({
     'Pins as the acting user, or without onBehalfOf as the app. Pinning a pinned message changes nothing. A conversation can have 100 pinned messages.',
   onBehalfOf: 'optional',
   answer: enveloped(Message),
-  errors: [...errors, 'ERR_MESSAGE_ACTION_NOT_ALLOWED', 'ERR_PINNED_MESSAGES_LIMIT_EXCEEDED'],
+  errors: [
+    ...errors,
+    'ERR_MESSAGE_ACTION_NOT_ALLOWED',
+    'ERR_PINNED_MESSAGES_LIMIT_EXCEEDED',
+    'ERR_PERMISSION_DENIED',
+    'ERR_BLOCKED_RECEIVER',
+    'ERR_BLOCKED_SENDER',
+  ],
 })
 
 export const unpinMessage = defineOperation({
@@ -36,7 +43,7 @@ export const unpinMessage = defineOperation({
   summary: 'Unpin a message',
   onBehalfOf: 'optional',
   answer: enveloped(Message),
-  errors,
+  errors: [...errors, 'ERR_PERMISSION_DENIED'],
 })
 
 export const saveMessage = defineOperation({

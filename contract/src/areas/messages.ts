@@ -279,7 +279,7 @@ export const updateMessage = defineOperation({
   path: '/messages/{id}',
   summary: 'Edit a message',
   description:
-    'Properties sent in data replace those of the message; tags replace its tags. Returns the action message of the edit; the edited message is in its data.entities.on.',
+    'Properties sent in data replace those of the message; tags replace its tags. What the message then says must be something its sender may send. Returns the action message of the edit; the edited message is in its data.entities.on.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: MessageIdParams,
@@ -288,6 +288,8 @@ export const updateMessage = defineOperation({
   answer: enveloped(Message),
   errors: [
     ...rightsErrors,
+    'ERR_BLOCKED_RECEIVER',
+    'ERR_BLOCKED_SENDER',
     'ERR_EMPTY_MESSAGE_TEXT',
     'ERR_INVALID_MESSAGE_TEXT',
     'ERR_EMPTY_MESSAGE_FILE',

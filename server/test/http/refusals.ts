@@ -406,6 +406,8 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     ERR_MESSAGE_THREAD_NESTING: alice(params((scene) => ({ id: scene.replyId }))),
   },
   'update-message': {
+    ERR_BLOCKED_RECEIVER: after(block('bob', 'alice'), bob()),
+    ERR_BLOCKED_SENDER: after(block('alice', 'bob'), bob()),
     ERR_MESSAGE_NOT_A_SENDER: alice(),
     ERR_PERMISSION_DENIED: after(
       denyParticipants('editMessage'),
@@ -425,7 +427,13 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     ERR_PERMISSION_DENIED: after(denyParticipants('deleteMessage'), bob()),
   },
   'user-list-group-messages': { ERR_PERMISSION_DENIED: after(denyRole('listMessages'), bob()) },
-  'pin-message': { ERR_PINNED_MESSAGES_LIMIT_EXCEEDED: after(fillPins, alice()) },
+  'pin-message': {
+    ...inTeam('sendMessage'),
+    ERR_PINNED_MESSAGES_LIMIT_EXCEEDED: after(fillPins, alice()),
+    ERR_BLOCKED_RECEIVER: after(block('bob', 'alice'), bob()),
+    ERR_BLOCKED_SENDER: after(block('alice', 'bob'), bob()),
+  },
+  'unpin-message': inTeam('sendMessage'),
   'save-message': { ERR_SAVED_MESSAGES_LIMIT_EXCEEDED: after(fillSaves, alice()) },
   'list-all-reactions': inTeam('listReactions'),
   'get-message-reactions': inTeam('listReactions'),
