@@ -149,139 +149,46 @@ const team = async (world: World, body: object = {}): Promise<Case> => {
   return { world, id, sender: 'alice', place: 'groups/team' }
 }
 
-/** By rule: what makes the message that bob looks for, and whether he sees it. A new rule adds a line. */
+/** What alice sends, one to one or to the group, and what is then set on bob's role or scope. */
+const under =
+  (sent: typeof talk, body: object, set: typeof limitRole, permissions: object) => async (): Promise<Case> => {
+    const at = await sent(await createTeam(), body)
+    await set(at.world, permissions)
+    return at
+  }
+const ofRole = (sent: typeof talk, permissions: object, body = {}) => under(sent, body, limitRole, permissions)
+const ofScope = (permissions: object, body = {}) => under(team, body, limitScope, permissions)
+
+const key = (name: string, value: unknown) => ({ [`listMessages.${name}`]: value })
+
+/** By rule: whether bob sees a message, and what makes it. A new rule adds a line. */
 const rules: ReadonlyArray<readonly [rule: string, expected: Sight, make: () => Promise<Case>]> = [
   ['one to one, nothing set', 'seen', async () => talk(await createTeam())],
   ['in a group, nothing set', 'seen', async () => team(await createTeam())],
+  ['role: listMessages denied, one to one', 'hidden', ofRole(talk, { listMessages: 'deny' })],
+  ['role: listMessages denied, in a group', 'hidden', ofRole(team, { listMessages: 'deny' })],
+  ['role: groups only, one to one', 'hidden', ofRole(talk, key('allowedReceiverTypes', ['group']))],
+  ['role: groups only, in a group', 'seen', ofRole(team, key('allowedReceiverTypes', ['group']))],
+  ['role: senders of another role only', 'hidden', ofRole(team, key('allowedSenderRoles', ['limited']))],
+  ['role: senders of this role only', 'seen', ofRole(team, key('allowedSenderRoles', ['default']))],
+  ['role: friends only, from a stranger', 'hidden', ofRole(talk, key('mode', 'friends'))],
   [
-    'listMessages denied to a role, one to one',
-    'hidden',
-    async () => {
-      const at = await talk(await createTeam())
-      await limitRole(at.world, { listMessages: 'deny' })
-      return at
-    },
-  ],
-  [
-    'listMessages denied to a role, in a group',
-    'hidden',
-    async () => {
-      const at = await team(await createTeam())
-      await limitRole(at.world, { listMessages: 'deny' })
-      return at
-    },
-  ],
-  [
-    'listMessages.allowedReceiverTypes of a role',
-    'hidden',
-    async () => {
-      const at = await talk(await createTeam())
-      await limitRole(at.world, { 'listMessages.allowedReceiverTypes': ['group'] })
-      return at
-    },
-  ],
-  [
-    'listMessages.allowedReceiverTypes of a role, of that type',
+    'role: friends only, from a friend',
     'seen',
     async () => {
-      const at = await team(await createTeam())
-      await limitRole(at.world, { 'listMessages.allowedReceiverTypes': ['group'] })
-      return at
-    },
-  ],
-  [
-    'listMessages.allowedSenderRoles of a role',
-    'hidden',
-    async () => {
-      const at = await team(await createTeam())
-      await limitRole(at.world, { 'listMessages.allowedSenderRoles': ['limited'] })
-      return at
-    },
-  ],
-  [
-    'listMessages.allowedSenderRoles of a role, from such a sender',
-    'seen',
-    async () => {
-      const at = await team(await createTeam())
-      await limitRole(at.world, { 'listMessages.allowedSenderRoles': ['default'] })
-      return at
-    },
-  ],
-  [
-    'listMessages.mode of a role',
-    'hidden',
-    async () => {
-      const at = await talk(await createTeam())
-      await limitRole(at.world, { 'listMessages.mode': 'friends' })
-      return at
-    },
-  ],
-  [
-    'listMessages.mode of a role, from a friend',
-    'seen',
-    async () => {
-      const at = await talk(await createTeam())
+      const at = await ofRole(talk, key('mode', 'friends'))()
       dataOf(await at.world.post('/users/alice/friends', { accepted: ['bob'] }))
-      await limitRole(at.world, { 'listMessages.mode': 'friends' })
       return at
     },
   ],
+  ['role: another category only', 'hidden', ofRole(talk, key('allowedMessageCategories', ['custom']))],
+  ['role: another type only', 'hidden', ofRole(talk, key('allowedMessageTypes', ['text']), image)],
+  ['role: this type among others', 'seen', ofRole(talk, key('allowedMessageTypes', ['image', 'text']), image)],
+  ['scope: another category only', 'hidden', ofScope(key('allowedMessageCategories', ['custom']))],
+  ['scope: another type only', 'hidden', ofScope(key('allowedMessageTypes', ['text']), image)],
+  ['scope: this type among others', 'seen', ofScope(key('allowedMessageTypes', ['image', 'text']), image)],
   [
-    'listMessages.allowedMessageCategories of a role',
-    'hidden',
-    async () => {
-      const at = await talk(await createTeam())
-      await limitRole(at.world, { 'listMessages.allowedMessageCategories': ['custom'] })
-      return at
-    },
-  ],
-  [
-    'listMessages.allowedMessageTypes of a role',
-    'hidden',
-    async () => {
-      const at = await talk(await createTeam(), image)
-      await limitRole(at.world, { 'listMessages.allowedMessageTypes': ['text'] })
-      return at
-    },
-  ],
-  [
-    'listMessages.allowedMessageTypes of a role, of such a type',
-    'seen',
-    async () => {
-      const at = await talk(await createTeam(), image)
-      await limitRole(at.world, { 'listMessages.allowedMessageTypes': ['image', 'text'] })
-      return at
-    },
-  ],
-  [
-    'listMessages.allowedMessageCategories of a scope',
-    'hidden',
-    async () => {
-      const at = await team(await createTeam())
-      await limitScope(at.world, { 'listMessages.allowedMessageCategories': ['custom'] })
-      return at
-    },
-  ],
-  [
-    'listMessages.allowedMessageTypes of a scope',
-    'hidden',
-    async () => {
-      const at = await team(await createTeam(), image)
-      await limitScope(at.world, { 'listMessages.allowedMessageTypes': ['text'] })
-      return at
-    },
-  ],
-  [
-    'listMessages.allowedMessageTypes of a scope, of such a type',
-    'seen',
-    async () => {
-      const at = await team(await createTeam(), image)
-      await limitScope(at.world, { 'listMessages.allowedMessageTypes': ['image', 'text'] })
-      return at
-    },
-  ],
-  [
-    'listMessages.historyBeforeJoin, from before joining in the same second',
+    'scope: no history, from just before joining',
     'hidden',
     async () => {
       const world = await createTeam()
@@ -293,7 +200,7 @@ const rules: ReadonlyArray<readonly [rule: string, expected: Sight, make: () => 
     },
   ],
   [
-    'listMessages.historyBeforeJoin, from after joining in the same second',
+    'scope: no history, from just after joining',
     'seen',
     async () => {
       const world = await createTeam()

@@ -1,5 +1,9 @@
+import { sql } from 'kysely'
+import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
-import { statement } from '../../store/statement.ts'
+import { allOf, statement } from '../../store/statement.ts'
+import { notClearedSql } from '../sight/participation.ts'
+import { hidesByRole, readConditions, type Viewer } from '../sight/sight.ts'
 import type { AddingFeature, Addition } from './additions.ts'
 import type { MessageRow } from './rows.ts'
 import type { ShowOptions } from './show.ts'
@@ -10,7 +14,8 @@ export const noStarter = ''
 
 /** The offset keeps it a look by key for each; among many apps the planner would rather read all of the user's sides. */
 const selectCounts = statement(`
-  select t.parent_id as "parentId", t.reply_count as "replyCount", unread.count as "unreadCount"
+  select t.parent_id as "parentId", t.reply_count as "replyCount", unread.count as "unreadCount",
+    restricted.guid as "restrictedGuid"
   from threads t
   left join lateral (
     select s.app_id, s.uid, s.unread_sent_at, s.unread_id
@@ -29,8 +34,53 @@ const selectCounts = statement(`
     and r.countable
     and r.sender <> s.uid
   ) unread on s.uid is not null
+  left join lateral (
+    select g.guid
+    from conversations c
+    join groups g on g.app_id = c.app_id and g.guid = c.first and g.permissions_version > 0
+    where c.app_id = t.app_id
+    and c.key = t.conversation
+    and c.kind = 2
+    offset 0
+  ) restricted on true
   where t.app_id = $1
   and t.parent_id = any($2::bigint[])`)
+
+interface ThreadCounts {
+  readonly parentId: number
+  readonly replyCount: number
+  readonly unreadCount: number | null
+}
+
+/** Counts what the viewer sees, where anything may be hidden: what is kept with a thread counts every reply. */
+async function countVisible(
+  on: Queryable,
+  appId: number,
+  viewer: Viewer,
+  counted: ReadonlyArray<ThreadCounts & { readonly restrictedGuid: string | null }>,
+): Promise<readonly ThreadCounts[]> {
+  const guids = [...new Set(counted.flatMap(({ restrictedGuid }) => restrictedGuid ?? []))]
+  if (guids.length === 0 && !hidesByRole(viewer)) return counted
+  const conditions = await readConditions(on, appId, viewer, guids)
+  if (conditions.length === 0) return counted
+  return on.run(sql<ThreadCounts>`
+    select t.parent_id as "parentId", n.replies as "replyCount", n.unread as "unreadCount"
+    from unnest(${counted.map(({ parentId }) => parentId)}::bigint[]) as t(parent_id)
+    cross join lateral (
+      select count(*) as replies,
+        count(*) filter (
+          where m.countable and m.sender <> ${viewer.uid} and (m.sent_at, m.id) > (s.unread_sent_at, s.unread_id)
+        ) as unread
+      from messages m
+      join conversation_states s
+        on s.app_id = m.app_id and s.uid = ${viewer.uid} and s.conversation = m.conversation
+      where m.app_id = ${appKey(appId)}
+      and m.parent_id = t.parent_id
+      and m.category <> 'action'
+      and m.deleted_at is null
+      and ${allOf([notClearedSql, ...conditions])}
+    ) n`)
+}
 
 const selectSubscriptions = statement(`
   select parent_id as "parentId"
@@ -49,16 +99,17 @@ async function readThreadsOf(
   on: Queryable,
   appId: number,
   rows: readonly MessageRow[],
-  { viewer, withThreadSubscribed = false }: ShowOptions,
+  { viewer, policy, withThreadSubscribed = false }: ShowOptions,
 ): Promise<Map<number, Addition>> {
   const ids = rows.map((row) => row.id)
   const values = [appId, ids, viewer ?? null]
   const asksSubscriptions = withThreadSubscribed && viewer !== undefined
   const [counted, subscriptions] = await Promise.all([
-    on.query<{ parentId: number; replyCount: number; unreadCount: number | null }>(selectCounts, values),
+    on.query<ThreadCounts & { restrictedGuid: string | null }>(selectCounts, values),
     asksSubscriptions ? on.query<{ parentId: number }>(selectSubscriptions, values) : [],
   ])
-  const counts = new Map(counted.map((thread) => [thread.parentId, thread]))
+  const visible = viewer === undefined ? counted : await countVisible(on, appId, { uid: viewer, policy }, counted)
+  const counts = new Map(visible.map((thread) => [thread.parentId, thread]))
   const subscribed = new Set(subscriptions.map(({ parentId }) => parentId))
   return new Map(
     ids.map((id) => {

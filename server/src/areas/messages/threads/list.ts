@@ -126,7 +126,7 @@ async function showThreads(on: Queryable, request: ThreadListRequest, rows: read
       {
         ...parent,
         updatedAt: row.updatedAt,
-        replyCount: row.replyCount,
+        replyCount: parent.replyCount ?? row.replyCount,
         ...(lastReply && { lastReply }),
         ...(viewer !== undefined && personal(parent)),
       },
