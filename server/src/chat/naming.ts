@@ -1,6 +1,26 @@
+/** What names a conversation: the two uids of a one-to-one one in byte order, or the guid and ''. */
+export type ConversationParts = readonly [first: string, second: string]
+
+/** Two uids in the order in which they name their conversation: that of bytes. */
+export function orderPair(a: string, b: string): ConversationParts {
+  // Identifiers are ASCII, so comparing UTF-16 code units is comparing bytes.
+  return a <= b ? [a, b] : [b, a]
+}
+
+/** The conversation in which a user writes to a user or a group. */
+export function partsOf({
+  kind,
+  sender,
+  receiver,
+}: {
+  readonly kind: 1 | 2
+  readonly sender: string
+  readonly receiver: string
+}): ConversationParts {
+  return kind === 2 ? [receiver, ''] : orderPair(sender, receiver)
+}
+
 /** What a conversation is called on the wire: a name, not a key (`a` with `b_user_c` and `a_user_b` with `c` look alike). */
 export function conversationId(kind: 1 | 2, a: string, b: string): string {
-  if (kind === 2) return `group_${a}`
-  // Identifiers are ASCII, so this is byte order.
-  return a <= b ? `${a}_user_${b}` : `${b}_user_${a}`
+  return kind === 2 ? `group_${a}` : orderPair(a, b).join('_user_')
 }

@@ -1,4 +1,5 @@
 import type { Place } from '../events/types.ts'
+import { orderPair } from './naming.ts'
 
 /** Where a message stands, by what its row tells. */
 export function placeOf(message: {
@@ -9,8 +10,7 @@ export function placeOf(message: {
 }): Place {
   const { conversation, kind, sender, receiver } = message
   if (kind === 2) return placeOfGroup({ guid: receiver, conversation })
-  // Identifiers are ASCII, so this is byte order.
-  const [first, second] = sender <= receiver ? [sender, receiver] : [receiver, sender]
+  const [first, second] = orderPair(sender, receiver)
   return { conversation, kind, first, second }
 }
 

@@ -1,5 +1,6 @@
 import { ApiError, type TypingFrameIn } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
+import { partsOf } from '../chat/naming.ts'
 import { requireMayWrite } from '../chat/writing/may-write.ts'
 import type { Context } from '../context.ts'
 import type { Signal } from '../events/types.ts'
@@ -52,7 +53,7 @@ export function createSignals(context: Context): Signals {
       if (signal === 'typing_indicator') return
       throw new ApiError('ERR_TOO_MANY_REQUESTS', `More than ${perSecond} transient messages a second in ${receiver}.`)
     }
-    const [first, second] = kind === 2 ? [receiver, ''] : uid <= receiver ? [uid, receiver] : [receiver, uid]
+    const [first, second] = partsOf({ kind, sender: uid, receiver })
     context.events.publish(appId, { signal, uid, device: info.deviceId, body, kind, first, second })
   }
 

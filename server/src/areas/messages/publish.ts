@@ -1,8 +1,9 @@
 import type { Message } from '@parley/contract'
 import { groupReceiptSubscriptionsOf } from '../../chat/conversations/group-receipts.ts'
+import { partsOf } from '../../chat/naming.ts'
 import type { Context } from '../../context.ts'
 import type { Events } from '../../events/index.ts'
-import { eventBits, type MessageRow, partsOf, type SendSubscriptions, type WrittenRow } from './write/row.ts'
+import { eventBits, type MessageRow, type SendSubscriptions, type WrittenRow } from './write/row.ts'
 
 /**
  * Tells of a message once it is ready to be answered, in the order of what is written to its conversation. One that could

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../store/database.ts'
 import { lookup } from '../../store/lookups.ts'
 import { statement } from '../../store/statement.ts'
+import { orderPair } from '../naming.ts'
 
 /** What identifies a conversation, and where its history ends. */
 export interface FoundConversation {
@@ -45,7 +46,7 @@ export async function findUserConversation(
   a: string,
   b: string,
 ): Promise<FoundConversation | undefined> {
-  const [first, second] = a <= b ? [a, b] : [b, a]
+  const [first, second] = orderPair(a, b)
   const [row] = await findByParts(on, appId, [{ kind: 1, first, second }])
   return row
 }

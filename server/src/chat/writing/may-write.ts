@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type Statement, statement } from '../../store/statement.ts'
 import type { StoredMessage } from '../messages/rows.ts'
+import { partsOf } from '../naming.ts'
 import type { Deed } from './deeds.ts'
 import { noScopes } from './group-judge.ts'
 import { refusalError } from './refusals.ts'
@@ -50,7 +51,7 @@ export async function requireMayWrite(
 ): Promise<void> {
   const { appId, sender, kind, receiver, deed } = writing
   const roleRules = judgeByRoles(await policies.ofApp(appId), kind, deed)
-  const [first, second] = kind === 2 ? [receiver, ''] : sender <= receiver ? [sender, receiver] : [receiver, sender]
+  const [first, second] = partsOf(writing)
   const ask = askingStatement({
     ...{ groups: kind === 2, roles: roleRules !== null, replies: false },
     ...{ isNew: writing.isNew, conversation: writing.conversation },

@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache'
+import { partsOf } from '../../../chat/naming.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { createConversations, lockConversations } from '../write/conversations.ts'
-import { partsOf } from '../write/row.ts'
 import type { LockedConversation } from './plan.ts'
 import type { ImportRow } from './row.ts'
 

@@ -1,4 +1,4 @@
-import { partsOf } from '../write/row.ts'
+import { partsOf } from '../../../chat/naming.ts'
 import type { ImportRow } from './row.ts'
 
 /** A conversation that a batch writes into, as it stands under its lock. */

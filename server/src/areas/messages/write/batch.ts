@@ -3,12 +3,13 @@ import {
   raiseAndPublishGroupReceipts,
   raiseGroupReceipts,
 } from '../../../chat/conversations/group-receipts.ts'
+import { type ConversationParts, partsOf } from '../../../chat/naming.ts'
 import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Query } from '../../../store/channel.ts'
 import { growThreadsOf } from '../threads/grow.ts'
 import { sentRows } from './columns.ts'
 import { createConversations, lockKeys } from './conversations.ts'
-import { type MessageRow, nameOf, type Parts, partsOf, type WrittenRow } from './row.ts'
+import { type MessageRow, nameOf, type WrittenRow } from './row.ts'
 import { writeStatement } from './statement.ts'
 
 /** What names the conversations that a batch locks. */
@@ -20,14 +21,16 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
   const bothWrite = whereBothWrite(rows, parts)
   const values = sentRows.values(
     rows.map((row, n) => {
-      const [first, second] = parts[n] as Parts
+      const [first, second] = parts[n] as ConversationParts
       return { n, row, first, second, bothWrite: bothWrite[n] as boolean }
     }),
   )
 
   const queries: Query[] = []
   if (options.create) {
-    const pairs = rows.flatMap(({ kind, appId }, i) => (kind === 1 ? [{ appId, parts: parts[i] as Parts }] : []))
+    const pairs = rows.flatMap(({ kind, appId }, i) =>
+      kind === 1 ? [{ appId, parts: parts[i] as ConversationParts }] : [],
+    )
     queries.push({
       ...createConversations,
       values: [
@@ -98,9 +101,9 @@ type Written = [
 ]
 
 /** For each row: do several senders write into its conversation in this batch? */
-function whereBothWrite(rows: readonly MessageRow[], parts: readonly Parts[]): boolean[] {
+function whereBothWrite(rows: readonly MessageRow[], parts: readonly ConversationParts[]): boolean[] {
   const senders = new Map<string, string | true>()
-  const keys = rows.map((row, i) => nameOf(row, parts[i] as Parts))
+  const keys = rows.map((row, i) => nameOf(row, parts[i] as ConversationParts))
   for (const [i, row] of rows.entries()) {
     const key = keys[i] as string
     const known = senders.get(key)

@@ -1,4 +1,5 @@
 import type { GroupReceiptSubscriptions } from '../../../chat/conversations/group-receipts.ts'
+import type { ConversationParts } from '../../../chat/naming.ts'
 import type { Refusal } from '../../../chat/writing/rules.ts'
 
 /** One message on its way into the database, as the columns of the batch statement take it. */
@@ -59,16 +60,7 @@ export interface WrittenRow {
   readonly receipt: 'message_delivery_receipt' | 'message_read_receipt' | null
 }
 
-/** What names a conversation: the two uids of a one-to-one one in byte order, or the guid and ''. */
-export type Parts = readonly [first: string, second: string]
-
-export function partsOf(row: Pick<MessageRow, 'kind' | 'sender' | 'receiver'>): Parts {
-  if (row.kind === 2) return [row.receiver, '']
-  // Identifiers are ASCII, so comparing UTF-16 code units is comparing bytes.
-  return row.sender <= row.receiver ? [row.sender, row.receiver] : [row.receiver, row.sender]
-}
-
 /** A key in memory for the conversation of a row. Identifiers have no blanks, and a guid never stands with a second part. */
-export function nameOf({ appId }: Pick<MessageRow, 'appId'>, [first, second]: Parts): string {
+export function nameOf({ appId }: Pick<MessageRow, 'appId'>, [first, second]: ConversationParts): string {
   return `${appId} ${first} ${second}`
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { publishRisen } from '../../../chat/conversations/group-receipts.ts'
+import { partsOf } from '../../../chat/naming.ts'
 import { createGroupJudge, type GroupJudge } from '../../../chat/writing/group-judge.ts'
 import type { Events } from '../../../events/index.ts'
 import type { Metrics } from '../../../metrics.ts'
@@ -11,7 +12,7 @@ import { createImportWriter, type ImportWriter } from '../import/writer.ts'
 import { createPublishOrder, type PublishOrder } from '../publish-order.ts'
 import { batchQueries, risenRows, writtenRows } from './batch.ts'
 import { createEntityCache, type EntityCache } from './entities.ts'
-import { type MessageRow, nameOf, partsOf, type WrittenRow } from './row.ts'
+import { type MessageRow, nameOf, type WrittenRow } from './row.ts'
 
 /** Writes what is sent, coalesced: while one batch is being written, the next collects. */
 export interface MessageWriter {
