@@ -287,6 +287,11 @@ export function badRequest(flaws: readonly ErrorDetail[]): ApiError {
   return new ApiError('ERR_BAD_REQUEST', devMessage, details)
 }
 
+/** The 400 `ERR_BAD_REQUEST` for a limit of an app without a code of its own. @param what in the plural: `webhooks` */
+export function appLimitReached(limit: number, what: string): ApiError {
+  return new ApiError('ERR_BAD_REQUEST', `This app can have ${limit} ${what}.`)
+}
+
 /** Shortens what the client sent before it is quoted in an error. */
 function clip(text: string): string {
   return text.length <= maxDetailLength ? text : `${text.slice(0, maxDetailLength).toWellFormed()}…`

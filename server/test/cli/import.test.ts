@@ -340,7 +340,7 @@ describe('the comparison at the end', () => {
                   success: false,
                   error: {
                     code: 'ERR_IMPORT_MUID_ALREADY_EXISTS',
-                    details: [{ path: 'muid', message: 'is that of another message' }],
+                    details: [{ path: 'muid', message: 'belongs to another message' }],
                   },
                 },
               },

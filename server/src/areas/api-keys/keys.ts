@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { ApiError, hasReached, limits } from '@parley/contract'
+import { ApiError, appLimitReached, hasReached, limits } from '@parley/contract'
 import { sql } from 'kysely'
 import { type KeyScope, keysTopic } from '../../chat/credentials/keys.ts'
 import type { Context } from '../../context.ts'
@@ -69,8 +69,7 @@ export async function insertKey(store: Store, appId: number, name: string, scope
   await store.database.transaction(async (tx) => {
     await tx.query(lockApp, [appId])
     const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countKeys, [appId])
-    if (hasReached(maxApiKeys, count))
-      throw new ApiError('ERR_BAD_REQUEST', `This app may have ${maxApiKeys} API keys.`)
+    if (hasReached(maxApiKeys, count)) throw appLimitReached(maxApiKeys, 'API keys')
     await tx.query(insert, [appId, store.secrets.digest(apiKey), store.secrets.seal(apiKey), name, scope, createdAt])
   })
   return { apiKey, name, scope, createdAt }
@@ -109,7 +108,7 @@ export async function selectKeys(
 /** @throws 404 `ERR_APIKEY_NOT_FOUND` */
 export async function readKey({ database, secrets }: Store, appId: number, apiKey: string): Promise<ApiKey> {
   const [row] = await database.query<KeyRow>(select, [appId, secrets.digest(apiKey.toLowerCase())])
-  if (row === undefined) throw new ApiError('ERR_APIKEY_NOT_FOUND')
+  if (row === undefined) throw unknownKey()
   return show(secrets, row)
 }
 
@@ -123,7 +122,7 @@ export async function changeKey(
   const digest = store.secrets.digest(apiKey.toLowerCase())
   const row = await store.database.transaction(async (tx) => {
     const [changed] = await tx.query<KeyRow>(update, [appId, digest, change.name ?? null, change.scope ?? null])
-    if (changed === undefined) throw new ApiError('ERR_APIKEY_NOT_FOUND')
+    if (changed === undefined) throw unknownKey()
     await store.invalidation.announce(tx, keysTopic, String(appId))
     tx.afterCommit(() => store.keys.forget(appId))
     return changed
@@ -135,7 +134,7 @@ export async function changeKey(
 export async function removeKey(store: Store, appId: number, apiKey: string): Promise<void> {
   await store.database.transaction(async (tx) => {
     const removed = await tx.query(remove, [appId, store.secrets.digest(apiKey.toLowerCase())])
-    if (removed.length === 0) throw new ApiError('ERR_APIKEY_NOT_FOUND')
+    if (removed.length === 0) throw unknownKey()
     await store.invalidation.announce(tx, keysTopic, String(appId))
     tx.afterCommit(() => store.keys.forget(appId))
   })
@@ -143,4 +142,9 @@ export async function removeKey(store: Store, appId: number, apiKey: string): Pr
 
 function show(secrets: Secrets, row: KeyRow): ApiKey {
   return { apiKey: secrets.unseal(row.sealed), name: row.name, scope: row.scope, createdAt: row.createdAt }
+}
+
+/** 404. The text does not repeat the key: it would end up in logs. */
+function unknownKey(): ApiError {
+  return new ApiError('ERR_APIKEY_NOT_FOUND')
 }

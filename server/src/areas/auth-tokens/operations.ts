@@ -21,8 +21,8 @@ export const operations = [
     const uid = params.uid.toLowerCase()
     const token = await context.database.transaction(async (tx) => {
       refuseDeactivated(await lockUser(tx, app.appId, uid))
-      // Whoever could log in as the system user would own every group that was made without an owner.
-      if (uid === systemUid) throw new ApiError('ERR_PERMISSION_DENIED', `Nobody logs in as ${systemUid}.`)
+      // Anyone who could log in as the system user would own every group that was created without an owner.
+      if (uid === systemUid) throw new ApiError('ERR_PERMISSION_DENIED', `Nobody can log in as ${systemUid}.`)
       await checkAuthKey(context, tx, app, caller, uid)
       return issueToken(context, tx, app.appId, uid, body)
     })
@@ -39,7 +39,7 @@ export const operations = [
   serve(flushAuthTokens, async ({ app, params }, context) => {
     const { uid } = await requireUser(context.database, app.appId, params.uid)
     await removeTokens(context, app.appId, uid)
-    return { data: { success: true, message: `All tokens of ${uid} were dropped.` } }
+    return { data: { success: true, message: `All auth tokens of ${uid} were deleted.` } }
   }),
 
   serve(getAuthToken, async ({ app, params }, context) => {
@@ -56,6 +56,6 @@ export const operations = [
   serve(deleteAuthToken, async ({ app, params }, context) => {
     const { uid } = await requireUser(context.database, app.appId, params.uid)
     await removeToken(context, app.appId, uid, params.authToken)
-    return { data: { success: true, message: `The token of ${uid} was dropped.` } }
+    return { data: { success: true, message: `The auth token of ${uid} was deleted.` } }
   }),
 ]

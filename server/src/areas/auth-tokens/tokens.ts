@@ -128,7 +128,7 @@ export async function readToken(
 ): Promise<AuthToken> {
   const [row] = await on.query<TokenRow>(select, [appId, secrets.digest(authToken)])
   if (row === undefined) throw unknownToken(uid)
-  if (row.uid !== uid) throw new ApiError('ERR_AUTHTOKEN_NOT_ACCESSIBLE', `This token is not one of ${uid}.`)
+  if (row.uid !== uid) throw new ApiError('ERR_AUTHTOKEN_NOT_ACCESSIBLE', `The auth token does not belong to ${uid}.`)
   return show(secrets, row)
 }
 
@@ -206,7 +206,7 @@ function endSessions(events: Events, appId: number, uid: string, gone: ReadonlyA
 }
 
 function unknownToken(uid: string): ApiError {
-  return new ApiError('ERR_AUTH_TOKEN_NOT_FOUND', `${uid} has no such token.`)
+  return new ApiError('ERR_AUTH_TOKEN_NOT_FOUND', `${uid} has no such auth token.`)
 }
 
 function show(secrets: Secrets, row: TokenRow): AuthToken {

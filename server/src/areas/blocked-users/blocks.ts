@@ -53,7 +53,7 @@ export async function blockUsers(
 }
 
 function refusalOf(blocker: string, uid: string, active: ReadonlySet<string>): ApiError | undefined {
-  if (uid === blocker) return new ApiError('ERR_CANNOT_BLOCK_SELF', `${uid} cannot block himself.`)
+  if (uid === blocker) return new ApiError('ERR_CANNOT_BLOCK_SELF', `${uid} cannot block themselves.`)
   if (!active.has(uid)) return unknownUser(uid)
   if (uid === systemUid) return new ApiError('ERR_PERMISSION_DENIED', `${systemUid} cannot be blocked.`)
   return undefined

@@ -1,4 +1,5 @@
 import type { Group, ImportGroup } from '@parley/contract'
+import { groupExists } from '../../chat/groups/access.ts'
 import { readGroups, showGroup } from '../../chat/groups/rows.ts'
 import type { Context } from '../../context.ts'
 import { makeGroups } from './make-groups.ts'
@@ -42,5 +43,5 @@ function linksOf(group: ImportGroup): Links {
 }
 
 function alreadyThere(guid: string) {
-  return refuse('ERR_GUID_ALREADY_EXISTS', `There is a group with the guid ${guid} already.`)
+  return refuse(groupExists(guid))
 }

@@ -1,10 +1,11 @@
-import type { ImportMessage, Message } from '@parley/contract'
+import type { ApiError, ImportMessage, Message } from '@parley/contract'
 import { type GroupRow, readGroups } from '../../chat/groups/rows.ts'
 import { entitiesOf } from '../../chat/messages/entities.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
 import { createImportedView, type ImportResult, type ImportRow, toImportRow } from '../messages/index.ts'
+import * as errors from './errors.ts'
 import { makeGroups } from './make-groups.ts'
 import { enrol, holdUsers } from './memberships.ts'
 import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
@@ -31,14 +32,12 @@ export async function storeMessages(
     if ('id' in result) return stored(show(row, result))
     if ('cause' in result) {
       context.log.error({ err: result.cause }, 'an imported message could not be stored')
-      return refuse('ERR_EXCEPTION', `The message ${row.muid} could not be stored.`)
+      return refuse(errors.notStored(row.muid))
     }
     if (result.refusal === 'MUID_OF_ANOTHER_MESSAGE') {
-      // Not "already there": whoever imports must be able to see that this one is missing.
-      const details = [{ path: 'muid', message: 'is that of another message' }]
-      return refuse('ERR_IMPORT_MUID_ALREADY_EXISTS', `The muid ${row.muid} is that of another message.`, details)
+      return refuse(errors.muidOfAnother(row.muid))
     }
-    return refuse(result.refusal, reasonOf(result.refusal, row))
+    return refuse(errorOf(result.refusal, row))
   })
 }
 
@@ -104,20 +103,20 @@ function linksOf(message: ImportMessage): Links {
   }
 }
 
-function reasonOf(
+function errorOf(
   refusal: Exclude<Extract<ImportResult, { refusal: string }>['refusal'], 'ERR_EXCEPTION' | 'MUID_OF_ANOTHER_MESSAGE'>,
   row: ImportRow,
-): string {
+): ApiError {
   switch (refusal) {
     case 'ERR_IMPORT_MUID_ALREADY_EXISTS':
-      return `There is a message with the muid ${row.muid} already.`
+      return errors.muidExists(row.muid)
     case 'ERR_WRONG_MESSAGE_THREAD':
-      return `parentMuid ${row.parentMuid} is no message of the conversation of ${row.muid}.`
+      return errors.parentElsewhere(row.muid, row.parentMuid)
     case 'ERR_MESSAGE_THREAD_NESTING':
-      return `parentMuid ${row.parentMuid} is a reply itself.`
+      return errors.parentIsReply(row.parentMuid)
     case 'ERR_UID_NOT_FOUND':
-      return `${row.sender} or ${row.receiver} was deleted a moment ago.`
+      return errors.usersJustDeleted(row.sender, row.receiver)
     case 'ERR_GUID_NOT_FOUND':
-      return `The group ${row.receiver} was deleted a moment ago.`
+      return errors.groupJustDeleted(row.receiver)
   }
 }

@@ -1,6 +1,6 @@
-import { type ErrorBody, type ErrorCode, type ErrorDetail, errors } from '@parley/contract'
+import type { ApiError, ErrorBody } from '@parley/contract'
 
-/** What became of one record. */
+/** The outcome for one record. */
 export type Outcome<Entity> = Success<Entity> | Failure
 
 export interface Success<Entity> {
@@ -17,8 +17,7 @@ export function stored<Entity>(data: Entity): Success<Entity> {
   return { success: true, data }
 }
 
-/** The refusal of one record; thrown it would end the request. */
-export function refuse(code: ErrorCode, devMessage: string, details?: ErrorDetail[]): Failure {
-  const { message } = errors[code]
-  return { success: false, error: { code, message, devMessage, source: 'chat-api', ...(details && { details }) } }
+/** The refusal of one record; if it were thrown, it would end the request. */
+export function refuse(error: ApiError): Failure {
+  return { success: false, ...error.toBody() }
 }

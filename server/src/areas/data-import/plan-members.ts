@@ -1,5 +1,9 @@
 import { type GroupScope, type ImportedMember, type ImportMember, limits, readOptionalTime } from '@parley/contract'
+import { unknownGroup } from '../../chat/groups/access.ts'
 import type { GroupRow } from '../../chat/groups/rows.ts'
+import { unknownUser } from '../../chat/users/require.ts'
+import { tooManyGroups } from '../group-members/index.ts'
+import * as errors from './errors.ts'
 import type { Enrolment, HeldUser } from './memberships.ts'
 import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
 
@@ -44,10 +48,10 @@ export function planMembers(
   const refuseQuota = (guid: string, membersCount: number, uid: string): Failure | undefined => {
     const user = state.users.get(uid)
     if ((user?.groups ?? 0) + (joinedGroups.get(uid) ?? 0) >= limits.groupsPerUser) {
-      return refuse('ERR_PLAN_QUOTA_RESTRICTION', `A user may be in ${limits.groupsPerUser} groups, and ${uid} is.`)
+      return refuse(tooManyGroups(uid))
     }
     if (user?.isActive === true && membersCount + (newMembers.get(guid) ?? 0) >= limits.membersPerGroup) {
-      return refuse('ERR_PLAN_QUOTA_RESTRICTION', `The group ${guid} has its ${limits.membersPerGroup} members.`)
+      return refuse(errors.groupIsFull(guid))
     }
     return undefined
   }
@@ -55,19 +59,18 @@ export function planMembers(
     const guid = record.guid.toLowerCase()
     const uid = record.uid.toLowerCase()
     const group = state.groups.get(guid)
-    if (group === undefined) return refuse('ERR_GUID_NOT_FOUND', `There is no group with the guid ${guid}.`)
+    if (group === undefined) return refuse(unknownGroup(guid))
     const user = state.users.get(uid)
-    if (user === undefined) return refuse('ERR_UID_NOT_FOUND', `There is no user with the uid ${uid}.`)
+    if (user === undefined) return refuse(unknownUser(uid))
 
     const standing = standings.get(`${guid} ${uid}`)
     const isImplied = standing?.kind === 'member' && !standing.explicit
-    if (standing !== undefined && !(isImplied && record.isBanned !== true)) return alreadyJoined(guid, uid, standing)
+    if (standing !== undefined && !(isImplied && record.isBanned !== true)) {
+      return refuse(errors.alreadyThere(guid, uid, standing.kind))
+    }
 
     const joinedAt = readOptionalTime(record.joinedAt) ?? Math.max(now, group.createdAt)
-    if (joinedAt < group.createdAt) {
-      const message = `must not be before the group was created, at ${group.createdAt}`
-      return refuse('ERR_IMPORT_INVALID_JOINEDAT', `joinedAt ${message}`, [{ path: 'joinedAt', message }])
-    }
+    if (joinedAt < group.createdAt) return refuse(errors.joinedTooEarly(group.createdAt))
     const scope = uid === group.owner ? 'admin' : (record.scope ?? (isImplied ? standing.scope : 'participant'))
     const entity: ImportedMember = { guid, uid, scope, joinedAt }
     if (record.isBanned === true) {
@@ -89,9 +92,4 @@ export function planMembers(
   }
   const outcomes = records.map((record) => (record === undefined ? undefined : planRecord(record)))
   return { outcomes, members, named, bans }
-}
-
-function alreadyJoined(guid: string, uid: string, { kind }: Standing): Failure {
-  const state = kind === 'banned' ? 'banned from' : 'a member of'
-  return refuse('ERR_ALREADY_JOINED', `${uid} is ${state} the group ${guid} already.`)
 }

@@ -9,6 +9,7 @@ import {
   importChecks,
   summariseImportFlaws,
 } from '@parley/contract'
+import { tooManyRecords } from './errors.ts'
 import { type Outcome, refuse } from './outcomes.ts'
 
 /** What a record of each kind is once it is known to be sound. */
@@ -51,7 +52,7 @@ export async function importRecords<Kind extends ImportKind, Entity>(
     if (flaws.length === 0) sound.push(record as RecordOf[Kind])
     else {
       const { code, devMessage, details } = summariseImportFlaws(flaws)
-      outcomes[place] = refuse(code, devMessage, details)
+      outcomes[place] = refuse(new ApiError(code, devMessage, details))
     }
   }
   const stored = sound.length === 0 ? [] : await store(sound, now)
@@ -76,12 +77,7 @@ function readEntries(kind: ImportKind, sent: unknown, most: number): Entry[] {
   const entries = Array.isArray(sent)
     ? readArray(sent, ownIds[kind])
     : Object.entries(sent).map(([key, record]) => ({ key, record, mapKey: key }))
-  if (entries.length > most) {
-    const message = `must have at most ${most} records`
-    throw new ApiError('ERR_BAD_REQUEST', `body/${kind} ${message}; it has ${entries.length}.`, [
-      { path: `body/${kind}`, message },
-    ])
-  }
+  if (entries.length > most) throw tooManyRecords(kind, entries.length, most)
   return entries
 }
 

@@ -1,9 +1,13 @@
 import { type ImportGroupDetails, type ImportUser, limits } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
+import { unknownGroup } from '../../chat/groups/access.ts'
 import { type GroupRow, readGroups } from '../../chat/groups/rows.ts'
+import { unknownRole } from '../../chat/roles/rows.ts'
+import { unknownUser } from '../../chat/users/require.ts'
 import { readUsers, type UserRow } from '../../chat/users/rows.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { tooManyGroups } from '../group-members/index.ts'
 import { countGroups } from './memberships.ts'
 import { type Failure, refuse } from './outcomes.ts'
 
@@ -118,24 +122,19 @@ export function openRoster({ users, groups, roles, memberships }: Present): Rost
     for (const user of links.users ?? []) {
       if (user === undefined || willHaveUser(user.uid.toLowerCase())) continue
       const role = user.role?.toLowerCase()
-      if (role !== undefined && !roles.has(role)) return refuse('ERR_ROLE_NOT_FOUND', `There is no role ${role}.`)
+      if (role !== undefined && !roles.has(role)) return refuse(unknownRole(role))
       bringsUsers.set(user.uid.toLowerCase(), user)
     }
     for (const group of links.groups ?? []) {
       const guid = group.details.guid.toLowerCase()
       if (hasGroup(guid)) continue
-      if (!willHaveUser(group.owner)) return unknownUser(group.owner, `the owner of the group ${guid}`)
-      if (isInTooManyGroups(group.owner)) {
-        const devMessage = `A user may be in ${limits.groupsPerUser} groups, and ${group.owner} is.`
-        return refuse('ERR_PLAN_QUOTA_RESTRICTION', devMessage)
-      }
+      if (!willHaveUser(group.owner)) return refuse(unknownUser(group.owner, `the owner of the group ${guid}`))
+      if (isInTooManyGroups(group.owner)) return refuse(tooManyGroups(group.owner))
       bringsGroups.set(guid, group)
     }
-    for (const uid of links.needsUsers ?? []) if (!willHaveUser(uid)) return unknownUser(uid)
+    for (const uid of links.needsUsers ?? []) if (!willHaveUser(uid)) return refuse(unknownUser(uid))
     for (const guid of links.needsGroups ?? []) {
-      if (!hasGroup(guid) && !bringsGroups.has(guid)) {
-        return refuse('ERR_GUID_NOT_FOUND', `There is no group with the guid ${guid}.`)
-      }
+      if (!hasGroup(guid) && !bringsGroups.has(guid)) return refuse(unknownGroup(guid))
     }
     for (const [uid, user] of bringsUsers) newUsers.set(uid, user)
     for (const [guid, group] of bringsGroups) {
@@ -159,12 +158,7 @@ export function openRoster({ users, groups, roles, memberships }: Present): Rost
   }
 }
 
-function unknownUser(uid: string, part?: string): Failure {
-  const devMessage = `There is no user with the uid ${uid}${part === undefined ? '' : `, ${part}`}.`
-  return refuse('ERR_UID_NOT_FOUND', devMessage)
-}
-
-/** Who shall own a group of an import: the one it names, else the one whose details come along, else the app. */
+/** The owner of an imported group: the one it names, else the user in its owner details, else the system user. */
 export function ownerOf(group: ImportGroupDetails, ownerDetails: ImportUser | undefined): string {
   return (group.owner ?? ownerDetails?.uid ?? systemUid).toLowerCase()
 }

@@ -1,4 +1,5 @@
 import { type ImportUser, readOptionalTime, type User } from '@parley/contract'
+import { userExists } from '../../chat/users/require.ts'
 import { nameKey, readUsers, showUser, type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { textArray } from '../../store/arrays.ts'
@@ -7,7 +8,7 @@ import { statement } from '../../store/statement.ts'
 import { type Outcome, refuse, stored } from './outcomes.ts'
 import { readRoster } from './roster.ts'
 
-/** Imports users. Their `updatedAt` is the time of the import, so that who syncs by it hears of them. */
+/** Imports users. Their `updatedAt` is the time of the import, so that clients that sync by it get them. */
 export function storeUsers(
   { database }: Context,
   appId: number,
@@ -35,7 +36,7 @@ export function storeUsers(
 }
 
 function alreadyThere(uid: string) {
-  return refuse('ERR_UID_ALREADY_EXISTS', `There is a user with the uid ${uid} already.`)
+  return refuse(userExists(uid))
 }
 
 const insert = statement(`

@@ -91,12 +91,12 @@ function refuseFriend(
   existing: ReadonlySet<string>,
   count: { mine: number; theirs: number },
 ): ApiError | undefined {
-  if (other === uid) return new ApiError('ERR_CANNOT_FORM_SELF_RELATION', `${uid} cannot be his own friend.`)
+  if (other === uid) return new ApiError('ERR_CANNOT_FORM_SELF_RELATION', `${uid} cannot be friends with themselves.`)
   if (!known.has(other) || other === systemUid) return unknownUser(other)
-  if (existing.has(other)) return new ApiError('ERR_ALREADY_FRIEND', `${uid} and ${other} are friends already.`)
+  if (existing.has(other)) return new ApiError('ERR_ALREADY_FRIEND', `${uid} and ${other} are already friends.`)
   const full = count.mine >= limits.friendsPerUser ? uid : count.theirs >= limits.friendsPerUser ? other : undefined
   if (full === undefined) return undefined
-  return new ApiError('ERR_PLAN_QUOTA_RESTRICTION', `${full} has ${limits.friendsPerUser} friends, as many as one may.`)
+  return new ApiError('ERR_PLAN_QUOTA_RESTRICTION', `${full} has ${limits.friendsPerUser} friends, the maximum.`)
 }
 
 const remove = statement(`

@@ -28,7 +28,9 @@ export const operations = [
     }
     // Front ends join by this path; the app cannot, it has no membership.
     if (actor === undefined) {
-      throw badRequest([{ path: 'body', message: 'must name admins, moderators, participants or usersToBan' }])
+      throw badRequest([
+        { path: 'body', message: 'must have at least one of admins, moderators, participants and usersToBan' },
+      ])
     }
     requireFeature(policy, 'joinGroup')
     requireRolePermission(policy, 'joinGroup')

@@ -1,6 +1,7 @@
-import { type AnswerOf, ApiError, type BodyOf, type createGroup, limits } from '@parley/contract'
+import { type AnswerOf, type BodyOf, type createGroup, limits } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import { createGroupConversation, joinConversation } from '../../chat/conversations/membership.ts'
+import { groupExists } from '../../chat/groups/access.ts'
 import { digestGroupPassword, emptyGroupPassword } from '../../chat/groups/password.ts'
 import { type GroupRow, groupColumns, showGroup } from '../../chat/groups/rows.ts'
 import { unknownUser } from '../../chat/users/require.ts'
@@ -149,9 +150,7 @@ async function store(
     membersCount,
     now,
   ])
-  if (inserted.length === 0) {
-    throw new ApiError('ERR_GUID_ALREADY_EXISTS', `There is a group with the guid ${guid} already.`)
-  }
+  if (inserted.length === 0) throw groupExists(guid)
   const conversation = await createGroupConversation(tx, appId, guid, now)
   const [row] = await tx.query<GroupRow>(setConversation, [appId, guid, conversation])
   if (row === undefined) throw new Error(`the group ${guid} vanished while it was made`)

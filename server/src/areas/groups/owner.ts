@@ -1,4 +1,3 @@
-import { ApiError } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import { lockGroup } from '../../chat/groups/access.ts'
 import { type GroupRow, groupColumns } from '../../chat/groups/rows.ts'
@@ -20,6 +19,8 @@ import {
   vacancies,
 } from '../group-members/index.ts'
 
+import { alreadyTheOwner, notTheOwner } from './errors.ts'
+
 const update = statement(`
   update groups g
   set owner = $3,
@@ -30,9 +31,9 @@ const update = statement(`
   returning ${groupColumns}`)
 
 /**
- * Passes a group on, by its owner or by the app. The new owner must be a member, unless the app decides. No action
- * message tells of it.
- * @throws 403 `ERR_GROUP_NO_CLEARANCE` for who does not own the group, 400 `ERR_NOT_A_MEMBER`
+ * Transfers the ownership of a group, for its owner or the app. The new owner must be a member, unless the app acts.
+ * There is no action message for it.
+ * @throws 403 `ERR_GROUP_NO_CLEARANCE` if the acting user does not own the group, 400 `ERR_NOT_A_MEMBER`
  */
 export function transferGroup(
   context: Context,
@@ -50,10 +51,8 @@ export function transferGroup(
         : await requireActiveTarget(tx, appId, group.guid, owner)
     const actor = await requireActor(tx, appId, group, user)
     if (actor.kind === 'member') {
-      if (actor.user.uid !== group.owner) {
-        throw new ApiError('ERR_GROUP_NO_CLEARANCE', `${actor.user.uid} does not own the group ${group.guid}.`)
-      }
-      if (owner === group.owner) throw new ApiError('ERR_GROUP_NO_SELF_ACTION', `${owner} owns the group already.`)
+      if (actor.user.uid !== group.owner) throw notTheOwner(group.guid, actor.user.uid)
+      if (owner === group.owner) throw alreadyTheOwner(group.guid, owner)
       if (membership === undefined) throw notAMember(group.guid, owner)
     }
     return { group: await appointOwner(context.events, tx, appId, group, owner, actor), actor }
@@ -61,8 +60,8 @@ export function transferGroup(
 }
 
 /**
- * Makes somebody the owner, an admin and a member where he is not; he is held, the group locked. The system user owns a group
- * without being its member.
+ * Makes a user the owner, and if needed a member and an admin. The user must be held and the group locked. The system
+ * user can own a group without being a member.
  * @throws 404 `ERR_UID_NOT_FOUND`, 403 `ERR_BANNED_GROUPMEMBER`, `ERR_PLAN_QUOTA_RESTRICTION`
  */
 export async function appointOwner(

@@ -1,7 +1,7 @@
-import { ApiError, type ErrorDetail, limits } from '@parley/contract'
+import { badRequest, type ErrorDetail, limits } from '@parley/contract'
 import type { GroupType } from '../../chat/groups/rows.ts'
 
-/** What the schema of a group cannot say. @throws 400 naming each field that is wrong */
+/** Checks what the schema of a group cannot express. @throws 400 that names each wrong field */
 export function checkProfile({ icon, metadata }: { icon?: string; metadata?: Record<string, unknown> }): void {
   const details: ErrorDetail[] = []
   // Front ends load it: `javascript:` and the like must not get there.
@@ -12,10 +12,10 @@ export function checkProfile({ icon, metadata }: { icon?: string; metadata?: Rec
     details.push({ path: 'body/metadata', message: `must be at most ${limits.metadataBytes} bytes of JSON` })
   }
   if (details.length === 0) return
-  throw new ApiError('ERR_BAD_REQUEST', details.map(({ path, message }) => `${path} ${message}`).join('; '), details)
+  throw badRequest(details)
 }
 
-/** The type of a group as it is kept; the contract has two words for private. */
+/** The type of a group as it is stored; the contract has two words for private. */
 export function readType(type: GroupType | 'protected'): GroupType {
   return type === 'protected' ? 'private' : type
 }

@@ -1,5 +1,5 @@
-import { ApiError, type BodyOf, type updateGroup } from '@parley/contract'
-import { lockGroup } from '../../chat/groups/access.ts'
+import type { BodyOf, updateGroup } from '@parley/contract'
+import { lockGroup, unknownGroup } from '../../chat/groups/access.ts'
 import { digestGroupPassword, emptyGroupPassword } from '../../chat/groups/password.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
 import { type GroupRow, groupColumns } from '../../chat/groups/rows.ts'
@@ -99,6 +99,6 @@ async function store(
     Math.floor(Date.now() / 1000),
     by,
   ])
-  if (row === undefined) throw new ApiError('ERR_GUID_NOT_FOUND')
+  if (row === undefined) throw unknownGroup(group.guid)
   return row
 }

@@ -35,7 +35,7 @@ export const operations = [
     if (caller.kind !== 'user' || caller.via !== 'token') {
       throw new ApiError(
         'AUTH_ERR_EMPTY_AUTH_TOKEN',
-        'Logging out ends the token of the call; this one came with an API key.',
+        'Logging out deletes the auth token of the request; this request has an API key instead.',
       )
     }
     await removeToken(context, app.appId, caller.uid, caller.authToken)

@@ -37,7 +37,8 @@ export function restrictFeatures(
     const restricted: Record<string, number> = { ...row.restrictedFeatures }
     const outcomes = sent.map((name) => {
       const key = readFeature(name)
-      if (key === undefined) return [name, { success: false, message: `${name} is no feature to restrict` }] as const
+      if (key === undefined)
+        return [name, { success: false, message: `${name} is not a feature that can be restricted` }] as const
       restricted[key] ??= now
       return [featureName(key), { success: true, message: `${featureName(key)} is now restricted` }] as const
     })
@@ -75,7 +76,7 @@ export async function allowFeatures(
     const row = await lockRole(tx, appId, role)
     if (unknown.length > 0) {
       throw badRequest(
-        unknown.map((i) => ({ path: `body/featuresToAllow/${i}`, message: 'is no feature that can be restricted' })),
+        unknown.map((i) => ({ path: `body/featuresToAllow/${i}`, message: 'is not a feature that can be restricted' })),
       )
     }
     const allowed = new Set<string>(keys as FeatureKey[])

@@ -1,5 +1,6 @@
 import {
   ApiError,
+  appLimitReached,
   type BodyOf,
   type createRole,
   hasReached,
@@ -47,11 +48,9 @@ export async function insertRole(store: Store, appId: number, body: BodyOf<typeo
     await tx.query(lockApp, [appId])
     const existing = await tx.query<{ role: string }>(selectIds, [appId])
     if (existing.some((other) => other.role === role)) {
-      throw new ApiError('ERR_ROLE_ALREADY_EXISTS', `There is a role ${role} already.`)
+      throw new ApiError('ERR_ROLE_ALREADY_EXISTS', `A role with the id ${role} already exists.`)
     }
-    if (hasReached(maxRoles, existing.length)) {
-      throw new ApiError('ERR_BAD_REQUEST', `This app may have ${maxRoles} roles, the default role among them.`)
-    }
+    if (hasReached(maxRoles, existing.length)) throw appLimitReached(maxRoles, 'roles, including the default role')
     const [inserted] = await tx.query<RoleRow>(insert, [
       appId,
       role,
@@ -162,7 +161,7 @@ const reassignUsers = statement(`
  */
 export function removeRole(store: Store, appId: number, sent: string): Promise<string> {
   const role = sent.toLowerCase()
-  if (role === defaultRole) throw new ApiError('ERR_ROLE_DELETE_DENIED', `The role ${role} cannot be removed.`)
+  if (role === defaultRole) throw new ApiError('ERR_ROLE_DELETE_DENIED', `The role ${role} cannot be deleted.`)
   return store.database.transaction(async (tx) => {
     const removed = await tx.query(remove, [appId, role])
     if (removed.length === 0) throw unknownRole(sent)

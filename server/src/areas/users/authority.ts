@@ -6,17 +6,17 @@ import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
 /**
- * Is the caller the app's own backend, with a fullAccess key? An authOnly key lies in front ends, where anybody can read
- * it: it does not get to see what is private, gives no roles and does not touch the system user.
+ * Whether the caller is the app's own backend, with a fullAccess key. authOnly keys are used in front ends, where anyone
+ * can read them: they do not show private data, cannot assign roles and cannot change the system user.
  */
 export function comesFromBackend(caller: Caller): boolean {
   return caller.kind === 'app' && caller.scope === 'fullAccess'
 }
 
-/** What a front end may not do with users, though it may make and change them. @throws 403 `AUTH_ERR_NO_ACCESS` */
+/** The limits of a front end, which may create and update users. @throws 403 `AUTH_ERR_NO_ACCESS` */
 export function checkFrontEnd(user: { uid: string; role: string }, newRole: string | undefined): void {
   if (user.uid === systemUid) throw noAccess(`change ${systemUid}`)
-  if (newRole !== undefined && newRole !== user.role) throw noAccess(`give the role ${newRole}`)
+  if (newRole !== undefined && newRole !== user.role) throw noAccess(`assign the role ${newRole}`)
 }
 
 const selectCreator = statement(`
@@ -26,9 +26,9 @@ const selectCreator = statement(`
   and uid = $2`)
 
 /**
- * Where the app confines authOnly keys (setting `authKeys: createOnly`), one may do nothing with users but create them,
- * and create tokens for those that it created itself.
- * @param uid whom it wants a token for; absent: it wants to change somebody
+ * Where the app restricts authOnly keys (setting `authKeys: createOnly`), a key can only create users, and tokens for the
+ * users it created itself.
+ * @param uid the user for whom it wants a token; absent: it wants to update a user
  * @throws 403 `AUTH_ERR_NO_ACCESS`, which names the setting
  */
 export async function checkAuthKey(
@@ -44,7 +44,7 @@ export async function checkAuthKey(
   const [creator] =
     uid === undefined ? [] : await on.query<{ keyDigest: Buffer | null }>(selectCreator, [app.appId, uid])
   if (creator?.keyDigest?.equals(caller.keyDigest) === true) return
-  const what = uid === undefined ? 'changes no users' : 'creates tokens only for users that it created itself'
+  const what = uid === undefined ? 'cannot update users' : 'can only create tokens for users that it created itself'
   throw new ApiError(
     'AUTH_ERR_NO_ACCESS',
     `This authOnly key ${what}: the setting authKeys of the app is createOnly. Create tokens in your back end, with a fullAccess key (docs/front-end.md).`,
@@ -52,5 +52,5 @@ export async function checkAuthKey(
 }
 
 function noAccess(what: string): ApiError {
-  return new ApiError('AUTH_ERR_NO_ACCESS', `An authOnly key may not ${what}; it needs a fullAccess key.`)
+  return new ApiError('AUTH_ERR_NO_ACCESS', `An authOnly key cannot ${what}; use a fullAccess key.`)
 }

@@ -1,4 +1,4 @@
-import { ApiError, hasReached } from '@parley/contract'
+import { appLimitReached, hasReached } from '@parley/contract'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
@@ -28,5 +28,5 @@ export async function refuseTooManyBots(tx: Transaction, appId: number, uid: str
   if (maxBots === 0) return
   await tx.query(lockApp, [appId])
   const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countBots, [appId, uid])
-  if (hasReached(maxBots, count)) throw new ApiError('ERR_BAD_REQUEST', `This app may have ${maxBots} bots.`)
+  if (hasReached(maxBots, count)) throw appLimitReached(maxBots, 'bots')
 }

@@ -1,14 +1,8 @@
-import {
-  ApiError,
-  type BodyOf,
-  badRequest,
-  type createUser,
-  type ErrorDetail,
-  limits,
-  type updateUser,
-} from '@parley/contract'
+import { type BodyOf, badRequest, type createUser, type ErrorDetail, limits, type updateUser } from '@parley/contract'
 import { sql } from 'kysely'
+import { unknownRole } from '../../chat/roles/rows.ts'
 import { lockUser } from '../../chat/users/locks.ts'
+import { userExists } from '../../chat/users/require.ts'
 import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Database, Transaction } from '../../store/database.ts'
@@ -67,10 +61,6 @@ async function holdRole(tx: Transaction, appId: number, role: string): Promise<b
   return role === defaultRole || (await tx.query(keepRole, [appId, role])).length > 0
 }
 
-function unknownRole(role: string | undefined): ApiError {
-  return new ApiError('ERR_ROLE_NOT_FOUND', `There is no role ${role}.`)
-}
-
 const insert = statement(`
   insert into users as u (
     app_id, uid, name, name_key, avatar, link, role, status_message, metadata, tags, created_at, created_by_key
@@ -108,7 +98,7 @@ export async function insertUser(
     Math.floor(Date.now() / 1000),
     keyDigest ?? null,
   ])
-  if (row === undefined) throw new ApiError('ERR_UID_ALREADY_EXISTS', `There is a user with the uid ${uid} already.`)
+  if (row === undefined) throw userExists(uid)
   return row
 }
 

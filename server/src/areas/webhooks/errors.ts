@@ -8,10 +8,6 @@ export function webhookExists(id: string): ApiError {
   return new ApiError('ERR_WEBHOOK_ALREADY_EXISTS', `A webhook with the id ${id} already exists.`)
 }
 
-export function tooManyWebhooks(limit: number | null): ApiError {
-  return new ApiError('ERR_BAD_REQUEST', `This app can have ${limit} webhooks.`)
-}
-
 export function unknownTrigger(trigger: string): ApiError {
   return new ApiError('ERR_TRIGGER_NOT_FOUND', `There is no trigger with the id ${trigger}.`)
 }

@@ -1,4 +1,11 @@
-import { type BodyOf, badRequest, type createWebhook, hasReached, type updateWebhook } from '@parley/contract'
+import {
+  appLimitReached,
+  type BodyOf,
+  badRequest,
+  type createWebhook,
+  hasReached,
+  type updateWebhook,
+} from '@parley/contract'
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { PageRequest } from '../../paging.ts'
@@ -7,7 +14,7 @@ import type { Transaction } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 import { checkAddress } from './address.ts'
 import { changeWebhooks, requireWebhook } from './change.ts'
-import { tooManyWebhooks, unknownWebhook, webhookExists } from './errors.ts'
+import { unknownWebhook, webhookExists } from './errors.ts'
 import { makeSecret } from './make-secret.ts'
 import { askForDelivery } from './request-delivery.ts'
 import { type WebhookRow, webhookColumns, webhookTables } from './rows.ts'
@@ -110,7 +117,7 @@ export async function insertWebhook(
       Math.floor(Date.now() / 1000),
     ])
     if (made === undefined) throw webhookExists(body.id)
-    if (hasReached(maxWebhooks, count)) throw tooManyWebhooks(maxWebhooks)
+    if (hasReached(maxWebhooks, count)) throw appLimitReached(maxWebhooks, 'webhooks')
     await tx.query(insertState, [appId, made.key])
     await insertTriggers(tx, appId, body.id, body.triggers ?? [])
     return { webhook: await requireWebhook(tx, appId, body.id), secret }

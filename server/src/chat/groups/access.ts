@@ -83,7 +83,7 @@ export async function requireMembership(
   if (membership !== undefined) return membership
   if (group.type === 'private') throw unknownGroup(group.guid)
   if (await isBanned(on, appId, group.guid, uid)) throw bannedFrom(group.guid, uid)
-  throw new ApiError('ERR_GROUP_NOT_JOINED', `${uid} is not a member of the group ${group.guid}.`)
+  throw notJoined(group.guid, uid)
 }
 
 /** How a user stands to a group that he may see, for `showGroup`. @throws 404 for a private group that is not his */
@@ -104,6 +104,15 @@ export function unknownGroup(guid: string): ApiError {
   return new ApiError('ERR_GUID_NOT_FOUND', `There is no group with the guid ${guid.toLowerCase()}.`)
 }
 
+export function groupExists(guid: string): ApiError {
+  return new ApiError('ERR_GUID_ALREADY_EXISTS', `A group with the guid ${guid} already exists.`)
+}
+
 export function bannedFrom(guid: string, uid: string): ApiError {
   return new ApiError('ERR_BANNED_GROUPMEMBER', `${uid} is banned from the group ${guid}.`)
+}
+
+/** 403: whoever acts is not a member. */
+export function notJoined(guid: string, uid: string): ApiError {
+  return new ApiError('ERR_GROUP_NOT_JOINED', `${uid} is not a member of the group ${guid}.`)
 }

@@ -26,6 +26,14 @@ export function deactivatedUser(uid: string): ApiError {
   return new ApiError('ERR_UID_NOT_FOUND', `The user with the uid ${uid} is deactivated.`)
 }
 
-export function unknownUser(uid: string): ApiError {
-  return new ApiError('ERR_UID_NOT_FOUND', `There is no user with the uid ${uid}.`)
+/** @param part what the user was meant to be, if that is not clear from the request */
+export function unknownUser(uid: string, part?: string): ApiError {
+  return new ApiError(
+    'ERR_UID_NOT_FOUND',
+    `There is no user with the uid ${uid}${part === undefined ? '' : ` (${part})`}.`,
+  )
+}
+
+export function userExists(uid: string): ApiError {
+  return new ApiError('ERR_UID_ALREADY_EXISTS', `A user with the uid ${uid} already exists.`)
 }
