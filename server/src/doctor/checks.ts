@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { noStarter } from '../chat/messages/threads.ts'
 import { appKey } from '../store/app-key.ts'
 import type { Fragment } from '../store/statement.ts'
 import { tables } from '../tables.ts'
@@ -200,7 +201,7 @@ export const checks: readonly Check[] = [
       from threads t
       join messages m on m.app_id = t.app_id and m.id = t.parent_id
       where ${ofApp('t', appId)}
-      and t.starter not in (m.sender, '')`,
+      and t.starter not in (m.sender, ${noStarter})`,
   },
   {
     name: 'reaction counts',

@@ -1,5 +1,4 @@
 import {
-  badRequest,
   type Conversation,
   deleteConversation,
   getConversation,
@@ -48,7 +47,7 @@ import { pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { selectConversations } from './list.ts'
 import { markReceived, markUnreadFrom, type ParticipantOf } from './marks.ts'
-import { findPinned, pinConversation, readAppPins, replaceAppPins, unpinConversation } from './pins.ts'
+import { findPinned, pinConversation, readAppPins, readPins, replaceAppPins, unpinConversation } from './pins.ts'
 import { deleteForAll, resetConversation, setTags } from './reset.ts'
 
 export const operations = [
@@ -204,20 +203,6 @@ function idOf({ messageId }: { messageId?: number | string }): number | undefine
 
 function nameOf({ conversation: { kind, first, second } }: ParticipantOf): string {
   return conversationId(kind, first, second)
-}
-
-/** Entries of the app's pinned list; each names a user or a group, and repeats count once, at their first place. */
-function readPins(entries: ReadonlyArray<{ uid?: string; guid?: string }>): Array<{ kind: 1 | 2; peer: string }> {
-  const pins = new Map<string, { kind: 1 | 2; peer: string }>()
-  for (const [i, { uid, guid }] of entries.entries()) {
-    const peer = (uid ?? guid)?.toLowerCase()
-    if (peer === undefined || (uid !== undefined && guid !== undefined)) {
-      throw badRequest([{ path: `body/pinnedConversations/${i}`, message: 'must name either a uid or a guid' }])
-    }
-    const kind = uid === undefined ? 2 : 1
-    if (!pins.has(`${kind} ${peer}`)) pins.set(`${kind} ${peer}`, { kind, peer })
-  }
-  return [...pins.values()]
 }
 
 /** Front ends (with a token) are answered the conversation as well, as their SDKs expect. */

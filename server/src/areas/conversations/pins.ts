@@ -1,4 +1,4 @@
-import { ApiError, limits } from '@parley/contract'
+import { ApiError, badRequest, limits } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import type { FoundConversation } from '../../chat/conversations/find.ts'
 import { listedSql, peerOf } from '../../chat/conversations/participant-state.ts'
@@ -150,6 +150,22 @@ export async function readAppPins(on: Queryable, appId: number): Promise<PinnedC
     pinnedBy: systemUid,
     pinnedAt,
   }))
+}
+
+/** Entries of the app's pinned list; each names a user or a group, and repeats count once, at their first place. */
+export function readPins(
+  entries: ReadonlyArray<{ uid?: string; guid?: string }>,
+): Array<{ kind: 1 | 2; peer: string }> {
+  const pins = new Map<string, { kind: 1 | 2; peer: string }>()
+  for (const [i, { uid, guid }] of entries.entries()) {
+    const peer = (uid ?? guid)?.toLowerCase()
+    if (peer === undefined || (uid !== undefined && guid !== undefined)) {
+      throw badRequest([{ path: `body/pinnedConversations/${i}`, message: 'must name either a uid or a guid' }])
+    }
+    const kind = uid === undefined ? 2 : 1
+    if (!pins.has(`${kind} ${peer}`)) pins.set(`${kind} ${peer}`, { kind, peer })
+  }
+  return [...pins.values()]
 }
 
 const lockApp = statement(`

@@ -3,6 +3,7 @@ import type { ReceiptOfAll } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { insertIntoEvents, storedDataSql } from '../events/stored.ts'
+import { everyMember } from './receipt-steps.ts'
 
 /** Groups, the lowest marks among their members, and whether those are higher than the group's staircase. */
 const lowest = `lowest as (
@@ -42,9 +43,9 @@ const lowest = `lowest as (
   )`
 
 const appendSteps = `insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-  select app_id, key, '', 1, delivered_sent_at, delivered_id, $3::bigint from lowest where delivers
+  select app_id, key, '${everyMember}', 1, delivered_sent_at, delivered_id, $3::bigint from lowest where delivers
   union all
-  select app_id, key, '', 2, read_sent_at, read_id, $3::bigint from lowest where reads
+  select app_id, key, '${everyMember}', 2, read_sent_at, read_id, $3::bigint from lowest where reads
   on conflict do nothing`
 
 /**

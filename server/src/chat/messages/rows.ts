@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
+import { everyMember } from '../conversations/receipt-steps.ts'
 import type { JsonText } from '../json.ts'
 
 /** A message as the database keeps it, with the times at which it was delivered and read. */
@@ -58,7 +59,7 @@ const receiptJoins = [1, 2]
     from receipt_steps s
     where s.app_id = m.app_id
     and s.conversation = m.conversation
-    and s.uid = case m.kind when 2 then '' else m.receiver end
+    and s.uid = case m.kind when 2 then '${everyMember}' else m.receiver end
     and s.kind = ${kind}
     and (s.sent_at, s.id) >= (m.sent_at, m.id)
     and (m.kind = 2 or m.sender <> m.receiver)
