@@ -19,7 +19,7 @@ import { placeOf } from '../../chat/place.ts'
 import { identifyViewer } from '../../chat/sight/sight.ts'
 import { readUsers } from '../../chat/users/rows.ts'
 import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
-import { passJudges } from '../../chat/writing/judges.ts'
+import { isJudged, passJudges } from '../../chat/writing/judges.ts'
 import { requireMayWriteTo } from '../../chat/writing/may-write.ts'
 import { changedTooOften } from '../../chat/writing/refusals.ts'
 import type { Context } from '../../context.ts'
@@ -46,7 +46,8 @@ const maxAttempts = 5
 
 /**
  * Edits a message: members of `data` that are sent replace those of the message, `tags` its tags. `sentAt` stays. What it
- * says afterwards is judged before anything is locked; where another edit came between, it is judged again.
+ * says afterwards is judged before anything is locked; where another edit came between, it is judged again. Where nobody
+ * judges, edits wait for each other and none is refused for the others.
  * @returns the action message that tells of the edit
  * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`: only its sender edits a message (and the app); and as sending does, whose rules
  *   hold for what the message says afterwards
@@ -58,6 +59,7 @@ export async function editMessage(
   id: number,
   { data, tags }: BodyOf<typeof updateMessage>,
 ): Promise<Message> {
+  const isToBeJudged = await isJudged(context.judges, app)
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const seen = await requireVisible(context, app, by.editor, id)
     requireEditable(seen, by.editor)
@@ -70,9 +72,11 @@ export async function editMessage(
     )
     const event = await changeSeen(context.database, app, seen, async (tx, message) => {
       requireEditable(message, by.editor)
-      if (!isDeepStrictEqual(message.data, seen.data)) return undefined
-      await requireRight(context, tx, app, by.editor, message, content)
-      return store(context, tx, app, by, message, content, tags)
+      const isAsSeen = isDeepStrictEqual(message.data, seen.data)
+      if (!isAsSeen && isToBeJudged) return undefined
+      const edited = isAsSeen ? content : checkEdit(message, data)
+      await requireRight(context, tx, app, by.editor, message, edited)
+      return store(context, tx, app, by, message, edited, tags)
     })
     if (event !== undefined) return publishAction(context, app, event, by.editor)
   }

@@ -37,6 +37,18 @@ export interface Judge {
   judge(draft: Draft): Promise<Verdict>
 }
 
+/** The judges that have anything to say about messages of an app; mostly none. */
+async function concernedBy(judges: readonly Judge[], appId: number): Promise<Judge[]> {
+  const concerned: Judge[] = []
+  for (const judge of judges) if (await judge.concerns(appId)) concerned.push(judge)
+  return concerned
+}
+
+/** Whether anybody judges messages of an app. */
+export async function isJudged(judges: readonly Judge[], { appId }: App): Promise<boolean> {
+  return (await concernedBy(judges, appId)).length > 0
+}
+
 /**
  * Has the judges that a message concerns judge it, one after the other, each what the ones before it left.
  * @param requireMayWrite asks the rules of writing, so that nobody is asked about what is refused anyway. They are to be
@@ -51,8 +63,7 @@ export async function passJudges(
   describe: () => Omit<Draft, 'content'>,
   requireMayWrite: () => Promise<void>,
 ): Promise<Content> {
-  const concerned: Judge[] = []
-  for (const judge of judges) if (await judge.concerns(appId)) concerned.push(judge)
+  const concerned = await concernedBy(judges, appId)
   if (concerned.length === 0) return content
 
   await requireMayWrite()
