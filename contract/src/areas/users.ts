@@ -41,7 +41,7 @@ export const createUser = defineOperation({
   path: '/users',
   summary: 'Create a user',
   description:
-    'The uid is stored in lower case and cannot be changed. authOnly keys are used in front ends, so they cannot assign roles: with such a key, role must be absent or default.',
+    'The uid is stored in lower case and cannot be changed. authOnly keys are used in front ends, so they cannot assign roles: with such a key, role must be absent or default. A uid whose user was permanently deleted can be used again with a fullAccess key only (409 ERR_UID_ALREADY_EXISTS otherwise), and the new user is another person: old group messages stay those of a deleted user, old muids do not count, and bans of the uid stay.',
   access: { authOnly: true },
   onBehalfOf: 'ignored',
   rateLimit: 'core',

@@ -33,12 +33,22 @@ export interface ErasedMessages {
   readonly ids: readonly number[]
 }
 
+/** A uid that somebody new is given, after it was removed for good. */
+export interface ReusedUid {
+  readonly appId: number
+  readonly uid: string
+  /** What stands for who had it before, from now on. */
+  readonly former: string
+}
+
 type Erase<Erased> = (erased: Erased) => Fragment
 
 interface Erasures {
   readonly ofUser: ReadonlyArray<Erase<ErasedUser>>
   readonly ofGroup: ReadonlyArray<Erase<ErasedGroup>>
   readonly ofMessages: ReadonlyArray<Erase<ErasedMessages>>
+  /** How what a user left who was removed for good is kept apart from somebody new with their uid. */
+  readonly ofReuse: ReadonlyArray<Erase<ReusedUid>>
 }
 
 /** The columns by which rows hang on something else. */
@@ -68,7 +78,7 @@ export function erasable(name: string, naming: Naming, own: Partial<Erasures> = 
 
 /** Declares a table in which nothing is of a user, a group or a message, or of which something else takes care. */
 export function untouched(name: string, why: string): ErasableTable {
-  return { name, naming: {}, untouched: why, ofUser: [], ofGroup: [], ofMessages: [] }
+  return { name, naming: {}, untouched: why, ofUser: [], ofGroup: [], ofMessages: [], ofReuse: [] }
 }
 
 /** Ids of the messages in the one-to-one conversations of a user, as a subquery. */
@@ -93,6 +103,7 @@ function removals(table: string, { uids = [], guid, conversation, message }: Nam
       ofUser: [({ appId, pairs }) => remove(appId, conversation, sql`= any(${pairs}::bigint[])`), ...ofUser],
       ofGroup: [(group) => remove(group.appId, conversation, sql`= ${group.conversation}`)],
       ofMessages: ofMessages(),
+      ofReuse: [],
     }
   }
   if (message !== undefined) {
@@ -100,17 +111,18 @@ function removals(table: string, { uids = [], guid, conversation, message }: Nam
       ofUser: [(user) => remove(user.appId, message, sql`in ${messagesInPairs(user)}`), ...ofUser],
       ofGroup: [(group) => remove(group.appId, message, sql`in ${messagesInGroup(group)}`)],
       ofMessages: ofMessages(),
+      ofReuse: [],
     }
   }
   const ofGroup = guid === undefined ? [] : [(group: ErasedGroup) => remove(group.appId, guid, sql`= ${group.guid}`)]
-  return { ofUser, ofGroup, ofMessages: [] }
+  return { ofUser, ofGroup, ofMessages: [], ofReuse: [] }
 
   function ofMessages(): Erasures['ofMessages'] {
     return message === undefined ? [] : [({ appId, ids }) => remove(appId, message, sql`= any(${ids}::bigint[])`)]
   }
 }
 
-/** Erases a user, a group or messages from all tables, one after the other. */
+/** Erases a user, a group or messages from all tables, or keeps a former user apart in them, one after the other. */
 export async function erase<Of extends keyof Erasures>(
   tx: Transaction,
   tables: readonly ErasableTable[],

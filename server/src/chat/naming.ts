@@ -24,3 +24,21 @@ export function partsOf({
 export function conversationId(kind: 1 | 2, a: string, b: string): string {
   return kind === 2 ? `group_${a}` : orderPair(a, b).join('_user_')
 }
+
+/** Stands in no uid. */
+const ofTheFormer = '~'
+
+/**
+ * What a uid becomes where its former holder left something that stays, once the uid is somebody else's: nobody can have
+ * it, so nobody is taken for them.
+ * @param times how often the uid was removed for good
+ */
+export function formerUid(uid: string, times: number): string {
+  return `${uid}${ofTheFormer}${times}`
+}
+
+/** The uid as it was and is shown, also of its former holders. */
+export function shownUid(uid: string): string {
+  const end = uid.indexOf(ofTheFormer)
+  return end === -1 ? uid : uid.slice(0, end)
+}

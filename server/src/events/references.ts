@@ -3,7 +3,7 @@ import { countOnlineMembersOf } from '../chat/groups/online.ts'
 import { readGroups, showGroup } from '../chat/groups/rows.ts'
 import { readMessages } from '../chat/messages/rows.ts'
 import { showMessages } from '../chat/messages/show.ts'
-import { conversationId } from '../chat/naming.ts'
+import { conversationId, shownUid } from '../chat/naming.ts'
 import { readUsers, showUserOrDeleted } from '../chat/users/rows.ts'
 import type { Queryable } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
@@ -75,7 +75,10 @@ export async function resolveReferences(on: Queryable, appId: number, wanted: Re
   const goneOf = new Map(gone.map((row) => [row.id, row]))
   return {
     message: (id) => messageOf.get(id),
-    senderOf,
+    senderOf(id) {
+      const sender = senderOf(id)
+      return sender === undefined ? undefined : shownUid(sender)
+    },
     gone(id) {
       const row = goneOf.get(id)
       if (row === undefined) return { id: String(id) }

@@ -1,6 +1,8 @@
 import { systemUid } from '../chat/apps.ts'
 import { readStored, type StoredEvent } from '../chat/events/stored.ts'
 import type { App } from '../chat/identity.ts'
+import { type FormerUser, readFormerUsers } from '../chat/users/former.ts'
+import { showDeletedUser } from '../chat/users/rows.ts'
 import type { Context } from '../context.ts'
 import { showLegacy } from './legacy.ts'
 import { showCurrent } from './payloads.ts'
@@ -27,14 +29,32 @@ export async function showEvents(
   version: 1 | 2,
 ): Promise<Map<number, ShownEvent>> {
   const events = rows.map((row) => ({ id: row.id, event: readStored(row) }))
-  const resolved = await resolveReferences(database, appId, referencesOf(events.map(({ event }) => event)))
+  const references = referencesOf(events.map(({ event }) => event))
+  const [resolved, formers] = await Promise.all([
+    resolveReferences(database, appId, references),
+    readFormerUsers(database, appId, references.uids),
+  ])
   const show = version === 1 ? showLegacy : showCurrent
   const shown = new Map<number, ShownEvent>()
   for (const { id, event } of events) {
-    const rendered = show(event, resolved)
+    const rendered = show(event, asThen(resolved, formers, id))
     if (rendered !== undefined) shown.set(id, rendered)
   }
   return shown
+}
+
+/** Of users who were removed for good after an event it tells as of such, whoever has their uid by now. */
+function asThen(
+  resolved: ResolvedReferences,
+  formers: ReadonlyMap<string, FormerUser>,
+  eventId: number,
+): ResolvedReferences {
+  if (formers.size === 0) return resolved
+  const user = (uid: string) => {
+    const former = formers.get(uid)
+    return former !== undefined && eventId <= former.lastEvent ? showDeletedUser(uid) : resolved.user(uid)
+  }
+  return { ...resolved, user }
 }
 
 /** What the events of a page name. */

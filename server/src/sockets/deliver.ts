@@ -1,6 +1,7 @@
 import type { Message } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
 import { readMessages } from '../chat/messages/rows.ts'
+import { shownUid } from '../chat/naming.ts'
 import type {
   BusEvent,
   GoalReached,
@@ -114,6 +115,12 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     return author
   }
 
+  /** Their uid may be somebody else's soon. */
+  const forgetUser = (appId: number, uid: string) => {
+    summaries.drop(appId, uid)
+    for (const [key, author] of authors) if (author === uid && key.startsWith(`${appId} `)) authors.delete(key)
+  }
+
   /** One-to-one, the other side hears of a mark. In a group only the author does: all members would be a storm. */
   const dispatchReceipt = (sockets: AppSockets, event: Receipt | ReceiptOfAll) => {
     const { place, messageId } = event
@@ -129,7 +136,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     void authorOf(app.appId, messageId).then(
       (author) => {
         if (author === undefined) return
-        const frame = () => receiptsFrame(summaries, app, event, author)
+        const frame = () => receiptsFrame(summaries, app, event, shownUid(author))
         const only = uid === undefined ? [author] : [author, uid]
         dispatch(sockets, { ...about, actor: uid ?? author, only, frame })
       },
@@ -232,8 +239,12 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         blocks.drop(appId, [event.by, ...event.uids])
         return
       }
+      if ('control' in event) {
+        if (event.tokens === undefined) forgetUser(appId, event.uid)
+        return
+      }
       const sockets = registry.of(appId)
-      if (sockets === undefined || 'control' in event) return
+      if (sockets === undefined) return
       // What decides who may hear counts at once, before anything that waits.
       if ('trigger' in event) {
         switch (event.trigger) {

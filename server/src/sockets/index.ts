@@ -145,7 +145,7 @@ export function createSockets(context: Context): Sockets {
     start() {
       const onEvent: BusListener = (appId, event) => {
         if ('control' in event) sessions.end(appId, event)
-        else delivery.onEvent(appId, event)
+        delivery.onEvent(appId, event)
       }
       unsubscribe = events.bus.subscribe(onEvent, () => open.size > 0)
       sweeping = setInterval(sweep, sweepMs).unref()

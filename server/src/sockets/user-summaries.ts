@@ -9,6 +9,8 @@ import { createMemory } from '../store/memory.ts'
  */
 export interface UserSummaries {
   of(appId: number, uid: string): Promise<SocketUser>
+  /** Reads a user anew when they are asked for next. */
+  drop(appId: number, uid: string): void
 }
 
 const keptMs = 5_000
@@ -33,7 +35,7 @@ export function createUserSummaries(database: Database): UserSummaries {
     return reading
   }
 
-  const { recall } = createMemory<string, SocketUser>({
+  const { recall, forget } = createMemory<string, SocketUser>({
     max: 10_000,
     ttlMs: keptMs,
     async read(key) {
@@ -41,7 +43,7 @@ export function createUserSummaries(database: Database): UserSummaries {
       return showSummary(uid, (await gather(Number(appId), uid)).get(uid))
     },
   })
-  return { of: (appId, uid) => recall(`${appId} ${uid}`) }
+  return { of: (appId, uid) => recall(`${appId} ${uid}`), drop: (appId, uid) => forget(`${appId} ${uid}`) }
 }
 
 /** Nothing of his metadata or tags: frames go to many. */

@@ -10,22 +10,22 @@ import { makeUsers } from './users.ts'
 
 /** Imports groups, each with its owner as a member by implication. */
 export function storeGroups(
-  { database, secrets }: Context,
+  context: Context,
   appId: number,
   records: readonly ImportGroup[],
   now: number,
 ): Promise<Array<Outcome<Group>>> {
-  return database.transaction(async (tx) => {
+  return context.database.transaction(async (tx) => {
     const roster = await readRoster(tx, appId, records.map(linksOf))
     const verdicts = records.map((group) => {
       const guid = group.guid.toLowerCase()
       if (roster.hasGroup(guid)) return { guid, refusal: alreadyThere(guid) }
       return { guid, refusal: roster.admit(linksOf(group)) }
     })
-    await makeUsers(tx, appId, roster.newUsers, now)
+    await makeUsers(context, tx, appId, roster.newUsers, now)
     const owners = roster.newGroups.map(({ owner }) => owner)
     const users = await holdUsers(tx, appId, owners)
-    const { made, founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
+    const { made, founders } = await makeGroups(tx, context.secrets, appId, roster.newGroups, now)
     await enrol(tx, appId, founders, users, now)
 
     const rows = await readGroups(tx, appId, made)

@@ -14,20 +14,20 @@ import { makeUsers } from './users.ts'
 
 /** Imports memberships and bans. They leave no action messages. */
 export function storeMembers(
-  { database, secrets }: Context,
+  context: Context,
   appId: number,
   records: readonly ImportMember[],
   now: number,
 ): Promise<Array<Outcome<ImportedMember>>> {
-  return database.transaction(async (tx) => {
+  return context.database.transaction(async (tx) => {
     const roster = await readRoster(tx, appId, records.map(linksOf))
     const refusals = records.map((record) => roster.admit(linksOf(record)))
     const admitted = records.map((record, place) => (refusals[place] === undefined ? record : undefined))
-    await makeUsers(tx, appId, roster.newUsers, now)
+    await makeUsers(context, tx, appId, roster.newUsers, now)
     const pairs = admitted.flatMap((record) => record ?? []).map(pairOf)
     const owners = roster.newGroups.map(({ owner }) => owner)
     const users = await holdUsers(tx, appId, [...pairs.map(({ uid }) => uid), ...owners])
-    const { founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
+    const { founders } = await makeGroups(tx, context.secrets, appId, roster.newGroups, now)
     const groups = await lockGroups(tx, appId, [...pairs, ...founders])
     await enrol(tx, appId, founders, users, now)
     const standings = await readStandings(tx, appId, pairs)

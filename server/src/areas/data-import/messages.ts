@@ -48,7 +48,7 @@ interface Cast {
 
 /** Makes the users and groups that the records bring along. @returns all that they name, and who is refused */
 async function makeCast(
-  { database, secrets }: Context,
+  context: Context,
   appId: number,
   records: readonly ImportMessage[],
   now: number,
@@ -59,18 +59,18 @@ async function makeCast(
     return { roster, refusals: links.map((link) => roster.admit(link)) }
   }
   // Most requests come for people who are all there.
-  const { roster, refusals } = await admitAll(database)
+  const { roster, refusals } = await admitAll(context.database)
   if (roster.newUsers.length === 0 && roster.newGroups.length === 0) return { ...roster, refusals }
 
-  return database.transaction(async (tx) => {
+  return context.database.transaction(async (tx) => {
     const { roster, refusals } = await admitAll(tx)
-    const users = await makeUsers(tx, appId, roster.newUsers, now)
+    const users = await makeUsers(context, tx, appId, roster.newUsers, now)
     const owners = await holdUsers(
       tx,
       appId,
       roster.newGroups.map(({ owner }) => owner),
     )
-    const { founders } = await makeGroups(tx, secrets, appId, roster.newGroups, now)
+    const { founders } = await makeGroups(tx, context.secrets, appId, roster.newGroups, now)
     await enrol(tx, appId, founders, owners, now)
     const guids = roster.newGroups.map(({ details }) => details.guid.toLowerCase())
     const groups = await readGroups(tx, appId, guids)

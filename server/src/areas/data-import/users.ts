@@ -1,4 +1,5 @@
 import { type ImportUser, readOptionalTime, type User } from '@parley/contract'
+import { keepFormersApart } from '../../chat/users/former.ts'
 import { userExists } from '../../chat/users/require.ts'
 import { nameKey, readUsers, showUser, type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
@@ -10,12 +11,12 @@ import { readRoster } from './roster.ts'
 
 /** Imports users. Their `updatedAt` is the time of the import, so that clients that sync by it get them. */
 export function storeUsers(
-  { database }: Context,
+  context: Context,
   appId: number,
   records: readonly ImportUser[],
   now: number,
 ): Promise<Array<Outcome<User>>> {
-  return database.transaction(async (tx) => {
+  return context.database.transaction(async (tx) => {
     const roster = await readRoster(
       tx,
       appId,
@@ -26,7 +27,7 @@ export function storeUsers(
       if (roster.hasUser(uid)) return { uid, refusal: alreadyThere(uid) }
       return { uid, refusal: roster.admit({ users: [user] }) }
     })
-    const made = await insertUsers(tx, appId, roster.newUsers, now)
+    const made = await insertUsers(context, tx, appId, roster.newUsers, now)
     return verdicts.map(({ uid, refusal }) => {
       if (refusal !== undefined) return refusal
       const row = made.get(uid)
@@ -59,6 +60,7 @@ const insert = statement(`
  * @returns those made, by uid; who was there already is missing
  */
 async function insertUsers(
+  context: Pick<Context, 'tables' | 'events'>,
   tx: Transaction,
   appId: number,
   users: readonly ImportUser[],
@@ -80,17 +82,20 @@ async function insertUsers(
     users.map(({ lastActiveAt }) => readOptionalTime(lastActiveAt)),
     users.map(({ deactivatedAt }) => readOptionalTime(deactivatedAt)),
   ])
-  return new Map(rows.map((row) => [row.uid, row]))
+  const made = new Map(rows.map((row) => [row.uid, row]))
+  await keepFormersApart(context, tx, appId, [...made.keys()])
+  return made
 }
 
 /** Makes users whom other records bring along. @returns them as they are now, whoever made them, by uid */
 export async function makeUsers(
+  context: Pick<Context, 'tables' | 'events'>,
   tx: Transaction,
   appId: number,
   users: readonly ImportUser[],
   now: number,
 ): Promise<Map<string, UserRow>> {
-  const made = await insertUsers(tx, appId, users, now)
+  const made = await insertUsers(context, tx, appId, users, now)
   const others = users.map(({ uid }) => uid.toLowerCase()).filter((uid) => !made.has(uid))
   return new Map([...made, ...(await readUsers(tx, appId, others))])
 }

@@ -1,6 +1,7 @@
 import { raiseReceipts } from '../../chat/conversations/group-receipts.ts'
 import { lockConversations } from '../../chat/conversations/membership.ts'
 import { type ErasedUser, erase } from '../../chat/erasure.ts'
+import { noteFormerUser } from '../../chat/users/former.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
@@ -34,6 +35,18 @@ const selectOwned = statement(`
   from groups
   where app_id = $1
   and owner = $2`)
+
+/** Who has blocked them, and whom they have. */
+const selectApart = statement(`
+  select blocked as uid
+  from blocks
+  where app_id = $1
+  and blocker = $2
+  union
+  select blocker as uid
+  from blocks
+  where app_id = $1
+  and blocked = $2`)
 
 const selectOwners = statement(`
   select guid, conversation, owner
@@ -84,12 +97,18 @@ export async function deleteForGood(
   await database.transaction(async (tx) => {
     const user = await lockTraces(tx, appId, uid)
     const owned = await tx.query<{ guid: string }>(selectOwned, [appId, uid])
+    const apart = (await tx.query<{ uid: string }>(selectApart, [appId, uid])).map((other) => other.uid)
     await erase(tx, tables, 'ofUser', user)
     // What only he had not read is now read by all.
     await raiseReceipts(events, tx, appId, user.guids, user.now)
     const passedOn = owned.map(({ guid }) => guid)
     await events.raise(tx, appId, await transfers(tx, appId, passedOn, uid))
-    tx.afterCommit(() => events.publish(appId, { control: 'sessions_ended', uid }))
+    await noteFormerUser(tx, appId, uid)
+    tx.afterCommit(() => {
+      events.publish(appId, { control: 'sessions_ended', uid })
+      // Not an event that anybody reads: whoever keeps blocks in memory forgets those.
+      if (apart.length > 0) events.publish(appId, { trigger: 'user_unblocked', by: uid, uids: apart })
+    })
   })
 }
 

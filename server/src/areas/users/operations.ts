@@ -30,7 +30,7 @@ export const operations = [
     const keyDigest = !fromBackend && caller.kind === 'app' ? { keyDigest: caller.keyDigest } : {}
     const rules = { fromBackend, maxBots, ...keyDigest }
     return context.database.transaction(async (tx) => {
-      const row = await insertUser(tx, app.appId, user, rules)
+      const row = await insertUser(context, tx, app.appId, user, rules)
       const token = withAuthToken === true ? await issueToken(context, tx, app.appId, row.uid) : undefined
       return { data: { ...showUser(row, 'self'), ...(token && { authToken: token.authToken }) } }
     })

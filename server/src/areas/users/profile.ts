@@ -1,9 +1,11 @@
 import { type BodyOf, badRequest, type createUser, type ErrorDetail, limits, type updateUser } from '@parley/contract'
 import { sql } from 'kysely'
 import { unknownRole } from '../../chat/roles/rows.ts'
+import { keepFormersApart } from '../../chat/users/former.ts'
 import { lockUser } from '../../chat/users/locks.ts'
-import { userExists } from '../../chat/users/require.ts'
+import { formerUserExists, userExists } from '../../chat/users/require.ts'
 import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
+import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
@@ -70,10 +72,12 @@ const insert = statement(`
   returning ${userColumns}`)
 
 /**
- * Makes a user.
- * @throws 404 `ERR_ROLE_NOT_FOUND`; 403 `AUTH_ERR_NO_ACCESS` when a front end gives a role; 409 `ERR_UID_ALREADY_EXISTS`
+ * Makes a user: somebody new, whoever had the uid before.
+ * @throws 404 `ERR_ROLE_NOT_FOUND`; 403 `AUTH_ERR_NO_ACCESS` when a front end gives a role; 409 `ERR_UID_ALREADY_EXISTS`,
+ * also when a front end asks for a uid whose user was deleted for good
  */
 export async function insertUser(
+  context: Pick<Context, 'tables' | 'events'>,
   tx: Transaction,
   appId: number,
   user: NewUser,
@@ -99,6 +103,8 @@ export async function insertUser(
     keyDigest ?? null,
   ])
   if (row === undefined) throw userExists(uid)
+  const [reused] = await keepFormersApart(context, tx, appId, [uid])
+  if (reused !== undefined && !fromBackend) throw formerUserExists(uid)
   return row
 }
 

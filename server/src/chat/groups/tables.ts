@@ -51,10 +51,10 @@ export const groupTables = [
 
   erasable(
     'group_bans',
-    { guid: 'guid', uids: ['uid'] },
+    { guid: 'guid' },
     {
+      // Bans of the user themselves stay: whoever is given the uid after them is banned.
       ofUser: [
-        (user) => sql`delete from group_bans where app_id = ${appKey(user.appId)} and uid = ${user.uid}`,
         (user) => sql`
           update group_bans
           set banned_by = ${systemUid}

@@ -1,6 +1,7 @@
 import { Message } from '@parley/contract'
 import fastJson from 'fast-json-stringify'
 import { type JsonText, toJson } from '../json.ts'
+import { shownUid } from '../naming.ts'
 import type { Addition } from './additions.ts'
 import type { Between } from './entities.ts'
 
@@ -111,7 +112,7 @@ function renderAround(
   const message = { id: String(view.id) } as Message
   if (view.muid !== null) message.muid = view.muid
   message.conversationId = between.conversationId
-  message.sender = view.sender
+  message.sender = shownUid(view.sender)
   message.receiverType = view.kind === 1 ? 'user' : 'group'
   message.receiver = view.receiver
   message.category = view.category

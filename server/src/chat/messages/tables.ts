@@ -92,6 +92,20 @@ export const messageTables = [
           where app_id = ${appKey(appId)}
           and id = any(${ids}::bigint[])`,
       ],
+      // Senders decide who edits and deletes, and which muids count; mentions, what is found as "mentions me".
+      ofReuse: [
+        ({ appId, uid, former }) => sql`
+          update messages
+          set sender = ${former}
+          where app_id = ${appKey(appId)}
+          and sender = ${uid}
+          and kind = 2`,
+        ({ appId, uid, former }) => sql`
+          update messages
+          set mentioned = array_replace(mentioned, ${uid}, ${former})
+          where app_id = ${appKey(appId)}
+          and mentioned @> array[${uid}]::text[]`,
+      ],
     },
   ),
 ]

@@ -37,3 +37,9 @@ export function unknownUser(uid: string, part?: string): ApiError {
 export function userExists(uid: string): ApiError {
   return new ApiError('ERR_UID_ALREADY_EXISTS', `A user with the uid ${uid} already exists.`)
 }
+
+/** Anybody may have an authOnly key, and nobody shall come back as somebody else. */
+export function formerUserExists(uid: string): ApiError {
+  const devMessage = `The user with the uid ${uid} was permanently deleted. Only a fullAccess key can use this uid again.`
+  return new ApiError('ERR_UID_ALREADY_EXISTS', devMessage)
+}

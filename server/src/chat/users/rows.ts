@@ -2,6 +2,7 @@ import type { User } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { lookup } from '../../store/lookups.ts'
 import { statement } from '../../store/statement.ts'
+import { shownUid } from '../naming.ts'
 
 /** A user as the database keeps him. */
 export interface UserRow {
@@ -93,7 +94,7 @@ export function showUserOrDeleted(
 
 /** Stands in for a user who was deleted for good, where something of theirs is still shown. */
 export function showDeletedUser(uid: string): { uid: string; name: string } {
-  return { uid, name: 'Deleted user' }
+  return { uid: shownUid(uid), name: 'Deleted user' }
 }
 
 /** A name in the form that lists are ordered and searched by: normal form, lower case. */

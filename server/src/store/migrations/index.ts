@@ -8,6 +8,7 @@ import * as webhooks from './0006-webhooks.ts'
 import * as presence from './0007-presence.ts'
 import * as participation from './0008-participation.ts'
 import * as appSettings from './0009-app-settings.ts'
+import * as formerUsers from './0010-former-users.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -20,4 +21,5 @@ export const migrations: Record<string, Migration> = {
   '0007-presence': presence,
   '0008-participation': participation,
   '0009-app-settings': appSettings,
+  '0010-former-users': formerUsers,
 }
