@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type PublicOperation, publicOperations } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
+import { withErrorCodes } from '../src/compatibility/errors.ts'
 import { describeCompatibility, missing, servedOperations, stateOf } from '../src/compatibility/table.ts'
 import { routesByFile } from '../src/routes.ts'
 import { chatAreas } from './http/refusals.ts'
@@ -28,6 +29,12 @@ describe('the public contract', () => {
   it('is described in docs/compatibility.md as it is served', async () => {
     const written = await readFile(new URL('../../docs/compatibility.md', import.meta.url), 'utf8')
     expect(written, 'run npm run docs:compatibility').toBe(describeCompatibility(served))
+  })
+
+  it('has all its error codes in docs/api.md', async () => {
+    const written = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8')
+    expect(written, 'run npm run docs:compatibility').toBe(withErrorCodes(written))
+    expect(written).toContain('| `ERR_UID_NOT_FOUND` | 404 | This user does not exist. |')
   })
 
   it('links each operation to a file that names it', async () => {
