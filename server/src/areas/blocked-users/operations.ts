@@ -46,7 +46,7 @@ async function listBlocked(
 ): Promise<contract.AnswerOf<typeof contract.listBlockedUsers>> {
   const page = readPage(query)
   const { users, total } = await selectBlocked(database, app.appId, uid, query, page, visibleRoles)
-  const data = await showUsers(database, app.appId, uid, users)
+  const data = await showUsers(database, app.appId, uid, users, { withBlockers: query.direction !== undefined })
   const cursor = syncCursor(users)
   return { data, meta: pageMeta(page, total, data.length), ...(cursor && { cursor }) }
 }

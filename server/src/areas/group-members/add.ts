@@ -9,6 +9,7 @@ import type { Transaction } from '../../store/database.ts'
 import { type GroupActor, requireActor } from './actor.ts'
 import { type Addition, type ListName, type Plan, planAdditions } from './additions.ts'
 import { countMembers, notify, publishChange, removeMembers, storeBans, storeMembers, tell } from './changes.ts'
+import { readUnwilling } from './consent.ts'
 import { holdUsers, readTargets } from './targets.ts'
 
 export type Outcomes = Record<ListName, Record<string, AddOutcome>>
@@ -32,7 +33,7 @@ export function addMembers(
     if (actor.kind === 'member') requireRights(group, actor, additions)
 
     const targets = await readTargets(tx, appId, group.guid, uids)
-    const plan = planAdditions(group, actor, targets, additions)
+    const plan = planAdditions(group, actor, targets, additions, await readUnwilling(context, tx, appId, user, uids))
     const outcomes = refusals(plan)
 
     const now = Math.floor(Date.now() / 1000)

@@ -1,4 +1,5 @@
 import { type ApiError, type GroupScope, limits } from '@parley/contract'
+import type { Unwilling } from './consent.ts'
 import { tooManyInRequest } from './errors.ts'
 import { type RuledActor, type RuledGroup, refuseAddition, refuseBan, type Target, vacancies } from './rules.ts'
 
@@ -52,12 +53,16 @@ export interface Plan {
   readonly refused: ReadonlyArray<Addition & { readonly error: ApiError }>
 }
 
-/** Checks each user of a request on their own: one refusal does not stop the others. */
+/**
+ * Checks each user of a request on their own: one refusal does not stop the others.
+ * @param unwilling who cannot be added by the acting user
+ */
 export function planAdditions(
   group: RuledGroup,
   actor: RuledActor,
   targets: ReadonlyMap<string, Target>,
   additions: readonly Addition[],
+  unwilling: Unwilling,
 ): Plan {
   const members: Array<Addition & { scope: GroupScope }> = []
   const bans: Addition[] = []
@@ -67,7 +72,9 @@ export function planAdditions(
     const { scope } = addition
     const room = vacancies(group) - members.length
     const error =
-      scope === undefined ? refuseBan(group, actor, target) : refuseAddition(group, actor, target, scope, room)
+      scope === undefined
+        ? refuseBan(group, actor, target)
+        : (refuseAddition(group, actor, target, scope, room) ?? unwilling.get(addition.uid))
     if (error !== undefined) refused.push({ ...addition, error })
     else if (scope === undefined) bans.push(addition)
     else members.push({ ...addition, scope })

@@ -18,6 +18,7 @@ import {
   publishChange,
   readAdditions,
   readTargets,
+  readUnwilling,
   storeFirstMembers,
   type Target,
   tooManyGroups,
@@ -62,7 +63,7 @@ export function makeGroup(
   return context.database.transaction(async (tx) => {
     const guid = group.guid.toLowerCase()
     const now = Math.floor(Date.now() / 1000)
-    const plan = await planMembers(tx, appId, guid, owner, additions)
+    const plan = await planMembers(context, tx, appId, { guid, owner, by: user }, additions)
     const row = await store(tx, context, appId, owner, group, plan.members.length, now)
 
     const outcomes = await storeFirstMembers(tx, appId, row, plan, user?.uid ?? systemUid, now)
@@ -97,24 +98,25 @@ async function notifyMembers(
 
 /** Who becomes a member: the owner first, an admin whichever list he is in, then the others as far as they may. */
 async function planMembers(
+  context: Context,
   tx: Transaction,
   appId: number,
-  guid: string,
-  owner: string,
+  { guid, owner, by }: { guid: string; owner: string; by: UserRow | undefined },
   additions: readonly Addition[],
 ): Promise<Plan> {
   const named = additions.map(({ uid }) => uid)
   const uids = owner === systemUid ? named : [owner, ...named]
   await holdUsers(tx, appId, uids)
+  const unwilling = await readUnwilling(context, tx, appId, by, uids)
   const targets = new Map(await readTargets(tx, appId, guid, uids))
   const group = { guid, owner, permissions: {}, membersCount: 0 }
-  if (owner === systemUid) return planAdditions(group, { kind: 'app' }, targets, additions)
+  if (owner === systemUid) return planAdditions(group, { kind: 'app' }, targets, additions, unwilling)
 
   requireOwner(owner, targets.get(owner))
   const ownership: Addition = { uid: owner, list: 'admins', scope: 'admin' }
   const others = additions.filter(({ uid, list }) => uid !== owner || list !== 'admins')
   targets.set(owner, { ...(targets.get(owner) as Target), membership: { uid: owner, scope: 'admin', joinedAt: 0 } })
-  const plan = planAdditions({ ...group, membersCount: 1 }, { kind: 'app' }, targets, others)
+  const plan = planAdditions({ ...group, membersCount: 1 }, { kind: 'app' }, targets, others, unwilling)
   return { ...plan, members: [{ ...ownership, scope: 'admin' }, ...plan.members] }
 }
 

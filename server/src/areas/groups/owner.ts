@@ -12,6 +12,7 @@ import {
   holdUsers,
   notAMember,
   publishChange,
+  refuseBlocker,
   refuseMembership,
   requireActiveTarget,
   requireActor,
@@ -54,6 +55,7 @@ export function transferGroup(
       if (actor.user.uid !== group.owner) throw notTheOwner(group.guid, actor.user.uid)
       if (owner === group.owner) throw alreadyTheOwner(group.guid, owner)
       if (membership === undefined) throw notAMember(group.guid, owner)
+      await refuseBlocker(tx, appId, actor.user, owner)
     }
     return { group: await appointOwner(context.events, tx, appId, group, owner, actor), actor }
   })

@@ -7,7 +7,8 @@ import { readMessages, type StoredMessage } from '../messages/rows.ts'
 import { showMessages } from '../messages/show.ts'
 import { conversationId } from '../naming.ts'
 import { readVisible, type Viewer } from '../sight/sight.ts'
-import { readUsers, showUserOrDeleted } from '../users/rows.ts'
+import { readBlockers } from '../users/block-info.ts'
+import { readUsers, showUserOrDeleted, withoutPresence } from '../users/rows.ts'
 import { type ParticipantState, peerOf } from './participant-state.ts'
 import { readVisibleUnread } from './unread.ts'
 
@@ -33,7 +34,7 @@ export async function showConversations(
   const groupStates = states.filter((state) => state.kind === 2)
   const readingGroups = readGroups(on, appId, groupStates.map(peerOf))
   const { viewer } = options
-  const [lastMessages, users, groups, memberships, unread] = await Promise.all([
+  const [lastMessages, users, groups, memberships, unread, blockers] = await Promise.all([
     readLastMessages(on, appId, states, readingGroups, viewer),
     readUsers(on, appId, uids),
     readingGroups,
@@ -43,6 +44,7 @@ export async function showConversations(
       groupStates.map((state) => ({ guid: state.first, uid: state.uid })),
     ),
     viewer && readingGroups.then((read) => readVisibleUnread(on, appId, viewer, states, read)),
+    viewer && readBlockers(on, appId, viewer.uid, uids),
   ])
   return states.map((state) => {
     const id = conversationId(state.kind, state.first, state.second)
@@ -63,7 +65,8 @@ export async function showConversations(
     function showPeer(): Record<string, unknown> {
       const withTags = options.withUserAndGroupTags === true
       const shown = showUserOrDeleted(other, users.get(other), 'other', { withTags })
-      return { ...shown, conversationId: id, ...options.blockInfo?.get(other) }
+      const seen = blockers?.has(other) === true ? withoutPresence(shown) : shown
+      return { ...seen, conversationId: id, ...options.blockInfo?.get(other) }
     }
 
     function showGroupPeer(): Record<string, unknown> {

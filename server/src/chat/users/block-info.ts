@@ -31,6 +31,25 @@ export async function readBlockInfo(
   return new Map(rows.map((row) => [row.uid, showBlocks(row)]))
 }
 
+const selectBlockers = statement(`
+  select blocker
+  from blocks
+  where app_id = $1
+  and blocked = $2
+  and blocker = any($3::text[])`)
+
+/** Which of some users have blocked a user. */
+export async function readBlockers(
+  on: Queryable,
+  appId: number,
+  uid: string,
+  uids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (uids.length === 0) return new Set()
+  const rows = await on.query<{ blocker: string }>(selectBlockers, [appId, uid, uids])
+  return new Set(rows.map(({ blocker }) => blocker))
+}
+
 function showBlocks(row: { blockedByMeAt: number | null; hasBlockedMeAt: number | null }): BlockInfo {
   const { blockedByMeAt, hasBlockedMeAt } = row
   return {

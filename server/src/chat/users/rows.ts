@@ -76,6 +76,13 @@ export function showUser(row: UserRow, view: UserView = 'other', { withTags = tr
   }
 }
 
+/** A user as those see them whom they have blocked: whether they are there is not told. */
+export function withoutPresence<Shown extends Partial<User>>(user: Shown): Shown {
+  if (user.status === undefined) return user
+  const { lastActiveAt: _, ...shown } = user
+  return { ...shown, status: 'offline' } as Shown
+}
+
 function withoutPrivate(metadata: Record<string, unknown> | null): Record<string, unknown> | null {
   if (metadata === null || !('@private' in metadata)) return metadata
   const { '@private': _, ...visible } = metadata
