@@ -18,7 +18,7 @@ import { createJobRunner } from './jobs/runner.ts'
 import type { Log } from './log.ts'
 import { createMediaStorage } from './media/create.ts'
 import { createMediaLibrary } from './media/library.ts'
-import { createMetrics, watchPool } from './metrics.ts'
+import { createMetrics, watchPool, watchReads } from './metrics.ts'
 import { routes } from './routes.ts'
 import { createSockets, type Sockets } from './sockets/index.ts'
 import type { ConnectionSettings } from './store/connection.ts'
@@ -63,7 +63,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const applied = await migrate(connection)
   if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
 
-  const database = openDatabase(connection)
+  const database = openDatabase(connection, { listTimeoutMs: config.listTimeoutSeconds * 1000 })
   const secrets = createSecrets(options.masterKey)
   await checkMasterKey(database, secrets)
   const invalidation = createInvalidation(database)
@@ -83,7 +83,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     ...{ config, log, metrics, database, secrets, invalidation, events, jobs, poster: outbound.poster },
   })
   const groupMarks = createGroupMarkWriter(database, events)
-  const search = createMessageSearch(database, log)
+  const search = createMessageSearch(database, log, config.searchTimeoutSeconds * 1000)
+  watchReads(metrics, { list: database.lists, search: search.load })
   const media = createMediaLibrary(database, createMediaStorage(config, options.mediaDir), log)
   const context: Context = {
     config,

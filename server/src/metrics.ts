@@ -33,6 +33,25 @@ export function createMetrics(expose?: () => Promise<string>): Metrics {
   }
 }
 
+/** Publishes how many reads of each kind run and wait, read when metrics are asked for. */
+export function watchReads(
+  metrics: Metrics,
+  loads: Readonly<Record<string, { readonly running: number; readonly waiting: number }>>,
+): void {
+  new Gauge({
+    name: 'parley_database_reads',
+    help: 'Lists and searches that run, and that wait for their turn',
+    labelNames: ['kind', 'state'],
+    registers: [metrics.registry],
+    collect() {
+      for (const [kind, { running, waiting }] of Object.entries(loads)) {
+        this.set({ kind, state: 'running' }, running)
+        this.set({ kind, state: 'waiting' }, waiting)
+      }
+    },
+  })
+}
+
 /** Publishes the state of the connection pool, read when metrics are asked for. */
 export function watchPool(metrics: Metrics, pool: { total: number; idle: number; waiting: number }): void {
   new Gauge({

@@ -32,6 +32,8 @@ describe('the configuration', () => {
       rateLimits: {},
       importMaxRecords: 1000,
       appDefaults: defaultAppSettings,
+      listTimeoutSeconds: 5,
+      searchTimeoutSeconds: 5,
       eventsRetentionDays: 7,
       webhooks: {
         allowPrivate: false,
@@ -104,6 +106,8 @@ describe('the configuration', () => {
       RATE_LIMITS: 'core=600,sendPerUser=30',
       IMPORT_MAX_RECORDS: '5000',
       APP_DEFAULTS: 'maxBots=0, addMembers=friends',
+      LIST_TIMEOUT_SECONDS: '2.5',
+      SEARCH_TIMEOUT_SECONDS: '10',
       EVENTS_RETENTION_DAYS: '30',
       WEBHOOK_ALLOW_PRIVATE: 'true',
       WEBHOOK_RETRY_SCHEDULE_SECONDS: '0.5, 10',
@@ -139,6 +143,8 @@ describe('the configuration', () => {
       rateLimits: { core: 600, sendPerUser: 30 },
       importMaxRecords: 5000,
       appDefaults: { ...defaultAppSettings, authKeys: 'createOnly', maxBots: 0, addMembers: 'friends' },
+      listTimeoutSeconds: 2.5,
+      searchTimeoutSeconds: 10,
       eventsRetentionDays: 30,
       webhooks: { allowPrivate: true, retrySchedule: [0.5, 10], disableAfterHours: 48 },
       sockets: {

@@ -45,6 +45,10 @@ export interface Config {
   readonly appDefaults: AppSettings
   /** Records that one request of a data import may have. */
   readonly importMaxRecords: number
+  /** How long one query of a list may take. */
+  readonly listTimeoutSeconds: number
+  /** How long one query of a search in messages may take. */
+  readonly searchTimeoutSeconds: number
 }
 
 export interface WebhookSettings {
@@ -145,6 +149,8 @@ export function readConfig(environment: Environment): Config {
     rateLimits: readRateLimits(value('RATE_LIMITS'), problems),
     appDefaults: readAppDefaults(value('APP_DEFAULTS'), isLoopback(value('HOST')), problems),
     importMaxRecords: readImportRecords(value('IMPORT_MAX_RECORDS'), problems),
+    listTimeoutSeconds: readSeconds('LIST_TIMEOUT_SECONDS', value('LIST_TIMEOUT_SECONDS'), 5, problems),
+    searchTimeoutSeconds: readSeconds('SEARCH_TIMEOUT_SECONDS', value('SEARCH_TIMEOUT_SECONDS'), 5, problems),
   }
   if (config.apiKey !== undefined && config.apiKey === config.authKey) {
     problems.push('PARLEY_AUTH_KEY must differ from PARLEY_API_KEY')
@@ -203,6 +209,14 @@ function readRetrySchedule(text: string | undefined, problems: string[]): readon
     `WEBHOOK_RETRY_SCHEDULE_SECONDS must be 1 to 30 numbers of seconds with commas between, such as 10,30,300; it is "${text}"`,
   )
   return limits.webhooks.retryDelaysSeconds
+}
+
+/** Fractions are for tests, and for those who would rather refuse than wait. */
+function readSeconds(name: string, text: string | undefined, fallback: number, problems: string[]): number {
+  if (text === undefined) return fallback
+  if (/^\d{1,3}(\.\d{1,3})?$/.test(text) && Number(text) > 0) return Number(text)
+  problems.push(`${name} must be a number of seconds above 0 and below 1000; it is "${text}"`)
+  return fallback
 }
 
 function readHours(name: string, text: string | undefined, fallback: number, problems: string[]): number {

@@ -10,6 +10,7 @@ import { apiNotFound, databaseAway } from '../protocol/errors.ts'
 import { compileCheck, sanitize, sanitizeRecords } from '../protocol/validation.ts'
 import { compileQueryReader } from './query.ts'
 import { takeFromLimits } from './rate-limits.ts'
+import { readerOf } from './reader.ts'
 import { isForm, readForm } from './uploads.ts'
 
 /** What the kernel found out about a request before its body was read. */
@@ -74,10 +75,9 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
         if (governance !== undefined) requireGoverned(policy, governance)
         const input = { params, query, headers: headers as never, body: body as never }
         const acting = operation.onBehalfOf === 'ignored' ? undefined : actor
-        const answer = await handle(
-          { app, caller, host: request.host, files, actor: acting, policy, ...input },
-          context,
-        )
+        const call = { app, caller, host: request.host, files, actor: acting, policy, ...input }
+        const database = context.database.readAs(readerOf(app, caller, reply))
+        const answer = await handle(call, { ...context, database })
         return answer instanceof Serialized ? written(reply, answer) : answer
       } catch (error) {
         if (files.length > 0)

@@ -2,20 +2,33 @@ import { ApiError, badRequest } from '@parley/contract'
 import type { FastifyReply } from 'fastify'
 import type { Log } from '../log.ts'
 import { isConnectionFailure, isRetryable } from '../store/connection.ts'
+import { ReadAbandonedError, ReadsFullError, ReadTimeoutError } from '../store/reader.ts'
 
-/** Seconds after which a client may try again when the database is away. */
+/** Seconds after which a client may try again when the database is away, or has too much to do. */
 const retryAfterSeconds = 2
 
 /** Turns whatever was thrown into the refusal that the client gets. Faults of ours are logged, never shown. */
 export function toApiError(error: unknown, log: Log, requestId: string): ApiError {
   if (error instanceof ApiError) return error
   if (isRefusalOfFramework(error)) return ofFramework(error)
+  const refusedRead = ofRead(error)
+  if (refusedRead !== undefined) return refusedRead
   if (isConnectionFailure(error) || isRetryable(error)) {
     log.warn({ requestId, cause: (error as Error).message }, 'the database is away')
     return databaseAway()
   }
   log.error({ requestId, err: error }, 'a request failed with an unexpected error')
   return new ApiError('ERR_EXCEPTION')
+}
+
+/** Lists that took too long, or came too often. */
+function ofRead(error: unknown): ApiError | undefined {
+  if (error instanceof ReadsFullError && error.of === 'reader')
+    return new ApiError('ERR_TOO_MANY_REQUESTS', error.message)
+  if (error instanceof ReadsFullError || error instanceof ReadTimeoutError || error instanceof ReadAbandonedError) {
+    return new ApiError('ERR_MISSION_FAILED', error.message)
+  }
+  return undefined
 }
 
 /** 503: the database does not answer; what was asked for may be tried again. */
@@ -53,7 +66,8 @@ export function unsupportedMediaType(): ApiError {
 }
 
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
-  if (error.status === 503) reply.header('retry-after', retryAfterSeconds)
+  const isTransient = error.status === 503 || error.status === 429
+  if (isTransient && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfterSeconds)
   return reply
     .code(error.status)
     .type('application/json; charset=utf-8')

@@ -19,6 +19,10 @@ export interface Query extends Partial<Statement> {
 
 /** One connection in pipeline mode: many queries under way at once, each its own transaction. */
 export interface Channel {
+  /** Resolves when the connection is open. */
+  open(): Promise<void>
+  /** The process of the database that serves the connection, while that is open. */
+  processId(): number | undefined
   query(query: Query): Promise<pg.QueryResult>
   /**
    * Runs statements as one transaction, all sent in one round trip. Only for a channel that nobody else uses meanwhile.
@@ -31,6 +35,8 @@ export interface Channel {
    * uses meanwhile. Not tried again by itself.
    */
   interact<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>
+  /** The next query opens a new connection; what is under way on this one is answered before it ends. */
+  renew(): void
   /** Cuts the connection, open or being opened, with all that is under way on it; the next query opens a new one. */
   reset(): void
   close(): Promise<void>
@@ -39,7 +45,9 @@ export interface Channel {
 /** A connection that is open or being opened. */
 interface Attempt {
   readonly client: pg.Client
-  readonly ready: Promise<void>
+  readonly ready: Promise<number>
+  /** Known once it is open. */
+  processId: number | undefined
   /** Queries and transactions that went over it. */
   uses: number
 }
@@ -69,10 +77,13 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
   const forget = (client: pg.Client) => {
     if (current?.client === client) current = undefined
   }
-  const connect = async (client: pg.Client): Promise<void> => {
+  const connect = async (client: pg.Client): Promise<number> => {
     try {
       await client.connect()
       if (setup !== undefined) await client.query(setup)
+      // Asked for, since what the protocol says at the beginning is that of a pooler, where there is one.
+      const { rows } = await client.query<{ id: number }>('select pg_backend_pid() as id')
+      return (rows[0] as { id: number }).id
     } catch (error) {
       forget(client)
       cutConnection(client)
@@ -83,8 +94,15 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
     const client = new pg.Client({ ...clientSettings(connection, name), pipeline: true } as pg.ClientConfig)
     client.on('error', () => forget(client))
     client.on('end', () => forget(client))
-    current = { client, ready: connect(client), uses: 0 }
-    return current
+    const attempt: Attempt = { client, ready: connect(client), processId: undefined, uses: 0 }
+    attempt.ready.then(
+      (id) => {
+        attempt.processId = id
+      },
+      () => {},
+    )
+    current = attempt
+    return attempt
   }
   const acquire = async (): Promise<pg.Client> => {
     const connection = current ?? open()
@@ -94,6 +112,10 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
   }
 
   return {
+    async open() {
+      await (current ?? open()).ready
+    },
+    processId: () => current?.processId,
     async query(query) {
       const client = await acquire()
       gather(client)
@@ -142,6 +164,12 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
           cutConnection(client)
         },
       })
+    },
+    renew() {
+      if (current?.processId === undefined) return
+      const { client } = current
+      forget(client)
+      client.end().catch(() => {})
     },
     reset() {
       const client = current?.client

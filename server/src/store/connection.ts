@@ -105,6 +105,16 @@ export function isConnectionFailure(error: unknown): boolean {
   )
 }
 
+/** Was the statement ended before it was done: by its time limit, or because somebody asked for it? */
+export function isCanceled(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === '57014'
+}
+
+/** Did it rely on a statement that was to be prepared before it, and was not? */
+export function isUnprepared(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === '26000'
+}
+
 /** Deadlock, serialization failure, outdated statement: the same transaction may succeed when it is run again. */
 export function isRetryable(error: unknown): boolean {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined

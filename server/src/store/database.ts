@@ -1,17 +1,12 @@
 import pg from 'pg'
 import { type Channel, createChannel } from './channel.ts'
-import {
-  type ConnectionSettings,
-  clientSettings,
-  createPool,
-  cutConnection,
-  isOutdated,
-  isRetryable,
-} from './connection.ts'
+import { type ConnectionSettings, clientSettings, cutConnection } from './connection.ts'
 import { createLookups, isLookup } from './lookups.ts'
+import { ofService, type Reader } from './reader.ts'
+import { createReads, type ReadKind, type ReadLoad, type Reads } from './reads.ts'
 import { compileFragment, type Fragment, type Statement, statement } from './statement.ts'
-import { createSuspension, type Suspension } from './suspension.ts'
-import { runTransaction } from './transaction.ts'
+import { createSuspension } from './suspension.ts'
+import { openTransactions, type PoolLoad } from './transactions.ts'
 
 /** Whatever answers queries: the database itself (each query its own transaction) or one transaction. */
 export interface Queryable {
@@ -26,8 +21,14 @@ export interface Transaction extends Queryable {
   afterCommit(action: () => void): void
 }
 
-/** PostgreSQL, as the areas see it. */
+/** PostgreSQL, as the areas see it. What is composed (`run`) is a list: it has a time limit, and waits for its turn. */
 export interface Database extends Queryable {
+  /** On whose behalf it is asked. */
+  readonly reader: Reader
+  /** The same database, asked on behalf of a reader. */
+  readAs(reader: Reader): Database
+  /** Connections of their own for another kind of reads that may take long. */
+  openReads(kind: ReadKind): Reads
   /**
    * Runs `work` in a transaction on a connection of its own; rolled back when `work` throws. Deadlocks are tried again,
    * so `work` must not have effects outside the database before it returns (see `afterCommit`).
@@ -46,74 +47,95 @@ export interface Database extends Queryable {
   suspend(): void
   /** The database answers again. */
   resume(): void
-  readonly pool: { readonly total: number; readonly idle: number; readonly waiting: number }
+  readonly pool: PoolLoad
+  readonly lists: ReadLoad
   close(): Promise<void>
 }
 
-const readers = 2
+const lookupReaders = 2
 /**
  * Fixed statements look up rows by key: one plan fits all parameters, and choosing it anew for each array of ids takes
- * longer than the look-up. Composed ones are lists, whose plans may depend on what is asked.
+ * longer than the look-up. Composed ones are lists, whose plans may depend on what is asked. None takes nearly as long as
+ * its limit, which is there so that nobody waits behind one for ever.
  */
-const lookupSettings = 'set plan_cache_mode = force_generic_plan'
-const transactionConnections = 8
-const attempts = 4
+const lookupSettings = `set plan_cache_mode = force_generic_plan; set statement_timeout = '15s'`
+const longLists = 8
+/** Most lists take a few milliseconds. */
+const quickListMs = 100
 const closePatienceMs = 2_000
 const ping = statement('select 1')
+const cancel = statement('select pg_cancel_backend($1)')
+
+export interface DatabaseOptions {
+  /** How long a list may take, in milliseconds; 0 for as long as it takes. */
+  readonly listTimeoutMs?: number
+}
 
 /** Opens the database; connections are made when they are needed. */
-export function openDatabase(connection: ConnectionSettings): Database {
+export function openDatabase(connection: ConnectionSettings, options: DatabaseOptions = {}): Database {
   const suspension = createSuspension()
   const pinger = createChannel(connection, 'parley monitor')
-  const lookups = Array.from({ length: readers }, (_, i) =>
+  const lookups = Array.from({ length: lookupReaders }, (_, i) =>
     createChannel(connection, `parley reader ${i}`, lookupSettings),
   )
-  const lists = Array.from({ length: readers }, (_, i) => createChannel(connection, `parley lists ${i}`))
-  const channels: Channel[] = [...lookups, ...lists]
-  const pool = createPool(connection, 'parley', transactionConnections)
-  /** Open connections that are no channels: those of the pool, busy and idle, and those that listen. */
-  const clients = new Set<pg.ClientBase>()
-  const track = (client: pg.ClientBase) => {
-    clients.add(client)
-    client.once('end', () => clients.delete(client))
-  }
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => {
-    client.on('error', () => {})
-    track(client)
-  })
+  const channels: Channel[] = lookups.slice()
+  const reads: Reads[] = []
+  const transactions = openTransactions(connection, suspension)
+  /** Open connections that listen. */
+  const listeners = new Set<pg.ClientBase>()
   let next = 0
 
-  const oneOf = (readers: readonly Channel[]) => {
+  const openReads = (kind: ReadKind): Reads => {
+    const opened = createReads({
+      ...kind,
+      connection,
+      // Over the connection on which nothing else ever waits.
+      cancel: async (processId) => void (await pinger.query({ ...cancel, values: [processId] })),
+    })
+    reads.push(opened)
+    return {
+      ...opened,
+      async run(query, reader) {
+        suspension.check()
+        return opened.run(query, reader)
+      },
+    }
+  }
+  const timeoutMs = options.listTimeoutMs ?? 0
+  const lists = openReads({ name: 'list', atOnce: longLists, timeoutMs, quickMs: quickListMs })
+
+  const lookup = () => {
     suspension.check()
-    return readers[next++ % readers.length] as Channel
+    return lookups[next++ % lookups.length] as Channel
   }
   const cutAll = () => {
-    for (const channel of [pinger, ...channels]) channel.reset()
-    for (const client of clients) cutConnection(client)
+    for (const connections of [pinger, transactions, ...channels, ...reads]) connections.reset()
+    for (const client of listeners) cutConnection(client)
   }
 
   const ask = async <Row>(statement: Statement, values: unknown[]) =>
-    (await oneOf(lookups).query({ ...statement, values })).rows as Row[]
+    (await lookup().query({ ...statement, values })).rows as Row[]
   const together = createLookups(ask)
 
-  return {
+  const readAs = (reader: Reader): Database => ({
+    ...database,
+    reader,
+    async run<Row>(fragment: Fragment<Row>) {
+      return (await lists.run(compileFragment(fragment), reader)).rows as Row[]
+    },
+  })
+  const database: Database = {
+    reader: ofService,
+    readAs,
+    openReads,
+    lists: lists.load,
     query<Row>(statement: Statement, values: unknown[] = []) {
       return isLookup(statement) ? together.ask<Row>(statement, values) : ask<Row>(statement, values)
     },
     async run<Row>(fragment: Fragment<Row>) {
-      return (await oneOf(lists).query(compileFragment(fragment))).rows as Row[]
+      return (await lists.run(compileFragment(fragment), ofService)).rows as Row[]
     },
-    async transaction(work) {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await attemptTransaction(await takeClient(pool, suspension), work)
-        } catch (error) {
-          if (attempt === attempts || !isRetryable(error)) throw error
-        }
-      }
-    },
+    transaction: transactions.run,
     openChannel(name, setup) {
       const channel = createChannel(connection, name, setup)
       channels.push(channel)
@@ -135,7 +157,8 @@ export function openDatabase(connection: ConnectionSettings): Database {
     },
     createClient(name) {
       const client = new pg.Client(clientSettings(connection, name))
-      track(client)
+      listeners.add(client)
+      client.once('end', () => listeners.delete(client))
       return client
     },
     async ping() {
@@ -146,49 +169,13 @@ export function openDatabase(connection: ConnectionSettings): Database {
       cutAll()
     },
     resume: () => suspension.end(),
-    pool: {
-      get total() {
-        return pool.totalCount
-      },
-      get idle() {
-        return pool.idleCount
-      },
-      get waiting() {
-        return pool.waitingCount
-      },
-    },
+    pool: transactions.pool,
     async close() {
       // A connection ends once the database has let go of it, which one that hangs does not.
       const cutting = setTimeout(cutAll, suspension.isOn ? 0 : closePatienceMs)
-      await Promise.all([pool.end(), pinger.close(), ...channels.map((channel) => channel.close())])
+      await Promise.all([pinger, transactions, ...channels, ...reads].map((connections) => connections.close()))
       clearTimeout(cutting)
     },
   }
-}
-
-/** A connection of the pool; whoever waits for one is refused when the database goes away. */
-async function takeClient(pool: pg.Pool, suspension: Suspension): Promise<pg.PoolClient> {
-  suspension.check()
-  return suspension.wait(pool.connect(), (client) => client.release())
-}
-
-/** Runs a transaction and gives the connection back. */
-async function attemptTransaction<Result>(
-  client: pg.PoolClient,
-  work: (tx: Transaction) => Promise<Result>,
-): Promise<Result> {
-  let broken: Error | undefined
-  try {
-    return await runTransaction(client, work, {
-      isPipelined: false,
-      onBroken(failure) {
-        broken = failure
-      },
-    })
-  } catch (error) {
-    if (isOutdated(error)) broken = error as Error
-    throw error
-  } finally {
-    client.release(broken)
-  }
+  return database
 }

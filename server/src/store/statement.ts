@@ -8,6 +8,7 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import { types } from './connection.ts'
 
@@ -55,23 +56,24 @@ const compiler = new Kysely<unknown>({
   },
 })
 
-/** Most texts that get a name; each takes memory on every connection. What a list with its usual filters composes fits in. */
-const maxNames = 500
-const names = new Map<string, string>()
+/**
+ * Names of composed texts, those that came last. One that is forgotten is made again from its text when that comes back, and
+ * is the same: whoever composes ever new ones takes no name from anybody. How many a connection keeps is in `reads.ts`.
+ */
+const names = new LRUCache<string, string>({ max: 500 })
 
 /**
- * The text of a composed statement with its parameters. The first texts that occur get a name, so that the database
- * parses and plans them once per connection: for a short page that takes longer than reading it.
+ * The text of a composed statement with its parameters, under a name, so that the database parses and plans it once per
+ * connection: for a short page that takes longer than reading it.
  */
-export function compileFragment(fragment: Fragment): { name?: string; text: string; values: unknown[] } {
+export function compileFragment(fragment: Fragment): { name: string; text: string; values: unknown[] } {
   const { sql: text, parameters } = fragment.compile(compiler)
-  const values = parameters as unknown[]
   let name = names.get(text)
-  if (name === undefined && names.size < maxNames) {
+  if (name === undefined) {
     name = statement(text).name
     names.set(text, name)
   }
-  return name === undefined ? { text, values } : { name, text, values }
+  return { name, text, values: parameters as unknown[] }
 }
 
 /** A fixed statement out of fragments, whose parameters are written as `$1`, `$2` (`sql.raw`). */

@@ -22,16 +22,16 @@ export interface SeenQuery {
 /** The registered routes, whose handlers ask a database that notes what it is asked, in `seen`. */
 export function watchQueries(): { routes: readonly Route[]; seen: SeenQuery[] } {
   const seen: SeenQuery[] = []
-  let watched: Context | undefined
   return {
     seen,
     routes: routes.map((route) => ({
       ...route,
       handle: (call, context) => {
-        watched ??= {
+        const { database, search } = context
+        const watched: Context = {
           ...context,
-          database: { ...context.database, ...noting(context.database, seen) },
-          search: { ...context.search, reader: () => noting(context.search.reader(), seen) },
+          database: { ...database, ...noting(database, seen) },
+          search: { ...search, reader: () => noting(search.reader(database), seen) },
         }
         return route.handle(call, watched)
       },

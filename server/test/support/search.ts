@@ -35,6 +35,8 @@ export async function entriesOf(world: World): Promise<Map<number, string>> {
  */
 export async function withoutIndex<Result>(world: World, work: () => Promise<Result>): Promise<Result> {
   return world.context.database.transaction(async (tx) => {
+    // However long the work takes on a busy machine.
+    await tx.run(sql`set local idle_in_transaction_session_timeout = 0`)
     await tx.run(sql`select pg_current_xact_id()`)
     return work()
   })

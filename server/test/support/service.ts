@@ -17,8 +17,16 @@ export function sharedService(): Promise<{ parley: Parley; url: string }> {
   return shared
 }
 
-/** Webhooks of tests are on this machine. All services on one database deliver for each other, so all must be allowed to. */
-export const testSettings = { LOG_LEVEL: 'silent', WEBHOOK_ALLOW_PRIVATE: 'true' }
+/**
+ * Webhooks of tests are on this machine. All services on one database deliver for each other, so all must be allowed to. And
+ * a list may take long where the machine is busy.
+ */
+export const testSettings = {
+  LOG_LEVEL: 'silent',
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+  LIST_TIMEOUT_SECONDS: '120',
+  SEARCH_TIMEOUT_SECONDS: '120',
+}
 
 /** A database that does not answer at once is not away: the machine may be busy. Tests that take it away say less. */
 export const databasePatienceMs = 60_000

@@ -65,7 +65,7 @@ export async function listMessages(
   const source = narrowSource(request.source, query)
   // Of blanks alone nothing is left to look for, as of an empty parameter.
   const text = foldText(query.searchKey ?? '')
-  const on = text === '' ? database : search.reader()
+  const on = text === '' ? database : search.reader(database)
   const sought = text === '' ? undefined : await seekMessages(on, source, text)
   const marked = sought === undefined ? await findMarked(on, source, query, viewer) : undefined
   const select = async (): Promise<Selection> => {

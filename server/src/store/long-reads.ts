@@ -1,0 +1,77 @@
+import type pg from 'pg'
+import { type Channel, createChannel, type Query } from './channel.ts'
+import { isCanceled } from './connection.ts'
+import { boundPrepared } from './prepared.ts'
+import { ReadAbandonedError, type Reader, ReadTimeoutError } from './reader.ts'
+import type { ReadsOptions } from './reads.ts'
+import { createTurns, type Turns } from './turns.ts'
+
+/** Each on a connection that runs nothing else meanwhile: so one can be ended without harm to another. */
+export interface LongReads {
+  run(query: Query, reader: Reader): Promise<pg.QueryResult>
+  readonly turns: Turns
+  readonly channels: readonly Channel[]
+}
+
+const atOncePerUser = 2
+/** Connections that one app leaves to the others. */
+const reserved = 2
+const cancelAgainMs = 200
+
+export function openLongReads({ connection, name, atOnce, timeoutMs, setup, cancel }: ReadsOptions): LongReads {
+  const limits = {
+    atOnce,
+    atOncePerApp: Math.max(1, atOnce - reserved),
+    atOncePerKey: Math.max(1, Math.floor(atOnce / 2)),
+    atOncePerUser: Math.min(atOncePerUser, atOnce),
+    ...{ waitingPerReader: 100, waitingPerApp: 500, waiting: 2000 },
+  }
+  const turns = createTurns(name, limits, timeoutMs)
+  const limited = `set statement_timeout = ${timeoutMs}${setup === undefined ? '' : `; ${setup}`}`
+  const channels = Array.from({ length: atOnce }, (_, i) => createChannel(connection, `parley ${name} ${i}`, limited))
+  /** The last one that was used comes first, so that no more are open than are needed. */
+  const free = channels.map(boundPrepared).reverse()
+
+  const ask = async (channel: Channel, query: Query, { signal }: Reader) => {
+    await channel.open()
+    if (signal?.aborted === true) throw new ReadAbandonedError()
+    let cancelling: Promise<void> | undefined
+    let again: NodeJS.Timeout | undefined
+    const cancelIt = () => {
+      const processId = channel.processId()
+      // Where it cannot be ended, it ends with its time.
+      if (processId !== undefined) cancelling = cancel(processId).catch(() => {})
+    }
+    const stop = () => {
+      cancelIt()
+      // The database may have heard of it before it had read the query.
+      again = setInterval(cancelIt, cancelAgainMs).unref()
+    }
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      return await channel.query(query)
+    } catch (error) {
+      if (!isCanceled(error)) throw error
+      throw again === undefined ? new ReadTimeoutError(name, timeoutMs) : new ReadAbandonedError()
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      clearInterval(again)
+      // It may be on its way still, and must not meet the next one.
+      await cancelling
+    }
+  }
+
+  return {
+    run: (query, reader) =>
+      turns.run(reader, async () => {
+        const channel = free.pop() as Channel
+        try {
+          return await ask(channel, query, reader)
+        } finally {
+          free.push(channel)
+        }
+      }),
+    turns,
+    channels,
+  }
+}

@@ -1,0 +1,39 @@
+/** On whose behalf something is read. Lists are taken in turn: between apps, and within an app between its users. */
+export interface Reader {
+  readonly appId: number
+  /** The acting user; absent where the app itself reads, by an API key. */
+  readonly uid: string | undefined
+  /** Aborted once nobody waits for the answer any more. */
+  readonly signal?: AbortSignal
+}
+
+/** What the service reads for itself, for no request. */
+export const ofService: Reader = { appId: 0, uid: undefined }
+
+/** What would be read took longer than it may. */
+export class ReadTimeoutError extends Error {
+  constructor(what: string, limitMs: number) {
+    super(`This ${what} took longer than ${limitMs / 1000} s. Ask for less, or try again.`)
+    this.name = 'ReadTimeoutError'
+  }
+}
+
+/** Too much waits already. */
+export class ReadsFullError extends Error {
+  /** Whose lists fill the queue: those of one user (or of an API key), or those of all together. */
+  readonly of: 'reader' | 'all'
+
+  constructor(of: 'reader' | 'all') {
+    super(of === 'reader' ? 'Too many of your lists wait already.' : 'Too many lists wait already.')
+    this.name = 'ReadsFullError'
+    this.of = of
+  }
+}
+
+/** Whoever asked has gone; nobody hears of this. */
+export class ReadAbandonedError extends Error {
+  constructor() {
+    super('nobody waits for the answer any more')
+    this.name = 'ReadAbandonedError'
+  }
+}
