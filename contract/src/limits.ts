@@ -122,13 +122,18 @@ export const limits = {
 
   /** Bytes of a request body; beyond it 413 `ERR_BAD_REQUEST`. */
   bodyBytes: {
-    /** JSON, except in data import. */
-    json: MB,
+    /** JSON, where nothing larger is meant. */
+    json: 128 * KB,
+    /** JSON of a role, whose metadata have no limit of their own. */
+    role: MB,
     /** JSON of a data import. */
     import: 16 * MB,
     /** A message with its files. */
     upload: 100 * MB,
   },
+
+  /** Members and items of all objects and lists in a JSON body, but in data import; beyond it 413 `ERR_BAD_REQUEST`. */
+  bodyMembers: 10_000,
 
   /** Requests per minute; beyond it 429 `ERR_TOO_MANY_REQUESTS`. Settings can change them. */
   requestsPerMinute: {

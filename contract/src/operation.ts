@@ -80,7 +80,7 @@ export interface Operation<
   readonly userRateLimit?: UserRateLimit
   /** Also accepts `multipart/form-data`: the body as fields, with files of up to 100 MB. */
   readonly takesFiles?: boolean
-  /** Largest accepted body in bytes; 1 MB by default. */
+  /** Largest accepted body in bytes; `limits.bodyBytes.json` by default. */
   readonly bodyLimit?: number
 }
 

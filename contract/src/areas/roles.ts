@@ -55,6 +55,7 @@ export const createRole = defineOperation({
   params: NoParams,
   query: NoQuery,
   body: Type.Object({ role: IdIn, name: NameIn, ...details }),
+  bodyLimit: limits.bodyBytes.role,
   answer: enveloped(Role),
   errors: ['ERR_ROLE_ALREADY_EXISTS'],
 })
@@ -98,6 +99,7 @@ export const updateRole = defineOperation({
     ...details,
     unset: Type.Optional(Type.Array(oneOf('settings', 'description', 'metadata'), { maxItems: 3 })),
   }),
+  bodyLimit: limits.bodyBytes.role,
   answer: enveloped(Role),
   errors: ['ERR_ROLE_NOT_FOUND'],
 })

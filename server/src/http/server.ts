@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import cors from '@fastify/cors'
-import { ApiError, badRequest } from '@parley/contract'
+import { ApiError, badRequest, limits } from '@parley/contract'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Route } from '../call.ts'
 import type { Config } from '../config/index.ts'
@@ -33,7 +33,6 @@ export interface TlsMaterial {
   readonly key: string | Buffer
 }
 
-const defaultBodyLimit = 1024 * 1024
 /** Longer than the idle timeout of usual load balancers, so that they close first. */
 const keepAliveTimeoutMs = 75_000
 /** For a whole request, so that an import of 16 MB also comes in over a slow line; headers have a minute (Node's default). */
@@ -57,7 +56,7 @@ export async function buildHttpServer(
     logger: false,
     trustProxy: config.trustProxy === true || config.trustProxy === false ? config.trustProxy : [...config.trustProxy],
     genReqId: newRequestId,
-    bodyLimit: defaultBodyLimit,
+    bodyLimit: limits.bodyBytes.json,
     keepAliveTimeout: keepAliveTimeoutMs,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
@@ -75,7 +74,9 @@ export async function buildHttpServer(
   } as object) as unknown as FastifyInstance
 
   // Before anything is registered, or the routes of plugins answer in Fastify's own shape.
-  app.setErrorHandler((error, request, reply) => sendError(reply, toApiError(error, log, request.id)))
+  app.setErrorHandler((error, request, reply) =>
+    sendError(reply, toApiError(error, log, request.id, request.routeOptions.bodyLimit)),
+  )
   app.setNotFoundHandler((request, reply) => sendError(reply, apiNotFound(request)))
   passOverExpectations(app.server)
   readJsonBodies(app)

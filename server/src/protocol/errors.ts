@@ -7,10 +7,13 @@ import { ReadAbandonedError, ReadsFullError, ReadTimeoutError } from '../store/r
 /** Seconds after which a client may try again when the database is away, or has too much to do. */
 const retryAfterSeconds = 2
 
-/** Turns whatever was thrown into the refusal that the client gets. Faults of ours are logged, never shown. */
-export function toApiError(error: unknown, log: Log, requestId: string): ApiError {
+/**
+ * Turns whatever was thrown into the refusal that the client gets. Faults of ours are logged, never shown.
+ * @param bodyLimit bytes that the request's body may have
+ */
+export function toApiError(error: unknown, log: Log, requestId: string, bodyLimit?: number): ApiError {
   if (error instanceof ApiError) return error
-  if (isRefusalOfFramework(error)) return ofFramework(error)
+  if (isRefusalOfFramework(error)) return ofFramework(error, bodyLimit)
   const refusedRead = ofRead(error)
   if (refusedRead !== undefined) return refusedRead
   if (isConnectionFailure(error) || isRetryable(error)) {
@@ -49,15 +52,20 @@ function isRefusalOfFramework(error: unknown): error is FrameworkError {
   return status !== undefined && status >= 400 && status < 500
 }
 
-function ofFramework(error: FrameworkError): ApiError {
+function ofFramework(error: FrameworkError, bodyLimit: number | undefined): ApiError {
   switch (error.statusCode) {
     case 413:
-      return new ApiError('ERR_BAD_REQUEST', 'The body is too large.', [{ path: 'body', message: 'is too large' }], 413)
+      return bodyTooLarge(`has more than the ${bodyLimit} bytes that are taken here`)
     case 415:
       return unsupportedMediaType()
     default:
       return badRequest([{ path: 'body', message: `cannot be read: ${error.message}` }])
   }
+}
+
+/** 413. @param message what is too large about it */
+export function bodyTooLarge(message: string): ApiError {
+  return new ApiError('ERR_BAD_REQUEST', `The body ${message}.`, [{ path: 'body', message }], 413)
 }
 
 export function unsupportedMediaType(): ApiError {

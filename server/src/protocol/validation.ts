@@ -1,5 +1,6 @@
-import { badRequest, type ErrorDetail } from '@parley/contract'
+import { badRequest, type ErrorDetail, limits } from '@parley/contract'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { bodyTooLarge } from './errors.ts'
 
 /**
  * One strict validator for every part of a request: nothing is coerced, since operator objects and numbers where a
@@ -79,24 +80,38 @@ const maxDepth = 32
  * the prototype of an object (400); makes the rest storable by replacing broken surrogates. Changes the value in place.
  * @param path where the value stands in the request: `body`, `query`
  */
-export function sanitize(value: unknown, path: string, depth = 0): unknown {
+export function sanitize(value: unknown, path: string): unknown {
+  return sanitizeWithin(value, path, 0, { members: limits.bodyMembers })
+}
+
+/** @param left how much more there may be */
+function sanitizeWithin(value: unknown, path: string, depth: number, left: { members: number }): unknown {
   if (typeof value === 'string') return sanitizeText(value, path)
   if (typeof value !== 'object' || value === null) return value
   if (depth >= maxDepth) throw badRequest([{ path, message: `is nested deeper than ${maxDepth} levels` }])
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) value[i] = sanitize(value[i], `${path}/${i}`, depth + 1)
+    countMembers(left, value.length)
+    for (let i = 0; i < value.length; i++) value[i] = sanitizeWithin(value[i], `${path}/${i}`, depth + 1, left)
     return value
   }
   const object = value as Record<string, unknown>
-  for (const key of Object.keys(object)) {
+  const keys = Object.keys(object)
+  countMembers(left, keys.length)
+  for (const key of keys) {
     const clean = sanitizeText(key, path)
     if (reachesForPrototype(clean, object[key]))
       throw badRequest([{ path: `${path}/${clean}`, message: 'is not allowed' }])
-    const member = sanitize(object[key], `${path}/${clean}`, depth + 1)
+    const member = sanitizeWithin(object[key], `${path}/${clean}`, depth + 1, left)
     if (clean !== key) delete object[key]
     object[clean] = member
   }
   return value
+}
+
+/** What is walked member by member must not keep everybody else waiting. */
+function countMembers(left: { members: number }, count: number): void {
+  left.members -= count
+  if (left.members < 0) throw bodyTooLarge(`has more than ${limits.bodyMembers} members and items`)
 }
 
 /**
