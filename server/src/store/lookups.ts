@@ -84,7 +84,8 @@ async function answer(
     if (only !== undefined && waiting.length === 1) return only.resolve(rows)
     const found = new Map(rows.map((row) => [keyOf(asked.keyOf(row as never)), row]))
     for (const { keys, resolve } of waiting) {
-      resolve(keys.flatMap((key) => found.get(key) ?? []))
+      // Not by `flatMap`: rows may be lists themselves.
+      resolve(keys.map((key) => found.get(key)).filter((row) => row !== undefined))
     }
   } catch (error) {
     for (const { reject } of waiting) reject(error)

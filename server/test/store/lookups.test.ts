@@ -49,6 +49,13 @@ describe('What is looked up at the same moment', () => {
     expect(asked.length).toBe(3)
   })
 
+  it('may have rows that are lists of their columns', async () => {
+    const inOrder = lookup<readonly [string]>(statement('select name from unnest($2)'), ([name]) => [name])
+    const { ask } = createLookups(async (_, values) => (values[1] as string[]).map((name) => [name]))
+    const answers = await Promise.all([ask(inOrder, [1, ['ann']]), ask(inOrder, [1, ['ben', 'ann']])])
+    expect(answers).toEqual([[['ann']], [['ben'], ['ann']]])
+  })
+
   it('fails for everybody who asked with it, and for nobody else', async () => {
     const { find } = open()
     const settled = await Promise.allSettled([find(1, [1, 'broken']), find(1, [1, 'ann']), find(2, [1, 'ann'])])

@@ -1,4 +1,5 @@
 import {
+  type AnswerOf,
   type Conversation,
   deleteConversation,
   getConversation,
@@ -22,7 +23,7 @@ import {
   updateGroupConversation,
   updateUserConversation,
 } from '@parley/contract'
-import { serve } from '../../call.ts'
+import { Serialized, serve } from '../../call.ts'
 import { findGroupConversation, findUserConversation } from '../../chat/conversations/find.ts'
 import {
   type ParticipantState,
@@ -36,8 +37,9 @@ import {
   requireNamed,
   requireUserConversation,
 } from '../../chat/conversations/require.ts'
-import { showConversations } from '../../chat/conversations/show.ts'
+import { showConversations, writeConversations } from '../../chat/conversations/show.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
+import { type JsonText, toJson } from '../../chat/json.ts'
 import { conversationId } from '../../chat/naming.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { readConditions } from '../../chat/sight/sight.ts'
@@ -49,6 +51,8 @@ import { selectConversations } from './list.ts'
 import { markReceived, markUnreadFrom, type ParticipantOf } from './marks.ts'
 import { findPinned, pinConversation, readAppPins, readPins, replaceAppPins, unpinConversation } from './pins.ts'
 import { deleteForAll, resetConversation, setTags } from './reset.ts'
+
+type ConversationPage = AnswerOf<typeof listConversations>
 
 export const operations = [
   serve(listConversations, async ({ app, actor, policy, query }, { database, log }) => {
@@ -62,12 +66,13 @@ export const operations = [
       query.withBlockedInfo === true && actor !== undefined
         ? await readBlockInfo(database, app.appId, actor.uid, peers)
         : undefined
-    const data = await showConversations(database, app.appId, states, {
+    const written = await writeConversations(database, app.appId, states, {
       ...query,
       ...(blockInfo && { blockInfo }),
-      viewer,
+      ...{ viewer, actor },
     })
-    return { data, meta: pageMeta(page, total, data.length) }
+    const meta = toJson(pageMeta(page, total, written.length))
+    return new Serialized(`{"data":[${written.join(',')}],"meta":${meta}}` as JsonText<ConversationPage>)
   }),
 
   serve(getConversation, async ({ app, actor, policy, params }, { database }) => {

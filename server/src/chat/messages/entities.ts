@@ -1,5 +1,6 @@
 import type { Queryable } from '../../store/database.ts'
 import { type GroupRow, readGroups, showGroupOrDeleted } from '../groups/rows.ts'
+import { type JsonText, toJson } from '../json.ts'
 import { conversationId } from '../naming.ts'
 import { readUsers, showUserOrDeleted, type UserRow } from '../users/rows.ts'
 import type { DraftView } from './render.ts'
@@ -39,15 +40,27 @@ export function between(ends: Ends, sender: object, receiver: object): Between {
 /** For many messages: made once for each sender and receiver, so that one who writes them out can do that once too. */
 export function createBetween(entities: Entities): (ends: Ends) => Between {
   const made = new Map<string, Between>()
-  return (ends) => {
-    const key = `${ends.kind} ${ends.sender} ${ends.receiver}`
-    const known = made.get(key)
-    if (known !== undefined) return known
-    const receiver = ends.kind === 1 ? entities.user(ends.receiver) : entities.group(ends.receiver)
-    const fresh = between(ends, entities.user(ends.sender), receiver)
-    made.set(key, fresh)
-    return fresh
-  }
+  return (ends) => once(made, keyOf(ends), () => between(ends, entities.user(ends.sender), receiverOf(ends, entities)))
+}
+
+/** The entities of `between`, out of the two entities written out. */
+function writeEntities(ends: Ends, sender: JsonText, receiver: JsonText): JsonText {
+  const shown =
+    ends.kind === 1
+      ? `{"entity":${receiver.slice(0, -1)},"conversationId":${toJson(conversationOf(ends))}},"entityType":"user"}`
+      : `{"entity":${receiver},"entityType":"group"}`
+  return `{"sender":{"entity":${sender},"entityType":"user"},"receiver":${shown}}` as JsonText
+}
+
+/** For many messages: each user and group is written out once. */
+export function createEntitiesWriter(entities: Entities): (ends: Ends) => JsonText {
+  const entityTexts = new Map<object, JsonText>()
+  const made = new Map<string, JsonText>()
+  const write = (entity: object) => once(entityTexts, entity, () => toJson(entity))
+  return (ends) =>
+    once(made, keyOf(ends), () =>
+      writeEntities(ends, write(entities.user(ends.sender)), write(receiverOf(ends, entities))),
+    )
 }
 
 /** For a message that carries its entities in its `data`. */
@@ -105,8 +118,25 @@ export async function readEntities(
 
 /** Senders and receivers out of what was read. */
 export function entitiesOf(users: ReadonlyMap<string, UserRow>, groups: ReadonlyMap<string, GroupRow>): Entities {
+  const [shownUsers, shownGroups] = [new Map<string, object>(), new Map<string, object>()]
   return {
-    user: (uid) => showUserOrDeleted(uid, users.get(uid)),
-    group: (guid) => showGroupOrDeleted(guid, groups.get(guid)),
+    user: (uid) => once(shownUsers, uid, () => showUserOrDeleted(uid, users.get(uid))),
+    group: (guid) => once(shownGroups, guid, () => showGroupOrDeleted(guid, groups.get(guid))),
   }
+}
+
+function keyOf({ kind, sender, receiver }: Ends): string {
+  return `${kind} ${sender} ${receiver}`
+}
+
+function receiverOf({ kind, receiver }: Ends, entities: Entities): object {
+  return kind === 1 ? entities.user(receiver) : entities.group(receiver)
+}
+
+function once<Key, Value>(made: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = made.get(key)
+  if (known !== undefined) return known
+  const fresh = make()
+  made.set(key, fresh)
+  return fresh
 }

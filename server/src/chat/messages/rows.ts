@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../store/database.ts'
-import { type Fragment, statement } from '../../store/statement.ts'
+import { type Fragment, jsonAsText, statement } from '../../store/statement.ts'
 import { everyMember } from '../conversations/receipt-steps.ts'
 import type { JsonText } from '../json.ts'
 
@@ -43,12 +43,75 @@ export type MessageRow = StoredMessage<unknown>
  * A message was delivered and read at the time of the first step of the staircase at or above it: that of its receiver,
  * or of the whole group. Explicit times of an import win.
  */
-const columnsWith = (
-  data: string,
-) => `m.id, m.conversation, m.sender, m.kind, m.receiver, m.category, m.type, ${data}, m.parent_id as "parentId",
+const receiptTimes = `coalesce(m.delivered_at, least(d.at, r.at), m.read_at) as "deliveredAt", coalesce(m.read_at, r.at) as "readAt"`
+
+const columnsWith = (data: string, receipts = receiptTimes) =>
+  `m.id, m.conversation, m.sender, m.kind, m.receiver, m.category, m.type, ${data}, m.parent_id as "parentId",
   m.quoted_id as "quotedId", m.subject_id as "subjectId", m.muid, m.tags, m.traits, m.mentioned, m.sent_at as "sentAt", m.updated_at as "updatedAt",
-  coalesce(m.delivered_at, least(d.at, r.at), m.read_at) as "deliveredAt", coalesce(m.read_at, r.at) as "readAt",
+  ${receipts},
   m.edited_at as "editedAt", m.edited_by as "editedBy", m.deleted_at as "deletedAt", m.deleted_by as "deletedBy"`
+
+/** The same without receipts: with the times that a message has of its own. */
+export const ownColumns = columnsWith('m.data', 'm.delivered_at, m.read_at')
+
+/** A row of these columns as `jsonAsText` gives it. */
+export type ListedRow = readonly [
+  id: number,
+  conversation: number,
+  sender: string,
+  kind: 1 | 2,
+  receiver: string,
+  category: string,
+  type: string,
+  data: JsonText,
+  parentId: number | null,
+  quotedId: number | null,
+  subjectId: number | null,
+  muid: string | null,
+  tags: string[] | null,
+  traits: number,
+  mentioned: string[] | null,
+  sentAt: number,
+  updatedAt: number,
+  deliveredAt: number | null,
+  readAt: number | null,
+  editedAt: number | null,
+  editedBy: string | null,
+  deletedAt: number | null,
+  deletedBy: string | null,
+]
+
+/** How many columns a `ListedRow` has; what a statement adds stands behind them. */
+export const listedColumns = 23
+
+export function storedOf(row: ListedRow | readonly [...ListedRow, ...unknown[]]): StoredMessage<JsonText> {
+  return {
+    id: row[0],
+    conversation: row[1],
+    sender: row[2],
+    kind: row[3],
+    receiver: row[4],
+    category: row[5],
+    type: row[6],
+    data: row[7],
+    parentId: row[8],
+    quotedId: row[9],
+    subjectId: row[10],
+    muid: row[11],
+    tags: row[12],
+    traits: row[13],
+    mentioned: row[14],
+    sentAt: row[15],
+    updatedAt: row[16],
+    deliveredAt: row[17],
+    readAt: row[18],
+    editedAt: row[19],
+    editedBy: row[20],
+    deletedAt: row[21],
+    deletedBy: row[22],
+  }
+}
+
 const columns = columnsWith('m.data')
 
 const receiptJoins = [1, 2]
@@ -95,6 +158,20 @@ export async function readMessages(
   if (wanted.length === 0) return new Map()
   const rows = await on.query<StoredMessage>(selectByIds, [appId, wanted])
   return new Map(rows.map((row) => [row.id, row]))
+}
+
+const selectTextsByIds = jsonAsText(selectByIds)
+
+/** As `readMessages`, of messages that are written out again: what was sent stays as it is stored. */
+export async function readMessageTexts(
+  on: Queryable,
+  appId: number,
+  ids: Iterable<number>,
+): Promise<Map<number, StoredMessage<JsonText>>> {
+  const wanted = [...new Set(ids)]
+  if (wanted.length === 0) return new Map()
+  const rows = await on.query<ListedRow>(selectTextsByIds, [appId, wanted])
+  return new Map(rows.map((row) => [row[0], storedOf(row)]))
 }
 
 /** In two halves, since live and imported messages have an index of their own each. */

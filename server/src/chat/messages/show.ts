@@ -8,6 +8,7 @@ import {
   aboutMessage,
   type Between,
   createBetween,
+  createEntitiesWriter,
   type Entities,
   type KnownEntities,
   ownEntities,
@@ -45,7 +46,7 @@ export async function showMessages(
   rows: readonly StoredMessage[],
   options: ShowOptions = {},
 ): Promise<Message[]> {
-  const partsOf = await readParts(on, appId, rows, options)
+  const { partsOf } = await readParts(on, appId, rows, options)
   return rows.map((row) => {
     const { between, ...parts } = partsOf(row)
     return renderMessage(row, between, parts)
@@ -59,16 +60,13 @@ export async function writeMessages(
   rows: ReadonlyArray<StoredMessage<JsonText>>,
   options: ShowOptions = {},
 ): Promise<JsonText<Message>[]> {
-  const partsOf = await readParts(on, appId, rows, options)
-  const written = new Map<object, JsonText>()
-  const write = (entities: object): JsonText => {
-    const text = written.get(entities) ?? toJson(entities)
-    written.set(entities, text)
-    return text
-  }
+  const { partsOf, entities } = await readParts(on, appId, rows, options)
+  const writeBetween = createEntitiesWriter(entities)
   return rows.map((row) => {
     const { between, ...parts } = partsOf(row)
-    return writeMessage(row, between, between.entities === null ? undefined : write(between.entities), parts)
+    const isPlain = row.subjectId === null && between.entities !== null
+    const written = isPlain ? writeBetween(row) : between.entities === null ? undefined : toJson(between.entities)
+    return writeMessage(row, between, written, parts)
   })
 }
 
@@ -82,7 +80,7 @@ async function readParts(
   appId: number,
   rows: readonly MessageRow[],
   options: ShowOptions,
-): Promise<(row: MessageRow) => Parts> {
+): Promise<{ partsOf: (row: MessageRow) => Parts; entities: Entities }> {
   const inside = await readInside(on, appId, rows, options)
   const [entities, additions, mentionsInside] = await Promise.all([
     readEntities(on, appId, [...rows, ...inside.values()], options.known),
@@ -96,12 +94,13 @@ async function readParts(
     const subject = showInside(inside.get(subjectId), { withTags: true })
     return aboutMessage(row, entities, subject ?? { id: String(subjectId) })
   }
-  return (row) => ({
+  const partsOf = (row: MessageRow): Parts => ({
     between: row.subjectId === null ? around(row) : about(row, row.subjectId),
     withTags: options.withTags,
     additions: additions.get(row.id),
     quotedMessage: quotedOf(row, options).map((id) => showInside(inside.get(id), options))[0],
   })
+  return { partsOf, entities }
 }
 
 /** A message as it is shown inside another one that quotes it: without what hangs on it, but for its mentions. */

@@ -1,7 +1,7 @@
 import type { User } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { lookup } from '../../store/lookups.ts'
-import { statement } from '../../store/statement.ts'
+import { inOrder, statement } from '../../store/statement.ts'
 import { shownUid } from '../naming.ts'
 
 /** A user as the database keeps him. */
@@ -27,21 +27,58 @@ export const userColumns = `u.uid, u.name, u.avatar, u.link, u.role, u.status_me
   u.created_at as "createdAt", u.updated_at as "updatedAt", u.online, u.last_active_at as "lastActiveAt",
   u.deactivated_at as "deactivatedAt"`
 
-const selectUsers = lookup<UserRow>(
-  statement(`
+/** The same as a list, in the order of `userColumns`. */
+type UserColumns = readonly [
+  uid: string,
+  name: string,
+  avatar: string | null,
+  link: string | null,
+  role: string,
+  statusMessage: string | null,
+  metadata: Record<string, unknown> | null,
+  tags: string[],
+  createdAt: number,
+  updatedAt: number | null,
+  online: boolean,
+  lastActiveAt: number | null,
+  deactivatedAt: number | null,
+]
+
+const selectUsers = lookup<UserColumns>(
+  inOrder(
+    statement(`
   select ${userColumns}
   from users u
   where u.app_id = $1
   and u.uid = any($2::text[])`),
-  ({ uid }) => [uid],
+  ),
+  ([uid]) => [uid],
 )
+
+function userOf(row: UserColumns): UserRow {
+  return {
+    uid: row[0],
+    name: row[1],
+    avatar: row[2],
+    link: row[3],
+    role: row[4],
+    statusMessage: row[5],
+    metadata: row[6],
+    tags: row[7],
+    createdAt: row[8],
+    updatedAt: row[9],
+    online: row[10],
+    lastActiveAt: row[11],
+    deactivatedAt: row[12],
+  }
+}
 
 /** Reads users by uid, deactivated ones too; unknown uids are missing from the map. */
 export async function readUsers(on: Queryable, appId: number, uids: Iterable<string>): Promise<Map<string, UserRow>> {
   const wanted = [...new Set(uids)]
   if (wanted.length === 0) return new Map()
-  const rows = await on.query<UserRow>(selectUsers, [appId, wanted])
-  return new Map(rows.map((row) => [row.uid, row]))
+  const rows = await on.query<UserColumns>(selectUsers, [appId, wanted])
+  return new Map(rows.map((row) => [row[0], userOf(row)]))
 }
 
 /** Reads one user, deactivated or not. */

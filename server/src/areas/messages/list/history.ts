@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
+import { everyMember } from '../../../chat/conversations/receipt-steps.ts'
 import type { JsonText } from '../../../chat/json.ts'
 import { receiptsOf, stepsOfPage } from '../../../chat/messages/receipts.ts'
-import type { StoredMessage } from '../../../chat/messages/rows.ts'
+import { type ListedRow, listedColumns, ownColumns, type StoredMessage, storedOf } from '../../../chat/messages/rows.ts'
 import { notClearedSql, takesPartSql } from '../../../chat/sight/participation.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { fixedStatement, type JsonStatement, jsonAsText } from '../../../store/statement.ts'
@@ -28,29 +29,8 @@ export interface HistoryPage {
   readonly hasBehind: boolean
 }
 
-/** `selectPage` gives its columns in this order. */
 type Row = readonly [
-  id: number,
-  sender: string,
-  receiver: string,
-  category: string,
-  type: string,
-  data: JsonText,
-  parentId: number | null,
-  quotedId: number | null,
-  subjectId: number | null,
-  muid: string | null,
-  tags: string[] | null,
-  traits: number,
-  mentioned: string[] | null,
-  sentAt: number,
-  updatedAt: number,
-  deliveredAt: number | null,
-  readAt: number | null,
-  editedAt: number | null,
-  editedBy: string | null,
-  deletedAt: number | null,
-  deletedBy: string | null,
+  ...ListedRow,
   /** With one of the rows only. */
   steps: string | null,
   hasBehind: boolean | null,
@@ -111,9 +91,7 @@ function selectPage(affix: Affix, hasCursor: boolean): JsonStatement {
       limit ${$.limit}
     ) m
   )
-  select m.id, m.sender, m.receiver, m.category, m.type, m.data, m.parent_id, m.quoted_id, m.subject_id, m.muid, m.tags,
-    m.traits, m.mentioned, m.sent_at, m.updated_at, m.delivered_at, m.read_at, m.edited_at, m.edited_by, m.deleted_at,
-    m.deleted_by,
+  select ${sql.raw(ownColumns)},
     case when row_number() over () = 1 then ${sql.raw(stepsOfPage('page', '$1', '$3', $.receivers))} end,
     ${hasCursor ? sql`case when row_number() over () = 1 then ${hasBehind} end` : sql`null::boolean`}
   from page m`),
@@ -133,45 +111,20 @@ export async function readHistoryPage(
   { key, kind, first, second }: HistoryOf,
   { affix, cursor, limit }: Paging,
 ): Promise<HistoryPage> {
-  const receivers = kind === 1 ? [first, second] : ['']
+  const receivers = kind === 1 ? [first, second] : [everyMember]
   const values = [appId, viewer, key, receivers, limit + 1]
   const rows = await (cursor === undefined
     ? on.query<Row>(selects[affix].fromEnd, values)
     : on.query<Row>(selects[affix].fromCursor, [...values, cursor.at, cursor.id]))
-  const facts = rows.find((row) => row[22] !== null || row[21] !== null)
-  const receiptsFor = receiptsOf(facts?.[21] ?? null, receivers)
+  const [steps, hasBehind] = rows.map(factsOf).find((facts) => facts.some((fact) => fact !== null)) ?? [null, null]
+  const receiptsFor = receiptsOf(steps, receivers)
   const found = rows.map((row) => {
-    const message = messageOf(row, key, kind)
-    return Object.assign(message, receiptsFor(message))
+    const message = storedOf(row)
+    return { ...message, ...receiptsFor(message) }
   })
-  return { found: found.sort((a, b) => a.sentAt - b.sentAt || a.id - b.id), hasBehind: facts?.[22] === true }
+  return { found: found.sort((a, b) => a.sentAt - b.sentAt || a.id - b.id), hasBehind: hasBehind === true }
 }
 
-function messageOf(row: Row, conversation: number, kind: 1 | 2): StoredMessage<JsonText> {
-  const [id, sender, receiver, category, type, data, parentId, quotedId, subjectId, muid, tags, traits, mentioned] = row
-  return {
-    id,
-    conversation,
-    sender,
-    kind,
-    receiver,
-    category,
-    type,
-    data,
-    parentId,
-    quotedId,
-    muid,
-    tags,
-    traits,
-    mentioned,
-    subjectId,
-    sentAt: row[13],
-    updatedAt: row[14],
-    deliveredAt: row[15],
-    readAt: row[16],
-    editedAt: row[17],
-    editedBy: row[18],
-    deletedAt: row[19],
-    deletedBy: row[20],
-  }
+function factsOf(row: Row): readonly [steps: string | null, hasBehind: boolean | null] {
+  return [row[listedColumns], row[listedColumns + 1] as boolean | null]
 }
