@@ -12,6 +12,7 @@ import { createOutbound } from './delivery/outbound/index.ts'
 import { createWebhookDelivery, dropLeases } from './delivery/webhooks/index.ts'
 import { createEvents } from './events/index.ts'
 import { createRemoteBus } from './events/remote-bus.ts'
+import { buildMetricsServer } from './http/probes.ts'
 import { createRateLimiter } from './http/rate-limits.ts'
 import { buildHttpServer, type TlsMaterial } from './http/server.ts'
 import { createJobRunner } from './jobs/runner.ts'
@@ -33,6 +34,8 @@ import { tables } from './tables.ts'
 export interface Parley {
   readonly context: Context
   readonly http: FastifyInstance
+  /** Serves the metrics, where they have a port of their own. */
+  readonly metricsHttp: FastifyInstance | undefined
   readonly sockets: Sockets
   /** Stops accepting, finishes what runs, flushes batches, closes the database connections. */
   close(): Promise<void>
@@ -119,6 +122,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   events.start()
   const sockets = createSockets(context)
   const http = await buildHttpServer(context, options.routes ?? routes, options.tls)
+  const metricsHttp = buildMetricsServer(context)
   sockets.attach(http)
   // While sockets are told to connect again, requests are still answered; the server would wait for ever on open ones.
   http.addHook('preClose', () => sockets.drain())
@@ -135,8 +139,10 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   return {
     context,
     http,
+    metricsHttp,
     sockets,
     async close() {
+      await metricsHttp?.close()
       await http.close()
       await messages.drain()
       await groupMarks.drain()

@@ -17,6 +17,7 @@ describe('the configuration', () => {
     expect(readConfig({})).toEqual({
       host: '127.0.0.1',
       port: 8080,
+      metricsPort: undefined,
       databaseUrl: undefined,
       dataDir: undefined,
       appId: 'parley',
@@ -75,6 +76,14 @@ describe('the configuration', () => {
     // Such a URL holds a password.
     expect(problemsOf({ REDIS_URL: 'http://:secret@cache' }).join()).not.toContain('secret')
     expect(problemsOf({ REDIS_URL: url, REDIS_PREFIX: 'a b' })).toEqual([expect.stringContaining('REDIS_PREFIX')])
+  })
+
+  it('has another port for the metrics', () => {
+    expect(readConfig({ METRICS_PORT: '9100' }).metricsPort).toBe(9100)
+    for (const wrong of ['0', '99999', 'other']) {
+      expect(problemsOf({ METRICS_PORT: wrong })).toEqual([expect.stringContaining('METRICS_PORT must be')])
+    }
+    expect(problemsOf({ METRICS_PORT: '8080' })).toEqual(['METRICS_PORT must differ from PORT'])
   })
 
   it('names what is wrong with the defaults of apps', () => {

@@ -9,6 +9,8 @@ import { readSocketSettings, type SocketSettings } from './sockets.ts'
 export interface Config {
   readonly host: string
   readonly port: number
+  /** Port of the metrics; absent: that of everything else. */
+  readonly metricsPort: number | undefined
   /** Connection URL of an external PostgreSQL 15+; absent: the embedded one. */
   readonly databaseUrl: string | undefined
   /** `DATA_DIR` as given; where it leads is decided by the store (root cannot run PostgreSQL everywhere). */
@@ -109,6 +111,7 @@ export function readConfig(environment: Environment): Config {
   const config: Config = {
     host: value('HOST') ?? '127.0.0.1',
     port: readPort(value('PORT'), problems),
+    metricsPort: readMetricsPort(value('METRICS_PORT'), problems),
     databaseUrl: readDatabaseUrl(value('DATABASE_URL'), problems),
     dataDir: value('DATA_DIR'),
     appId: (
@@ -155,6 +158,9 @@ export function readConfig(environment: Environment): Config {
   if (config.apiKey !== undefined && config.apiKey === config.authKey) {
     problems.push('PARLEY_AUTH_KEY must differ from PARLEY_API_KEY')
   }
+  if (config.metricsPort !== undefined && config.metricsPort === config.port) {
+    problems.push('METRICS_PORT must differ from PORT')
+  }
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
 }
@@ -165,6 +171,14 @@ function readPort(text: string | undefined, problems: string[]): number {
   if (/^\d+$/.test(text) && port <= 65_535) return port
   problems.push(`PORT must be a number from 0 (any free port) to 65535; it is "${text}"`)
   return 8080
+}
+
+function readMetricsPort(text: string | undefined, problems: string[]): number | undefined {
+  if (text === undefined) return undefined
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port
+  problems.push(`METRICS_PORT must be a number from 1 to 65535; it is "${text}"`)
+  return undefined
 }
 
 function readDatabaseUrl(text: string | undefined, problems: string[]): string | undefined {

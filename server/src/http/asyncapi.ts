@@ -7,7 +7,7 @@ export function registerAsyncApi(server: FastifyInstance): void {
   server.route({
     method: 'GET',
     url: '/asyncapi.json',
-    config: { operation: 'asyncapi' },
+    config: { operation: 'asyncapi', withoutPrefix: true },
     handler: async (_request, reply) => reply.type('application/json').send(text),
   })
 }

@@ -20,7 +20,7 @@ export function registerDemo(server: FastifyInstance): void {
     server.route({
       method: 'GET',
       url,
-      config: { operation: 'demo' },
+      config: { operation: 'demo', withoutPrefix: true },
       handler: async (_request, reply) =>
         reply
           .type(`${type}; charset=utf-8`)

@@ -34,7 +34,7 @@ export function registerReference(server: FastifyInstance): void {
     server.route({
       method: 'GET',
       url,
-      config: { operation: 'docs' },
+      config: { operation: 'docs', withoutPrefix: true },
       handler: async (_request, reply) =>
         reply.type(type).header('content-security-policy', contentSecurityPolicy).send(answer()),
     })

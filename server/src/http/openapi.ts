@@ -14,7 +14,7 @@ export function registerOpenApi(server: FastifyInstance, context: Context, route
   server.route({
     method: 'GET',
     url: '/openapi.json',
-    config: { operation: 'openapi' },
+    config: { operation: 'openapi', withoutPrefix: true },
     handler: async (_request, reply) => reply.type('application/json').send(text),
   })
 }

@@ -25,6 +25,8 @@ declare module 'fastify' {
     operation?: string
     /** Answers over plain HTTP too when HTTPS is required: for probes inside the deployment. */
     allowPlain?: boolean
+    /** Answers without a prefix only: it is none of the contract's, and a proxy can keep it from the public side by name. */
+    withoutPrefix?: boolean
   }
 }
 
@@ -106,11 +108,13 @@ export async function buildHttpServer(
 
 /** What can be said without looking at credentials or body. */
 function findUnfit(request: FastifyRequest, config: Config): ApiError | undefined {
-  if (request.is404) return apiNotFound(request)
+  const { allowPlain, withoutPrefix } = request.routeOptions.config
+  if (request.is404 || (withoutPrefix === true && versionPrefix.test(pathOf(request.originalUrl)))) {
+    return apiNotFound(request)
+  }
   if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
     return badRequest([{ path: 'headers/host', message: 'is required' }])
   }
-  const { allowPlain } = request.routeOptions.config
   if (config.requireHttps && request.protocol.toLowerCase() !== 'https' && allowPlain !== true) {
     return new ApiError('ERR_BAD_REQUEST', 'This service is reached over HTTPS only (REQUIRE_HTTPS is set).')
   }
@@ -123,9 +127,14 @@ function isPreflight({ headers }: FastifyRequest): boolean {
 
 /** Every operation answers under `/v3` and `/v3.0`, and without either (client dialect). Proxies may send whole addresses. */
 function stripVersion(request: { url?: string }): string {
-  const path = (request.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '')
-  const rest = path.replace(/^\/v3(?:\.0)?(?=\/|\?|$)/, '')
+  const rest = pathOf(request.url ?? '/').replace(versionPrefix, '')
   return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+const versionPrefix = /^\/v3(?:\.0)?(?=\/|\?|$)/
+
+function pathOf(address: string): string {
+  return address.replace(/^https?:\/\/[^/?#]*/i, '')
 }
 
 /** Makes request ids: a prefix of this process and a count. Those that clients send are not believed. */

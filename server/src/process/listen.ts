@@ -6,8 +6,9 @@ import type { Config } from '../config/index.ts'
 const backlog = 4_096
 
 /** A name that stands for several addresses, as localhost does, is listened on at the first of them. */
-export async function listen({ http }: Parley, { host, port }: Config): Promise<void> {
+export async function listen({ http, metricsHttp }: Parley, { host, port, metricsPort }: Config): Promise<void> {
   const { address } = await lookup(host)
+  if (metricsPort !== undefined) await metricsHttp?.listen({ host: address, port: metricsPort })
   await http.listen({ host: address, port, backlog })
 }
 

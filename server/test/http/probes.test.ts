@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { ask, type Service, startParley } from './watched.ts'
+import { ask, expectContractAnswer, type Service, startParley } from './watched.ts'
 
 let service: Service
 let world: World
@@ -48,17 +48,15 @@ async function openPass() {
 }
 
 describe('the probes', () => {
-  it('say that the process lives and can serve, with and without prefix, to GET and HEAD', async () => {
+  it('say that the process lives and can serve, to GET and HEAD', async () => {
     await expect.poll(async () => (await ask(`${service.url}/ready`)).body.jobs).toBe('running')
-    for (const prefix of ['', '/v3']) {
-      expect((await ask(`${service.url}${prefix}/health`)).body).toEqual({ status: 'ok' })
-      expect((await ask(`${service.url}${prefix}/ready`)).body).toEqual({
-        status: 'ready',
-        database: 'reachable',
-        migrated: true,
-        jobs: 'running',
-      })
-    }
+    expect((await ask(`${service.url}/health`)).body).toEqual({ status: 'ok' })
+    expect((await ask(`${service.url}/ready`)).body).toEqual({
+      status: 'ready',
+      database: 'reachable',
+      migrated: true,
+      jobs: 'running',
+    })
     expect((await ask(`${service.url}/ready`, { method: 'HEAD' })).status).toBe(200)
   })
 
@@ -83,6 +81,54 @@ describe('the probes', () => {
     expect(await statusOf('/users')).toBe(200)
     await cutOff.parley.close()
     pass.close()
+  })
+})
+
+describe('what is not of the contract', () => {
+  // A proxy that keeps `/metrics` from the public side need not know every prefix.
+  const own = [
+    '/metrics',
+    '/ready',
+    '/health',
+    '/docs',
+    '/docs/',
+    '/docs/start.js',
+    '/demo',
+    '/openapi.json',
+    '/asyncapi.json',
+  ]
+
+  it('answers without a prefix only', async () => {
+    for (const path of own) {
+      expect((await ask(`${service.url}${path}`)).status, path).toBe(200)
+      for (const prefixed of [`/v3${path}`, `/v3.0${path}`, `/v3${path.replace('e', '%65')}`]) {
+        const answer = await ask(`${service.url}${prefixed}`)
+        expectContractAnswer(answer)
+        expect(answer.body.error?.code, prefixed).toBe('ERR_API_NOT_FOUND')
+      }
+    }
+  })
+
+  it('is served under a name that begins alike to nobody', async () => {
+    expect((await ask(`${service.url}/v3metrics`)).status).toBe(404)
+  })
+})
+
+describe('METRICS_PORT', () => {
+  it('has the metrics on a port of their own, and on no other', async () => {
+    const apart = await startParley({ environment: { METRICS_PORT: '9100', REQUIRE_HTTPS: 'true' } })
+    try {
+      expect((await ask(`${apart.url}/metrics`)).status).toBe(404)
+      const url = await apart.parley.metricsHttp?.listen({ host: '127.0.0.1', port: 0 })
+      const answer = await ask(`${url}/metrics`)
+      expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0.0.4/)
+      expect(answer.body).toContain('process_resident_memory_bytes')
+      for (const path of ['/health', '/users', '/v3/metrics']) {
+        expect((await ask(`${url}${path}`)).body.error?.code, path).toBe('ERR_API_NOT_FOUND')
+      }
+    } finally {
+      await apart.parley.close()
+    }
   })
 })
 
@@ -145,7 +191,7 @@ describe('the metrics', () => {
   it('have no label that clients can make up', async () => {
     const { samples } = await read()
     const named = new Set(samples.flatMap(({ labels }) => (labels.operation === undefined ? [] : [labels.operation])))
-    const known = ['health', 'ready', 'metrics', 'docs', 'openapi', 'media', 'malformed', 'unknown']
+    const known = ['health', 'ready', 'metrics', 'docs', 'demo', 'openapi', 'asyncapi', 'media', 'malformed', 'unknown']
     for (const operation of named) expect([...routes.map((route) => route.operation.id), ...known]).toContain(operation)
   })
 
@@ -181,7 +227,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('has every operation with its parameters, and schemas that are JSON Schema 2020-12', async () => {
-    const { body } = await ask(`${service.url}/v3/openapi.json`)
+    const { body } = await ask(`${service.url}/openapi.json`)
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     for (const { operation } of routes) {
       const described = body.paths[operation.path][operation.method.toLowerCase()]
@@ -205,7 +251,7 @@ describe('the OpenAPI document', () => {
 
 describe('the reference page', () => {
   it('loads nothing but what this service has, and browsers see to it', async () => {
-    for (const page of ['/docs', '/docs/', '/v3/docs', '/v3.0/docs/']) {
+    for (const page of ['/docs', '/docs/']) {
       const { status, headers, body } = await ask(`${service.url}${page}`)
       expect(status).toBe(200)
       expect(headers['content-type']).toBe('text/html; charset=utf-8')

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ExternalServer, startExternalServer } from '../faults/support/external.ts'
 import { openNetwork } from '../faults/support/proxy.ts'
 import { createStage } from '../faults/support/stage.ts'
+import { ask } from '../http/watched.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { sharedService, startService } from '../support/service.ts'
 import { authFrame, Client, connect, eventually, tokenOf } from '../support/socket.ts'
@@ -35,7 +36,7 @@ describe('while the database is away', () => {
     await bob.takeText('before')
 
     network.swallow()
-    const ready = async () => (await world.get('/ready')).status
+    const ready = async () => (await ask(`${world.url}/ready`)).status
     await eventually(ready, (status) => status === 503)
     await bob.pong()
     bob.send({ type: 'receipts', receiver: 'alice', receiverType: 'user', body: { action: 'read', messageId: id } })

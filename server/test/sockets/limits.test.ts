@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Parley } from '../../src/app.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { loadTls } from '../../src/http/tls.ts'
-import { startParley } from '../http/watched.ts'
+import { ask, startParley } from '../http/watched.ts'
 import { createGroup, refusal, sayInGroup } from '../support/chat.ts'
 import { startService } from '../support/service.ts'
 import { authFrame, Client, connect, tokenOf } from '../support/socket.ts'
@@ -118,7 +118,7 @@ describe('a client that reads too slowly', () => {
 
 /** Somebody was told that he is too slow. */
 async function isSlow(at: World): Promise<boolean> {
-  const { body } = await at.get('/metrics')
+  const { body } = await ask(`${at.url}/metrics`)
   return /parley_socket_closes_total\{reason="tooSlow"\} [1-9]/.test(body)
 }
 

@@ -1,6 +1,7 @@
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Parley } from '../../src/app.ts'
+import { ask } from '../http/watched.ts'
 import { createGroup, dataOf, say } from '../support/chat.ts'
 import { startService } from '../support/service.ts'
 import { connect, type Frame } from '../support/socket.ts'
@@ -17,7 +18,7 @@ afterAll(() => open.parley.close())
 
 describe('/asyncapi.json', () => {
   it('describes every frame, each told and said in one operation', async () => {
-    const { body } = await world.get('/asyncapi.json')
+    const { body } = await ask(`${world.url}/asyncapi.json`)
     expect(body.asyncapi).toBe('3.0.0')
     const messages = Object.keys(body.components.messages)
     expect(Object.keys(body.channels.socket.messages)).toEqual(messages)
@@ -29,11 +30,11 @@ describe('/asyncapi.json', () => {
       const [, ...path] = $ref.split('/')
       expect(path.reduce((at, part) => at[part], body).payload.type).toBe('object')
     }
-    expect((await world.get('/docs')).body).toContain('href="asyncapi.json"')
+    expect((await ask(`${world.url}/docs`)).body).toContain('href="asyncapi.json"')
   })
 
   it('describes frames as they are', async () => {
-    const { body } = await world.get('/asyncapi.json')
+    const { body } = await ask(`${world.url}/asyncapi.json`)
     const own = await createWorld()
     await createUsers(own, 'alice', 'bob')
     await createGroup(own, 'team', 'alice', { participants: ['bob'] })
@@ -62,12 +63,12 @@ describe('/asyncapi.json', () => {
 
 describe('/demo', () => {
   it('is served in development, without any key, and loads from this service alone', async () => {
-    const page = await world.get('/demo', { headers: {} })
+    const page = await ask(`${world.url}/demo`)
     expect(page.status).toBe(200)
     expect(String(page.headers['content-security-policy'])).toContain("default-src 'none'")
-    const program = await world.get('/demo/demo.js')
+    const program = await ask(`${world.url}/demo/demo.js`)
     expect(program.headers['content-type']).toContain('text/javascript')
-    for (const { body } of [page, program, await world.get('/demo/demo.css')]) {
+    for (const { body } of [page, program, await ask(`${world.url}/demo/demo.css`)]) {
       expect(body).not.toContain(world.apiKey)
       expect(body).not.toMatch(/[0-9a-f]{40}/)
     }
@@ -75,8 +76,7 @@ describe('/demo', () => {
   })
 
   it('is not served in production', async () => {
-    const own = await createWorld(open)
-    expect((await own.get('/demo')).status).toBe(404)
-    expect((await own.get('/demo/demo.js')).status).toBe(404)
+    expect((await ask(`${open.url}/demo`)).status).toBe(404)
+    expect((await ask(`${open.url}/demo/demo.js`)).status).toBe(404)
   })
 })

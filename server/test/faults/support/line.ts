@@ -54,7 +54,8 @@ export function openLine(address: () => string): Line {
       try {
         const answer = await connect().request({
           method: method as 'GET',
-          path: `/v3${path}`,
+          // Probes are none of the contract's, and answer without a prefix.
+          path: path === '/health' || path === '/ready' ? path : `/v3${path}`,
           headers: {
             apikey: options.apiKey ?? apiKey,
             ...(options.as !== undefined && { onbehalfof: options.as }),
