@@ -100,6 +100,8 @@ export const limits = {
 
   // Lists
 
+  /** Hits of a search that are counted; where there are more, the answer is this many, with `meta.countAtLeast`. */
+  countedHits: 10_000,
   /** `perPage` of page lists. */
   perPage: { default: 100, max: 1000 },
   /** `limit` of message lists and other cursor lists. */

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { limits } from './limits.ts'
 
 /** Any JSON object: stored and returned as it was sent. */
 export const JsonObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
@@ -161,8 +162,16 @@ export const Conversation = Type.Object(
 )
 export type Conversation = Static<typeof Conversation>
 
-/** `meta.pagination` of page lists; `total` is exact. */
+/** In `meta` of what a search counted, where there is more than was counted. */
+export const CountAtLeast = Type.Optional(
+  Type.Boolean({
+    description: `true where the search has more than ${limits.countedHits} hits: so many were counted. Otherwise absent, and counts are exact`,
+  }),
+)
+
+/** `meta` of page lists; `pagination.total` is exact, in a search up to `limits.countedHits`. */
 export const PageMeta = Type.Object({
+  countAtLeast: CountAtLeast,
   pagination: Type.Object({
     total: Type.Integer(),
     count: Type.Integer(),

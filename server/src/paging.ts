@@ -1,24 +1,42 @@
-import type { CursorMeta, PageMeta } from '@parley/contract'
+import { type CursorMeta, limits, type PageMeta } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Fragment } from './store/statement.ts'
 
 /** A page of a page list, as rows to skip and to take. */
 export interface PageRequest {
   readonly page: number
   readonly perPage: number
   readonly offset: number
+  /** Rows that are counted at most, where the list is a search. */
+  readonly maxCounted?: number | undefined
 }
 
 export const defaultPerPage = 100
 
-/** Reads `page` and `perPage` of a query (validated, maybe absent). */
-export function readPage(query: { page?: number; perPage?: number }): PageRequest {
+/** Reads `page` and `perPage` of a query (validated, maybe absent), and whether it is a search. */
+export function readPage(query: { page?: number; perPage?: number; searchKey?: string }): PageRequest {
   const page = query.page ?? 1
   const perPage = query.perPage ?? defaultPerPage
-  return { page, perPage, offset: (page - 1) * perPage }
+  const maxCounted = query.searchKey === undefined ? undefined : limits.countedHits
+  return { page, perPage, offset: (page - 1) * perPage, maxCounted }
 }
 
-/** `meta` of a page list. @param total rows of the whole list; @param count rows on this page */
-export function pageMeta({ page, perPage }: PageRequest, total: number, count: number): PageMeta {
+/**
+ * Counts the rows of a list, as `total`; in a search only until it is known that there are more than are counted.
+ * @param rows what follows `select` in a query of them, from `from` on
+ */
+export function selectTotal({ maxCounted }: PageRequest, rows: Fragment): Fragment<{ total: number }> {
+  return maxCounted === undefined
+    ? sql`select count(*) as total ${rows}`
+    : sql`select count(*) as total from (select ${rows} limit ${maxCounted + 1}) h`
+}
+
+/** `meta` of a page list. @param counted rows of the whole list; @param count rows on this page */
+export function pageMeta({ page, perPage, maxCounted }: PageRequest, counted: number, count: number): PageMeta {
+  const isMore = maxCounted !== undefined && counted > maxCounted
+  const total = isMore ? maxCounted : counted
   return {
+    ...(isMore && { countAtLeast: true }),
     pagination: {
       total,
       count,

@@ -7,7 +7,7 @@ import {
   participantJoins,
 } from '../../chat/conversations/participant-state.ts'
 import { isVisibleUnread } from '../../chat/conversations/unread.ts'
-import type { PageRequest } from '../../paging.ts'
+import { type PageRequest, selectTotal } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
@@ -123,7 +123,7 @@ async function selectAllConversations(
       ${sql.raw(participantJoins)}
       order by ${order}` as Fragment<ParticipantState>,
     ),
-    on.run<{ total: number }>(sql`select count(*) as total from (${matching}) s` as Fragment<{ total: number }>),
+    on.run(selectTotal(page, sql`from (${matching}) s`)),
   ])
   return { states, total: count?.total ?? 0 }
 }

@@ -4,7 +4,7 @@ import { requireGroup, requireMembership } from '../../chat/groups/access.ts'
 import { allowedScopes, requireScopePermission } from '../../chat/groups/permissions.ts'
 import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
 import { showUsers } from '../../chat/users/view.ts'
-import { pageMeta, readPage, syncCursor } from '../../paging.ts'
+import { pageMeta, readPage, selectTotal, syncCursor } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
@@ -46,9 +46,7 @@ export async function listMembers(
       join users u on u.app_id = p.app_id and u.uid = p.uid
       order by p.name_key, p.uid`),
     // How many members there are is kept with the group.
-    conditions.length === 0
-      ? [{ total: group.membersCount }]
-      : on.run<{ total: number }>(sql`select count(*) as total ${matching}`),
+    conditions.length === 0 ? [{ total: group.membersCount }] : on.run(selectTotal(page, matching)),
   ])
   const users = await showUsers(on, appId, viewer, rows)
   const cursor = syncCursor(rows)

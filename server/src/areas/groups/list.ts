@@ -2,7 +2,7 @@ import type { AnswerOf, GroupScope, listGroups, QueryOf } from '@parley/contract
 import { sql } from 'kysely'
 import { type GroupRow, type GroupViewer, groupColumns, showGroup } from '../../chat/groups/rows.ts'
 import { nameKey } from '../../chat/users/rows.ts'
-import { pageMeta, readPage } from '../../paging.ts'
+import { pageMeta, readPage, selectTotal } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
@@ -42,7 +42,7 @@ export async function listPage(
       ${source}
       ${orderOf(query)}
       limit ${page.perPage} offset ${page.offset}`),
-    on.run<{ total: number }>(sql`select count(*) as total ${source}`),
+    on.run(selectTotal(page, source)),
   ])
   if (isByChange(query) && query.affix === 'prepend') rows.reverse()
   const cursor = cursorOf(query, rows)

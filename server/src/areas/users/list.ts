@@ -2,7 +2,7 @@ import { badRequest, type listUsers, type QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
 import { systemUid } from '../../chat/apps.ts'
 import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
-import type { PageRequest } from '../../paging.ts'
+import { type PageRequest, selectTotal } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
@@ -91,11 +91,13 @@ export function isAnother(uid: string): Fragment {
 /** A page that is not full tells the total by itself. */
 async function countUsers(on: Queryable, conditions: Fragment, found: number, page: PageRequest): Promise<number> {
   if (found < page.perPage && (found > 0 || page.offset === 0)) return page.offset + found
-  const [row] = await on.run<{ total: number }>(
-    sql`
-    select count(*) as total
+  const [row] = await on.run(
+    selectTotal(
+      page,
+      sql`
     from users u
-    where ${conditions}` as Fragment<{ total: number }>,
+    where ${conditions}`,
+    ),
   )
   return row?.total ?? 0
 }

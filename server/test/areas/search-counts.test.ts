@@ -1,0 +1,78 @@
+import { limits } from '@parley/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataOf } from '../support/chat.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
+
+const most = 3
+const lowered = limits as { countedHits: number }
+const { countedHits } = limits
+
+beforeAll(() => {
+  lowered.countedHits = most
+})
+
+// Other files run in the same process.
+afterAll(() => {
+  lowered.countedHits = countedHits
+})
+
+const people = ['ann', 'ana', 'anton', 'anke']
+
+/** alice has something to do with each of four people and four groups, whose names all begin with `an`. */
+async function createAround(): Promise<World> {
+  const world = await createWorld()
+  await createUsers(world, 'alice', ...people)
+  dataOf(await world.post('/users/alice/friends', { accepted: people, addToConversations: true }))
+  for (const uid of people) {
+    dataOf(await world.post('/groups', { guid: `${uid}-s`, name: uid, type: 'public', owner: uid }))
+  }
+  dataOf(await world.post('/groups', { guid: 'team', name: 'team', type: 'public', owner: 'alice' }))
+  dataOf(await world.post('/groups/team/members', { participants: people }))
+  return world
+}
+
+/** What each list tells of a search for `key`. */
+const lists = {
+  users: (key: string) => `/users?searchKey=${key}`,
+  groups: (key: string) => `/groups?searchKey=${key}`,
+  'groups, as a user': (key: string) => `/groups?searchKey=${key}`,
+  members: (key: string) => `/groups/team/members?searchKey=${key}`,
+  friends: (key: string) => `/users/alice/friends?searchKey=${key}`,
+  'conversations of a user': (key: string) => `/conversations?searchKey=${key}`,
+  'conversations of the app': (key: string) => `/conversations?unique=1&searchKey=${key}`,
+  'blocked users': (key: string) => `/users/alice/blockedusers?searchKey=${key}`,
+}
+
+describe('The total of a search', () => {
+  it('is exact up to a bound, and says so beyond it', async () => {
+    const world = await createAround()
+    for (const [name, pathOf] of Object.entries(lists)) {
+      if (name === 'blocked users') dataOf(await world.post('/users/alice/blockedusers', { blockedUids: people }))
+      const as = name.endsWith('a user') ? { as: 'alice' } : {}
+      const read = async (key: string) => (await world.get(`${pathOf(key)}&perPage=2`, as)).body
+      const broad = await read('an')
+      expect(broad.meta, name).toEqual({
+        countAtLeast: true,
+        pagination: { total: most, count: 2, per_page: 2, current_page: 1, total_pages: 2 },
+      })
+      const narrow = await read('ann')
+      expect(narrow.meta, name).toEqual({
+        pagination: { total: 1, count: 1, per_page: 2, current_page: 1, total_pages: 1 },
+      })
+    }
+  })
+
+  it('is exact at the bound', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'ann', 'ana', 'anton')
+    const { meta } = (await world.get('/users?searchKey=an&perPage=1')).body
+    expect(meta).toEqual({ pagination: { total: 3, count: 1, per_page: 1, current_page: 1, total_pages: 3 } })
+  })
+
+  it('is not bounded without a search word', async () => {
+    const world = await createAround()
+    const { meta } = (await world.get('/users?perPage=1')).body
+    expect(meta).not.toHaveProperty('countAtLeast')
+    expect(meta.pagination.total).toBe(5)
+  })
+})
