@@ -10,7 +10,7 @@ import {
   webAddresses,
 } from './import-flaws.ts'
 import { limits } from './limits.ts'
-import { IdIn, JsonObject, NameIn, oneOf, ScopeIn, TagsIn } from './schemas.ts'
+import { IdIn, JsonObject, NameIn, oneOf, RoleOfUserIn, ScopeIn, TagsIn } from './schemas.ts'
 
 export const ImportTime = Type.Unsafe<number | string>({
   anyOf: [
@@ -30,7 +30,7 @@ const userFields = {
   name: NameIn,
   avatar: Type.Optional(ImportAddress),
   link: Type.Optional(ImportAddress),
-  role: Type.Optional(IdIn),
+  role: Type.Optional(RoleOfUserIn),
   createdAt: Type.Optional(ImportTime),
   lastActiveAt: Type.Optional(ImportTime),
   deactivatedAt: Type.Optional(ImportTime),

@@ -86,7 +86,13 @@ const table = {
     '/v3/groups/{{guid}}/members',
     ['list-group-members'],
   ],
-  getMember: ['Get a group member', 'A user may read a member of a group', '/v3/groups/{{guid}}/members/{{uid}}'],
+  // The list is the only way to read a member.
+  getMember: [
+    'Get a group member',
+    'A user may read a member of a group',
+    '/v3/groups/{{guid}}/members/{{uid}}',
+    ['list-group-members'],
+  ],
   changeScope: [
     'Change a scope',
     'An owner, admin or moderator may change the scope of a member',
@@ -164,6 +170,8 @@ const table = {
     'Delete messages of a group',
     'A user may delete the messages of a group',
     '/v3/groups/{{guid}}/messages',
+    [],
+    ['delete-message'],
   ],
 
   // Conversations

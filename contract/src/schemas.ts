@@ -25,6 +25,16 @@ export const MessageIdIn = Type.Unsafe<number | string>({
 /** uid, guid or role id in a request; stored and compared in lower case. */
 export const IdIn = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
 
+/** Role of AI agents: built in, as the default role is. */
+export const agenticRole = '@agentic'
+
+/** Role that a user gets: one of the app's roles, or that of agents. */
+export const RoleOfUserIn = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^(?:[A-Za-z0-9_-]+|@[Aa][Gg][Ee][Nn][Tt][Ii][Cc])$',
+})
+
 /** `avatar`, `icon`, `link`: an absolute URL of at most 3,000 characters; the image itself is not stored. */
 export const UrlIn = Type.String({ minLength: 1, maxLength: 3000, pattern: '^[A-Za-z][A-Za-z0-9+.-]*://[^\\s]+$' })
 

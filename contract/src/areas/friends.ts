@@ -52,6 +52,7 @@ export const removeFriends = defineOperation({
   query: NoQuery,
   body: Type.Object({ friends: Type.Optional(Uids) }),
   answer: enveloped(Outcome),
+  errors: ['ERR_UID_NOT_FOUND', 'ERR_NOT_A_FRIEND'],
 })
 
 export const listMyFriends = defineOperation({

@@ -154,6 +154,7 @@ export const changeGroupMemberScope = defineOperation({
     'ERR_GUID_NOT_FOUND',
     'ERR_UID_NOT_FOUND',
     'ERR_GROUP_NOT_JOINED',
+    'ERR_GROUP_NO_MODERATOR_SCOPE',
     'ERR_BANNED_GROUPMEMBER',
     'ERR_NOT_A_MEMBER',
     'ERR_SAME_SCOPE',

@@ -201,6 +201,7 @@ export const transferOwnership = defineOperation({
   body: Type.Object({ owner: Type.String({ minLength: 1, description: 'uid of the new owner' }) }),
   answer: enveloped(Group),
   errors: [
+    'ERR_BLOCKED_SENDER',
     'ERR_GUID_NOT_FOUND',
     'ERR_UID_NOT_FOUND',
     'ERR_GROUP_NOT_JOINED',

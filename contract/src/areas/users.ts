@@ -11,6 +11,7 @@ import {
   oneOf,
   pageOf,
   pageQuery,
+  RoleOfUserIn,
   TagsIn,
   UidParams,
   UrlIn,
@@ -52,7 +53,7 @@ export const createUser = defineOperation({
     name: NameIn,
     avatar: Type.Optional(UrlIn),
     link: Type.Optional(UrlIn),
-    role: Type.Optional(IdIn),
+    role: Type.Optional(RoleOfUserIn),
     statusMessage: Type.Optional(StatusMessageIn),
     metadata: Type.Optional(MetadataIn),
     tags: Type.Optional(TagsIn),
@@ -116,7 +117,7 @@ export const reactivateUsers = defineOperation({
   path: '/users',
   summary: 'Reactivate users',
   description:
-    'At most 100 at once. Their auth tokens and memberships work again. nonDeactivatedUids are the users who were not deactivated; unknown uids are ignored.',
+    'At most 100 at once. Their memberships count again; they need new auth tokens. nonDeactivatedUids are the users who were not deactivated; unknown uids are ignored.',
   access: {},
   onBehalfOf: 'ignored',
   params: NoParams,
@@ -135,7 +136,7 @@ export const deactivateUsers = defineOperation({
   path: '/users',
   summary: 'Deactivate users',
   description:
-    'At most 100 at once. Their auth tokens stop working and their memberships are no longer counted or listed; nothing is deleted. The response also has users who were already deactivated; unknown uids and the system user are ignored.',
+    'At most 100 at once. Their auth tokens are deleted, and their memberships are no longer counted or listed; nothing else is deleted. The response also has users who were already deactivated; unknown uids and the system user are ignored.',
   access: {},
   onBehalfOf: 'ignored',
   params: NoParams,
@@ -177,14 +178,14 @@ export const updateUser = defineOperation({
     name: Type.Optional(NameIn),
     avatar: Type.Optional(UrlIn),
     link: Type.Optional(UrlIn),
-    role: Type.Optional(IdIn),
+    role: Type.Optional(RoleOfUserIn),
     statusMessage: Type.Optional(StatusMessageIn),
     metadata: Type.Optional(MetadataIn),
     tags: Type.Optional(TagsIn),
     unset: Type.Optional(Type.Array(oneOf('avatar', 'link', 'metadata'), { maxItems: 25 })),
   }),
   answer: enveloped(User),
-  errors: ['ERR_UID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND'],
+  errors: ['ERR_UID_NOT_FOUND', 'ERR_ROLE_NOT_FOUND', 'ERR_PERMISSION_DENIED'],
 })
 
 export const deleteUser = defineOperation({

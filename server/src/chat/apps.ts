@@ -1,3 +1,4 @@
+import { agenticRole } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
@@ -10,7 +11,7 @@ export const systemUid = 'app_system'
 export interface AppRegistry {
   /** @returns undefined for an app that does not exist */
   find(name: string): Promise<App | undefined>
-  /** Makes an app with its system user and default role, unless it is there. */
+  /** Makes an app with its system user and built-in roles, unless it is there. */
   ensure(name: string, region: string): Promise<App & { created: boolean }>
 }
 
@@ -29,9 +30,9 @@ const insertSystemUser = statement(`
   insert into users (app_id, uid, name, name_key, role, created_at)
   values ($1, '${systemUid}', 'System', 'system', 'default', $2)`)
 
-const insertDefaultRole = statement(`
+const insertBuiltInRoles = statement(`
   insert into roles (app_id, role, name, created_at)
-  values ($1, 'default', 'Default Role', $2)`)
+  values ($1, '${agenticRole}', 'AI agents', $2), ($1, 'default', 'Default Role', $2)`)
 
 export function createAppRegistry(database: Database): AppRegistry {
   const known = new LRUCache<string, App>({ max: 10_000 })
@@ -52,7 +53,7 @@ export function createAppRegistry(database: Database): AppRegistry {
         const [app] = await tx.query<App>(insert, [name, region, now])
         if (app === undefined) return undefined
         await tx.query(insertSystemUser, [app.appId, now])
-        await tx.query(insertDefaultRole, [app.appId, now])
+        await tx.query(insertBuiltInRoles, [app.appId, now])
         return app
       })
       if (created !== undefined) return { ...created, created: true }

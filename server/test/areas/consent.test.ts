@@ -93,3 +93,17 @@ describe('the setting addMembers', () => {
     if (stranger !== 'added') expect(await add(world, 'carol')).toBe('added')
   })
 })
+
+describe('the system user', () => {
+  it('is a member of no group, and keeps its name', async () => {
+    const world = await createTeam()
+    expect(await add(world, 'app_system')).toBe('ERR_PERMISSION_DENIED')
+    expect(await add(world, 'app_system', 'alice')).toBe('ERR_PERMISSION_DENIED')
+    const record = { memberId: 'team_member_app_system', guid: 'team', uid: 'app_system', scope: 'participant' }
+    const imported = dataOf(await world.post('/data_import/members', { members: [record] }))
+    expect(imported.team_member_app_system.error.code).toBe('ERR_PERMISSION_DENIED')
+    expect(dataOf(await world.get('/groups/team')).membersCount).toBe(1)
+    expect(refusal(await world.put('/users/app_system', { name: 'Boss' }))).toBe('403 ERR_PERMISSION_DENIED')
+    expect(dataOf(await world.put('/users/app_system', { tags: ['x'] })).name).toBe('System')
+  })
+})

@@ -383,6 +383,7 @@ describe('the conversation list', () => {
     const once = await world.get('/conversations?unique=1')
     expect(ids(once.body.data).sort()).toEqual(['alice_user_bob', 'group_team'])
     expect(once.body.meta.pagination.total).toBe(2)
+    expect(refusal(await world.get('/conversations?unique=1', { as: 'alice' }))).toBe('400 ERR_BAD_REQUEST')
   })
 
   it('leaves out blocked users unless they are asked for', async () => {

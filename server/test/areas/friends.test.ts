@@ -24,6 +24,11 @@ describe('friends', () => {
     expect(uids(dataOf(await world.get('/users?friendsOnly=1', { as: 'bob' })))).toEqual(['alice'])
     expect((await world.delete('/users/bob/friends', { friends: ['alice'] })).body.data.success).toBe(true)
     expect(uids(dataOf(await world.get('/users/alice/friends')))).toEqual(['carol'])
+    const again = await world.delete('/users/bob/friends', { friends: ['alice', 'nobody'] })
+    expect(refusal(again)).toBe('400 ERR_NOT_A_FRIEND')
+    dataOf(await world.delete('/users/alice/friends', { friends: ['bob', 'carol'] }))
+    expect(dataOf(await world.get('/users/alice/friends'))).toEqual([])
+    dataOf(await world.delete('/users/alice/friends', {}))
   })
 
   it('are refused one by one', async () => {

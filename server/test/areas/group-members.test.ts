@@ -132,8 +132,8 @@ describe('Changing a scope', () => {
     await createStaffedGroup(world)
     const none = '403 ERR_GROUP_NO_SCOPE_CLEARANCE'
     const cases: Array<[string, string, string, string | undefined]> = [
-      ['pete', 'paula', 'moderator', none],
-      ['pete', 'mike', 'participant', none],
+      ['pete', 'paula', 'moderator', '403 ERR_GROUP_NO_MODERATOR_SCOPE'],
+      ['pete', 'mike', 'participant', '403 ERR_GROUP_NO_MODERATOR_SCOPE'],
       ['mike', 'pete', 'admin', none],
       ['mike', 'bob', 'participant', none],
       ['mike', 'alice', 'participant', none],

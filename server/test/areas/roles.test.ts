@@ -49,7 +49,7 @@ describe('Making a role', () => {
     }
   })
 
-  it('stops at 25, the default role among them, also when all come at the same time', async () => {
+  it('stops at 25, the default role among them and that of AI agents beside them, also when all come at the same time', async () => {
     const world = await createWorld()
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, i) => create(world, { role: `r${i}`, name: `Role ${i}` })),
@@ -59,8 +59,36 @@ describe('Making a role', () => {
       expect(refusal(answer)).toBe('400 ERR_BAD_REQUEST')
       expect(answer.body.error.devMessage).toContain('25')
     }
-    expect((await world.get('/roles')).body.meta.pagination.total).toBe(25)
+    expect((await world.get('/roles')).body.meta.pagination.total).toBe(26)
     expect(refusal(await create(world, { role: 'default', name: 'x' }))).toBe('409 ERR_ROLE_ALREADY_EXISTS')
+  })
+})
+
+describe('The role of AI agents', () => {
+  it('is there from the start, is given to users, tells their conversations apart, and cannot be deleted', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.post('/users', { uid: 'agent', name: 'Agent', role: '@Agentic' }))
+    expect(dataOf(await world.get('/users/agent')).role).toBe('@agentic')
+    expect(dataOf(await world.get('/roles/@agentic'))).toMatchObject({ role: '@agentic', name: 'AI agents' })
+    for (const from of ['agent', 'bob']) {
+      const message = { receiver: 'alice', receiverType: 'user', data: { text: 'x' } }
+      dataOf(await world.post('/messages', message, { as: from }))
+    }
+    const peers = async (filter: string) =>
+      dataOf(await world.get(`/conversations?${filter}=true`, { as: 'alice' })).map(
+        ({ conversationWith }: { conversationWith: { uid: string } }) => conversationWith.uid,
+      )
+    expect(await peers('onlyAgentic')).toEqual(['agent'])
+    expect(await peers('hideAgentic')).toEqual(['bob'])
+    expect(dataOf(await world.put('/users/bob', { role: '@agentic' })).role).toBe('@agentic')
+    const imported = await world.post('/data_import/users', {
+      users: [{ uid: 'other', name: 'Other', role: '@agentic' }],
+    })
+    expect(dataOf(imported).other.success).toBe(true)
+    expect(refusal(await world.delete('/roles/@agentic'))).toBe('403 ERR_ROLE_DELETE_DENIED')
+    expect(refusal(await create(world, { role: '@agentic', name: 'x' }))).toBe('400 ERR_BAD_REQUEST')
+    expect(refusal(await world.post('/users', { uid: 'x', name: 'X', role: '@other' }))).toBe('400 ERR_BAD_REQUEST')
   })
 })
 
@@ -69,14 +97,14 @@ describe('Listing roles', () => {
     const world = await createWorld()
     for (const role of ['one', 'two', 'three']) dataOf(await create(world, { role, name: role }))
     const all = await world.get('/roles')
-    expect(idsOf(dataOf(all))).toEqual(['three', 'two', 'one', 'default'])
+    expect(idsOf(dataOf(all))).toEqual(['three', 'two', 'one', 'default', '@agentic'])
     expect(dataOf(all)[3]).toEqual({ role: 'default', name: 'Default Role', createdAt: expect.any(Number) })
     expect(all.body.meta).toEqual({
-      pagination: { total: 4, count: 4, per_page: 100, current_page: 1, total_pages: 1 },
+      pagination: { total: 5, count: 5, per_page: 100, current_page: 1, total_pages: 1 },
     })
     const page = await world.get('/roles?perPage=3&page=2')
-    expect(idsOf(dataOf(page))).toEqual(['default'])
-    expect(page.body.meta.pagination).toMatchObject({ total: 4, count: 1, total_pages: 2 })
+    expect(idsOf(dataOf(page))).toEqual(['default', '@agentic'])
+    expect(page.body.meta.pagination).toMatchObject({ total: 5, count: 2, total_pages: 2 })
   })
 })
 

@@ -186,12 +186,13 @@ describe('reactivating users', () => {
     expect(await membersCount(world, 'team')).toBe(2)
   })
 
-  it('brings his tokens back', async () => {
+  it('does not bring the tokens back', async () => {
     const world = await createWorld()
     const { authToken } = dataOf(await world.post('/users', { uid: 'alice', name: 'Alice', withAuthToken: true }))
     await deactivate(world, 'alice')
     await reactivate(world, 'alice')
-    expect(dataOf(await world.get('/users/alice', { token: authToken })).uid).toBe('alice')
+    expect(refusal(await world.get('/users/alice', { token: authToken }))).toBe('401 AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
+    expect(dataOf(await world.get('/users/alice/auth_tokens'))).toEqual([])
   })
 
   it('keeps his marks: what he missed is unread, and new messages wait for him again', async () => {

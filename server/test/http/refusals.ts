@@ -281,7 +281,11 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     ERR_UID_ALREADY_EXISTS: { change: body((scene) => ({ uid: scene.alice, name: 'A' })) },
     ERR_ROLE_NOT_FOUND: { change: body(() => ({ ...newUser, role: nothing })) },
   },
-  'update-user': { ERR_ROLE_NOT_FOUND: { change: body(() => ({ role: nothing })) } },
+  'update-user': {
+    ERR_ROLE_NOT_FOUND: { change: body(() => ({ role: nothing })) },
+    ERR_PERMISSION_DENIED: { change: () => ({ params: { uid: 'app_system' }, body: { name: 'Other' } }) },
+  },
+  'remove-friend': { ERR_NOT_A_FRIEND: { change: body(() => ({ friends: [nobody] })) } },
   'delete-user': { ERR_PERMISSION_DENIED: { change: params(() => ({ uid: 'app_system' })) } },
   'create-authtoken': { ERR_PERMISSION_DENIED: { change: params(() => ({ uid: 'app_system' })) } },
   'update-me': {
@@ -315,6 +319,7 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     ERR_GROUP_NO_CLEARANCE: bob(),
     ERR_GROUP_NO_SELF_ACTION: alice(body((scene) => ({ owner: scene.alice }))),
     ERR_NOT_A_MEMBER: alice(body((scene) => ({ owner: scene.carol }))),
+    ERR_BLOCKED_SENDER: after(block('bob', 'alice'), alice(body((scene) => ({ owner: scene.bob })))),
   },
   'add-group-members': {
     ERR_PERMISSION_DENIED: bob(),
@@ -336,6 +341,10 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
   'change-group-member-scope': {
     ERR_NOT_A_MEMBER: { change: params((scene) => ({ uid: scene.carol })) },
     ERR_SAME_SCOPE: { change: body(() => ({ scope: 'participant' })) },
+    ERR_GROUP_NO_MODERATOR_SCOPE: after(
+      ({ world, carol: uid }) => world.post('/groups/team/members', { participants: [uid] }),
+      bob(params((scene) => ({ uid: scene.carol }))),
+    ),
     ERR_GROUP_NO_SCOPE_CLEARANCE: after(appoint, bob(params((scene) => ({ uid: scene.carol })))),
     ERR_GROUP_NO_SELF_ACTION: alice(params((scene) => ({ uid: scene.alice }))),
   },

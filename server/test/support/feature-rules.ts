@@ -53,6 +53,11 @@ const ownMessage: Attempt = async (world, as) => {
   return outcomeOf(await world.call('DELETE', `/messages/${body.data.id}`, {}, as))
 }
 
+const ownGroupMessage: Attempt = async (world, as) => {
+  const { body } = await world.post('/messages', toGroup('team'), { as: 'bob' })
+  return outcomeOf(await world.call('DELETE', `/messages/${body.data.id}`, {}, as))
+}
+
 /** Features behind which an operation stands. */
 export const featureRules: Readonly<Partial<Record<FeatureKey, RoleRule>>> = {
   listUsers: read('/users'),
@@ -95,6 +100,7 @@ export const featureRules: Readonly<Partial<Record<FeatureKey, RoleRule>>> = {
     after: { lists: { add: denied, ban: denied, put: denied, putBan: denied }, join: 'allowed' },
   },
   listGroupMembers: read('/groups/team/members'),
+  getMember: read('/groups/team/members'),
   changeScope: {
     attempt: inOwnGroup(calls('PUT', '/groups/own/members/fred', { scope: 'admin' })),
     app: 'allowed',
@@ -136,6 +142,12 @@ export const featureRules: Readonly<Partial<Record<FeatureKey, RoleRule>>> = {
     before: { thread: 'allowed', threads: 'allowed' },
     after: { thread: denied, threads: denied },
     app: { thread: 'allowed', threads: 'allowed' },
+  },
+  deleteGroupMessages: {
+    attempt: each({ group: ownGroupMessage, user: ownMessage }),
+    before: { group: 'allowed', user: 'allowed' },
+    after: { group: denied, user: 'allowed' },
+    app: { group: 'allowed', user: 'allowed' },
   },
   getMessage: { attempt: calls('GET', (world) => `/messages/${world.fromAlice}`), app: 'allowed' },
   updateMessage: { attempt: calls('PUT', (world) => `/messages/${world.fromBob}`, text), app: 'allowed' },

@@ -1,3 +1,4 @@
+import { agenticRole } from '@parley/contract'
 import { sql } from 'kysely'
 import {
   listedSql,
@@ -27,8 +28,6 @@ export interface ConversationFilters {
   readonly onlyAgentic?: boolean
   readonly unique?: boolean
 }
-
-const agenticRole = '@agentic'
 
 /**
  * A page of conversations and how many there are: those of a user, pinned ones first and then by last message, or for

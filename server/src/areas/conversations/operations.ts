@@ -1,5 +1,6 @@
 import {
   type AnswerOf,
+  badRequest,
   type Conversation,
   deleteConversation,
   getConversation,
@@ -56,6 +57,9 @@ type ConversationPage = AnswerOf<typeof listConversations>
 
 export const operations = [
   serve(listConversations, async ({ app, actor, policy, query }, { database, log }) => {
+    if (query.unique === true && actor !== undefined) {
+      throw badRequest([{ path: 'query/unique', message: 'cannot be used with an acting user (header onBehalfOf)' }])
+    }
     const page = readPage(query)
     const viewer = actor && { uid: actor.uid, policy }
     const hiding = viewer && query.unread === true ? await readConditions(database, app.appId, viewer) : []

@@ -1,8 +1,9 @@
 import { type GroupScope, type ImportedMember, type ImportMember, limits, readOptionalTime } from '@parley/contract'
+import { systemUid } from '../../chat/apps.ts'
 import { unknownGroup } from '../../chat/groups/access.ts'
 import type { GroupRow } from '../../chat/groups/rows.ts'
 import { unknownUser } from '../../chat/users/require.ts'
-import { tooManyGroups } from '../group-members/index.ts'
+import { systemIsNoMember, tooManyGroups } from '../group-members/index.ts'
 import * as errors from './errors.ts'
 import type { Enrolment, HeldUser } from './memberships.ts'
 import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
@@ -62,6 +63,7 @@ export function planMembers(
     if (group === undefined) return refuse(unknownGroup(guid))
     const user = state.users.get(uid)
     if (user === undefined) return refuse(unknownUser(uid))
+    if (uid === systemUid) return refuse(systemIsNoMember(guid))
 
     const standing = standings.get(`${guid} ${uid}`)
     const isImplied = standing?.kind === 'member' && !standing.explicit

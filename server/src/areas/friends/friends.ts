@@ -102,16 +102,23 @@ function refuseFriend(
 const remove = statement(`
   delete from friends
   where app_id = $1
-  and ((uid = $2 and friend = any($3::text[])) or (friend = $2 and uid = any($3::text[])))`)
+  and ((uid = $2 and friend = any($3::text[])) or (friend = $2 and uid = any($3::text[])))
+  returning uid`)
 
-/** Ends friendships, both ways; one that was none is fine. */
+/**
+ * Ends friendships, both ways. Some of those named may be no friends, but not all.
+ * @throws 400 `ERR_NOT_A_FRIEND`
+ */
 export async function removeFriends(
   database: Database,
   appId: number,
   uid: string,
   friends: readonly string[],
 ): Promise<void> {
-  await database.query(remove, [appId, uid, friends.map((friend) => friend.toLowerCase())])
+  if (friends.length === 0) return
+  const ended = await database.query(remove, [appId, uid, friends.map((friend) => friend.toLowerCase())])
+  if (ended.length > 0) return
+  throw new ApiError('ERR_NOT_A_FRIEND', `None of ${friends.join(', ')} is a friend of ${uid}.`)
 }
 
 /**

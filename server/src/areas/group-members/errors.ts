@@ -1,4 +1,5 @@
 import { ApiError, type GroupScope, limits } from '@parley/contract'
+import { systemUid } from '../../chat/apps.ts'
 
 /** 400: somebody who is to be kicked, changed or made the owner is not in the group. */
 export function notAMember(guid: string, uid: string): ApiError {
@@ -11,6 +12,11 @@ export function alreadyJoined(guid: string, uid: string): ApiError {
 
 export function alreadyBanned(guid: string, uid: string): ApiError {
   return new ApiError('ERR_ALREADY_BANNED', `${uid} is already banned from the group ${guid}.`)
+}
+
+/** 403: the system user acts for the app, in every group. */
+export function systemIsNoMember(guid: string): ApiError {
+  return new ApiError('ERR_PERMISSION_DENIED', `${systemUid} cannot be a member of the group ${guid}.`)
 }
 
 /** 403 for a user who joins a full group; `tooManyMembers` is for those who are added. */
@@ -68,7 +74,7 @@ export function cannotGiveScope(own: GroupScope, scope: GroupScope): ApiError {
 }
 
 export function participantCannotChangeScopes(): ApiError {
-  return noScopeClearance('Participants cannot change scopes.')
+  return new ApiError('ERR_GROUP_NO_MODERATOR_SCOPE', 'Participants cannot change scopes.')
 }
 
 /** 403: nobody can change the scope of a member with a higher one. */

@@ -1,4 +1,5 @@
 import { type ApiError, type GroupScope, limits } from '@parley/contract'
+import { systemUid } from '../../chat/apps.ts'
 import { bannedFrom, type Membership } from '../../chat/groups/access.ts'
 import { allowedScopes, permissionDenied, scopeAllows } from '../../chat/groups/permissions.ts'
 import type { GroupRow } from '../../chat/groups/rows.ts'
@@ -73,6 +74,7 @@ export function refuseMembership(
   { uid, membership, isBanned, groups }: Target,
   room: number,
 ): ApiError | undefined {
+  if (uid === systemUid) return errors.systemIsNoMember(guid)
   if (membership !== undefined) return errors.alreadyJoined(guid, uid)
   if (isBanned) return bannedFrom(guid, uid)
   if (groups >= limits.groupsPerUser) return errors.tooManyGroups(uid)

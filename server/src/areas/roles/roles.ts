@@ -1,5 +1,6 @@
 import {
   ApiError,
+  agenticRole,
   appLimitReached,
   type BodyOf,
   type createRole,
@@ -50,7 +51,8 @@ export async function insertRole(store: Store, appId: number, body: BodyOf<typeo
     if (existing.some((other) => other.role === role)) {
       throw new ApiError('ERR_ROLE_ALREADY_EXISTS', `A role with the id ${role} already exists.`)
     }
-    if (hasReached(maxRoles, existing.length)) throw appLimitReached(maxRoles, 'roles, including the default role')
+    const counted = existing.filter((other) => other.role !== agenticRole)
+    if (hasReached(maxRoles, counted.length)) throw appLimitReached(maxRoles, 'roles, including the default role')
     const [inserted] = await tx.query<RoleRow>(insert, [
       appId,
       role,
@@ -157,11 +159,12 @@ const reassignUsers = statement(`
  * Removes a role; users who hold it have the default role from then on. Whoever gives a role to a user holds the role
  * first and then the user, as here, so no user is left with a role that is gone.
  * @returns the id of the role
- * @throws 403 `ERR_ROLE_DELETE_DENIED` for the default role, 404 `ERR_ROLE_NOT_FOUND`
+ * @throws 403 `ERR_ROLE_DELETE_DENIED` for built-in roles, 404 `ERR_ROLE_NOT_FOUND`
  */
 export function removeRole(store: Store, appId: number, sent: string): Promise<string> {
   const role = sent.toLowerCase()
-  if (role === defaultRole) throw new ApiError('ERR_ROLE_DELETE_DENIED', `The role ${role} cannot be deleted.`)
+  if (role === defaultRole || role === agenticRole)
+    throw new ApiError('ERR_ROLE_DELETE_DENIED', `The role ${role} cannot be deleted.`)
   return store.database.transaction(async (tx) => {
     const removed = await tx.query(remove, [appId, role])
     if (removed.length === 0) throw unknownRole(sent)

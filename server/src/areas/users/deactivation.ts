@@ -43,6 +43,11 @@ const reactivate = statement(`
   and u.uid = found.uid
   returning u.uid`)
 
+const removeTokens = statement(`
+  delete from auth_tokens
+  where app_id = $1
+  and uid = any($2::text[])`)
+
 const selectKnown = statement(`
   select uid
   from users
@@ -65,7 +70,7 @@ const recount = statement(`
   and g.guid = changed.guid`)
 
 /**
- * Deactivates users: their tokens stop working, their memberships stay but are not counted, in groups and in receipts.
+ * Deactivates users: their tokens are gone, their memberships stay but are not counted, in groups and in receipts.
  * @returns those of them who are deactivated now, in the order given; unknown ones and the system user are left out
  */
 export function deactivateUsers(
@@ -77,11 +82,9 @@ export function deactivateUsers(
   return database.transaction(async (tx) => {
     const now = Math.floor(Date.now() / 1000)
     const changed = await tx.query<{ uid: string }>(deactivate, [appId, uids, now])
-    const states = await lockMemberships(
-      tx,
-      appId,
-      changed.map(({ uid }) => uid),
-    )
+    const deactivated = changed.map(({ uid }) => uid)
+    await tx.query(removeTokens, [appId, deactivated])
+    const states = await lockMemberships(tx, appId, deactivated)
     if (states.length > 0) {
       await suspendMembers(events, tx, appId, states, now)
       await tx.query(recount, [appId, states.map(({ guid }) => guid), -1, now])
@@ -94,7 +97,7 @@ export function deactivateUsers(
 }
 
 /**
- * Brings deactivated users back: tokens, memberships and marks are as they left them.
+ * Brings deactivated users back: memberships and marks are as they left them.
  * @returns those who came back, and those who were not deactivated to begin with, in the order given
  */
 export function reactivateUsers(

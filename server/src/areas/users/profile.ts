@@ -1,5 +1,14 @@
-import { type BodyOf, badRequest, type createUser, type ErrorDetail, limits, type updateUser } from '@parley/contract'
+import {
+  ApiError,
+  type BodyOf,
+  badRequest,
+  type createUser,
+  type ErrorDetail,
+  limits,
+  type updateUser,
+} from '@parley/contract'
 import { sql } from 'kysely'
+import { systemUid } from '../../chat/apps.ts'
 import { unknownRole } from '../../chat/roles/rows.ts'
 import { keepFormersApart } from '../../chat/users/former.ts'
 import { lockUser } from '../../chat/users/locks.ts'
@@ -111,7 +120,8 @@ export async function insertUser(
 /**
  * Changes a user, deactivated or not. A request without any field changes nothing, not even `updatedAt`.
  * @param uid in lower case
- * @throws 404 `ERR_UID_NOT_FOUND`, `ERR_ROLE_NOT_FOUND`; 403 `AUTH_ERR_NO_ACCESS` when a front end changes the role
+ * @throws 404 `ERR_UID_NOT_FOUND`, `ERR_ROLE_NOT_FOUND`; 403 `AUTH_ERR_NO_ACCESS` when a front end changes the role,
+ * `ERR_PERMISSION_DENIED` for the name of the system user
  */
 export async function changeUser(
   tx: Transaction,
@@ -126,6 +136,7 @@ export async function changeUser(
   const current = await lockUser(tx, appId, uid)
   if (!isRole) throw unknownRole(role)
   if (!fromBackend) checkFrontEnd(current, role)
+  if (uid === systemUid && change.name !== undefined) throw systemKeepsName()
   const changes = changesOf(change)
   if (changes.length === 0) return current
   const [row] = await tx.run<UserRow>(
@@ -137,6 +148,10 @@ export async function changeUser(
     returning ${sql.raw(userColumns)}` as Fragment<UserRow>,
   )
   return row as UserRow
+}
+
+function systemKeepsName(): ApiError {
+  return new ApiError('ERR_PERMISSION_DENIED', `The name of ${systemUid} cannot be changed.`)
 }
 
 /** A field that is both given and unset is unset. */

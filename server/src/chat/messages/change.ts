@@ -8,7 +8,7 @@ import { requireScopePermission } from '../groups/permissions.ts'
 import { readGroup } from '../groups/rows.ts'
 import type { App } from '../identity.ts'
 import type { RolePolicy } from '../roles/policies.ts'
-import { requireRolePermission, roleDenied, roleList } from '../roles/rules.ts'
+import { requireFeature, requireRolePermission, roleDenied, roleList } from '../roles/rules.ts'
 import { identifyViewer } from '../sight/sight.ts'
 import { requireMessage, unknownMessage } from './read.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
@@ -85,6 +85,7 @@ export async function requireMessagePermission(
 ): Promise<Membership | undefined> {
   if (policy !== undefined) await requireRoleRight(on, app, policy, message, does)
   if (message.kind === 1) return undefined
+  if (does === 'delete') requireFeature(policy, 'deleteGroupMessages')
   const [group, membership] = await Promise.all([
     readGroup(on, app.appId, message.receiver),
     readMembership(on, app.appId, message.receiver, editor),

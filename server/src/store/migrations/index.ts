@@ -9,6 +9,7 @@ import * as presence from './0007-presence.ts'
 import * as participation from './0008-participation.ts'
 import * as appSettings from './0009-app-settings.ts'
 import * as formerUsers from './0010-former-users.ts'
+import * as agenticRole from './0011-agentic-role.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -22,4 +23,5 @@ export const migrations: Record<string, Migration> = {
   '0008-participation': participation,
   '0009-app-settings': appSettings,
   '0010-former-users': formerUsers,
+  '0011-agentic-role': agenticRole,
 }
