@@ -12,7 +12,7 @@ import {
 } from '@parley/contract'
 import { serve } from '../../call.ts'
 import { findNamedConversations, findUserConversation } from '../../chat/conversations/find.ts'
-import { requireGroup, requireMembership } from '../../chat/groups/access.ts'
+import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
 import { actingDevice } from '../../chat/identity.ts'
 import { readMessageId, requireMessage, requireMessageDetails, showOne } from '../../chat/messages/read.ts'
 import { readConditions, restrictedOf } from '../../chat/sight/sight.ts'
@@ -97,19 +97,13 @@ export const operations = [
     const viewer = viewerOf(actor)
     const { appId } = app
     const limit = query.limit ?? query.perPage ?? limits.limit.default
-    const group = await requireGroup(database, appId, params.guid)
-    const conversations = [group.conversation]
     if (actor === undefined || viewer === undefined) {
-      return listMessages(context, {
-        app,
-        viewer,
-        source: { of: 'conversations', appId, conversations },
-        query,
-        limit,
-      })
+      const { conversation } = await requireGroup(database, appId, params.guid)
+      const source: Source = { of: 'conversations', appId, conversations: [conversation] }
+      return listMessages(context, { app, viewer, source, query, limit })
     }
-    await requireMembership(database, appId, group, viewer)
-    const source: Source = { of: 'viewer', appId, viewer, conversations }
+    const { group } = await requireGroupAccess(database, appId, params.guid, viewer)
+    const source: Source = { of: 'viewer', appId, viewer, conversations: [group.conversation] }
     const conditions = await readConditions(database, appId, { uid: viewer, policy }, restrictedOf([group]))
     const known = { users: [actor], groups: [group] }
     const history: HistoryOf = { key: group.conversation, kind: 2, first: group.guid, second: '' }

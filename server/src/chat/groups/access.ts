@@ -68,8 +68,11 @@ export async function requireGroupAccess(
   guid: string,
   uid: string,
 ): Promise<{ group: GroupRow; membership: Membership }> {
-  const group = await requireGroup(on, appId, guid)
-  return { group, membership: await requireMembership(on, appId, group, uid) }
+  const [group, membership] = await Promise.all([
+    requireGroup(on, appId, guid),
+    readMembership(on, appId, guid.toLowerCase(), uid),
+  ])
+  return { group, membership: membership ?? (await refuseOutsider(on, appId, group, uid)) }
 }
 
 /** The membership of a user who wants to use this group. @throws as `requireGroupAccess` */
@@ -79,8 +82,15 @@ export async function requireMembership(
   group: Pick<GroupRow, 'guid' | 'type'>,
   uid: string,
 ): Promise<Membership> {
-  const membership = await readMembership(on, appId, group.guid, uid)
-  if (membership !== undefined) return membership
+  return (await readMembership(on, appId, group.guid, uid)) ?? refuseOutsider(on, appId, group, uid)
+}
+
+async function refuseOutsider(
+  on: Queryable,
+  appId: number,
+  group: Pick<GroupRow, 'guid' | 'type'>,
+  uid: string,
+): Promise<never> {
   if (group.type === 'private') throw unknownGroup(group.guid)
   if (await isBanned(on, appId, group.guid, uid)) throw bannedFrom(group.guid, uid)
   throw notJoined(group.guid, uid)
