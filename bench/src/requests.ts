@@ -3,7 +3,7 @@ export interface RequestOptions {
   readonly apiKey?: string
   /** The acting user of an app that asks with its key. */
   readonly as?: string
-  /** The auth token of a user who asks himself. */
+  /** The auth token of a user who sends the request themselves. */
   readonly token?: string
   /** The app; that of the service without it. */
   readonly app?: string

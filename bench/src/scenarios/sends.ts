@@ -98,7 +98,7 @@ function sendToNewPeers(bench: Bench, connections: number): Promise<Run> {
   return runPlan(bench, { port, connections: plan, repeat: false, warmup, seconds })
 }
 
-/** Each pair once: first everybody with his neighbour, then with the one after, and so on. */
+/** Each pair once: first all users with their neighbours, then with the ones after, and so on. */
 function nextNewPair(): [string, string] {
   const distance = 1 + Math.floor(acquainted / strangers)
   const first = acquainted % strangers

@@ -9,7 +9,7 @@ export interface App {
 
 /**
  * Who asks. `app`: an API key without `onBehalfOf`, no rule of roles, scopes, blocks or membership applies.
- * `user`: all of them do; they came with their own token, or an API key acts on his behalf.
+ * `user`: all of them do; they came with their own token, or an API key acts on their behalf.
  */
 export type Caller =
   | { readonly kind: 'app'; readonly keyDigest: Buffer; readonly scope: 'fullAccess' | 'authOnly' }

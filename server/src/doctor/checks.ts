@@ -129,7 +129,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'marks',
-    meaning: 'a user has read what was not delivered to him, or beyond the end of the conversation',
+    meaning: 'a user has read messages that were not delivered to them, or that do not exist yet',
     find: (appId) => sql`
       select s.app_id || '/' || s.conversation || '/' || s.uid as subject,
         s.read_sent_at || ',' || s.read_id as stored,

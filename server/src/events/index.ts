@@ -21,7 +21,7 @@ export interface Events {
   publish(appId: number, event: BusEvent): void
   /** Keeps events without telling the bus; for what is published by itself after commit. */
   record(on: Queryable, appId: number, events: readonly ChatEvent[]): Promise<void>
-  /** Adds somebody for whom events are kept; who he is waiting for may change when `listenersTopic` says so. */
+  /** Adds a consumer for which events are stored; what it wants may change when `listenersTopic` says so. */
   keepFor(source: TriggerSource): void
   /** Forgets in this process what is listened for in an app, at once; others hear of it by `listenersTopic`. */
   forget(appId: number): void

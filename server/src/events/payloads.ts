@@ -139,7 +139,7 @@ function receiptOfAll(
   }
 }
 
-/** Whose receipt it is, as the sender of the message sees him: whoever receives is there. */
+/** The user of a receipt, as the sender of the message sees them: whoever receives is online. */
 function recipient(uid: string, viewer: string | undefined, resolved: ResolvedReferences): object {
   const user = resolved.user(uid)
   return {
@@ -194,7 +194,7 @@ function connection(event: Of<'user_connection_status_changed'>, resolved: Resol
   }
 }
 
-/** A new group as its owner sees it: he is a member from the beginning. */
+/** A new group as its owner sees it, who is a member from the start. */
 function created(event: Omit<GroupChanged, 'conversation'>, resolved: ResolvedReferences): object {
   const group: Partial<Group> = resolved.group(event.guid)
   const isMember = event.owner !== undefined && event.uids?.includes(event.owner) === true

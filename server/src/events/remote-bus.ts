@@ -101,7 +101,7 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
     if (isOpen) return
     isOpen = true
     log.info('other processes are heard')
-    // Who could not be heard may have gone on; whether something was missed shows by his next sign of life.
+    // A process that was out of reach may have gone on: its next heartbeat shows whether something was missed.
     resync(false)
   }
   const hear = (packet: Packet) => {

@@ -102,7 +102,7 @@ export interface Blocked {
   readonly uids: readonly string[]
 }
 
-/** The first connection of a user was made, or his last one ended. */
+/** A user opened their first connection, or closed their last one. */
 export interface ConnectionChanged {
   readonly trigger: 'user_connection_status_changed'
   readonly uid: string
@@ -153,7 +153,7 @@ export interface MembersChanged {
   readonly members: ReadonlyArray<{ readonly uid: string; readonly scope?: string; readonly oldScope?: string }>
 }
 
-/** Sockets that must close: of a user, or of one token of his. */
+/** Sockets that must be closed: all of a user, or those of one token. */
 export interface SessionsEnded {
   readonly control: 'sessions_ended'
   readonly uid: string

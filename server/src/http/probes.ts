@@ -29,7 +29,7 @@ export function registerProbes(server: FastifyInstance, context: Context): void 
 /** The server of `METRICS_PORT`: the metrics and nothing else, over plain HTTP. Absent where the variable is not set. */
 export function buildMetricsServer(context: Context): FastifyInstance | undefined {
   if (context.config.metricsPort === undefined) return undefined
-  // Who scrapes keeps his connection open; a stop does not wait for him.
+  // Scrapers keep their connections open; a stop does not wait for them.
   const server = Fastify({ logger: false, forceCloseConnections: true })
   server.setNotFoundHandler((request, reply) => sendError(reply, apiNotFound(request)))
   registerMetrics(server, context)

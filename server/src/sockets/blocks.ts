@@ -4,9 +4,9 @@ import { statement } from '../store/statement.ts'
 
 /** Who stands in a block with a user. */
 export interface BlocksOf {
-  /** Whom he has blocked. */
+  /** The users they have blocked. */
   readonly blocked: ReadonlySet<string>
-  /** Who has blocked him. */
+  /** The users who have blocked them. */
   readonly blockers: ReadonlySet<string>
 }
 

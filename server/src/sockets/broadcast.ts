@@ -11,7 +11,7 @@ import { isPlain, readSight, type Shown, type Sight } from './sight.ts'
 /** One frame for those who take part in a conversation. */
 export interface Broadcast {
   readonly place: Omit<Place, 'conversation'>
-  /** Who did it. His other devices are told, the one that he did it with knows. */
+  /** Who did it. Their other devices get the frame too, the one they used does not. */
   readonly actor: string
   readonly device?: string | undefined
   /**

@@ -9,7 +9,7 @@ import type { ConnectionInfo } from './presence/store.ts'
 /** So many seconds' worth of frames may come at once. */
 const burst = 4
 
-/** Whose coming and going a client hears of, as far as his role lets him see users. */
+/** Whose presence a client receives, as far as the role of its user allows. */
 export interface Watch {
   readonly kind: Exclude<PresenceSubscription, 'NONE'>
   readonly friendsOnly: boolean

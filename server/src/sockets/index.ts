@@ -153,7 +153,7 @@ export function createSockets(context: Context): Sockets {
     },
     async drain() {
       isDraining = true
-      // First: whoever is sent away now is not gone, he connects elsewhere.
+      // First: users whose sockets are closed now do not go offline, they reconnect elsewhere.
       await tracker.stop()
       await closeOverTime([...open.values()], 'restart', settings.drainMs)
       const deadline = Date.now() + 1_000

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 export interface UserSockets {
   readonly uid: string
   readonly connections: Connection[]
-  /** The database says that he is connected to this process. */
+  /** The database has them as connected to this process. */
   isPresent: boolean
 }
 

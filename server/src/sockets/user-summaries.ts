@@ -46,7 +46,7 @@ export function createUserSummaries(database: Database): UserSummaries {
   return { of: (appId, uid) => recall(`${appId} ${uid}`), drop: (appId, uid) => forget(`${appId} ${uid}`) }
 }
 
-/** Nothing of his metadata or tags: frames go to many. */
+/** Without metadata and tags, since frames go to many users. */
 export function showSummary(uid: string, row: UserRow | undefined): SocketUser {
   if (row === undefined) return showDeletedUser(uid)
   return {

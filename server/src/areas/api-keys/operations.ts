@@ -31,7 +31,7 @@ export const operations = [
   }),
 ]
 
-/** A key may not change or delete itself, so that nobody locks himself out. */
+/** A key cannot change or delete itself, so that nobody is locked out by accident. */
 function refuseSelfAction(caller: Caller, digest: Buffer): void {
   if (caller.kind === 'app' && caller.keyDigest.equals(digest)) throw new ApiError('ERR_APIKEY_NO_SELF_ACTION')
 }

@@ -98,7 +98,7 @@ const count = statement(`
   where app_id = $1
   and uid = $2`)
 
-/** A page of a user's tokens, newest first, and how many he has. */
+/** A page of a user's tokens, newest first, and the total. */
 export async function selectTokens(
   { database, secrets }: Pick<Context, 'database' | 'secrets'>,
   appId: number,

@@ -25,7 +25,7 @@ const insert = statement(`
 
 /**
  * Blocks users for another; one that is blocked already stays so, with its time.
- * @param policy of the role of the blocker where he acts himself, which may let him block users of some roles only
+ * @param policy of the blocker's role, if they act themselves; it may only allow blocking users with some roles
  */
 export async function blockUsers(
   { database, events }: Pick<Context, 'database' | 'events'>,
@@ -117,8 +117,8 @@ function lowerCased(uids: readonly string[]): string[] {
 }
 
 /**
- * A page of the users that a user blocked, or who blocked him, newest block first, and how many there are.
- * @param visibleRoles only users of these roles, where his own role may not see all
+ * A page of the users whom a user blocked, or who blocked them, newest block first, and the total.
+ * @param visibleRoles only users with these roles, if the user's own role cannot see all
  */
 export async function selectBlocked(
   on: Queryable,

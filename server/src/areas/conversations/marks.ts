@@ -114,8 +114,8 @@ const markRead = statement(`
   ),${telling('read')}`)
 
 /**
- * Puts the user's unread pointer right before a message, unless it stands further back. The next message that he sends
- * must move it up again, so the conversation forgets that he may have been the last to write.
+ * Moves the user's unread pointer back to just before a message, unless it is further back already. The next message that
+ * they send must move it up again, so the conversation forgets that they may have been the last sender.
  */
 const markUnread = statement(`
   with marked as (

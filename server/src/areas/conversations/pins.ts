@@ -144,7 +144,7 @@ const selectAppPins = statement(`
 /** The conversations that are pinned for every user of an app, in display order. */
 export async function readAppPins(on: Queryable, appId: number): Promise<PinnedConversation[]> {
   return (await on.query<AppPin>(selectAppPins, [appId])).map(({ kind, peer, pinnedAt }) => ({
-    // A user is pinned for all who talk with him; as a name stands the conversation that the app itself has with him.
+    // A user is pinned for everyone who has a conversation with them; the name is that of their conversation with the app.
     conversationId: conversationId(kind, kind === 2 ? peer : systemUid, peer),
     conversationType: kind === 1 ? 'user' : 'group',
     pinnedBy: systemUid,

@@ -16,10 +16,10 @@ export interface Enrolment {
   readonly explicit: boolean
 }
 
-/** What counts of a user when his memberships change. */
+/** What matters about a user when their memberships change. */
 export interface HeldUser {
   readonly isActive: boolean
-  /** Groups that he is a member of. */
+  /** Number of groups they are a member of. */
   readonly groups: number
 }
 

@@ -32,7 +32,7 @@ export interface MemberPlan {
 
 /**
  * Judges memberships in their order. The first record of a user and group counts; the owner of a group stays an admin,
- * whatever scope a record gives him. @param records undefined for those that are refused already
+ * whatever scope a record gives. @param records undefined for those that are refused already
  */
 export function planMembers(
   records: ReadonlyArray<ImportMember | undefined>,

@@ -15,7 +15,7 @@ import { holdUsers, readTargets } from './targets.ts'
 export type Outcomes = Record<ListName, Record<string, AddOutcome>>
 
 /**
- * Adds members and bans users. Each is judged by himself; an actor who may not add (or ban) at all is refused as a whole.
+ * Adds members and bans users, each checked on their own. If the actor cannot add (or ban) at all, everything is refused.
  * Everyone added leaves an action message, those banned leave none: who was a member is sent one all the same.
  */
 export function addMembers(

@@ -78,7 +78,7 @@ export async function countMembers(
   return row
 }
 
-/** Makes a user a member, with his side of the conversation. @returns the group after it */
+/** Makes a user a member, with their state in the conversation. @returns the group afterwards */
 export async function addMember(
   tx: Transaction,
   appId: number,

@@ -13,7 +13,7 @@ type MemberRow = UserRow & { scope: GroupScope; joinedAt: number }
 
 /**
  * A page of the members of a group, by name. Deactivated ones are neither listed nor counted.
- * @param viewer the acting user, who must be a member; his scope may see some scopes only
+ * @param viewer the acting user, who must be a member; their scope may only see some scopes
  */
 export async function listMembers(
   on: Queryable,

@@ -96,7 +96,7 @@ async function notifyMembers(
   await notify(events, tx, appId, group, { action: 'added', by: actor, on }, now)
 }
 
-/** Who becomes a member: the owner first, an admin whichever list he is in, then the others as far as they may. */
+/** Who becomes a member: first the owner, as an admin whichever list names them, then the others as far as allowed. */
 async function planMembers(
   context: Context,
   tx: Transaction,

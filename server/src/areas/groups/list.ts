@@ -17,7 +17,7 @@ const changedAt = sql`coalesce(g.updated_at, g.created_at)`
 /**
  * A page of groups.
  * @param viewer the acting user; private groups are listed for their members only
- * @param visibleTypes what his role may see, where it may not see all
+ * @param visibleTypes the group types that their role can see, if not all
  */
 export async function listPage(
   on: Queryable,

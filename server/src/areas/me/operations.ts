@@ -47,7 +47,7 @@ export const operations = [
   serve(recordUserSession, async () => ({ data: { success: true } })),
 ]
 
-/** The user with what belongs to this login: his token opens the socket too, and dies with it. */
+/** The user, with what belongs to this login: the auth token is also the token for the socket. */
 function showMe({ secrets }: Context, app: App, caller: Caller, user: UserRow) {
   const shown = showUser(user, 'self')
   if (caller.kind !== 'user' || caller.via !== 'token') return shown

@@ -35,7 +35,7 @@ export async function readRelated(
   target: Target,
   { parentId, quotedMessageId }: BodyOf<typeof sendMessage>,
 ): Promise<Related> {
-  // The batch would find out too, but who acts is said before what he names.
+  // The batch would find out too, but errors about the sender come before errors about the messages.
   const { role } = await requireActiveUser(context.database, app.appId, sender)
   const ids = [parentId, quotedMessageId].flatMap((id) => (id === undefined ? [] : Number(id)))
   const found = await readMessages(context.database, app.appId, ids)
@@ -47,7 +47,7 @@ export async function readRelated(
       message.kind === target.kind &&
       (message.kind === 2 ? message.receiver === target.receiver : isPair(message, sender, target.receiver))
     if (isHere && (await isOpen(message))) return message
-    // Who is named must be there before it counts what he was named with.
+    // Errors about the receiver come before errors about the messages.
     await requireReceiver(context.database, app, target, sender)
     if (isHere) throw unknownMessage(id)
     throw notInConversation(code, id, here)

@@ -19,7 +19,7 @@ export function readTarget({ receiver, receiverType }: BodyOf<typeof sendMessage
   return { kind: receiverType === 'user' ? 1 : 2, receiver: receiver.toLowerCase() }
 }
 
-/** @throws 404 for a receiver who is unknown, or a group that is, to the sender; 403 for a group that is not his */
+/** @throws 404 for an unknown user or group; 403 for a group that the sender is not a member of */
 export async function requireReceiver(
   on: Queryable,
   { appId }: App,

@@ -177,7 +177,7 @@ function withoutRepeats(tags: readonly string[]): string[] {
 }
 
 /**
- * Changes a user's profile as he does himself: everything but his role.
+ * Changes a user's own profile: everything but the role.
  * @throws 400 naming each field that is wrong
  */
 export async function changeOwnProfile(

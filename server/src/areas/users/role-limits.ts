@@ -7,7 +7,7 @@ import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import type { Fragment } from '../../store/statement.ts'
 
-/** Whom the role of a viewer lets him see in the list of users (`listUsers.*` and the setting), as conditions on `u`. */
+/** The users that the role of a viewer can list (`listUsers.*` and the setting), as conditions on `u`. */
 export function listLimits(policy: RolePolicy | undefined, appId: number, viewer: string): Fragment[] {
   if (policy === undefined) return []
   const conditions: Fragment[] = []
@@ -28,7 +28,7 @@ export function isFriendOf(appId: number, viewer: string): Fragment {
     ))`
 }
 
-/** Whether a viewer's role lets him see a profile; his own it does. @throws 403 `ERR_PERMISSION_DENIED` */
+/** Whether a viewer's role allows viewing a profile; their own is always allowed. @throws 403 `ERR_PERMISSION_DENIED` */
 export async function requireVisibleProfile(
   on: Queryable,
   appId: number,

@@ -87,7 +87,7 @@ const selectState = statement(`
   and (c.kind = 1 or s.member)
   and c.listed_id is not null`)
 
-/** A user's side of one conversation; undefined before its first message, and of groups that he is not in. */
+/** A user's state in one conversation; undefined before its first message, and for groups they are not in. */
 export async function readParticipantState(
   on: Queryable,
   appId: number,

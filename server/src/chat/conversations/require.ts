@@ -9,7 +9,7 @@ import { type FoundConversation, findGroupConversation, findNamedConversations, 
 import { readParticipantState } from './participant-state.ts'
 
 /**
- * A user's side of his conversation with another, who may be deactivated: history and marks stay.
+ * A user's state in the conversation with another, who may be deactivated: messages and receipts stay.
  * @throws 404 `ERR_UID_NOT_FOUND`; 403 `ERR_CONVERSATION_NOT_ACCESSIBLE` before the first message
  */
 export async function requireUserConversation(

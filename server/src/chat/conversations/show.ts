@@ -21,7 +21,7 @@ export interface ShowConversationOptions {
   readonly withUserAndGroupTags?: boolean
   /** For each peer's uid, the blocks between them and the viewer. */
   readonly blockInfo?: ReadonlyMap<string, object>
-  /** The user whose sides they are, when it is he who asks: last messages that are hidden from him are left out. */
+  /** The user whose states they are, if they ask themselves: last messages that are hidden from them are left out. */
   readonly viewer?: Viewer | undefined
   /** The acting user, where that row was read already. */
   readonly actor?: UserRow | undefined

@@ -59,7 +59,7 @@ export async function lockGroup(tx: Transaction, appId: number, guid: string): P
 
 /**
  * A group and the membership of the user who wants to use it.
- * @throws 404 `ERR_GUID_NOT_FOUND` when it does not exist, or not for him: private groups are their members' only;
+ * @throws 404 `ERR_GUID_NOT_FOUND` if it does not exist, or is private and the user is not a member;
  * 403 `ERR_BANNED_GROUPMEMBER`, `ERR_GROUP_NOT_JOINED`
  */
 export async function requireGroupAccess(
@@ -96,7 +96,7 @@ async function refuseOutsider(
   throw notJoined(group.guid, uid)
 }
 
-/** How a user stands to a group that he may see, for `showGroup`. @throws 404 for a private group that is not his */
+/** How a user is related to a group, for `showGroup`. @throws 404 for a private group they are not a member of */
 export async function readViewer(
   on: Queryable,
   appId: number,

@@ -10,7 +10,7 @@ import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { GroupPermissions, GroupRow } from './rows.ts'
 
-/** A member as far as his rights go. */
+/** What permissions depend on in a member. */
 export interface ScopedMember {
   readonly uid: string
   readonly scope: GroupScope
@@ -19,8 +19,8 @@ export interface ScopedMember {
 type Ruled = Pick<GroupRow, 'guid' | 'owner' | 'permissions'>
 
 /**
- * Whether a member's scope lets him do something in the group: what is set beats the default. The owner is exempt from
- * what is denied by default (he may delete the group), not from what was set.
+ * Whether a member's scope allows something in the group. What is set overrides the default. The owner is exempt from what
+ * is denied by default (and so can delete the group), not from what is set.
  */
 export function scopeAllows(group: Ruled, member: ScopedMember, key: ScopePermissionKey): boolean {
   const isOwner = member.uid === group.owner

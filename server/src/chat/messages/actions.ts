@@ -12,9 +12,9 @@ export interface GroupAction {
   /** Key of the group's conversation, which the transaction has locked. */
   readonly conversation: number
   readonly action: 'joined' | 'left' | 'added' | 'kicked' | 'banned' | 'unbanned' | 'scopeChanged'
-  /** Who did it; the user himself for joined and left, `app_system` where the app acts. */
+  /** Who did it; the same user for joined and left, `app_system` if the app acts. */
   readonly by: User
-  /** Whom it was done to; the user himself for joined and left. */
+  /** Who it was done to; the same user for joined and left. */
   readonly on: User
   /** The group after the event, as answers show it. */
   readonly group: object

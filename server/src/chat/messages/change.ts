@@ -17,7 +17,7 @@ import { showMessages } from './show.ts'
 /** Who changes a message: a user, or the app itself, to whom no rule applies. */
 export type Editor = string | undefined
 
-/** An editor with the rules of his role, and the device that he acts with. */
+/** An editor, with the policy of their role and the device they use. */
 export interface ActingEditor {
   readonly editor: Editor
   readonly policy: RolePolicy | undefined
@@ -72,7 +72,7 @@ export function refuseActions(message: StoredMessage): void {
 }
 
 /**
- * The editor's membership where the message stands in a group, after asking the permissions of his role and of his scope.
+ * The editor's membership if the message is in a group, after checking the permissions of their role and scope.
  * @throws 403 `ERR_PERMISSION_DENIED`
  */
 export async function requireMessagePermission(

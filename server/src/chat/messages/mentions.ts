@@ -12,7 +12,7 @@ interface Mentioning {
   readonly mentioned: readonly string[] | null
 }
 
-/** Adds `data.mentions` to messages whose text mentions users: each known one by his uid, as he is now. */
+/** Adds `data.mentions` to messages whose text mentions users: each existing one by uid, in their current state. */
 export const mentionsOfMessages: AddingFeature = { bits: traits.mentions, read: readMentions }
 
 /** What mentions add to each of some messages, by id; those that mention nobody who is known are left out. */

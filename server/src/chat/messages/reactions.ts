@@ -8,7 +8,7 @@ import { traits } from './traits.ts'
 
 /**
  * The offset keeps it a look for each, and the range one by key. The planner believes that where apps are many each user
- * has given next to nothing: it would look for every one through all that he gave.
+ * has given next to nothing: it would search for each one through all that they gave.
  */
 const selectCounts = statement(`
   select c.message_id as "messageId", c.reaction, c.count,

@@ -186,7 +186,7 @@ const selectByMuid = statement(`
   and m.receiver = $5
   and not m.purged`)
 
-/** The message that a sender has stored under this muid in his conversation with a user or group. */
+/** The message that a sender has stored with this muid in the conversation with a user or group. */
 export async function readByMuid(
   on: Queryable,
   appId: number,

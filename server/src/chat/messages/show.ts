@@ -19,7 +19,7 @@ import { type RenderOptions, renderMessage, writeMessage } from './render.ts'
 import { type MessageRow, readMessages, type StoredMessage } from './rows.ts'
 
 export interface ShowOptions {
-  /** The acting user; what is private to him (saved, reactedByMe) is shown to nobody else. */
+  /** The acting user; what is private to them (saved, reactedByMe) is shown to nobody else. */
   readonly viewer?: string | undefined
   /** Tags are answered only where they are asked for, and to the one who sends. */
   readonly withTags?: boolean

@@ -90,8 +90,8 @@ const selectSubscriptions = statement(`
   and parent_id = any($2::bigint[])`)
 
 /**
- * Adds to the parent of a thread how many replies it has, and how many of them (of others, after his unread pointer) are
- * unread for the viewer; where it is asked for, whether he follows the thread.
+ * Adds to the parent of a thread how many replies it has, and how many of them (by others, after the unread pointer) are
+ * unread for the viewer; on request, whether they follow the thread.
  */
 export const threadsOfMessages: AddingFeature = { bits: traits.replies | traits.followed, read: readThreadsOf }
 

@@ -15,10 +15,10 @@ interface Rule<SetOn> {
   readonly conditionOf: (on: SetOn) => Condition | undefined
 }
 
-/** What is set on the scope of a member, and where his membership began. */
+/** What is set for the scope of a member, and where their membership began. */
 export interface ScopeRules {
   readonly permissions: Permissions
-  /** The first position that is not from before he joined. */
+  /** The first position since they joined. */
   readonly joined: Position
 }
 

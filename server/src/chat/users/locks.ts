@@ -11,7 +11,7 @@ const selectForUpdate = statement(`
   for no key update`)
 
 /**
- * The user as he stands once nobody else is changing him; nobody else will until the transaction ends.
+ * The user once nobody else is changing them; nobody else can until the transaction ends.
  * @param uid in lower case
  * @throws 404 `ERR_UID_NOT_FOUND`
  */

@@ -4,7 +4,7 @@ import { lookup } from '../../store/lookups.ts'
 import { inOrder, statement } from '../../store/statement.ts'
 import { shownUid } from '../naming.ts'
 
-/** A user as the database keeps him. */
+/** A user as stored in the database. */
 export interface UserRow {
   readonly uid: string
   readonly name: string
@@ -16,7 +16,7 @@ export interface UserRow {
   readonly tags: string[]
   readonly createdAt: number
   readonly updatedAt: number | null
-  /** A process that lives has a socket of his. */
+  /** A running process has a socket of theirs. */
   readonly online: boolean
   readonly lastActiveAt: number | null
   readonly deactivatedAt: number | null
@@ -86,14 +86,14 @@ export async function readUser(on: Queryable, appId: number, uid: string): Promi
   return (await readUsers(on, appId, [uid])).get(uid)
 }
 
-/** Who looks at a user: the app itself, the user himself, or somebody else, who does not see `metadata["@private"]`. */
+/** Who views a user: the app, the user themselves, or another user, who does not see `metadata["@private"]`. */
 export type UserView = 'app' | 'self' | 'other'
 
 interface ShowUserOptions {
   readonly withTags?: boolean
 }
 
-/** A user as answers show him. */
+/** A user in a response. */
 export function showUser(row: UserRow, view: UserView = 'other', { withTags = true }: ShowUserOptions = {}): User {
   const metadata = view === 'other' ? withoutPrivate(row.metadata) : row.metadata
   return {
@@ -126,7 +126,7 @@ function withoutPrivate(metadata: Record<string, unknown> | null): Record<string
   return visible
 }
 
-/** A user as answers show him, or what stands in for one who was deleted for good. */
+/** A user in a response, or the placeholder for a permanently deleted one. */
 export function showUserOrDeleted(
   uid: string,
   row: UserRow | undefined,

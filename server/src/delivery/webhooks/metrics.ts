@@ -6,7 +6,7 @@ import { statement } from '../../store/statement.ts'
 export interface DeliveryMetrics {
   /** An attempt was made, and this is what became of the delivery: pending is to be tried again. */
   attempted(outcome: 'delivered' | 'failed' | 'pending'): void
-  /** Somebody was asked before a message was sent; skipped: his endpoint failed too often to be asked. */
+  /** A before_message webhook was called; skipped: its endpoint failed too often to be called. */
   hooked(outcome: 'passed' | 'blocked' | 'failed' | 'skipped'): void
 }
 

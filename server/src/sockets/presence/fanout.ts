@@ -128,7 +128,7 @@ async function tellChanges(
   })
   const everything = Buffer.concat(encodedChanges.map(({ encoded }) => encoded))
   const changed = new Set(uids)
-  // Whom blocks or his own change concern gets a batch of his own.
+  // Users affected by blocks, or by their own change, get a batch of their own.
   const concerned = new Set(
     encodedChanges.flatMap(({ blocks }) => (blocks ? [...blocks.blocked, ...blocks.blockers] : [])),
   )

@@ -18,7 +18,7 @@ export function runsAsRoot(): boolean {
 
 /**
  * The account for a data folder, made if need be. A cluster stays with the user who owns it, so that somebody who ran Parley as
- * himself can go on doing so after it ran once as root. Undefined when this process is not root: then it is that user itself.
+ * themselves can still do so after it ran once as root. Undefined when this process is not root: then it is that user itself.
  */
 export function chooseAccount(dataDir: string, log: EmbeddedLog): Account | undefined {
   if (!runsAsRoot()) return undefined

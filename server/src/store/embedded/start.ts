@@ -41,7 +41,7 @@ const defaultSettings = {
   shared_buffers: '128MB',
   max_wal_size: '1GB',
   checkpoint_completion_target: '0.9',
-  // New segments of the log are made while somebody waits for his commit: filling 16 MB with zeros would hold up everybody.
+  // New WAL segments are created while a commit waits for them: filling 16 MB with zeros would delay everyone.
   wal_init_zero: 'off',
   // Solid-state disks.
   random_page_cost: '1.1',

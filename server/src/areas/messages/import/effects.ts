@@ -25,7 +25,7 @@ export interface MovedConversation {
   readonly timedSentAt: number | null
 }
 
-/** The marks of one user in one conversation: up to where he has received and read. */
+/** The marks of one user in one conversation: up to where they have received and read it. */
 export interface Mark {
   readonly appId: number
   readonly uid: string

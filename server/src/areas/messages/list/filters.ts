@@ -145,7 +145,7 @@ function changed(operator: '>=' | '<=', time: number | undefined): Fragment {
   return sql`m.updated_at <> m.sent_at and m.updated_at ${sql.raw(operator)} ${time}`
 }
 
-/** What a user has not read, or not received: messages of others, beyond his side `s` of the conversation. */
+/** What a user has not read, or not received: messages of others, beyond their state `s` in the conversation. */
 export function viewerConditions(filters: MessageFilters, viewer: string): Fragment[] {
   const conditions: Fragment[] = []
   if (filters.unread === true) {

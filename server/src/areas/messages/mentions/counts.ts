@@ -20,7 +20,7 @@ const selectCounts = statement(`
   where t.app_id = $1
   and t.parent_id = any($2::bigint[])`)
 
-/** How many replies of some threads mention the viewer and are unread for him, by the id of the parent. */
+/** How many unread replies of some threads mention the viewer, by the id of the parent. */
 export async function readMentionCounts(
   on: Queryable,
   appId: number,

@@ -4,7 +4,7 @@ import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
 import { type Cut, isVisible, sidesOf, type ViewerSource } from '../list/sources.ts'
 
-/** Where the threads of a list come from: the app, one conversation, or those of a viewer as he sees them. */
+/** Where the threads of a list come from: the app, one conversation, or all conversations of a viewer. */
 export type ThreadSource =
   | { readonly of: 'app'; readonly appId: number }
   | { readonly of: 'conversation'; readonly appId: number; readonly conversation: number }
@@ -26,7 +26,7 @@ export interface ThreadConditions {
 
 /**
  * Threads that meet the conditions. Each conversation of a viewer gives at most one page, by its index, before they are
- * merged; of what he has cleared he sees no threads, as he sees no messages.
+ * merged; threads that they have cleared are hidden, like messages.
  */
 export function threadsOf(source: ThreadSource, conditions: ThreadConditions, cut: Cut): Fragment<ThreadRow> {
   const tail = sql`order by ${cut.order} limit ${cut.limit}`
@@ -70,7 +70,7 @@ export function threadsIn(
 const threadColumns = sql`t.parent_id as "parentId", t.reply_count as "replyCount", t.last_reply_id as "lastReplyId",
       t.updated_at as "updatedAt"`
 
-/** What a viewer sees: his side `s` is there. */
+/** What a viewer sees: their state `s` exists. */
 function conditionsOf({ ofThread, ofParent }: ThreadConditions): Fragment[] {
   const notCleared = sql`(s.cleared_id = 0 or ${parentIs([notClearedSql])})`
   return [...ofThread, notCleared, ...(ofParent.length === 0 ? [] : [parentIs(ofParent)])]

@@ -99,7 +99,7 @@ const receipts = `union all
  * Checks and writes a batch. Ids are drawn here, under the conversations' locks, and \`sent_at\` of what is sent live
  * never falls behind the conversation's last: in a conversation, commit order is position order.
  *
- * The sender's own marks move up to his message (sending reads): in a one-to-one conversation only when the last
+ * Sending a message marks the conversation as read for the sender: in a one-to-one conversation only if the last
  * message was the other's (or both write in this batch), since otherwise there is nothing new to read; in groups always,
  * because the group's staircase goes by every member's mark. A step of reading tells of delivery too.
  *
