@@ -40,7 +40,7 @@ export function watchReads(
 ): void {
   new Gauge({
     name: 'parley_database_reads',
-    help: 'Lists and searches that run, and that wait for their turn',
+    help: 'Lists and searches that are running, and that are waiting',
     labelNames: ['kind', 'state'],
     registers: [metrics.registry],
     collect() {

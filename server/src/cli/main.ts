@@ -8,10 +8,10 @@ import { importCommand, systemClock } from './import/run.ts'
 const help = `Usage: parley <command>
 
 Commands:
-  start             run the service; its settings come from the environment
-  import <folder>   send the data of a former chat system to a running service (parley import --help)
+  start             run the service, configured by environment variables
+  import <folder>   import the data of another chat system into a running service (parley import --help)
   apps <command>    create apps, change their settings, list their keys (parley apps --help)
-  doctor            recompute every derived figure and report drift (parley doctor --help)
+  doctor            recompute all derived values and report differences (parley doctor --help)
 
 Options:
   --version         show the version
@@ -51,7 +51,7 @@ function stopOnInterrupt(): AbortSignal {
   const stop = new AbortController()
   process.on('SIGINT', () => {
     if (stop.signal.aborted) process.exit(130)
-    process.stderr.write('\nStopping after the requests under way. Ctrl-C once more stops at once.\n')
+    process.stderr.write('\nStopping after the requests in progress. Press Ctrl-C again to stop at once.\n')
     stop.abort()
   })
   return stop.signal

@@ -97,7 +97,7 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
     if (!(await waitUntilCommitted())) return 0
     await channel.interact(async (tx) => {
       const moved = await tx.query(moveHorizon, [horizon, lastId])
-      if (moved.length === 0) throw new Error('the event horizon was moved by somebody else')
+      if (moved.length === 0) throw new Error('another process has moved the event horizon')
       for (const consume of consumers) await consume(tx, horizon, lastId)
     })
     return pauseMs.busy

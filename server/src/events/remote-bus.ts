@@ -75,7 +75,7 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
       // Tried again with a later beat.
       hasMissed ||= missed
       resyncedAt = 0
-      log.warn({ cause: (error as Error).message }, 'what other processes told could not be made up for yet')
+      log.warn({ cause: (error as Error).message }, 'missed events from other processes could not be made up for yet')
     }
   }
 
@@ -100,14 +100,14 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
     heardAt = Date.now()
     if (isOpen) return
     isOpen = true
-    log.info('other processes are heard')
+    log.info('connected to the other processes')
     // A process that was out of reach may have gone on: its next heartbeat shows whether something was missed.
     resync(false)
   }
   const hear = (packet: Packet) => {
     const heard = peers.hear(packet)
     if (heard.hasMissed) {
-      log.warn({ node: packet.node }, 'something that another process told was missed')
+      log.warn({ node: packet.node }, 'events from another process were missed')
       resync(true)
     }
     if (!heard.isNew || packet.kind !== 'events') return
@@ -118,7 +118,10 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
         count++
       }
     } catch (error) {
-      log.warn({ cause: (error as Error).message, node: packet.node }, 'another process told what cannot be read')
+      log.warn(
+        { cause: (error as Error).message, node: packet.node },
+        'an event from another process could not be read',
+      )
     }
     metrics.events.inc({ direction: 'received' }, count)
   }
@@ -128,10 +131,12 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
     const now = Date.now()
     if (isOpen && now - heardAt > deafAfterMs) {
       isOpen = false
-      log.warn('other processes are not heard: what they do reaches clients here late, or when they connect again')
+      log.warn(
+        'no connection to the other processes: their events reach clients of this one late, or after a reconnect',
+      )
     }
     if (peers.hasLost()) {
-      log.warn('a process that was there before Redis was away is there no more: it may have told what was missed')
+      log.warn('a process has disappeared while Redis was unavailable: its last events may have been missed')
       resync(true)
     }
     const isUnsure = !isOpen || peers.isOneSilent() || hasMissed
@@ -152,7 +157,7 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
         outbox.beat()
         await delay(20)
       }
-      if (!isOpen) log.warn('Redis does not answer; this process begins without hearing others')
+      if (!isOpen) log.warn('Redis is unavailable; starting without events from other processes')
     },
     async stop() {
       unsubscribe()
@@ -177,7 +182,7 @@ function createRemoteMetrics(registry: Registry, state: { isOpen: () => boolean;
   })
   new Gauge({
     name: 'parley_remote_processes',
-    help: 'Other processes that are heard over Redis',
+    help: 'Other processes connected over Redis',
     aggregator: 'min',
     registers: [registry],
     collect() {

@@ -21,11 +21,11 @@ export function describeSocket(): object {
       title: 'Parley socket',
       version: '3.0.0',
       description: [
-        `One JSON object per text frame. A socket opens on the paths ${socketPaths.join(', ')}; the first frame says who connects.`,
+        `One JSON object per text frame. The paths of the socket are ${socketPaths.join(', ')}. The first frame authenticates the client.`,
         `Close codes: ${Object.values(socketCloses)
           .map(({ code, meaning }) => `${code}: ${meaning}`)
           .join(' ')}`,
-        'The operations over HTTP are in /openapi.json.',
+        'The HTTP operations are in /openapi.json.',
       ].join('\n\n'),
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
@@ -39,8 +39,8 @@ export function describeSocket(): object {
       },
     },
     operations: {
-      sendFrame: operation('receive', 'What clients send', clientFrames),
-      receiveFrame: operation('send', 'What clients are told', serverFrames),
+      sendFrame: operation('receive', 'Frames from clients', clientFrames),
+      receiveFrame: operation('send', 'Frames from the service', serverFrames),
     },
     components: {
       messages: Object.fromEntries(

@@ -61,7 +61,7 @@ function page(folder: string): string {
     <link rel="icon" href="data:,">
   </head>
   <body>
-    <p>What is told live, over the socket, is described in <a href="${asyncapi}">asyncapi.json</a>.</p>
+    <p>Real-time events over the socket are described in <a href="${asyncapi}">asyncapi.json</a>.</p>
     <div id="app"></div>
     <script src="${folder}reference.js"></script>
     <script src="${folder}start.js" data-openapi="${openapi}"></script>

@@ -84,7 +84,7 @@ function openParser(request: IncomingMessage) {
 }
 
 function unreadable(why: string): ApiError {
-  return badRequest([{ path: 'body', message: `is not a form that can be read: ${why}` }])
+  return badRequest([{ path: 'body', message: `is not a valid form: ${why}` }])
 }
 
 function tooLarge(name: string): ApiError {
@@ -92,5 +92,5 @@ function tooLarge(name: string): ApiError {
 }
 
 function tooManyFiles(): ApiError {
-  return new ApiError('ERR_FILE_COUNT_EXCEEDED', `A message may come with ${limits.filesPerMessage} files.`)
+  return new ApiError('ERR_FILE_COUNT_EXCEEDED', `A message can have ${limits.filesPerMessage} files.`)
 }

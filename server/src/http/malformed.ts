@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts'
 /** What an error of Node's HTTP parser means to whoever sent that; anything else is a 400. */
 const refusals: Record<string, { status: number; devMessage: string }> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, devMessage: 'The request did not arrive in time.' },
-  HPE_HEADER_OVERFLOW: { status: 431, devMessage: 'The address and the headers are too large.' },
+  HPE_HEADER_OVERFLOW: { status: 431, devMessage: 'The URL and the headers are too large.' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, devMessage: 'The chunk extensions are too large.' },
 }
 const notHttp = { status: 400, devMessage: 'This is not valid HTTP.' }

@@ -32,7 +32,7 @@ export function describeApi(operations: readonly Operation[], defaultApp: string
     info: {
       title: 'Parley',
       version: '3.0.0',
-      description: `Chat backend. Every path also answers under /v3 and /v3.0. The app is taken from the host name, else from the header appId, else it is "${defaultApp}".`,
+      description: `Chat backend. Every path is also available under /v3 and /v3.0. The app is taken from the host name, else from the header appId, else it is "${defaultApp}".`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/v3' }],
@@ -85,7 +85,7 @@ function describeOperation(operation: Operation): object {
         in: 'header',
         required: false,
         schema: { type: 'string' },
-        description: 'App, where the host name does not tell',
+        description: 'App ID; only needed if the host name does not contain it',
       },
     ],
     ...(operation.body && {
@@ -133,7 +133,7 @@ function actorHeader(operation: Operation): object {
     in: 'header',
     required: operation.onBehalfOf === 'required' && operation.access.user !== true,
     schema: { type: 'string' },
-    description: 'uid of the acting user, beside an API key',
+    description: 'uid of the acting user; sent with an API key',
   }
 }
 

@@ -77,9 +77,9 @@ export async function takeFromLimits(
   caller: Caller,
   { rateLimit, userRateLimit }: Operation,
 ): Promise<void> {
-  report(reply, await limiter.take(rateLimit, String(app.appId)), `the requests of the class ${rateLimit}`)
+  report(reply, await limiter.take(rateLimit, String(app.appId)), `requests of the class ${rateLimit}`)
   if (userRateLimit !== undefined && caller.kind === 'user') {
-    report(reply, await limiter.take(userRateLimit, `${app.appId} ${caller.uid}`), `what ${caller.uid} may do of this`)
+    report(reply, await limiter.take(userRateLimit, `${app.appId} ${caller.uid}`), `such requests of ${caller.uid}`)
   }
 }
 
@@ -90,5 +90,8 @@ function report(reply: FastifyReply, standing: Standing | undefined, what: strin
   if (remaining >= 0) return
   const retryAfter = Math.max(1, Math.ceil(resetsAt - Date.now() / 1000))
   reply.header('retry-after', retryAfter).header('x-rate-limit-reset', resetsAt)
-  throw new ApiError('ERR_TOO_MANY_REQUESTS', `${limit} a minute are ${what}. Try again in ${retryAfter} s.`)
+  throw new ApiError(
+    'ERR_TOO_MANY_REQUESTS',
+    `The limit of ${limit} ${what} per minute is exceeded. Try again in ${retryAfter} s.`,
+  )
 }

@@ -116,7 +116,7 @@ function findUnfit(request: FastifyRequest, config: Config): ApiError | undefine
     return badRequest([{ path: 'headers/host', message: 'is required' }])
   }
   if (config.requireHttps && request.protocol.toLowerCase() !== 'https' && allowPlain !== true) {
-    return new ApiError('ERR_BAD_REQUEST', 'This service is reached over HTTPS only (REQUIRE_HTTPS is set).')
+    return new ApiError('ERR_BAD_REQUEST', 'This service only accepts HTTPS (REQUIRE_HTTPS is set).')
   }
   return undefined
 }

@@ -41,7 +41,7 @@ export function createJobRunner({ connection, log, registry }: JobRunnerOptions)
   const watch = watchFetches({
     registry,
     onStalled(seconds) {
-      log.warn({ seconds, cause: reasonOf(lastFailure) }, 'no jobs could be fetched; the job runner begins anew')
+      log.warn({ seconds, cause: reasonOf(lastFailure) }, 'no jobs could be fetched; restarting the job runner')
       lastFailure = undefined
       clearTimeout(restart)
       if (present !== undefined) void dismiss(present)
@@ -63,8 +63,7 @@ export function createJobRunner({ connection, log, registry }: JobRunnerOptions)
     present = worker
     void worker.ended.then((error) => {
       if (present !== worker || stopped) return
-      if (error !== undefined && !isConnectionFailure(error))
-        log.warn({ err: error }, 'the job runner is started again')
+      if (error !== undefined && !isConnectionFailure(error)) log.warn({ err: error }, 'restarting the job runner')
       lastFailure = error
       void dismiss(worker)
       restart = setTimeout(begin, restartMs).unref()

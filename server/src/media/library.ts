@@ -81,7 +81,9 @@ const orphanAfterSeconds = 24 * 3600
 
 export function createMediaLibrary(database: Database, storage: MediaStorage, log: Log): MediaLibrary {
   const timer = setInterval(() => {
-    sweep(database, storage).catch((err: unknown) => log.warn({ err }, 'removed files could not be cleared away'))
+    sweep(database, storage).catch((err: unknown) =>
+      log.warn({ err }, 'files of deleted messages could not be deleted'),
+    )
   }, sweepIntervalMs)
   timer.unref()
 

@@ -81,7 +81,7 @@ function stopOnSignal(log: Log, running: Running): void {
     running.stopWatching?.()
     const closing = running.parley === undefined ? Promise.resolve() : closeGently(running.parley)
     const finished = await Promise.race([closing.then(() => true), delay(stopTimeoutMs, false)])
-    if (!finished) log.warn('not everything finished in time; stopping all the same')
+    if (!finished) log.warn('not everything finished in time; stopping anyway')
     const postgres = await running.postgres?.catch(() => undefined)
     await postgres?.stop()
     log.info('stopped')

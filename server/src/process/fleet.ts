@@ -66,7 +66,7 @@ export function createFleet({ size, log, setup, onHopeless }: FleetOptions): Fle
       } catch (error) {
         if (isStopping) return
         const { message } = error as Error
-        log.error({ worker: slot.number, cause: message }, 'a new worker does not start; the old ones stay')
+        log.error({ worker: slot.number, cause: message }, 'a new worker could not start; the old ones stay')
         return
       }
       log.info({ worker: slot.number }, 'the worker was replaced')

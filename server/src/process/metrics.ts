@@ -31,12 +31,12 @@ export function createFleetMetrics(figures: () => FleetFigures): FleetMetrics {
   const registers = [own]
   const deaths = new Counter({
     name: 'parley_worker_deaths_total',
-    help: 'Workers that ended without being told to',
+    help: 'Workers that exited unexpectedly',
     registers,
   })
   const answered = new Gauge({
     name: 'parley_workers_reporting',
-    help: 'Workers whose metrics are in this answer',
+    help: 'Workers whose metrics are included',
     registers,
   })
   new Gauge({

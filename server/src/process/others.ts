@@ -24,12 +24,12 @@ export function watchForOthers(database: Database, log: Log): () => void {
       const hasOthers = (row?.listeners ?? 0) > 1
       if (hasOthers && !isWarned) {
         log.warn(
-          'REDIS_URL is missing: other processes use the same database, and sockets do not hear of what happens in them',
+          'REDIS_URL is missing, but other processes use the same database: sockets here do not get their events',
         )
       }
       isWarned = hasOthers
     } catch (error) {
-      log.debug({ cause: (error as Error).message }, 'it could not be seen whether there are other processes')
+      log.debug({ cause: (error as Error).message }, 'could not check whether there are other processes')
     }
   }
   void look()

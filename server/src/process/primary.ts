@@ -59,7 +59,7 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
     running.fleet = fleet
     const address = await fleet.start()
     greet(address, config, keys)
-    log.info({ workers: config.workers }, 'all workers serve')
+    log.info({ workers: config.workers }, 'all workers are serving')
   } catch (error) {
     if (!running.stopping) {
       await running.fleet?.stop()
@@ -111,7 +111,7 @@ function obeySignals(log: Log, running: Running): void {
 async function giveUp(log: Log, running: Running, reason: string): Promise<void> {
   if (running.stopping) return
   running.stopping = true
-  log.fatal({ cause: reason }, 'the service ends')
+  log.fatal({ cause: reason }, 'the service is stopping')
   console.error(`Parley ends: ${reason}`)
   await end(running)
   log.flush(() => process.exit(1))

@@ -26,7 +26,7 @@ export async function runWorker(config: Config): Promise<void> {
       // First of all no connections come here any more: who is sent away connects to another worker.
       parley.http.server.close()
       const finished = await Promise.race([closeGently(parley).then(() => true), delay(stopTimeoutMs, false)])
-      if (!finished) log?.warn('not everything finished in time; the worker ends all the same')
+      if (!finished) log?.warn('not everything finished in time; the worker stops anyway')
     }
     if (log === undefined) process.exit(0)
     log.flush(() => process.exit(0))

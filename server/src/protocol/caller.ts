@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 export async function resolveApp(context: Context, host: string, headers: IncomingHttpHeaders): Promise<App> {
   const name = (namedApp(host, headers) ?? context.config.appId).toLowerCase()
   const app = await context.apps.find(name)
-  if (app === undefined) throw new ApiError('AUTH_ERR_INVALID_APPID', `There is no app with the id ${name} here.`)
+  if (app === undefined) throw new ApiError('AUTH_ERR_INVALID_APPID', `There is no app with the id ${name}.`)
   return app
 }
 
@@ -42,7 +42,7 @@ export async function authenticate(
   const owner = await findTokenOwner(context.database, context.secrets, app, token)
   if (owner === undefined) throw new ApiError('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
   if (operation.access.user !== true) {
-    throw new ApiError('AUTH_ERR_NO_ACCESS', `${operation.id} needs an API key; a user's token does not open it.`)
+    throw new ApiError('AUTH_ERR_NO_ACCESS', `${operation.id} needs an API key; an auth token is not enough.`)
   }
   return { kind: 'user', uid: owner, via: 'token', authToken: token, ...deviceOf(headers) }
 }
@@ -58,7 +58,7 @@ async function authenticateKey(
   const credential = await context.keys.find(app, key)
   if (credential === undefined) throw new ApiError('AUTH_ERR_APIKEY_NOT_FOUND')
   if (credential.scope !== 'fullAccess' && operation.access.authOnly !== true) {
-    throw new ApiError('AUTH_ERR_NO_ACCESS', `An authOnly key may not call ${operation.id}; it needs a fullAccess key.`)
+    throw new ApiError('AUTH_ERR_NO_ACCESS', `${operation.id} needs a fullAccess key; an authOnly key is not enough.`)
   }
   if (onBehalfOf === undefined || operation.onBehalfOf === 'ignored') {
     return { kind: 'app', keyDigest: credential.digest, scope: credential.scope }

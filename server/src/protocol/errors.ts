@@ -17,7 +17,7 @@ export function toApiError(error: unknown, log: Log, requestId: string, bodyLimi
   const refusedRead = ofRead(error)
   if (refusedRead !== undefined) return refusedRead
   if (isConnectionFailure(error) || isRetryable(error)) {
-    log.warn({ requestId, cause: (error as Error).message }, 'the database is away')
+    log.warn({ requestId, cause: (error as Error).message }, 'the database is unavailable')
     return databaseAway()
   }
   log.error({ requestId, err: error }, 'a request failed with an unexpected error')
@@ -34,12 +34,12 @@ function ofRead(error: unknown): ApiError | undefined {
   return undefined
 }
 
-/** 503: the database does not answer; what was asked for may be tried again. */
+/** 503: the database is unavailable; the request can be sent again. */
 export function databaseAway(): ApiError {
-  return new ApiError('ERR_MISSION_FAILED', 'The database does not answer at the moment. Try again.')
+  return new ApiError('ERR_MISSION_FAILED', 'The database is unavailable at the moment. Try again.')
 }
 
-/** 404 for a path or method that is none of the contract's. */
+/** 404 for an unknown path or method. */
 export function apiNotFound({ method, url }: { method: string; url: string }): ApiError {
   return new ApiError('ERR_API_NOT_FOUND', `There is no operation ${method} ${url.split('?')[0]}.`)
 }

@@ -76,7 +76,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         const broadcast = await prepare()
         if (broadcast !== undefined) await sendBroadcast(parts, sockets, broadcast)
       } catch (error) {
-        context.log.warn({ cause: (error as Error).message }, 'something could not be told over sockets')
+        context.log.warn({ cause: (error as Error).message }, 'an event could not be sent over sockets')
         if (about.isStored) disconnectToResync(sockets, about)
       }
     })
@@ -140,7 +140,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         const only = uid === undefined ? [author] : [author, uid]
         dispatch(sockets, { ...about, actor: uid ?? author, only, frame })
       },
-      (error: Error) => context.log.warn({ cause: error.message }, 'a receipt could not be told over sockets'),
+      (error: Error) => context.log.warn({ cause: error.message }, 'a receipt could not be sent over sockets'),
     )
   }
 

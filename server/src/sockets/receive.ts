@@ -53,7 +53,7 @@ export async function receive(parts: ReceiveParts, login: Login, sent: Record<st
       checkReceipts(frame)
       return mark(parts, login, frame as ReceiptsFrameIn)
     default:
-      throw new ApiError('ERR_BAD_REQUEST', `Clients send no frames of the type ${String(sent.type).slice(0, 50)}.`)
+      throw new ApiError('ERR_BAD_REQUEST', `Clients cannot send frames of the type ${String(sent.type).slice(0, 50)}.`)
   }
 }
 

@@ -16,13 +16,13 @@ export function checkUpgrade(request: IncomingMessage, config: Settings): void {
     throw apiNotFound({ method: request.method ?? 'GET', url: path })
   }
   if (config.requireHttps && !cameOverTls(request, config)) {
-    throw new ApiError('ERR_BAD_REQUEST', 'This service is reached over HTTPS only (REQUIRE_HTTPS is set).')
+    throw new ApiError('ERR_BAD_REQUEST', 'This service only accepts HTTPS (REQUIRE_HTTPS is set).')
   }
   const { origin } = request.headers
   if (origin !== undefined && !config.corsOrigins.includes('*') && !config.corsOrigins.includes(origin)) {
     throw new ApiError(
       'AUTH_ERR_NO_ACCESS',
-      `Pages of ${origin.slice(0, 200)} may not call this service (CORS_ORIGINS).`,
+      `Pages from ${origin.slice(0, 200)} are not allowed to use this service (CORS_ORIGINS).`,
     )
   }
 }

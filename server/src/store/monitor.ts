@@ -33,8 +33,8 @@ export function monitorDatabase(
     if (stopped) return
     if (answered !== available) {
       available = answered
-      if (answered) log.info('the database answers again')
-      else log.warn('the database does not answer; requests are refused until it does')
+      if (answered) log.info('the database is available again')
+      else log.warn('the database is unavailable; requests are refused until it is back')
     }
     if (answered) database.resume()
     else database.suspend()

@@ -76,7 +76,7 @@ function watch(client: Redis, log: Log): void {
   client.on('error', (error: Error) => {
     if (isSaid) return
     isSaid = true
-    log.warn({ cause: error.message || (error as { code?: string }).code, connectionName }, 'Redis does not answer')
+    log.warn({ cause: error.message || (error as { code?: string }).code, connectionName }, 'Redis is unavailable')
   })
   client.on('close', () => {
     if (isSaid) return
@@ -84,7 +84,7 @@ function watch(client: Redis, log: Log): void {
     log.warn({ connectionName }, 'the connection to Redis ended')
   })
   client.on('ready', () => {
-    if (isSaid) log.info({ connectionName }, 'Redis answers again')
+    if (isSaid) log.info({ connectionName }, 'Redis is available again')
     isSaid = false
   })
 }

@@ -64,7 +64,9 @@ export const operations = [
     const viewer = actor && { uid: actor.uid, policy }
     const hiding = viewer && query.unread === true ? await readConditions(database, app.appId, viewer) : []
     const { states, total } = await selectConversations(database, app.appId, actor?.uid, query, page, hiding)
-    rememberCounts(database, app.appId, states).catch((err: unknown) => log.warn({ err }, 'counts were not remembered'))
+    rememberCounts(database, app.appId, states).catch((err: unknown) =>
+      log.warn({ err }, 'unread counts could not be cached'),
+    )
     const peers = states.filter((state) => state.kind === 1).map(peerOf)
     const blockInfo =
       query.withBlockedInfo === true && actor !== undefined

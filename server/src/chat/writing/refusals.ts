@@ -9,7 +9,7 @@ export interface Refused {
   readonly parentId?: number | null
 }
 
-/** A refusal by the rules of writing, as answers tell it. */
+/** The error for a refusal by the rules of writing. */
 export function refusalError(refusal: Refusal, { sender, receiver, says, parentId }: Refused): ApiError {
   const what = says === undefined ? 'do this' : `send this (type ${says.type})`
   switch (refusal) {
@@ -28,11 +28,14 @@ export function refusalError(refusal: Refusal, { sender, receiver, says, parentI
     case 'ERR_BANNED_GROUPMEMBER':
       return new ApiError(refusal, `${sender} is banned from the group ${receiver}.`)
     case 'SCOPE_DENIED':
-      return new ApiError('ERR_PERMISSION_DENIED', `The scope of ${sender} in the group ${receiver} may not ${what}.`)
+      return new ApiError(
+        'ERR_PERMISSION_DENIED',
+        `The scope of ${sender} in the group ${receiver} is not allowed to ${what}.`,
+      )
     case 'ROLE_DENIED':
       return new ApiError(
         'ERR_PERMISSION_DENIED',
-        `The role of ${sender} may not ${what} in the chat with ${receiver}.`,
+        `The role of ${sender} is not allowed to ${what} in the conversation with ${receiver}.`,
       )
     case 'ERR_MESSAGE_ID_NOT_FOUND':
       return new ApiError(refusal, `There is no message with the id ${parentId}.`)
@@ -43,7 +46,7 @@ export function refusalError(refusal: Refusal, { sender, receiver, says, parentI
   }
 }
 
-/** What was to be written met other changes again and again. */
+/** 503: other changes came in between, again and again. */
 export function changedTooOften(): ApiError {
-  return new ApiError('ERR_MISSION_FAILED', 'The message met changes too often. Try again.')
+  return new ApiError('ERR_MISSION_FAILED', 'The message was changed by others at the same time. Try again.')
 }

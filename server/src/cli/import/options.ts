@@ -23,38 +23,38 @@ type Environment = Readonly<Record<string, string | undefined>>
 export const importHelp = `Usage: parley import <folder> [options]
        npm run import -- <folder> [options]
 
-Sends users, groups, members and messages of a former chat system to a running Parley service. The folder holds
-users.ndjson, groups.ndjson, members.ndjson and messages.ndjson, plain or gzipped (.ndjson.gz), one JSON record a line;
+Sends users, groups, members and messages of another chat system to a running Parley service. The folder contains
+users.ndjson, groups.ndjson, members.ndjson and messages.ndjson, plain or gzipped (.ndjson.gz), one JSON record per line;
 each file may be missing. They are sent in that order. Messages of one conversation keep the order of the file.
 
-Running an import again is safe: what the service already has is counted as "already there" and left as it is.
+An import can safely be repeated: records that the service already has are counted as "already there" and not changed.
 
 Options:
   --url <url>          address of the service (default: PARLEY_URL, else http://127.0.0.1:8080)
   --apikey <key>       API key with full access (default: PARLEY_API_KEY)
   --app <appId>        app to import into (default: the service's default app)
   --batch <n>          records in one request, 1 to 1000 (default: 500)
-  --concurrency <n>    requests at the same time, 1 to 64 (default: 4)
-  --dry-run            check every record, store none; with --apikey, users and groups that the files do not hold
+  --concurrency <n>    concurrent requests, 1 to 64 (default: 4)
+  --dry-run            check every record, store nothing; with --apikey, users and groups that are not in the files
                        are looked up in the service
   --report <file>      file for refused records (default: <folder>/import-refused.ndjson); one line for each:
-                       {kind, line, key, error, record}. It is made only when there is one
-  --insecure           accept a TLS certificate that nobody vouches for, such as a self-signed one
+                       {kind, line, key, error, record}. It is only written if there are any
+  --insecure           accept an untrusted TLS certificate, such as a self-signed one
   --help               show this text
 
 PARLEY_API_KEY keeps the key out of the list of processes, where other users of the machine can read --apikey.
 
-A message that names a user or group is refused when that one is not there yet. Users who stand only in the embedded
-details of some message may be made a moment too late for messages of other conversations: put them into users.ndjson,
-or run the import again.
+A message is refused if it names a user or group that does not exist yet. Users that only appear in the embedded details
+of a message may be created too late for messages of other conversations: put them into users.ndjson, or run the import
+again.
 
-Ctrl-C stops after the requests under way; pressed twice, it stops at once.
+Ctrl-C stops after the requests in progress; pressed twice, it stops at once.
 
 Exit codes:
-  0    everything was stored or already there, and the counts agree; with --dry-run: nothing to object to
-  1    some records were refused, a file is damaged, or the service holds fewer messages than the import
-  2    the command was used wrongly, or there is nothing to read
-  3    the service cannot be reached or does not accept the API key
+  0    everything was stored or already there, and the counts match; with --dry-run: no problems found
+  1    some records were refused, a file is damaged, or the service has fewer messages than the import
+  2    wrong usage, or nothing to read
+  3    the service is unavailable, or does not accept the API key
   130  stopped by Ctrl-C
 `
 

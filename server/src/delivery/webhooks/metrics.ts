@@ -23,19 +23,19 @@ const countPending = statement(`
 export function createDeliveryMetrics(registry: Registry, database: Database): DeliveryMetrics {
   const attempts = new Counter({
     name: 'parley_webhook_attempts_total',
-    help: 'Attempts to deliver to webhooks, by what became of the delivery; pending ones are tried again',
+    help: 'Attempts to deliver to webhooks by outcome; pending ones will be retried',
     labelNames: ['outcome'],
     registers: [registry],
   })
   const hooks = new Counter({
     name: 'parley_webhook_before_message_total',
-    help: 'Calls of before_message webhooks by outcome; skipped: the endpoint failed too often to be asked',
+    help: 'Calls of before_message webhooks by outcome; skipped: the endpoint failed too often to be called',
     labelNames: ['outcome'],
     registers: [registry],
   })
   new Gauge({
     name: 'parley_webhook_deliveries_pending',
-    help: 'Deliveries that wait for an attempt, of all processes together',
+    help: 'Pending deliveries, of all processes together',
     aggregator: 'max',
     registers: [registry],
     async collect() {

@@ -71,7 +71,7 @@ export function createUpkeep(database: Database, log: Log, retention: number): U
       const before = Math.floor(Date.now() / 1000) - retention
       while (!stopped && (await database.query(removeOld, [before])).length > 0);
     } catch (error) {
-      if (!isConnectionFailure(error)) log.error({ err: error }, 'the upkeep of webhook deliveries failed')
+      if (!isConnectionFailure(error)) log.error({ err: error }, 'the maintenance of webhook deliveries failed')
     }
   }
   const round = () => {

@@ -56,7 +56,7 @@ export function createPresenceFanout(context: Context, tickMs = 1_000): Presence
         const some = takeSome(sockets, changes)
         if (some.length > 0) await tellChanges(context, sockets, some)
       } catch (error) {
-        context.log.warn({ cause: (error as Error).message }, 'presence could not be encodedChanges over sockets')
+        context.log.warn({ cause: (error as Error).message }, 'presence could not be sent over sockets')
       }
       if (changes.size === 0) waiting.delete(sockets)
     }

@@ -74,11 +74,11 @@ function create(log: EmbeddedLog): Account | undefined {
     const answer = spawnSync(program, [...options, ...extra, accountName], { encoding: 'utf8' })
     const account = lookUp(accountName)
     if (account !== undefined) {
-      log.info(`made the system user "${accountName}", because PostgreSQL refuses to run as root`)
+      log.info(`created the system user "${accountName}", because PostgreSQL refuses to run as root`)
       return account
     }
     complaint = answer.stderr?.trim() ?? ''
   }
-  log.warn(`could not make the system user "${accountName}" (${complaint}); PostgreSQL runs as "nobody"`)
+  log.warn(`could not create the system user "${accountName}" (${complaint}); PostgreSQL runs as "nobody"`)
   return undefined
 }

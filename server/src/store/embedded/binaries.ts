@@ -76,7 +76,7 @@ export async function prepareBinaries(
   if (majorOfCopy !== undefined) return { folder: copy, major: majorOfCopy }
 
   copyNative(source.native, copy)
-  log.info(`copied the programs of PostgreSQL to ${copy}, because those in ${source.native} cannot be used as they are`)
+  log.info(`copied the programs of PostgreSQL to ${copy}, because those in ${source.native} cannot be run`)
   try {
     return { folder: copy, major: await readMajor(copy, launcher) }
   } catch (error) {

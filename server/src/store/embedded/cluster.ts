@@ -57,7 +57,7 @@ export async function prepareCluster(setup: ClusterSetup): Promise<{ cluster: st
   checkVersion(cluster, binaries.major)
   claimFiles(cluster, launcher.account)
   if (known === undefined) {
-    setup.log.warn(`${join(home, passwordFile)} is missing: giving the database a new password`)
+    setup.log.warn(`${join(home, passwordFile)} is missing: setting a new database password`)
     await resetPassword(setup, cluster, password)
     writePassword(home, password, launcher.account)
   }
@@ -80,7 +80,7 @@ async function makeCluster(setup: ClusterSetup, cluster: string): Promise<void> 
   if (existsSync(cluster)) rmdirSync(cluster)
   renameSync(draft, cluster)
   syncFolder(home)
-  log.info({ cluster, milliseconds: Date.now() - startedAt }, 'made a new PostgreSQL cluster')
+  log.info({ cluster, milliseconds: Date.now() - startedAt }, 'created a new PostgreSQL cluster')
 }
 
 function removeDrafts(home: string): void {

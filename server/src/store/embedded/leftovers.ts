@@ -126,9 +126,9 @@ async function removeMisleading(file: string, cluster: string, log: EmbeddedLog)
   const pid = readPid(file)
   if (pid !== undefined) {
     if (!(await isTakenByOther(pid, cluster))) return
-    log.warn({ file, pid }, 'removing a stale lock file of PostgreSQL: its process is not this server')
+    log.warn({ file, pid }, 'removing a stale lock file of PostgreSQL: its process is not PostgreSQL')
   } else {
-    log.warn({ file }, 'removing a lock file of PostgreSQL that was never written to the end')
+    log.warn({ file }, 'removing an incomplete lock file of PostgreSQL')
   }
   rmSync(file, { force: true })
 }
