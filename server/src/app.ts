@@ -20,6 +20,7 @@ import type { Log } from './log.ts'
 import { createMediaStorage } from './media/create.ts'
 import { createMediaLibrary } from './media/library.ts'
 import { createMetrics, watchPool, watchReads } from './metrics.ts'
+import { createAddresses } from './protocol/addresses.ts'
 import { routes } from './routes.ts'
 import { createSockets, type Sockets } from './sockets/index.ts'
 import type { ConnectionSettings } from './store/connection.ts'
@@ -98,6 +99,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     monitor,
     secrets,
     invalidation,
+    addresses: createAddresses(config),
     apps,
     settings,
     keys,

@@ -17,7 +17,7 @@ export type ActorOf<O extends Operation> = O['onBehalfOf'] extends 'required'
 export interface Call<O extends Operation> {
   readonly app: App
   readonly caller: Caller
-  /** Host and port that the client itself used, e.g. `chat.example.com:8443`. */
+  /** Host and port that answers name: those of `PUBLIC_URL`, else those that the client used, e.g. `chat.example.com:8443`. */
   readonly host: string
   /** Files that came with a form, taken in and stored. */
   readonly files: readonly UploadedFile[]

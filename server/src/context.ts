@@ -15,6 +15,7 @@ import type { JobRunner } from './jobs/runner.ts'
 import type { Log } from './log.ts'
 import type { MediaLibrary } from './media/library.ts'
 import type { Metrics } from './metrics.ts'
+import type { Addresses } from './protocol/addresses.ts'
 import type { Database } from './store/database.ts'
 import type { Invalidation } from './store/invalidation.ts'
 import type { DatabaseMonitor } from './store/monitor.ts'
@@ -32,6 +33,8 @@ export interface Context {
   readonly monitor: DatabaseMonitor
   readonly secrets: Secrets
   readonly invalidation: Invalidation
+  /** Where requests went, and what answers say of it. */
+  readonly addresses: Addresses
   readonly apps: AppRegistry
   /** What each app has set. */
   readonly settings: AppSettingsStore

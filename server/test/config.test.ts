@@ -25,6 +25,7 @@ describe('the configuration', () => {
       apiKey: undefined,
       authKey: undefined,
       masterKey: undefined,
+      publicUrl: undefined,
       tls: undefined,
       requireHttps: false,
       trustProxy: false,
@@ -76,6 +77,14 @@ describe('the configuration', () => {
     // Such a URL holds a password.
     expect(problemsOf({ REDIS_URL: 'http://:secret@cache' }).join()).not.toContain('secret')
     expect(problemsOf({ REDIS_URL: url, REDIS_PREFIX: 'a b' })).toEqual([expect.stringContaining('REDIS_PREFIX')])
+  })
+
+  it('says what answers name, without a path', () => {
+    expect(readConfig({ PUBLIC_URL: 'https://Chat.example.com:443/' }).publicUrl).toBe('https://chat.example.com')
+    expect(readConfig({ PUBLIC_URL: 'http://chat:8080' }).publicUrl).toBe('http://chat:8080')
+    for (const wrong of ['chat.example.com', 'https://', 'https://a b', 'https://a/chat', 'https://me@a', 'ftp://a']) {
+      expect(problemsOf({ PUBLIC_URL: wrong }), wrong).toEqual([expect.stringContaining('PUBLIC_URL must be')])
+    }
   })
 
   it('has another port for the metrics', () => {

@@ -21,6 +21,8 @@ export interface Config {
   /** `off`: none is created. */
   readonly authKey: string | 'off' | undefined
   readonly masterKey: string | undefined
+  /** Scheme, host and port that answers name, without a slash at the end; absent: those that a request came by. */
+  readonly publicUrl: string | undefined
   readonly tls: { readonly certFile: string; readonly keyFile: string } | 'self-signed' | undefined
   readonly requireHttps: boolean
   /** Proxies whose `X-Forwarded-*` headers are believed: `true` for any, or addresses and CIDR ranges. */
@@ -129,6 +131,7 @@ export function readConfig(environment: Environment): Config {
       /^[0-9a-fA-F]{64}$/,
       '64 hexadecimal characters, as `openssl rand -hex 32` makes them',
     )?.toLowerCase(),
+    publicUrl: readPublicUrl(value('PUBLIC_URL'), problems),
     tls: readTls(value('TLS'), value('TLS_CERT_FILE'), value('TLS_KEY_FILE'), problems),
     requireHttps: readBoolean('REQUIRE_HTTPS', value('REQUIRE_HTTPS'), problems),
     trustProxy: readTrustProxy(value('TRUST_PROXY'), problems),
@@ -264,6 +267,14 @@ function readDemo(value: (name: string) => string | undefined, problems: string[
 /** Whether the service is reached from this machine alone. */
 function isLoopback(host = '127.0.0.1'): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host)
+}
+
+/** An origin and no more: the paths are the contract's. */
+function readPublicUrl(text: string | undefined, problems: string[]): string | undefined {
+  if (text === undefined) return undefined
+  if (/^https?:\/\/[^/\s?#@\\]+\/?$/i.test(text) && URL.canParse(text)) return new URL(text).origin
+  problems.push(`PUBLIC_URL must be an address without a path, such as https://chat.example.com; it is "${text}"`)
+  return undefined
 }
 
 function readTls(

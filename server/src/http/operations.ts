@@ -47,7 +47,7 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
       // `/users/` is no operation of the contract.
       if (hasEmptyPart(request.params as Record<string, string>)) throw apiNotFound(request)
       if (!context.monitor.available) throw databaseAway()
-      const app = await resolveApp(context, request.host, request.headers)
+      const app = await resolveApp(context, context.addresses.hostOf(request.raw), request.headers)
       const caller = await authenticate(context, app, operation, request.headers)
       if (context.rateLimiter.limits(operation)) {
         await takeFromLimits(context.rateLimiter, reply, app, caller, operation)
@@ -61,7 +61,7 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
       checkQuery(query)
       const headers = readHeaders?.(request.headers) ?? {}
       checkHeaders?.(headers)
-      const form = isForm(request) ? await readForm(request, operation, app, context.media) : undefined
+      const form = isForm(request) ? await readForm(request, operation, app, context) : undefined
       const files = form?.files ?? []
       try {
         const body = checkBody && readBody(form?.body ?? request.body, declared, options.takesRecords === true)
@@ -75,7 +75,15 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
         if (governance !== undefined) requireGoverned(policy, governance)
         const input = { params, query, headers: headers as never, body: body as never }
         const acting = operation.onBehalfOf === 'ignored' ? undefined : actor
-        const call = { app, caller, host: request.host, files, actor: acting, policy, ...input }
+        const call = {
+          app,
+          caller,
+          host: context.addresses.publicHostOf(request.raw),
+          files,
+          actor: acting,
+          policy,
+          ...input,
+        }
         const database = context.database.readAs(readerOf(app, caller, reply))
         const answer = await handle(call, { ...context, database })
         return answer instanceof Serialized ? written(reply, answer) : answer

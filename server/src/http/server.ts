@@ -3,8 +3,8 @@ import cors from '@fastify/cors'
 import { ApiError, badRequest, limits } from '@parley/contract'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Route } from '../call.ts'
-import type { Config } from '../config/index.ts'
 import type { Context } from '../context.ts'
+import { isHost } from '../protocol/addresses.ts'
 import { apiNotFound, sendError, toApiError } from '../protocol/errors.ts'
 import { registerAsyncApi } from './asyncapi.ts'
 import { readJsonBodies } from './body.ts'
@@ -93,7 +93,7 @@ export async function buildHttpServer(
     maxAge: 86_400,
   })
   // After CORS, so that a page is also told why it was refused.
-  app.addHook('onRequest', (request, _reply, done) => done(findUnfit(request, config)))
+  app.addHook('onRequest', (request, _reply, done) => done(findUnfit(request, context)))
 
   registerUploads(app)
   registerProbes(app, context)
@@ -107,15 +107,18 @@ export async function buildHttpServer(
 }
 
 /** What can be said without looking at credentials or body. */
-function findUnfit(request: FastifyRequest, config: Config): ApiError | undefined {
+function findUnfit(request: FastifyRequest, { addresses, config }: Context): ApiError | undefined {
   const { allowPlain, withoutPrefix } = request.routeOptions.config
   if (request.is404 || (withoutPrefix === true && versionPrefix.test(pathOf(request.originalUrl)))) {
     return apiNotFound(request)
   }
-  if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+  const host = addresses.hostOf(request.raw)
+  // In HTTP/1.0 probes come without one.
+  if (host === '' && (request.raw.httpVersion === '1.1' || allowPlain !== true)) {
     return badRequest([{ path: 'headers/host', message: 'is required' }])
   }
-  if (config.requireHttps && request.protocol.toLowerCase() !== 'https' && allowPlain !== true) {
+  if (host !== '' && !isHost(host)) return badRequest([{ path: 'headers/host', message: 'is no host' }])
+  if (config.requireHttps && !addresses.isOverTls(request.raw) && allowPlain !== true) {
     return new ApiError('ERR_BAD_REQUEST', 'This service only accepts HTTPS (REQUIRE_HTTPS is set).')
   }
   return undefined

@@ -1,7 +1,8 @@
 import { badRequest, limits, type Operation } from '@parley/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { App } from '../chat/identity.ts'
-import type { MediaLibrary, UploadedFile } from '../media/library.ts'
+import type { Context } from '../context.ts'
+import type { UploadedFile } from '../media/library.ts'
 import { unsupportedMediaType } from '../protocol/errors.ts'
 import { parseForm } from './form.ts'
 
@@ -29,14 +30,14 @@ export async function readForm(
   request: FastifyRequest,
   operation: Operation,
   app: App,
-  media: MediaLibrary,
+  { media, addresses }: Pick<Context, 'media' | 'addresses'>,
 ): Promise<{ body: Record<string, unknown>; files: UploadedFile[] }> {
   if (operation.takesFiles !== true) throw unsupportedMediaType()
   const fields: [string, unknown][] = []
   // By their places in the form: a small file may be taken in before a large one that came first.
   const files: UploadedFile[] = []
   let places = 0
-  const address = `${request.protocol}://${request.host}/media/${app.name}`
+  const address = `${addresses.publicUrlOf(request.raw)}/media/${app.name}`
   try {
     await parseForm(request.raw, {
       field(name, value) {

@@ -19,7 +19,7 @@ import { createPresenceFanout } from './presence/fanout.ts'
 import { createPresenceTracker } from './presence/tracker.ts'
 import { Registry } from './registry.ts'
 import { createSessions } from './sessions.ts'
-import { checkUpgrade, hostOf, refuseUpgrade, tryLater } from './upgrade.ts'
+import { checkUpgrade, refuseUpgrade, tryLater } from './upgrade.ts'
 import { checkConnection, closeOverTime } from './upkeep.ts'
 import { createUserSummaries } from './user-summaries.ts'
 
@@ -112,13 +112,13 @@ export function createSockets(context: Context): Sockets {
     const onStreamError = () => stream.destroy()
     stream.on('error', onStreamError)
     try {
-      checkUpgrade(request, config)
+      checkUpgrade(request, context.addresses, config)
       if (isDraining || unauthenticatedCount >= maxUnauthenticated) throw tryLater()
     } catch (error) {
       refuseUpgrade(stream, error instanceof ApiError ? error : toApiError(error, log, 'upgrade'))
       return
     }
-    const appName = namedApp(hostOf(request, config), request.headers)
+    const appName = namedApp(context.addresses.hostOf(request), request.headers)
     wss.handleUpgrade(request, stream, head, (ws) => {
       stream.removeListener('error', onStreamError)
       open.set(ws, new Connection(host, ws, stream, appName))
