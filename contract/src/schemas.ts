@@ -179,6 +179,10 @@ export const CountAtLeast = Type.Optional(
   }),
 )
 
+/** `meta` of the counts of a search; without it they are exact. */
+export const CountMeta = Type.Object({ countAtLeast: CountAtLeast })
+export type CountMeta = Static<typeof CountMeta>
+
 /** `meta` of page lists; `pagination.total` is exact, in a search up to `limits.countedHits`. */
 export const PageMeta = Type.Object({
   countAtLeast: CountAtLeast,

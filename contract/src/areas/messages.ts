@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { defineOperation } from '../operation.ts'
 import {
+  type CountMeta,
   type CursorMeta,
   enveloped,
   GuidParams,
@@ -166,7 +167,7 @@ export const MessageList = Type.Object({
       ],
     }),
   ),
-  meta: Type.Optional(Type.Unsafe<CursorMeta | PageMeta>({ type: 'object', additionalProperties: true })),
+  meta: Type.Optional(Type.Unsafe<CursorMeta | PageMeta | CountMeta>({ type: 'object', additionalProperties: true })),
 })
 
 export type MessageCount =

@@ -1,6 +1,7 @@
 import { limits } from '@parley/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { dataOf } from '../support/chat.ts'
+import { dataOf, say, sayInGroup } from '../support/chat.ts'
+import { indexed } from '../support/search.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const most = 3
@@ -74,5 +75,47 @@ describe('The total of a search', () => {
     const { meta } = (await world.get('/users?perPage=1')).body
     expect(meta).not.toHaveProperty('countAtLeast')
     expect(meta.pagination.total).toBe(5)
+  })
+})
+
+describe('The counts of a search in messages', () => {
+  const sumOf = (rows: Array<{ count: number }>) => rows.reduce((sum, { count }) => sum + count, 0)
+
+  /** Two that hold much of what is sought, then many that do not, so that what is near does not show it. */
+  const createTalk = async () => {
+    const world = await createAround()
+    for (const text of ['hay one', 'hay two']) await say(world, 'alice', 'ann', text)
+    for (const text of ['hay three', 'hay four', 'straw']) await sayInGroup(world, 'alice', 'team', text)
+    for (let i = 0; i < 12; i++) await say(world, 'ann', 'alice', `nothing ${i}`)
+    await indexed(world)
+    return world
+  }
+
+  it('are exact up to a bound, and say so beyond it, nearby and by the index', async () => {
+    const world = await createTalk()
+    for (const as of [undefined, 'alice', 'ann']) {
+      const options = as === undefined ? {} : { as }
+      for (const key of ['h', 'hay', 'nothing', 'n']) {
+        const { body } = await world.get(`/messages?count=1&searchKey=${key}`, options)
+        expect(body.meta, `${key} as ${as}`).toEqual({ countAtLeast: true })
+        expect(sumOf(body.data), `${key} as ${as}`).toBe(most)
+      }
+      for (const [key, count] of [
+        ['hay t', 2],
+        ['straw', 1],
+        ['hay one', 1],
+      ] as const) {
+        const { body } = await world.get(`/messages?count=1&searchKey=${key}`, options)
+        expect(body, `${key} as ${as}`).not.toHaveProperty('meta')
+        expect(sumOf(body.data), `${key} as ${as}`).toBe(count)
+      }
+    }
+    const inGroup = await world.get('/groups/team/messages?count=1&searchKey=hay', { as: 'ann' })
+    expect(inGroup.body).toEqual({ data: [{ entityId: 'team', entityType: 'group', count: 2 }] })
+    const ofBoth = await world.get('/users/ann/messages?count=1&searchKey=n', { as: 'alice' })
+    expect(ofBoth.body).toEqual({
+      data: [{ entityId: 'ann', entityType: 'user', count: most }],
+      meta: { countAtLeast: true },
+    })
   })
 })

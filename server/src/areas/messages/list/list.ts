@@ -1,4 +1,4 @@
-import type { CursorMeta, Message, MessageCount } from '@parley/contract'
+import type { CountMeta, CursorMeta, Message, MessageCount } from '@parley/contract'
 import { Serialized } from '../../../call.ts'
 import type { App } from '../../../chat/identity.ts'
 import { type JsonText, toJson } from '../../../chat/json.ts'
@@ -11,6 +11,7 @@ import type { Context } from '../../../context.ts'
 import { cursorMeta } from '../../../paging.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
+import { type CountRow, type Counts, countHits } from '../search/counts.ts'
 import { seekMessages } from '../search/find.ts'
 import { foldText } from '../search/fold.ts'
 import { type Selection, selectAll, selectFound } from '../search/hits.ts'
@@ -54,7 +55,7 @@ export interface ListRequest {
   readonly known?: KnownEntities
 }
 
-export type ListAnswer = { data: Array<Message | MessageCount>; meta?: CursorMeta }
+export type ListAnswer = { data: Array<Message | MessageCount>; meta?: CursorMeta | CountMeta }
 
 /** Answers a message list: a page of messages, or with `count` the number of them in each conversation. */
 export async function listMessages(
@@ -77,7 +78,13 @@ export async function listMessages(
     ...(viewer === undefined ? [] : viewerConditions(query, viewer)),
     ...(request.conditions ?? []),
   ]
-  if (query.count === true) return countMessages(on, request, await select(), conditions)
+  if (query.count === true) {
+    const counts =
+      sought === undefined
+        ? { rows: await on.run((await select()).counts(conditions) as Fragment<CountRow>), isMore: false }
+        : await countHits(on, source, sought, conditions)
+    return showCounts(request, counts)
+  }
   const isWhole = sought === undefined && marked === undefined
   const onlyChanged = query.onlyUpdates === true
   return pageOfMessages(on, request, { source, select, sought, isWhole, conditions, onlyChanged })
@@ -123,21 +130,16 @@ async function readPage(
   return { found, hasBehind: rowsBehind.length > 0 }
 }
 
-async function countMessages(
-  on: Queryable,
-  { viewer }: ListRequest,
-  selection: Selection,
-  conditions: Fragment[],
-): Promise<ListAnswer> {
-  const rows = await on.run<{ kind: 1 | 2; first: string; second: string; count: number }>(
-    selection.counts(conditions) as Fragment<{ kind: 1 | 2; first: string; second: string; count: number }>,
-  )
+function showCounts({ viewer }: ListRequest, { rows, isMore }: Counts): ListAnswer {
+  const meta = isMore && { meta: { countAtLeast: true } }
   if (viewer === undefined) {
     return {
+      ...meta,
       data: rows.map((row) => ({ conversationId: conversationId(row.kind, row.first, row.second), count: row.count })),
     }
   }
   return {
+    ...meta,
     data: rows.map(({ kind, first, second, count }) =>
       kind === 2
         ? { entityId: first, entityType: 'group' as const, count }

@@ -54,8 +54,10 @@ export async function seekMessages(on: Queryable, source: Source, text: string):
       or m.id = any(${unindexed}::bigint[])
     )`
   const allIds = sql`
-      ${entries(search)}
-      union
+      select e.id
+      from (${entries(search)}) e
+      where e.id <> all(${unindexed}::bigint[])
+      union all
       select unnest(${unindexed}::bigint[])`
   const find = async (): Promise<Found> => {
     const indexed = await findIndexed(on, search)

@@ -79,9 +79,23 @@ function belongs(source: Source): Fragment[] {
   }
 }
 
-/** How many of some messages each conversation of a list has: rows `kind, first, second, count`, as `countsOf` gives. */
-function countsAmong(ids: Fragment, source: Source, conditions: readonly Fragment[]): Fragment {
-  return countsByConversation(source.appId, messagesAmong(ids, source, conditions, undefined))
+/** All of some messages that belong to a list, in no order. @param ids a subquery of message ids */
+export function foundAmong(ids: Fragment, source: Source, conditions: readonly Fragment[]): Fragment {
+  return messagesAmong(ids, source, conditions, undefined)
+}
+
+/** Those of some messages that a search is for, and that belong to its list. @param messages whole rows of `messages` */
+export function hitsAmong(
+  messages: Fragment,
+  source: Source,
+  { isOne }: Sought,
+  conditions: readonly Fragment[],
+): Fragment {
+  return sql`
+    select m.*
+    from (${messages}) m
+    ${sideOfEach(source)}
+    where ${allOf([...belongs(source), ...conditions, isOne])}`
 }
 
 /**
@@ -121,7 +135,7 @@ export function selectFound(source: Source, found: Found): Selection {
     const ids = sql`select unnest(${found.ids}::bigint[]) as id`
     return {
       rows: (conditions, cut) => messagesAmong(ids, source, conditions, cut),
-      counts: (conditions) => countsAmong(ids, source, conditions),
+      counts: (conditions) => countsByConversation(source.appId, foundAmong(ids, source, conditions)),
     }
   }
   return {
@@ -129,7 +143,7 @@ export function selectFound(source: Source, found: Found): Selection {
       source.of === 'viewer' && found.scope.of === 'viewer'
         ? messagesByTime(source, [...conditions, found.isOne], cut)
         : messagesOf(source, [...conditions, found.isOne], cut),
-    counts: (conditions) => countsAmong(found.allIds, source, conditions),
+    counts: (conditions) => countsByConversation(source.appId, foundAmong(found.allIds, source, conditions)),
   }
 }
 
@@ -149,12 +163,8 @@ export function nearbyHits(source: Source, sought: Sought, from: Fragment | unde
   ]
 }
 
-function hitsAmongNext(
-  source: Source,
-  { isOne, scope }: Sought,
-  from: Fragment | undefined,
-  cut: Cut,
-): Omit<Nearby, 'least'> {
+function hitsAmongNext(source: Source, sought: Sought, from: Fragment | undefined, cut: Cut): Omit<Nearby, 'least'> {
+  const { scope } = sought
   const after = from === undefined ? [] : [from]
   const next =
     source.of === 'thread'
@@ -166,10 +176,7 @@ function hitsAmongNext(
     next,
     most: cut.limit,
     rows: (conditions, page) => sql`
-    select m.*
-    from (${next}) m
-    ${sideOfEach(source)}
-    where ${allOf([...belongs(source), ...conditions, isOne])}
+    ${hitsAmong(next, source, sought, conditions)}
     order by ${page.order}
     limit ${page.limit}`,
   }

@@ -1,0 +1,104 @@
+import { limits } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Queryable } from '../../../store/database.ts'
+import type { Fragment } from '../../../store/statement.ts'
+import { countsByConversation, messagesOf, nextOfApp, type Source } from '../list/sources.ts'
+import type { Found, Sought } from './find.ts'
+import { foundAmong, hitsAmong } from './hits.ts'
+
+/** How many messages of a list one conversation has. */
+export interface CountRow {
+  readonly kind: 1 | 2
+  readonly first: string
+  readonly second: string
+  readonly count: number
+}
+
+/** Of each conversation, as far as they were counted. */
+export interface Counts {
+  readonly rows: readonly CountRow[]
+  /** There is more than was counted. */
+  readonly isMore: boolean
+}
+
+/** So many messages are looked through for each that is counted at most, nearby or among what the index knows. */
+const lookedAtNearby = 3
+const lookedAtFound = 5
+
+/**
+ * Counts the hits of a search in each conversation, up to `limits.countedHits` of them. What nearly every message contains
+ * is counted among the newest, since the index would first gather all that it knows; anything else is asked of the index.
+ */
+export async function countHits(
+  on: Queryable,
+  source: Source,
+  sought: Sought,
+  conditions: readonly Fragment[],
+): Promise<Counts> {
+  const most = limits.countedHits
+  const nearby = (count: number) => hitsAmong(nextOf(source, sought, count), source, sought, conditions)
+  const sample = Math.ceil((most * lookedAtNearby) / 100)
+  const [sampled] = await on.run(sql<{ hits: number }>`select count(*) as hits from (${nearby(sample)}) m`)
+  if ((sampled?.hits ?? 0) * lookedAtNearby >= sample) {
+    const counts = await readCounts(on, source, sql``, nearby(most * lookedAtNearby), sql`false`)
+    if (counts.isMore) return counts
+  }
+  return countFound(on, source, await sought.find(), conditions)
+}
+
+/** Of what the index has found, only so much is looked at: it may be far more than the viewer sees of it. */
+function countFound(on: Queryable, source: Source, found: Found, conditions: readonly Fragment[]): Promise<Counts> {
+  const most = limits.countedHits * lookedAtFound
+  const ids = found.are === 'few' ? sql`select unnest(${found.ids}::bigint[]) as id` : found.allIds
+  const looked = sql`
+    looked as materialized (
+      select h.id
+      from (${ids}) h
+      limit ${most + 1}
+    ),`
+  const isMore = sql`(select count(*) from looked) > ${most}`
+  return readCounts(on, source, looked, foundAmong(sql`select id from looked`, source, conditions), isMore)
+}
+
+/**
+ * @param before what `hits` is read from, as the beginning of a `with`
+ * @param hits a query of whole rows of `messages`
+ * @param isMore whether there may be hits that are not among these
+ */
+async function readCounts(
+  on: Queryable,
+  { appId }: Source,
+  before: Fragment,
+  hits: Fragment,
+  isMore: Fragment,
+): Promise<Counts> {
+  const most = limits.countedHits
+  const counted = sql`select * from hits limit ${most}`
+  const rows = await on.run(sql<CountRow & { isMore: boolean }>`
+    with ${before}
+    hits as materialized (
+      select m.conversation
+      from (${hits}) m
+      limit ${most + 1}
+    )
+    select t."isMore", n.kind, n.first, n.second, n.count
+    from (select (select count(*) from hits) > ${most} or ${isMore} as "isMore") t
+    left join (${countsByConversation(appId, counted)}) n on true
+    order by n.kind, n.first, n.second`)
+  // Where nothing was counted, one row still tells whether there is more.
+  return { rows: rows.filter(({ kind }) => kind !== null), isMore: rows[0]?.isMore === true }
+}
+
+/** Some messages of where it is looked for, from the newest of an app, or of conversations as they come. */
+function nextOf(source: Source, { scope }: Sought, count: number): Fragment {
+  const next =
+    source.of === 'thread'
+      ? messagesOf({ ...source, viewer: undefined }, [], undefined)
+      : scope.of === 'conversations'
+        ? messagesOf({ of: 'conversations', appId: source.appId, conversations: scope.keys }, [], undefined)
+        : nextOfApp(source.appId, undefined, { order: sql`m.sent_at desc, m.id desc`, limit: count })
+  return sql`
+    select m.*
+    from (${next}) m
+    limit ${count}`
+}
