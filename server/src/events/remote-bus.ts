@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Log } from '../log.ts'
 import type { RedisLink } from '../store/redis.ts'
 import type { Bus } from './bus.ts'
+import { createRemoteMetrics } from './remote/metrics.ts'
 import { createOutbox } from './remote/outbox.ts'
 import { createPeers } from './remote/peers.ts'
+import { createResync } from './remote/resync.ts'
 import { decodeEvents, decodePacket, type Packet } from './remote/wire.ts'
 
 /**
@@ -15,7 +17,7 @@ import { decodeEvents, decodePacket, type Packet } from './remote/wire.ts'
 export interface RemoteBus {
   /** Resolves once the others are heard, or after a moment without Redis. */
   start(): Promise<void>
-  /** Tells what has happened up to now, and parts from the others. */
+  /** Publishes what has happened up to now, and parts from the others. */
   stop(): Promise<void>
 }
 
@@ -24,17 +26,15 @@ export interface RemoteBusParts {
   readonly redis: RedisLink
   readonly log: Log
   readonly registry: Registry
-  /** Something may have been missed here: what is kept by what is told must be read anew. */
+  /** Something may have been missed here: state that follows the events of others must be read anew. */
   readonly onResync: () => Promise<void>
   /** Something was missed: who is connected here may lack it. Called after `onResync`. */
   readonly onMissed: () => Promise<void>
 }
 
 const beatMs = 1_000
-/** This process hears its own signs of life; without one for so long the line is in doubt. */
+/** This process hears its own signs of life; without one for so long, nobody is taken to be heard. */
 const deafAfterMs = 3_000
-/** How often doubts are raised anew while nothing, or not everybody, is heard. */
-const resyncEveryMs = 5_000
 const startPatienceMs = 3_000
 
 export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed }: RemoteBusParts): RemoteBus {
@@ -43,6 +43,7 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
   const { listener } = redis
   const peers = createPeers()
   const metrics = createRemoteMetrics(registry, { isOpen: () => isOpen, peers: () => peers.count() })
+  const resync = createResync({ log, metrics, onResync, onMissed })
   const outbox = createOutbox({
     ...{ redis: redis.commands, channel, node },
     onSent: (events) => metrics.events.inc({ direction: 'sent' }, events),
@@ -51,33 +52,8 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
   let isOpen = false
   let hasSubscribed = false
   let heardAt = 0
-  let resyncedAt = 0
-  let hasMissed = false
-  let resyncing: Promise<void> | undefined
   let beating: NodeJS.Timeout | undefined
   let unsubscribe = () => {}
-
-  const resync = (missed: boolean) => {
-    hasMissed ||= missed
-    resyncing ??= runResync().finally(() => {
-      resyncing = undefined
-    })
-  }
-  const runResync = async () => {
-    resyncedAt = Date.now()
-    const missed = hasMissed
-    hasMissed = false
-    metrics.resyncs.inc({ missed: String(missed) })
-    try {
-      await onResync()
-      if (missed) await onMissed()
-    } catch (error) {
-      // Tried again with a later beat.
-      hasMissed ||= missed
-      resyncedAt = 0
-      log.warn({ cause: (error as Error).message }, 'missed events from other processes could not be made up for yet')
-    }
-  }
 
   const subscribe = async () => {
     try {
@@ -102,13 +78,13 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
     isOpen = true
     log.info('connected to the other processes')
     // A process that was out of reach may have gone on: its next heartbeat shows whether something was missed.
-    resync(false)
+    resync.begin(false)
   }
   const hear = (packet: Packet) => {
     const heard = peers.hear(packet)
     if (heard.hasMissed) {
       log.warn({ node: packet.node }, 'events from another process were missed')
-      resync(true)
+      resync.begin(true)
     }
     if (!heard.isNew || packet.kind !== 'events') return
     let count = 0
@@ -137,10 +113,9 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
     }
     if (peers.hasLost()) {
       log.warn('a process has disappeared while Redis was unavailable: its last events may have been missed')
-      resync(true)
+      resync.begin(true)
     }
-    const isUnsure = !isOpen || peers.isOneSilent() || hasMissed
-    if (isUnsure && now - resyncedAt > resyncEveryMs) resync(false)
+    if (!isOpen || peers.isOneSilent() || resync.isOwed) resync.again(now)
   }
 
   return {
@@ -165,42 +140,7 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
       listener.off('message', onMessage)
       listener.off('ready', subscribe)
       await outbox.close()
-      await resyncing
+      await resync.finished()
     },
-  }
-}
-
-function createRemoteMetrics(registry: Registry, state: { isOpen: () => boolean; peers: () => number }) {
-  new Gauge({
-    name: 'parley_redis_up',
-    help: '1 while the process hears what is told over Redis',
-    aggregator: 'min',
-    registers: [registry],
-    collect() {
-      this.set(state.isOpen() ? 1 : 0)
-    },
-  })
-  new Gauge({
-    name: 'parley_remote_processes',
-    help: 'Other processes connected over Redis',
-    aggregator: 'min',
-    registers: [registry],
-    collect() {
-      this.set(state.peers())
-    },
-  })
-  return {
-    events: new Counter({
-      name: 'parley_remote_events_total',
-      help: 'Events told to other processes, heard of them, and dropped because Redis was away for too long',
-      labelNames: ['direction'],
-      registers: [registry],
-    }),
-    resyncs: new Counter({
-      name: 'parley_remote_resyncs_total',
-      help: 'How often what is kept by what others tell was read anew, and whether something was missed',
-      labelNames: ['missed'],
-      registers: [registry],
-    }),
   }
 }

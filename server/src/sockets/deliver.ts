@@ -1,5 +1,4 @@
 import type { Message } from '@parley/contract'
-import { LRUCache } from 'lru-cache'
 import { readMessages } from '../chat/messages/rows.ts'
 import { shownUid } from '../chat/naming.ts'
 import type {
@@ -12,18 +11,19 @@ import type {
   ReceiptOfAll,
 } from '../events/types.ts'
 import { asOfNow, changeMembers, forgetAudience } from './audiences.ts'
-import { type Broadcast, type BroadcastParts, broadcastAtOnce, disconnectToResync, sendBroadcast } from './broadcast.ts'
-import { ConversationQueues } from './conversation-queues.ts'
+import { createAuthors } from './authors.ts'
+import type { Broadcast, BroadcastParts } from './broadcast.ts'
+import { createDispatcher } from './dispatch.ts'
 import type { PresenceFanout } from './presence/fanout.ts'
 import type { AppSockets, Registry } from './registry.ts'
 import { goalFrame, markFrame, messageFrame, reactionFrame, readMessageOf, receiptsFrame, signalFrame } from './show.ts'
 import { shownOf } from './sight.ts'
 import type { UserSummaries } from './user-summaries.ts'
 
-/** Turns what the bus tells into frames for those who may hear of it. */
+/** Turns events of the bus into frames for those who may hear of them. */
 export interface Delivery {
   readonly onEvent: (appId: number, event: BusEvent) => void
-  /** Resolves when what was told is on its way. */
+  /** Resolves when every event so far is on its way. */
   drain(): Promise<void>
 }
 
@@ -33,14 +33,10 @@ export interface DeliveryParts extends BroadcastParts {
   readonly presence: PresenceFanout
 }
 
-/** More than this waits only when the database does not answer. */
-const maxWaiting = 20_000
-
 export function createDelivery(parts: DeliveryParts): Delivery {
   const { registry, summaries, blocks, presence, context } = parts
-  const queues = new ConversationQueues()
-  /** Senders of messages in groups, to whom receipts go; most receipts are for what was sent a moment ago. */
-  const authors = new LRUCache<string, string>({ max: 20_000 })
+  const { dispatch, dispatchLater, drain } = createDispatcher(parts)
+  const authors = createAuthors(context.database)
   let queue: Array<() => void> = []
 
   /** At the end of this turn of the event loop, so that what was committed just before has mostly been heard of. */
@@ -54,41 +50,13 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     for (const work of works) work()
   }
 
-  const laneOf = ({ app }: AppSockets, { kind, first, second }: Broadcast['place']) =>
-    `${app.appId} ${kind} ${first} ${second}`
-
-  const dispatch = (sockets: AppSockets, broadcast: Broadcast) => {
-    if (queues.isEmpty(laneOf(sockets, broadcast.place)) && broadcastAtOnce(sockets, broadcast)) return
-    wait(sockets, broadcast, async () => broadcast)
-  }
-
-  const wait = (
-    sockets: AppSockets,
-    about: Pick<Broadcast, 'place' | 'to' | 'isStored'>,
-    prepare: () => Promise<Broadcast | undefined>,
-  ) => {
-    if (queues.length >= maxWaiting) {
-      if (about.isStored) disconnectToResync(sockets, about)
-      return
-    }
-    queues.add(laneOf(sockets, about.place), async () => {
-      try {
-        const broadcast = await prepare()
-        if (broadcast !== undefined) await sendBroadcast(parts, sockets, broadcast)
-      } catch (error) {
-        context.log.warn({ cause: (error as Error).message }, 'an event could not be sent over sockets')
-        if (about.isStored) disconnectToResync(sockets, about)
-      }
-    })
-  }
-
   /** A message as it came along, else as it is stored. */
   const dispatchMessage = (sockets: AppSockets, event: MessageSent | MessageChanged) => {
     const { place, device, message } = event
     const { app } = sockets
     // A send to somebody who stands in a block was refused.
     const blocksKeep = event.trigger === 'message_sent' ? 'nothing' : 'pair'
-    // Messages come often and say as of when; the others come rarely, and it is looked.
+    // A message says as of which members it was sent. Edits and deletions are rare: for them the members are read anew.
     const revision = event.trigger === 'message_sent' ? (event.groupRevision ?? 0) : asOfNow
     const broadcastOf = (shown: Message): Broadcast => {
       const frame = () => messageFrame(app, event, shown)
@@ -100,25 +68,10 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       dispatch(sockets, broadcastOf(message))
       return
     }
-    wait(sockets, { place, isStored: true }, async () => {
+    dispatchLater(sockets, { place, isStored: true }, async () => {
       const found = await readMessageOf(context.database, app, event)
       return found && broadcastOf(found)
     })
-  }
-
-  const authorOf = async (appId: number, id: number): Promise<string | undefined> => {
-    const key = `${appId} ${id}`
-    const known = authors.get(key)
-    if (known !== undefined) return known
-    const author = (await readMessages(context.database, appId, [id])).get(id)?.sender
-    if (author !== undefined) authors.set(key, author)
-    return author
-  }
-
-  /** Their uid may be somebody else's soon. */
-  const forgetUser = (appId: number, uid: string) => {
-    summaries.drop(appId, uid)
-    for (const [key, author] of authors) if (author === uid && key.startsWith(`${appId} `)) authors.delete(key)
   }
 
   /** One-to-one, the other side hears of a mark. In a group only the author does: all members would be a storm. */
@@ -133,7 +86,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       dispatch(sockets, { ...about, actor: uid ?? author, frame })
       return
     }
-    void authorOf(app.appId, messageId).then(
+    void authors.of(app.appId, messageId).then(
       (author) => {
         if (author === undefined) return
         const frame = () => receiptsFrame(summaries, app, event, shownUid(author))
@@ -198,7 +151,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     switch (event.trigger) {
       case 'message_sent': {
         const { place, message, messageId } = event
-        if (place.kind === 2 && message !== undefined) authors.set(`${app.appId} ${messageId}`, message.sender)
+        if (place.kind === 2 && message !== undefined) authors.set(app.appId, messageId, message.sender)
         dispatchMessage(sockets, event)
         return
       }
@@ -240,7 +193,9 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         return
       }
       if ('control' in event) {
-        if (event.tokens === undefined) forgetUser(appId, event.uid)
+        if (event.tokens !== undefined) return
+        summaries.drop(appId, event.uid)
+        authors.forget(appId, event.uid)
         return
       }
       const sockets = registry.of(appId)
@@ -271,7 +226,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     },
     async drain() {
       while (queue.length > 0) await new Promise((resolve) => setImmediate(resolve))
-      await queues.drain()
+      await drain()
     },
   }
 }
