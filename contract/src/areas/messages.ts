@@ -309,7 +309,7 @@ export const deleteMessage = defineOperation({
   path: '/messages/{id}',
   summary: 'Delete a message',
   description:
-    'The message stays in the history without its content. With permanent it is removed, with its replies and reactions. Returns the action message of the deletion.',
+    'The message stays in the history without its content. With permanent it is removed, with its replies and reactions; if the acting user cannot delete the replies of others, those stay and the message is deleted as without permanent. Returns the action message of the deletion.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: MessageIdParams,

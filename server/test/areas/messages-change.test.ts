@@ -136,7 +136,7 @@ describe('deleting a message', () => {
     const parent = await say(world, 'alice', 'bob', 'wicked thing', { muid: 'wicked-1' })
     await say(world, 'bob', 'alice', 'wicked reply', { parentId: parent.id })
     await say(world, 'alice', 'bob', 'after')
-    const action = dataOf(await world.delete(`/messages/${parent.id}`, { permanent: true }, { as: 'alice' }))
+    const action = dataOf(await world.delete(`/messages/${parent.id}`, { permanent: true }))
     expect(action.data).toMatchObject({ action: 'deleted', entities: { on: { entity: { id: parent.id } } } })
     expect(texts(await world.get('/users/bob/messages?category=message', { as: 'alice' }))).toEqual(['before', 'after'])
     expect(refusal(await world.get(`/messages/${parent.id}`))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
@@ -218,3 +218,31 @@ async function survivors(world: World, text: string): Promise<string[]> {
   }
   return found
 }
+
+describe('Deleting the parent of a thread for good', () => {
+  it('leaves replies of others to whoever may delete them', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const make = async (replier: string) => {
+      const parent = await sayInGroup(world, 'bob', 'team', 'parent')
+      return { parent, reply: await sayInGroup(world, replier, 'team', 'reply', { parentId: parent.id }) }
+    }
+    const remove = async (id: string, as?: string) =>
+      dataOf(await world.delete(`/messages/${id}`, { permanent: true }, as === undefined ? {} : { as }))
+    const { parent, reply } = await make('carol')
+    expect((await remove(parent.id, 'bob')).data.action).toBe('deleted')
+    const left = dataOf(await world.get(`/messages/${parent.id}`))
+    expect(left).toMatchObject({ deletedBy: 'bob', deletedAt: expect.any(Number) })
+    expect(left.data).not.toHaveProperty('text')
+    expect(dataOf(await world.get(`/messages/${reply.id}`)).data.text).toBe('reply')
+    await remove(parent.id, 'alice')
+    expect(refusal(await world.get(`/messages/${reply.id}`))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+
+    const own = await make('bob')
+    await remove(own.parent.id, 'bob')
+    for (const { id } of [own.parent, own.reply]) {
+      expect(refusal(await world.get(`/messages/${id}`))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+    }
+  })
+})

@@ -7,36 +7,85 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { makeGroups } from './make-groups.ts'
 import { type Enrolment, enrol, holdUsers } from './memberships.ts'
-import type { Outcome } from './outcomes.ts'
+import type { Failure, Outcome } from './outcomes.ts'
 import { type MemberPlan, planMembers, type Standing } from './plan-members.ts'
-import { type Links, ownerOf, readRoster } from './roster.ts'
+import { type Links, ownerOf, type Roster, readRoster } from './roster.ts'
 import { makeUsers } from './users.ts'
 
+type Outcomes = Array<Outcome<ImportedMember>>
+
 /** Imports memberships and bans. They leave no action messages. */
-export function storeMembers(
+export async function storeMembers(
   context: Context,
   appId: number,
   records: readonly ImportMember[],
   now: number,
-): Promise<Array<Outcome<ImportedMember>>> {
-  return context.database.transaction(async (tx) => {
-    const roster = await readRoster(tx, appId, records.map(linksOf))
-    const refusals = records.map((record) => roster.admit(linksOf(record)))
-    const admitted = records.map((record, place) => (refusals[place] === undefined ? record : undefined))
-    await makeUsers(context, tx, appId, roster.newUsers, now)
-    const pairs = admitted.flatMap((record) => record ?? []).map(pairOf)
-    const owners = roster.newGroups.map(({ owner }) => owner)
-    const users = await holdUsers(tx, appId, [...pairs.map(({ uid }) => uid), ...owners])
-    const { founders } = await makeGroups(tx, context.secrets, appId, roster.newGroups, now)
-    const groups = await lockGroups(tx, appId, [...pairs, ...founders])
-    await enrol(tx, appId, founders, users, now)
-    const standings = await readStandings(tx, appId, pairs)
-    const plan = planMembers(admitted, { groups, users, standings }, now)
-    await enrol(tx, appId, plan.members, users, now)
-    await nameMembers(tx, appId, plan.named)
-    await ban(tx, appId, plan.bans, now)
-    return records.map((_, place) => (refusals[place] ?? plan.outcomes[place]) as Outcome<ImportedMember>)
-  })
+): Promise<Outcomes> {
+  const refused = new Map<number, Failure>()
+  for (;;) {
+    try {
+      return await context.database.transaction((tx) => storeAll(context, tx, appId, records, refused, now))
+    } catch (error) {
+      if (!(error instanceof BroughtForNothing)) throw error
+      for (const [place, failure] of error.refused) refused.set(place, failure)
+    }
+  }
+}
+
+/** Undoes an import: refused records brought along users or groups. Without them it is tried again. */
+class BroughtForNothing extends Error {
+  readonly refused: ReadonlyMap<number, Failure>
+
+  constructor(refused: ReadonlyMap<number, Failure>) {
+    super('refused records brought users or groups along')
+    this.refused = refused
+  }
+}
+
+async function storeAll(
+  context: Context,
+  tx: Transaction,
+  appId: number,
+  records: readonly ImportMember[],
+  refused: ReadonlyMap<number, Failure>,
+  now: number,
+): Promise<Outcomes> {
+  const roster = await readRoster(tx, appId, records.map(linksOf))
+  const refusals = records.map((record, place) => refused.get(place) ?? roster.admit(linksOf(record)))
+  const admitted = records.map((record, place) => (refusals[place] === undefined ? record : undefined))
+  await makeUsers(context, tx, appId, roster.newUsers, now)
+  const pairs = admitted.flatMap((record) => record ?? []).map(pairOf)
+  const owners = roster.newGroups.map(({ owner }) => owner)
+  const users = await holdUsers(tx, appId, [...pairs.map(({ uid }) => uid), ...owners])
+  const { founders } = await makeGroups(tx, context.secrets, appId, roster.newGroups, now)
+  const groups = await lockGroups(tx, appId, [...pairs, ...founders])
+  await enrol(tx, appId, founders, users, now)
+  const standings = await readStandings(tx, appId, pairs)
+  const plan = planMembers(admitted, { groups, users, standings }, now)
+  const wasteful = broughtForNothing(records, plan, roster)
+  if (wasteful.size > 0) throw new BroughtForNothing(wasteful)
+  await enrol(tx, appId, plan.members, users, now)
+  await nameMembers(tx, appId, plan.named)
+  await ban(tx, appId, plan.bans, now)
+  return records.map((_, place) => (refusals[place] ?? plan.outcomes[place]) as Outcome<ImportedMember>)
+}
+
+/** Records that the plan refuses, though users or groups were made for what they bring along. */
+function broughtForNothing(
+  records: readonly ImportMember[],
+  { outcomes }: MemberPlan,
+  { newUsers, newGroups }: Roster,
+): Map<number, Failure> {
+  const found = new Map<number, Failure>()
+  for (const [place, { userDetails, groupDetails }] of records.entries()) {
+    const outcome = outcomes[place]
+    if (outcome === undefined || outcome.success) continue
+    const isNew =
+      (userDetails !== undefined && newUsers.includes(userDetails)) ||
+      newGroups.some(({ details }) => details === groupDetails)
+    if (isNew) found.set(place, outcome)
+  }
+  return found
 }
 
 interface Pair {

@@ -9,6 +9,7 @@ import * as errors from './errors.ts'
 import { makeGroups } from './make-groups.ts'
 import { enrol, holdUsers } from './memberships.ts'
 import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
+import { refuseOrphans } from './parents.ts'
 import { type Links, ownerOf, readRoster } from './roster.ts'
 import { makeUsers } from './users.ts'
 
@@ -54,16 +55,16 @@ async function makeCast(
   now: number,
 ): Promise<Cast & { refusals: Array<Failure | undefined> }> {
   const links = records.map(linksOf)
-  const admitAll = async (on: Queryable) => {
+  const admitAll = async (on: Queryable, orphans: ReadonlyMap<number, Failure>) => {
     const roster = await readRoster(on, appId, links)
-    return { roster, refusals: links.map((link) => roster.admit(link)) }
+    return { roster, refusals: links.map((link, place) => orphans.get(place) ?? roster.admit(link)) }
   }
   // Most requests come for people who are all there.
-  const { roster, refusals } = await admitAll(context.database)
+  const { roster, refusals } = await admitAll(context.database, new Map())
   if (roster.newUsers.length === 0 && roster.newGroups.length === 0) return { ...roster, refusals }
 
   return context.database.transaction(async (tx) => {
-    const { roster, refusals } = await admitAll(tx)
+    const { roster, refusals } = await admitAll(tx, await refuseOrphans(tx, appId, records))
     const users = await makeUsers(context, tx, appId, roster.newUsers, now)
     const owners = await holdUsers(
       tx,

@@ -58,7 +58,7 @@ const selectAction = statement(`
 
 /**
  * Deletes a message: softly, so that it stays in the history without its content, or for good with its replies and
- * reactions. Asked again, a soft deletion answers the same action message.
+ * reactions, where the one who asks may delete them all. Asked again, a soft deletion answers the same action message.
  * @returns the action message that tells of it
  * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`: its sender deletes a message, in groups admins and moderators, and the app
  */
@@ -72,13 +72,14 @@ export async function deleteMessage(
   const now = Math.floor(Date.now() / 1000)
   const { actionId, event } = await changeMessage(context, app, editor, id, async (tx, message) => {
     refuseActions(message)
-    if (editor !== undefined) await requireRight(tx, app, editor, policy, message)
-    if (message.deletedAt !== null && !permanent) {
+    const takesReplies = await mayDeleteReplies(tx, app, { editor, policy, device }, message)
+    const purges = permanent && takesReplies
+    if (message.deletedAt !== null && !purges) {
       const [action] = await tx.query<{ id: number }>(selectAction, [app.appId, id])
       if (action !== undefined) return { actionId: action.id, event: undefined }
     }
-    const replies = permanent ? await purgeThread(context, tx, app.appId, message) : []
-    if (!permanent) await tx.query(clear, [app.appId, id, contentTraits, now, editor ?? systemUid])
+    const replies = purges ? await purgeThread(context, tx, app.appId, message) : []
+    if (!purges) await tx.query(clear, [app.appId, id, contentTraits, now, editor ?? systemUid])
     await releaseUses(tx, app.appId, [id])
     await tx.query(unpin, [app.appId, id])
     if (message.parentId !== null) await recountThreads(tx, app.appId, [message.parentId])
@@ -95,18 +96,45 @@ export async function deleteMessage(
   return publishAction(context, app, event, editor)
 }
 
+const selectOtherReply = statement(`
+  select id
+  from messages
+  where app_id = $1
+  and parent_id = $2
+  and sender <> $3
+  and category <> 'action'
+  and deleted_at is null
+  and not purged
+  limit 1`)
+
+/**
+ * Whether a message may go for good with its replies. Somebody who does not moderate leaves those of others: then it
+ * becomes a deleted message.
+ * @throws as `requireRight`
+ */
+async function mayDeleteReplies(
+  tx: Transaction,
+  app: App,
+  { editor, policy }: ActingEditor,
+  message: StoredMessage,
+): Promise<boolean> {
+  if (editor === undefined || (await requireRight(tx, app, editor, policy, message)).moderates) return true
+  return (await tx.query(selectOtherReply, [app.appId, message.id, editor])).length === 0
+}
+
 async function requireRight(
   tx: Transaction,
   app: App,
   editor: string,
   policy: RolePolicy | undefined,
   message: StoredMessage,
-): Promise<void> {
+): Promise<{ moderates: boolean }> {
   const membership = await requireMessagePermission(tx, app, editor, policy, message, 'delete')
   const moderates = membership !== undefined && membership.scope !== 'participant'
   if (message.sender !== editor && !moderates) {
     throw notTheSender(message.id, editor, 'delete')
   }
+  return { moderates }
 }
 
 const selectReplies = statement(`
