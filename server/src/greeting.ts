@@ -2,8 +2,21 @@ import type { AddressInfo } from 'node:net'
 import type { Config } from './config/index.ts'
 import type { DeploymentKeys } from './keys-file.ts'
 
-/** What the operator sees when the service listens: at the first start the keys, later only where they are kept. */
+/** Prints what the operator sees when the service listens. */
 export function greet(address: AddressInfo, config: Config, keys: DeploymentKeys): void {
+  console.log(greetingOf(address, config, keys, process.stdout.isTTY === true))
+}
+
+/**
+ * Says where the service is, and at the first start its keys. What is not a terminal keeps what is printed, as journals and
+ * logs of containers do: it is told where the keys are, and no more.
+ */
+export function greetingOf(
+  address: AddressInfo,
+  config: Pick<Config, 'appId' | 'region' | 'tls'>,
+  keys: Pick<DeploymentKeys, 'apiKey' | 'authKey' | 'file' | 'isNew'>,
+  isTerminal: boolean,
+): string {
   const base = `${config.tls === undefined ? 'http' : 'https'}://${hostOf(address)}/v3`
   const lines = keys.isNew
     ? [
@@ -12,19 +25,26 @@ export function greet(address: AddressInfo, config: Config, keys: DeploymentKeys
         `  Base address   ${base}`,
         `  App id         ${config.appId}`,
         `  Region         ${config.region}`,
-        `  REST API key   ${keys.apiKey}   (fullAccess)`,
-        ...(keys.authKey === undefined ? [] : [`  Auth key       ${keys.authKey}   (authOnly, for development)`]),
-        `  Kept in        ${keys.file}`,
+        ...(isTerminal ? linesOf(keys) : []),
+        `  ${isTerminal ? 'Kept in ' : 'Keys    '}       ${keys.file}`,
         '',
         'Try it:',
         '',
-        `  curl ${config.tls === 'self-signed' ? '-k ' : ''}${base}/users -H 'apikey: ${keys.apiKey}' -H 'content-type: application/json' -d '{"uid": "alice", "name": "Alice"}'`,
+        ...(isTerminal ? [] : [`  . '${keys.file.replaceAll("'", "'\\''")}'`]),
+        `  curl ${config.tls === 'self-signed' ? '-k ' : ''}${base}/users -H ${isTerminal ? `'apikey: ${keys.apiKey}'` : '"apikey: $PARLEY_API_KEY"'} -H 'content-type: application/json' -d '{"uid": "alice", "name": "Alice"}'`,
       ]
     : [
         `Parley is running at ${base} (app ${config.appId}, region ${config.region}).`,
         `Its keys are kept in ${keys.file}.`,
       ]
-  console.log(['', ...lines, ''].join('\n'))
+  return ['', ...lines, ''].join('\n')
+}
+
+function linesOf({ apiKey, authKey }: Pick<DeploymentKeys, 'apiKey' | 'authKey'>): string[] {
+  return [
+    `  REST API key   ${apiKey}   (fullAccess)`,
+    ...(authKey === undefined ? [] : [`  Auth key       ${authKey}   (authOnly, for development)`]),
+  ]
 }
 
 function hostOf({ address, port, family }: AddressInfo): string {

@@ -52,6 +52,7 @@ describe('the configuration', () => {
         drainMs: 3_000,
       },
       demo: true,
+      docs: true,
       workers: 1,
       redis: undefined,
     })
@@ -175,7 +176,15 @@ describe('the configuration', () => {
         drainMs: 500,
       },
       demo: false,
+      docs: true,
     })
+  })
+
+  it('serves the reference page in development only, unless told otherwise', () => {
+    expect(readConfig({ HOST: '0.0.0.0' }).docs).toBe(true)
+    expect(readConfig({ NODE_ENV: 'production' }).docs).toBe(false)
+    expect(readConfig({ NODE_ENV: 'production', DOCS: 'true' }).docs).toBe(true)
+    expect(readConfig({ DOCS: 'false' }).docs).toBe(false)
   })
 
   it('serves the demo in development only, unless told otherwise', () => {

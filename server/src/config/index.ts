@@ -43,6 +43,8 @@ export interface Config {
   readonly sockets: SocketSettings
   /** Serves the page at `/demo`. */
   readonly demo: boolean
+  /** Serves the reference page at `/docs`. */
+  readonly docs: boolean
   /** Requests a minute, by what they count; what is missing is not limited. */
   readonly rateLimits: RateLimits
   /** Settings of apps that have not set their own. */
@@ -152,6 +154,8 @@ export function readConfig(environment: Environment): Config {
     eventsRetentionDays: readDays('EVENTS_RETENTION_DAYS', value('EVENTS_RETENTION_DAYS'), 7, problems),
     sockets: readSocketSettings(value, problems),
     demo: readDemo(value, problems),
+    docs:
+      value('DOCS') === undefined ? value('NODE_ENV') !== 'production' : readBoolean('DOCS', value('DOCS'), problems),
     rateLimits: readRateLimits(value('RATE_LIMITS'), problems),
     appDefaults: readAppDefaults(value('APP_DEFAULTS'), isLoopback(value('HOST')), problems),
     importMaxRecords: readImportRecords(value('IMPORT_MAX_RECORDS'), problems),

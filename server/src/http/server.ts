@@ -100,7 +100,7 @@ export async function buildHttpServer(
   registerMedia(app, context)
   registerOpenApi(app, context, routes)
   registerAsyncApi(app)
-  registerReference(app)
+  if (config.docs) registerReference(app)
   if (config.demo) registerDemo(app)
   registerOperations(app, context, routes)
   return app

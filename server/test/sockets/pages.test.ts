@@ -61,6 +61,14 @@ describe('/asyncapi.json', () => {
   })
 })
 
+describe('/docs', () => {
+  it('is not served in production; what it is made from is', async () => {
+    expect((await ask(`${open.url}/docs`)).status).toBe(404)
+    expect((await ask(`${open.url}/docs/start.js`)).status).toBe(404)
+    expect((await ask(`${open.url}/openapi.json`)).status).toBe(200)
+  })
+})
+
 describe('/demo', () => {
   it('is served in development, without any key, and loads from this service alone', async () => {
     const page = await ask(`${world.url}/demo`)
