@@ -7,7 +7,7 @@ const AppParams = Type.Object({ appId: Type.String({ description: 'The app that 
 
 const shared = { area: 'Apps', access: {}, onBehalfOf: 'ignored', rateLimit: 'standard', params: AppParams } as const
 
-/** Every setting is optional; `null` returns one to its default. */
+/** Every setting is optional; `null` resets it to its default. */
 const Change = Type.Object(
   Object.fromEntries(
     appSettingNames.map((name): [string, TSchema] => [
@@ -33,8 +33,8 @@ export const updateAppSettings = defineOperation({
   id: 'update-app-settings',
   method: 'PATCH',
   path: '/apps/{appId}/settings',
-  summary: 'Change settings of the app',
-  description: 'Settings that are not named stay as they are; `null` returns one to its default.',
+  summary: 'Update the settings of the app',
+  description: 'Settings that are left out stay unchanged; `null` resets a setting to its default.',
   query: NoQuery,
   body: Change,
   answer: enveloped(AppSettingsOut),

@@ -1,4 +1,4 @@
-import { agenticRole } from '@parley/contract'
+import { ApiError, agenticRole } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
@@ -62,4 +62,9 @@ export function createAppRegistry(database: Database): AppRegistry {
       return { ...existing, created: false }
     },
   }
+}
+
+/** 404: another app is as unknown as one that does not exist. */
+export function unknownApp(appId: string): ApiError {
+  return new ApiError('ERR_APP_NOT_FOUND', `There is no app with the id ${appId}.`)
 }

@@ -10,7 +10,7 @@ export interface Bus {
   receive(appId: number, event: BusEvent): void
   /**
    * @param cares whether what is only made for listeners is worth making for this one now; whatever is published reaches
-   * him all the same
+   * it all the same
    * @returns stops listening
    */
   subscribe(listener: BusListener, cares?: () => boolean): () => void

@@ -20,7 +20,7 @@ interface Asked {
 }
 
 /**
- * Makes a route of every operation. The order of checks is the contract's: app, credential, shape, actor, then what his
+ * Makes a route of every operation. The order of checks is the contract's: app, credential, shape, actor, then what their
  * role denies altogether, then the rule.
  */
 export function registerOperations(server: FastifyInstance, context: Context, routes: readonly Route[]): void {

@@ -5,7 +5,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import type { Route } from '../call.ts'
 import type { Context } from '../context.ts'
 import { isHost } from '../protocol/addresses.ts'
-import { apiNotFound, sendError, toApiError } from '../protocol/errors.ts'
+import { apiNotFound, httpsRequired, sendError, toApiError } from '../protocol/errors.ts'
 import { registerAsyncApi } from './asyncapi.ts'
 import { readJsonBodies } from './body.ts'
 import { registerDemo } from './demo.ts'
@@ -117,9 +117,9 @@ function findUnfit(request: FastifyRequest, { addresses, config }: Context): Api
   if (host === '' && (request.raw.httpVersion === '1.1' || allowPlain !== true)) {
     return badRequest([{ path: 'headers/host', message: 'is required' }])
   }
-  if (host !== '' && !isHost(host)) return badRequest([{ path: 'headers/host', message: 'is no host' }])
+  if (host !== '' && !isHost(host)) return badRequest([{ path: 'headers/host', message: 'is not a valid host' }])
   if (config.requireHttps && !addresses.isOverTls(request.raw) && allowPlain !== true) {
-    return new ApiError('ERR_BAD_REQUEST', 'This service only accepts HTTPS (REQUIRE_HTTPS is set).')
+    return httpsRequired()
   }
   return undefined
 }

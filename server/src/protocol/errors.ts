@@ -39,6 +39,11 @@ export function databaseAway(): ApiError {
   return new ApiError('ERR_MISSION_FAILED', 'The database is unavailable at the moment. Try again.')
 }
 
+/** 400 for plain HTTP with `REQUIRE_HTTPS`. */
+export function httpsRequired(): ApiError {
+  return new ApiError('ERR_BAD_REQUEST', 'This service only accepts HTTPS (REQUIRE_HTTPS is set).')
+}
+
 /** 404 for an unknown path or method. */
 export function apiNotFound({ method, url }: { method: string; url: string }): ApiError {
   return new ApiError('ERR_API_NOT_FOUND', `There is no operation ${method} ${url.split('?')[0]}.`)

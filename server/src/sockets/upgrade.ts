@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { ApiError, badRequest, socketPaths } from '@parley/contract'
 import type { Config } from '../config/index.ts'
 import { type Addresses, isHost } from '../protocol/addresses.ts'
-import { apiNotFound, databaseAway } from '../protocol/errors.ts'
+import { apiNotFound, databaseAway, httpsRequired } from '../protocol/errors.ts'
 
 type Settings = Pick<Config, 'requireHttps' | 'corsOrigins'>
 
@@ -16,9 +16,9 @@ export function checkUpgrade(request: IncomingMessage, addresses: Addresses, con
     throw apiNotFound({ method: request.method ?? 'GET', url: path })
   }
   const host = addresses.hostOf(request)
-  if (host !== '' && !isHost(host)) throw badRequest([{ path: 'headers/host', message: 'is no host' }])
+  if (host !== '' && !isHost(host)) throw badRequest([{ path: 'headers/host', message: 'is not a valid host' }])
   if (config.requireHttps && !addresses.isOverTls(request)) {
-    throw new ApiError('ERR_BAD_REQUEST', 'This service only accepts HTTPS (REQUIRE_HTTPS is set).')
+    throw httpsRequired()
   }
   const { origin } = request.headers
   if (origin !== undefined && !config.corsOrigins.includes('*') && !config.corsOrigins.includes(origin)) {

@@ -72,7 +72,9 @@ describe('a host that is none', () => {
 
   it.each(wrong)('is refused: %s', async (host) => {
     const answer = await settingsRaw(`HTTP/1.1\r\nhost: ${host}`)
-    expect(answer).toMatch(/^HTTP\/1.1 400 .*"code":"ERR_BAD_REQUEST".*"path":"headers\/host","message":"is no host"/s)
+    expect(answer).toMatch(
+      /^HTTP\/1.1 400 .*"code":"ERR_BAD_REQUEST".*"path":"headers\/host","message":"is not a valid host"/s,
+    )
     expect(await openSocket(plain, { host })).toBe(400)
     const throughProxy = { 'x-forwarded-host': host, 'x-forwarded-proto': 'https' }
     expect((await settingsBy(behindProxy, throughProxy)).status).toBe(400)

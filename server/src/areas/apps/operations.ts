@@ -1,5 +1,6 @@
-import { ApiError, getAppSettings, updateAppSettings } from '@parley/contract'
+import { getAppSettings, updateAppSettings } from '@parley/contract'
 import { serve } from '../../call.ts'
+import { unknownApp } from '../../chat/apps.ts'
 import type { App } from '../../chat/identity.ts'
 
 export const operations = [
@@ -16,6 +17,5 @@ export const operations = [
 
 /** Another app is as unknown as one that does not exist. @throws 404 `ERR_APP_NOT_FOUND` */
 function requireOwnApp(app: App, appId: string): void {
-  if (appId.toLowerCase() !== app.name)
-    throw new ApiError('ERR_APP_NOT_FOUND', `There is no app with the id ${appId} here.`)
+  if (appId.toLowerCase() !== app.name) throw unknownApp(appId)
 }

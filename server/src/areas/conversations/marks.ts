@@ -1,4 +1,3 @@
-import { ApiError } from '@parley/contract'
 import { sql } from 'kysely'
 import type { FoundConversation } from '../../chat/conversations/find.ts'
 import { groupReceiptSubscriptions } from '../../chat/conversations/group-receipts.ts'
@@ -10,6 +9,7 @@ import { identifyViewer, mayOpen, type PlacedFacts, readConditions } from '../..
 import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
 import { allOf, statement } from '../../store/statement.ts'
+import { notInThisConversation } from './errors.ts'
 
 /** One user's side of one conversation. */
 export interface ParticipantOf {
@@ -248,7 +248,7 @@ async function positionOf(
   const viewer = await identifyViewer(database, policies, appId, uid)
   const mayBeHidden = isRestricted || viewer.policy !== undefined
   if (message === undefined || (mayBeHidden && !(await mayOpen(database, appId, viewer, message)))) {
-    throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${messageId} in this conversation.`)
+    throw notInThisConversation(messageId)
   }
   return message
 }

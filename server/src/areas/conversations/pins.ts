@@ -1,4 +1,4 @@
-import { ApiError, badRequest, limits } from '@parley/contract'
+import { badRequest, limits } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import type { FoundConversation } from '../../chat/conversations/find.ts'
 import { listedSql, peerOf } from '../../chat/conversations/participant-state.ts'
@@ -9,6 +9,7 @@ import { unknownUser } from '../../chat/users/require.ts'
 import { readUsers } from '../../chat/users/rows.ts'
 import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { pinnedByApp, tooManyAppPins, tooManyPins } from './errors.ts'
 import type { ParticipantOf } from './marks.ts'
 
 /** A conversation and its pin, as the pin operations answer it. */
@@ -86,10 +87,7 @@ export async function pinConversation(database: Database, state: ParticipantOf):
       pins = await readPins()
     }
     if (pins.length >= limits.pinnedConversationsPerUser) {
-      throw new ApiError(
-        'ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED',
-        `${state.uid} has pinned ${limits.pinnedConversationsPerUser} conversations already.`,
-      )
+      throw tooManyPins(state.uid)
     }
     const now = Math.floor(Date.now() / 1000)
     await tx.query(writePin, [state.appId, state.uid, state.conversation.key, now])
@@ -121,7 +119,7 @@ async function refuseAppPin(on: Queryable, state: ParticipantOf): Promise<void> 
   const peer = peerOf({ ...state.conversation, uid: state.uid })
   const pins = await on.query(selectAppPin, [state.appId, state.conversation.kind, peer])
   if (pins.length > 0) {
-    throw new ApiError('ERR_SYSTEM_PINNED_CONVERSATION', `The conversation with ${peer} is pinned for the whole app.`)
+    throw pinnedByApp(peer)
   }
 }
 
@@ -193,12 +191,7 @@ export async function replaceAppPins(
   appId: number,
   wanted: ReadonlyArray<{ kind: 1 | 2; peer: string }>,
 ): Promise<void> {
-  if (wanted.length > limits.pinnedConversationsPerApp) {
-    throw new ApiError(
-      'ERR_SYSTEM_PINNED_CONVERSATIONS_LIMIT_EXCEEDED',
-      `At most ${limits.pinnedConversationsPerApp} conversations can be pinned for the app; these are ${wanted.length}.`,
-    )
-  }
+  if (wanted.length > limits.pinnedConversationsPerApp) throw tooManyAppPins(wanted.length)
   await database.transaction(async (tx) => {
     await tx.query(lockApp, [appId])
     await requirePeers(tx, appId, wanted)

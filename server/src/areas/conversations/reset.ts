@@ -1,10 +1,10 @@
-import { ApiError } from '@parley/contract'
 import { lockConversation } from '../../chat/conversations/membership.ts'
 import { readMembership } from '../../chat/groups/access.ts'
 import type { Context } from '../../context.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { purgeConversation } from '../messages/index.ts'
+import { notAnAdmin } from './errors.ts'
 import type { ParticipantOf } from './marks.ts'
 
 const writeTags = statement(`
@@ -58,7 +58,7 @@ const forget = statement(`
   and key = $2`)
 
 /**
- * Hides the history up to now from a user, also what is imported into it later; the conversation leaves his list until the next message, unless its place is
+ * Hides the history up to now from a user, also what is imported into it later. The conversation leaves their list until the next message, unless its place is
  * to be preserved. With `forBoth` the messages are removed for good, for the other side as well.
  */
 export async function resetConversation(
@@ -81,7 +81,7 @@ export async function deleteForAll(context: Pick<Context, 'database' | 'tables'>
   const { appId, uid, conversation } = state
   if (conversation.kind === 2) {
     const membership = await readMembership(context.database, appId, conversation.first, uid)
-    if (membership?.scope !== 'admin') throw new ApiError('ERR_GROUP_NO_ADMIN_SCOPE')
+    if (membership?.scope !== 'admin') throw notAnAdmin(conversation.first, uid)
   }
   await underLock(context.database, state, async (tx) => {
     await purgeConversation(context, tx, state.appId, state.conversation.key)

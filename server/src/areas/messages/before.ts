@@ -19,7 +19,7 @@ export function createHookJudge(database: Database, hooks: BeforeMessage): Judge
       if (message === undefined) return pass
       const { stoppedBy, answers } = await hooks.ask(targets, message)
       if (stoppedBy !== undefined) {
-        const error = new ApiError('ERR_BLOCKED_BY_WEBHOOK', `The webhook ${stoppedBy} stopped the message.`)
+        const error = new ApiError('ERR_BLOCKED_BY_WEBHOOK', `The webhook ${stoppedBy} rejected the message.`)
         return { is: 'refused', error }
       }
       const asked = targets.map(({ id }) => id)

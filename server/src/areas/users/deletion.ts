@@ -9,7 +9,7 @@ import type { ChatEvent } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
-/** Waits for whoever gives him something new at this moment (`keepActive`). */
+/** Waits for whoever gives the user something new at this moment (`keepActive`). */
 const lock = statement(`
   select ${userColumns}
   from users u
@@ -55,7 +55,7 @@ const selectOwners = statement(`
   and guid = any($2::text[])
   order by guid`)
 
-/** The groups in which he left anything: a member of today or of once, banned, owner, or sender of imported messages. */
+/** The groups with any trace of the user: current or former member, banned, owner, or sender of imported messages. */
 const selectGroups = statement(`
   select c.key, c.first as guid, m.uid is not null as "isMember"
   from (
@@ -80,12 +80,12 @@ const selectGroups = statement(`
     and m.uid = $2`)
 
 /**
- * Removes a user for good, in one transaction: profile, tokens, relations, memberships, and his one-to-one conversations
- * with all their messages, for both sides. His messages in groups stay; groups that he owned pass to their oldest admin,
+ * Deletes a user permanently, in one transaction: profile, tokens, relations, memberships, and one-to-one conversations
+ * with all their messages, for both sides. Their messages in groups stay; groups they own pass to the oldest admin,
  * else to the system user.
  *
- * He is to be deactivated before, in a transaction of its own: then nothing new comes to him while this runs, and nobody
- * who writes to him has to wait for it.
+ * The user must be deactivated before, in a transaction of its own: then nothing new arrives while this runs, and nobody
+ * who writes to them has to wait for it.
  * @param uid in lower case
  * @throws 404 `ERR_UID_NOT_FOUND`
  */
@@ -99,7 +99,7 @@ export async function deleteForGood(
     const owned = await tx.query<{ guid: string }>(selectOwned, [appId, uid])
     const apart = (await tx.query<{ uid: string }>(selectApart, [appId, uid])).map((other) => other.uid)
     await erase(tx, tables, 'ofUser', user)
-    // What only he had not read is now read by all.
+    // Messages that only this user had not read have now been read by all.
     await raiseReceipts(events, tx, appId, user.guids, user.now)
     const passedOn = owned.map(({ guid }) => guid)
     await events.raise(tx, appId, await transfers(tx, appId, passedOn, uid))
@@ -124,7 +124,7 @@ async function transfers(
   return groups.map((group) => ({ trigger: 'group_owner_transferred', ...group, oldOwner }))
 }
 
-/** Finds what there is of him, with him and all his conversations locked. */
+/** Finds everything of the user, with the user and all their conversations locked. */
 async function lockTraces(tx: Transaction, appId: number, uid: string): Promise<ErasedUser> {
   const [user] = await tx.query<UserRow>(lock, [appId, uid])
   if (user === undefined) throw unknownUser(uid)

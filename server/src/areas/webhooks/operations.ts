@@ -1,6 +1,7 @@
 import * as contract from '@parley/contract'
-import { type AnswerOf, ApiError, type Operation, triggers } from '@parley/contract'
+import { type AnswerOf, type Operation, triggers } from '@parley/contract'
 import { type Call, type Route, serve } from '../../call.ts'
+import { unknownApp } from '../../chat/apps.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import { requireWebhook } from './change.ts'
@@ -22,10 +23,7 @@ function serveBoth<const Here extends Operation>(
     operation: inApp,
     handle: (call, context) => {
       const { appId } = call.params as { appId: string }
-      // Another app is as unknown as one that does not exist.
-      if (appId.toLowerCase() !== call.app.name) {
-        throw new ApiError('ERR_APP_NOT_FOUND', `There is no app with the id ${appId} here.`)
-      }
+      if (appId.toLowerCase() !== call.app.name) throw unknownApp(appId)
       return route.handle(call, context)
     },
   }

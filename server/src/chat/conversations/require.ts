@@ -59,6 +59,6 @@ export async function requireNamed(on: Queryable, app: App, uid: string, name: s
 export function notAccessible(name: string, uid: string): ApiError {
   return new ApiError(
     'ERR_CONVERSATION_NOT_ACCESSIBLE',
-    `The conversation ${name} has no message yet, or ${uid} takes no part in it.`,
+    `The conversation ${name} has no messages yet, or ${uid} is not part of it.`,
   )
 }

@@ -7,7 +7,7 @@ import type { Source, ViewerSource } from './sources.ts'
 
 /**
  * A source whose sides are narrowed to those that can hold what the filters ask for. Who takes part in thousands of
- * conversations has few with something unread, or in which somebody mentions him, and the others need not be looked into.
+ * conversations has few with something unread, or in which they are mentioned, and the others need not be looked into.
  */
 export function narrowSource(source: Source, filters: MessageFilters): Source {
   if (source.of !== 'viewer') return source

@@ -4,9 +4,9 @@ import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
 
 /**
- * Where the messages of a list come from. `viewer`: his side of the conversations counts (what he cleared, whether he is
- * still a member); with `conversations` only these. `thread`: the replies to one message, with a viewer those that he
- * has not cleared.
+ * Where the messages of a list come from. `viewer`: their state in the conversations counts (what they cleared, whether they are
+ * still a member); with `conversations` only these. `thread`: the replies to one message, with a viewer those that they
+ * have not cleared.
  */
 export type Source =
   | { readonly of: 'app'; readonly appId: number }
@@ -24,7 +24,7 @@ export type Source =
       readonly appId: number
       readonly viewer: string
       readonly conversations: readonly number[] | undefined
-      /** Conditions on his sides that every message asked for implies, so that the others are not looked into. */
+      /** Conditions on their states that every requested message implies, so that the other conversations are not read. */
       readonly narrowed?: readonly Fragment[]
     }
 
@@ -145,7 +145,7 @@ export function nextOfApp(appId: number, from: Fragment | undefined, cut: Cut): 
 
 /**
  * As `messagesOf`, of all conversations of a viewer, but only those among some messages: who takes part in much sees
- * them in what the app says next, without looking into each of his conversations.
+ * them in what the app says next, without looking into each of their conversations.
  */
 export function messagesIn(
   next: Fragment,
@@ -237,7 +237,7 @@ export function sidesOf({ appId, viewer }: ViewerSource): Fragment {
   ) s`
 }
 
-/** Whether a side is one whose messages he may read, and one that is asked for: of groups only while he is a member. */
+/** Whether the viewer may read a conversation, and whether it is requested: groups only while they are a member. */
 export function isVisible({ conversations, narrowed = [] }: ViewerSource): Fragment {
   const ofThese = conversations === undefined ? [] : [sql`s.conversation = any(${conversations}::bigint[])`]
   return allOf([takesPartSql, ...ofThese, ...narrowed])

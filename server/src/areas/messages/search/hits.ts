@@ -100,7 +100,7 @@ export function hitsAmong(
 
 /**
  * The messages of a viewer with very many conversations, read from the end of the app's history: going through what others
- * say is less than going to the end of each of his. The offset keeps it a look by key for each message.
+ * say is less than going to the end of each of theirs. The offset keeps it a look by key for each message.
  */
 function messagesByTime(source: ViewerSource, conditions: readonly Fragment[], cut: Cut): Fragment {
   return sql`

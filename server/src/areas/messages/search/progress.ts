@@ -39,7 +39,7 @@ export interface CommitWatch {
 /**
  * Ids are drawn before they are committed, and a later one may be committed first. An id that was seen drawn is settled
  * once every transaction that ran then is over: those whose numbers are lower than one drawn thereafter. That one is drawn
- * a look later, in case somebody had drawn his id an instant before his transaction got its number.
+ * a look later, in case an id was drawn an instant before its transaction got its number.
  */
 export function createCommitWatch(channel: Channel): CommitWatch {
   let visibleUpTo = 0

@@ -14,7 +14,7 @@ export interface SearchWriter {
 }
 
 /**
- * Whoever changes a message at the same time may have to wait for a batch, and a batch for him: the batch gives way. What
+ * Whoever changes a message at the same time may have to wait for a batch, and a batch for them: the batch gives way. What
  * it writes can be made again from the messages, so nobody waits for the disk.
  */
 const settings = `

@@ -1,0 +1,24 @@
+import { ApiError, limits } from '@parley/contract'
+
+export function notInThisConversation(messageId: number | string): ApiError {
+  return new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${messageId} in this conversation.`)
+}
+
+export function notAnAdmin(guid: string, uid: string): ApiError {
+  return new ApiError('ERR_GROUP_NO_ADMIN_SCOPE', `${uid} is not an admin of the group ${guid}.`)
+}
+
+export function tooManyPins(uid: string): ApiError {
+  const devMessage = `${uid} has pinned ${limits.pinnedConversationsPerUser} conversations, the maximum.`
+  return new ApiError('ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED', devMessage)
+}
+
+export function tooManyAppPins(wanted: number): ApiError {
+  const devMessage = `At most ${limits.pinnedConversationsPerApp} conversations can be pinned for everyone; these are ${wanted}.`
+  return new ApiError('ERR_SYSTEM_PINNED_CONVERSATIONS_LIMIT_EXCEEDED', devMessage)
+}
+
+/** 403: users cannot pin or unpin what the app has pinned for everyone. */
+export function pinnedByApp(peer: string): ApiError {
+  return new ApiError('ERR_SYSTEM_PINNED_CONVERSATION', `The conversation with ${peer} is pinned for everyone.`)
+}
