@@ -22,7 +22,10 @@ export const socketCloses = {
   replaced: { code: 4409, meaning: 'The user has opened too many newer sockets.' },
   idle: { code: 4410, meaning: 'The client sent nothing for too long, not even a pong.' },
   tooSlow: { code: 4413, meaning: 'The client reads frames too slowly.' },
-  tooFast: { code: 4429, meaning: 'The client sends too many frames, or its app makes too many requests.' },
+  tooFast: {
+    code: 4429,
+    meaning: 'The client sends too many frames, or too many that fail, or its app makes too many requests.',
+  },
 } as const
 
 export type SocketClose = keyof typeof socketCloses

@@ -8,6 +8,8 @@ import type { ConnectionInfo } from './presence/store.ts'
 
 /** So many seconds' worth of frames may come at once. */
 const burst = 4
+/** Frames of one socket that may fail within a second. */
+const failuresPerSecond = 20
 
 /** Whose presence a client receives, as far as the role of its user allows. */
 export interface Watch {
@@ -59,6 +61,8 @@ export class Connection {
   private readonly stream: Duplex
   private allowance: number
   private allowedAt = Date.now()
+  private failures = 0
+  private failingSince = 0
 
   constructor(host: SocketHost, ws: WebSocket, stream: Duplex, appName: string | undefined) {
     this.host = host
@@ -88,6 +92,16 @@ export class Connection {
     this.since = Date.now()
     this.host.onClosing(reason)
     this.ws.close(socketCloses[reason].code, reason)
+  }
+
+  /** Counts a frame that failed. @returns false when too many have within a second */
+  allowsFailure(): boolean {
+    const now = Date.now()
+    if (now - this.failingSince >= 1000) {
+      this.failures = 0
+      this.failingSince = now
+    }
+    return ++this.failures <= failuresPerSecond
   }
 
   /** Takes a frame off what the client may send. @returns false when it has sent too many */

@@ -4,6 +4,7 @@ import { toApiError } from '../protocol/errors.ts'
 import type { Connection } from './connection.ts'
 import { readFrame, textOf, typeOf } from './frames.ts'
 import type { SocketMetrics } from './metrics.ts'
+import { createMissingGroups } from './missing-groups.ts'
 import { receive } from './receive.ts'
 import type { Sessions } from './sessions.ts'
 import { createSignals } from './signals.ts'
@@ -26,7 +27,8 @@ const maxEarlyFrames = 16
 const maxInFlight = 64
 
 export function createIncoming({ context, sessions, metrics, onLoggedIn }: IncomingParts): Incoming {
-  const signals = createSignals(context)
+  const missing = createMissingGroups()
+  const signals = createSignals(context, missing)
   const onText = (connection: Connection, text: string) => {
     if (connection.state === 'authenticating') {
       connection.early ??= []
@@ -63,11 +65,13 @@ export function createIncoming({ context, sessions, metrics, onLoggedIn }: Incom
   const work = async (connection: Connection, frame: Record<string, unknown>) => {
     try {
       if (connection.login === undefined || connection.closedFor === 'sessionEnded') return
-      await receive({ context, signals }, connection.login, frame)
+      await receive({ context, signals, missing }, connection.login, frame)
     } catch (error) {
-      const { code, message, devMessage } = toApiError(error, context.log, 'socket')
+      const { status, code, message, devMessage } = toApiError(error, context.log, 'socket')
       const type = typeof frame.type === 'string' ? { frame: frame.type.slice(0, 50) } : {}
       connection.sendFrame({ type: 'error', body: { code, message, devMessage, ...type } })
+      // That the database is away, or a group too busy, is not for the client to mend.
+      if (status < 500 && status !== 429 && !connection.allowsFailure()) connection.close('tooFast')
     } finally {
       if (--connection.inFlight === 0) connection.work = undefined
     }

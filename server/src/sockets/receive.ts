@@ -22,11 +22,13 @@ import { requireActiveUser } from '../chat/users/require.ts'
 import type { Context } from '../context.ts'
 import { compileCheck, sanitize } from '../protocol/validation.ts'
 import type { Login } from './connection.ts'
+import type { MissingGroups } from './missing-groups.ts'
 import type { Signals } from './signals.ts'
 
 export interface ReceiveParts {
   readonly context: Context
   readonly signals: Signals
+  readonly missing: MissingGroups
 }
 
 const checkTyping = compileCheck('frame', TypingSchema)
@@ -78,12 +80,14 @@ const markOperations = {
 }
 
 /** Marks as the REST operations do. @throws as they do */
-async function mark({ context }: ReceiveParts, login: Login, frame: ReceiptsFrameIn): Promise<void> {
+async function mark({ context, missing }: ReceiveParts, login: Login, frame: ReceiptsFrameIn): Promise<void> {
   const { app, uid, info } = login
   const { action, messageId } = frame.body
   const governance = governanceOf(markOperations[frame.receiverType][action].id)
   if (governance !== undefined) requireGoverned(await policyOf(context, app.appId, uid), governance)
-  const requireConversation = frame.receiverType === 'group' ? requireGroupConversation : requireUserConversation
-  const state = await requireConversation(context.database, app, uid, frame.receiver)
+  const { receiver, receiverType } = frame
+  const state = await (receiverType === 'group'
+    ? missing.ask(app.appId, uid, receiver, () => requireGroupConversation(context.database, app, uid, receiver))
+    : requireUserConversation(context.database, app, uid, receiver))
   await markReceived(context, action, state, Number(messageId), info.deviceId)
 }

@@ -5,6 +5,7 @@ import { requireMayWrite } from '../chat/writing/may-write.ts'
 import type { Context } from '../context.ts'
 import type { Signal } from '../events/types.ts'
 import type { Login } from './connection.ts'
+import type { MissingGroups } from './missing-groups.ts'
 
 /** What users who are connected tell each other, and nobody stores: typing and transient messages. */
 export interface Signals {
@@ -26,7 +27,7 @@ const perSecond = 20
 /** Groups of which it is known how much was signalled. */
 const maxPaces = 20_000
 
-export function createSignals(context: Context): Signals {
+export function createSignals(context: Context, missing: MissingGroups): Signals {
   const paces = new LRUCache<string, { count: number; since: number }>({ max: maxPaces })
 
   const mayPass = (key: string): boolean => {
@@ -44,10 +45,11 @@ export function createSignals(context: Context): Signals {
     const receiver = address.receiver.toLowerCase()
     const kind = address.receiverType === 'group' ? 2 : 1
     const deed = { key: 'sendMessage' } as const
-    await requireMayWrite(context, context.database, {
-      ...{ appId, sender: uid, kind, receiver, deed },
-      ...{ isNew: true, conversation: saysSomething(signal, body) ? 'begun' : 'any' },
-    })
+    const conversation = saysSomething(signal, body) ? 'begun' : 'any'
+    const writing = { appId, sender: uid, kind, receiver, deed, isNew: true, conversation } as const
+    const requireMay = () => requireMayWrite(context, context.database, writing)
+    // Before anything is published: who listens in a group is read for those only who may write there.
+    await (kind === 2 ? missing.ask(appId, uid, receiver, requireMay) : requireMay())
     if (kind === 2 && !mayPass(`${appId} ${receiver} ${signal}`)) {
       // Typing that is not told is not missed.
       if (signal === 'typing_indicator') return

@@ -68,6 +68,18 @@ describe('a client that misbehaves is closed with a code', () => {
     expect(alice.frames.length).toBeLessThan(30)
   })
 
+  it('frames that fail again and again', async () => {
+    const [alice, bob] = [await connect(world, 'alice'), await connect(world, 'bob')]
+    const atOnce = 60
+    for (let i = 0; i < atOnce; i++) {
+      alice.send({ type: 'nonsense' })
+      bob.send({ action: 'ping' })
+    }
+    expect(await alice.closed()).toBe(4429)
+    expect(alice.frames.length).toBeLessThan(atOnce)
+    for (let i = 0; i < atOnce; i++) await bob.take(({ action }) => action === 'pong')
+  })
+
   it('more sockets than one may have: the oldest goes', async () => {
     narrow = await strictWorld('alice', 'bob')
     const clients = [
