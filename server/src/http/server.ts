@@ -63,7 +63,7 @@ export async function buildHttpServer(
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     routerOptions: { maxParamLength, caseSensitive: true },
     rewriteUrl: stripVersion,
     // Addresses that cannot be decoded; no hook runs for them.

@@ -45,8 +45,10 @@ export function httpsRequired(): ApiError {
 }
 
 /** 404 for an unknown path or method. */
-export function apiNotFound({ method, url }: { method: string; url: string }): ApiError {
-  return new ApiError('ERR_API_NOT_FOUND', `There is no operation ${method} ${url.split('?')[0]}.`)
+export function apiNotFound(request: { method: string; url: string; originalUrl?: string }): ApiError {
+  // As it was asked for, with the prefix.
+  const path = (request.originalUrl ?? request.url).replace(/^https?:\/\/[^/?#]*/i, '').split('?')[0]
+  return new ApiError('ERR_API_NOT_FOUND', `There is no operation ${request.method} ${path}.`)
 }
 
 type FrameworkError = Error & { code?: string; statusCode: number }

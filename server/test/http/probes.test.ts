@@ -109,8 +109,47 @@ describe('what is not of the contract', () => {
     }
   })
 
+  it('answers HEAD as it answers GET, without the body', async () => {
+    for (const path of [...own, '/docs/reference.js']) {
+      const got = await ask(`${service.url}${path}`)
+      const head = await ask(`${service.url}${path}`, { method: 'HEAD' })
+      expect([head.status, head.body], path).toEqual([200, ''])
+      expect(head.headers['content-type'], path).toBe(got.headers['content-type'])
+    }
+  })
+
   it('is served under a name that begins alike to nobody', async () => {
     expect((await ask(`${service.url}/v3metrics`)).status).toBe(404)
+  })
+})
+
+describe('operations', () => {
+  it('answer HEAD where they answer GET, with the same status and length and without the body', async () => {
+    const headers = { appid: world.app.name, apikey: world.apiKey }
+    for (const path of [
+      '/users',
+      '/v3/users?perPage=1',
+      '/v3/users/nobody',
+      '/v3/users?perPage=x',
+      '/groups',
+      '/v3/roles',
+    ]) {
+      const got = await ask(`${service.url}${path}`, { headers })
+      const head = await ask(`${service.url}${path}`, { method: 'HEAD', headers })
+      expect([head.status, head.body], path).toEqual([got.status, ''])
+      for (const name of ['content-type', 'content-length']) expect(head.headers[name], path).toBe(got.headers[name])
+    }
+    expect((await ask(`${service.url}/v3/users`, { method: 'HEAD' })).status).toBe(401)
+    expect((await ask(`${service.url}/v3/nothing`, { method: 'HEAD', headers })).status).toBe(404)
+  })
+
+  it('that are unknown are named as they were asked for', async () => {
+    const named = async (method: string, path: string) =>
+      (await ask(`${service.url}${path}`, { method })).body.error.devMessage
+    expect(await named('POST', '/v3/v3/webhooks')).toContain('POST /v3/v3/webhooks.')
+    expect(await named('GET', '/v3.0/nothing?secret=1')).toMatch(/GET \/v3\.0\/nothing\.$/)
+    expect(await named('GET', '/v3/metrics')).toContain('GET /v3/metrics.')
+    expect(await named('PATCH', '/v3/users')).toContain('PATCH /v3/users.')
   })
 })
 
