@@ -279,7 +279,7 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
 
   'add-friend': (ids) => ({ ...uid(ids), body: { accepted: [ids.bob], addToConversations: true } }),
   'list-all-friends': uid,
-  'remove-friend': (ids) => ({ ...uid(ids), body: { friends: [ids.bob] } }),
+  'remove-friend': (ids) => ({ ...uid(ids), body: { friends: [ids.carol] } }),
   'list-my-friends': (ids) => ({ as: ids.alice }),
 
   'list-events': () => ({ query: { after: '0', limit: '10', triggers: 'message_sent' } }),

@@ -15,6 +15,7 @@ import {
   readEntities,
 } from './entities.ts'
 import { readMentions } from './mentions.ts'
+import { readOwnReceipts } from './own-receipts.ts'
 import { type RenderOptions, renderMessage, writeMessage } from './render.ts'
 import { type MessageRow, readMessages, type StoredMessage } from './rows.ts'
 
@@ -82,10 +83,12 @@ async function readParts(
   options: ShowOptions,
 ): Promise<{ partsOf: (row: MessageRow) => Parts; entities: Entities }> {
   const inside = await readInside(on, appId, rows, options)
-  const [entities, additions, mentionsInside] = await Promise.all([
+  const { viewer } = options
+  const [entities, additions, mentionsInside, receipts] = await Promise.all([
     readEntities(on, appId, [...rows, ...inside.values()], options.known),
     readAdditions(on, appId, rows, options),
     readMentions(on, appId, [...inside.values()], options),
+    viewer === undefined ? undefined : readOwnReceipts(on, appId, viewer, rows),
   ])
   const around = createAround(entities)
   const showInside = (row: StoredMessage | undefined, { withTags }: ShowOptions): Message | undefined =>
@@ -97,7 +100,7 @@ async function readParts(
   const partsOf = (row: MessageRow): Parts => ({
     between: row.subjectId === null ? around(row) : about(row, row.subjectId),
     withTags: options.withTags,
-    additions: additions.get(row.id),
+    additions: [...(additions.get(row.id) ?? []), ...inOne(receipts?.get(row.id))],
     quotedMessage: quotedOf(row, options).map((id) => showInside(inside.get(id), options))[0],
   })
   return { partsOf, entities }
