@@ -18,8 +18,10 @@ export function readerOf({ appId }: App, caller: Caller, { raw }: FastifyReply):
       if (controller === undefined) {
         const closing = new AbortController()
         controller = closing
-        if (raw.closed) closing.abort(gone)
-        else raw.once('close', () => raw.writableFinished || closing.abort(gone))
+        // What is read after the answer, to remember it, is nobody's question any more.
+        const onClosed = () => raw.writableFinished || closing.abort(gone)
+        if (raw.closed) onClosed()
+        else raw.once('close', onClosed)
       }
       return controller.signal
     },
