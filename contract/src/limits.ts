@@ -100,6 +100,8 @@ export const limits = {
 
   // Lists
 
+  /** Rows of a page list up to the end of the last page that a user can ask for; the app may read on. */
+  listedRows: 10_000,
   /** Hits of a search that are counted; where there are more, the answer is this many, with `meta.countAtLeast`. */
   countedHits: 10_000,
   /** `perPage` of page lists. */

@@ -1,5 +1,6 @@
-import { type CursorMeta, limits, type PageMeta } from '@parley/contract'
+import { badRequest, type CursorMeta, limits, type PageMeta } from '@parley/contract'
 import { sql } from 'kysely'
+import type { Caller } from './chat/identity.ts'
 import type { Fragment } from './store/statement.ts'
 
 /** A page of a page list, as rows to skip and to take. */
@@ -13,10 +14,17 @@ export interface PageRequest {
 
 export const defaultPerPage = 100
 
-/** Reads `page` and `perPage` of a query (validated, maybe absent), and whether it is a search. */
-export function readPage(query: { page?: number; perPage?: number; searchKey?: string }): PageRequest {
+/**
+ * Reads `page` and `perPage` of a query (validated, maybe absent), and whether it is a search.
+ * @throws 400 for a page so late that only the app may read it, since everything before it must be skipped each time
+ */
+export function readPage(query: { page?: number; perPage?: number; searchKey?: string }, caller: Caller): PageRequest {
   const page = query.page ?? 1
   const perPage = query.perPage ?? defaultPerPage
+  if (page * perPage > limits.listedRows && !(caller.kind === 'app' && caller.scope === 'fullAccess')) {
+    const message = `must not be more than ${limits.listedRows} when multiplied by perPage, unless a fullAccess key asks without onBehalfOf`
+    throw badRequest([{ path: 'query/page', message }])
+  }
   const maxCounted = query.searchKey === undefined ? undefined : limits.countedHits
   return { page, perPage, offset: (page - 1) * perPage, maxCounted }
 }

@@ -9,8 +9,8 @@ export const operations = [
     return { data: await insertKey(context, app.appId, body.name, body.scope ?? 'authOnly') }
   }),
 
-  serve(listApiKeys, async ({ app, query }, context) => {
-    const page = readPage(query)
+  serve(listApiKeys, async ({ app, caller, query }, context) => {
+    const page = readPage(query, caller)
     const { keys, total } = await selectKeys(context, app.appId, query, page)
     return { data: keys, meta: pageMeta(page, total, keys.length) }
   }),

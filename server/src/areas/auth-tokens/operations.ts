@@ -29,9 +29,9 @@ export const operations = [
     return { data: token }
   }),
 
-  serve(listAuthTokens, async ({ app, params, query }, context) => {
+  serve(listAuthTokens, async ({ app, caller, params, query }, context) => {
     const { uid } = await requireUser(context.database, app.appId, params.uid)
-    const page = readPage(query)
+    const page = readPage(query, caller)
     const { tokens, total } = await selectTokens(context, app.appId, uid, page)
     return { data: tokens, meta: pageMeta(page, total, tokens.length) }
   }),

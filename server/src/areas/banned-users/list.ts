@@ -1,9 +1,9 @@
-import type { AnswerOf, listBannedGroupUsers, QueryOf } from '@parley/contract'
+import type { AnswerOf, listBannedGroupUsers } from '@parley/contract'
 import { requireGroup, requireMembership } from '../../chat/groups/access.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
 import { type UserRow, userColumns } from '../../chat/users/rows.ts'
 import { showUsers } from '../../chat/users/view.ts'
-import { pageMeta, readPage, syncCursor } from '../../paging.ts'
+import { type PageRequest, pageMeta, syncCursor } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
@@ -38,14 +38,13 @@ export async function listBanned(
   appId: number,
   guid: string,
   viewer: string | undefined,
-  query: QueryOf<typeof listBannedGroupUsers>,
+  page: PageRequest,
 ): Promise<AnswerOf<typeof listBannedGroupUsers>> {
   const group = await requireGroup(on, appId, guid)
   if (viewer !== undefined) {
     const membership = await requireMembership(on, appId, group, viewer)
     requireScopePermission(group, membership, 'listBannedUsers')
   }
-  const page = readPage(query)
   const [rows, [counted]] = await Promise.all([
     on.query<UserRow>(select, [appId, group.guid, page.perPage, page.offset]),
     on.query<{ total: number }>(count, [appId, group.guid]),

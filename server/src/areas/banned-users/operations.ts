@@ -1,5 +1,6 @@
 import { banGroupUser, listBannedGroupUsers, unbanGroupUser } from '@parley/contract'
 import { serve } from '../../call.ts'
+import { readPage } from '../../paging.ts'
 import { banUser, unbanUser } from './bans.ts'
 import { listBanned } from './list.ts'
 
@@ -16,7 +17,7 @@ export const operations = [
     return { data: { success: true, message: `${uid} was unbanned from ${params.guid.toLowerCase()}` } }
   }),
 
-  serve(listBannedGroupUsers, ({ app, actor, params, query }, context) => {
-    return listBanned(context.database, app.appId, params.guid, actor?.uid, query)
+  serve(listBannedGroupUsers, async ({ app, caller, actor, params, query }, context) => {
+    return listBanned(context.database, app.appId, params.guid, actor?.uid, readPage(query, caller))
   }),
 ]

@@ -1,6 +1,5 @@
 import * as contract from '@parley/contract'
-import { serve } from '../../call.ts'
-import type { App } from '../../chat/identity.ts'
+import { type Call, serve } from '../../call.ts'
 import { roleList } from '../../chat/roles/rules.ts'
 import { requireActiveUser, requireUser } from '../../chat/users/require.ts'
 import { showUsers } from '../../chat/users/view.ts'
@@ -19,9 +18,9 @@ export const operations = [
     return { data: await unblockUsers(context, app.appId, uid, body.blockedUids) }
   }),
 
-  serve(contract.listBlockedUsers, async ({ app, params, query }, context) => {
-    const { uid } = await requireUser(context.database, app.appId, params.uid)
-    return listBlocked(context, app, uid, query)
+  serve(contract.listBlockedUsers, async (call, context) => {
+    const { uid } = await requireUser(context.database, call.app.appId, call.params.uid)
+    return listBlocked(context, call, uid, call.query)
   }),
 
   serve(contract.blockUsersAsMe, async ({ app, actor, policy, body }, context) => {
@@ -32,19 +31,20 @@ export const operations = [
     return { data: await unblockUsers(context, app.appId, actor.uid, body.blockedUids, policy) }
   }),
 
-  serve(contract.listUsersBlockedByMe, ({ app, actor, policy, query }, context) => {
-    return listBlocked(context, app, actor.uid, query, roleList(policy, 'listBlockedUser.allowedRoles'))
+  serve(contract.listUsersBlockedByMe, async (call, context) => {
+    const visibleRoles = roleList(call.policy, 'listBlockedUser.allowedRoles')
+    return listBlocked(context, call, call.actor.uid, call.query, visibleRoles)
   }),
 ]
 
 async function listBlocked(
   { database }: Context,
-  app: App,
+  { app, caller }: Pick<Call<contract.Operation>, 'app' | 'caller'>,
   uid: string,
   query: contract.QueryOf<typeof contract.listBlockedUsers>,
   visibleRoles: readonly string[] | null = null,
 ): Promise<contract.AnswerOf<typeof contract.listBlockedUsers>> {
-  const page = readPage(query)
+  const page = readPage(query, caller)
   const { users, total } = await selectBlocked(database, app.appId, uid, query, page, visibleRoles)
   const data = await showUsers(database, app.appId, uid, users, { withBlockers: query.direction !== undefined })
   const cursor = syncCursor(users)

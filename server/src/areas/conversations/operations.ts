@@ -56,11 +56,11 @@ import { deleteForAll, resetConversation, setTags } from './reset.ts'
 type ConversationPage = AnswerOf<typeof listConversations>
 
 export const operations = [
-  serve(listConversations, async ({ app, actor, policy, query }, { database, log }) => {
+  serve(listConversations, async ({ app, caller, actor, policy, query }, { database, log }) => {
     if (query.unique === true && actor !== undefined) {
       throw badRequest([{ path: 'query/unique', message: 'cannot be used with an acting user (header onBehalfOf)' }])
     }
-    const page = readPage(query)
+    const page = readPage(query, caller)
     const viewer = actor && { uid: actor.uid, policy }
     const hiding = viewer && query.unread === true ? await readConditions(database, app.appId, viewer) : []
     const { states, total } = await selectConversations(database, app.appId, actor?.uid, query, page, hiding)

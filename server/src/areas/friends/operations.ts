@@ -3,11 +3,11 @@ import {
   addFriends as addFriendsOperation,
   listFriends,
   listMyFriends,
+  type Operation,
   type QueryOf,
   removeFriends as removeFriendsOperation,
 } from '@parley/contract'
-import { serve } from '../../call.ts'
-import type { App } from '../../chat/identity.ts'
+import { type Call, serve } from '../../call.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { showUsers } from '../../chat/users/view.ts'
 import type { Context } from '../../context.ts'
@@ -21,9 +21,9 @@ export const operations = [
     return { data: { accepted: await addFriends(database, app.appId, uid, accepted, addToConversations) } }
   }),
 
-  serve(listFriends, async ({ app, params, query }, context) => {
-    const { uid } = await requireUser(context.database, app.appId, params.uid)
-    return list(context, app, uid, query)
+  serve(listFriends, async (call, context) => {
+    const { uid } = await requireUser(context.database, call.app.appId, call.params.uid)
+    return list(context, call, uid, call.query)
   }),
 
   serve(removeFriendsOperation, async ({ app, params, body }, { database }) => {
@@ -32,16 +32,16 @@ export const operations = [
     return { data: { success: true, message: `Friends of ${uid} were removed.` } }
   }),
 
-  serve(listMyFriends, ({ app, actor, query }, context) => list(context, app, actor.uid, query)),
+  serve(listMyFriends, (call, context) => list(context, call, call.actor.uid, call.query)),
 ]
 
 async function list(
   { database }: Context,
-  app: App,
+  { app, caller }: Pick<Call<Operation>, 'app' | 'caller'>,
   uid: string,
   query: QueryOf<typeof listFriends>,
 ): Promise<AnswerOf<typeof listFriends>> {
-  const page = readPage(query)
+  const page = readPage(query, caller)
   const { users, total } = await selectFriendsOf(database, app.appId, uid, query, page)
   const data = await showUsers(database, app.appId, uid, users)
   const cursor = syncCursor(users)

@@ -4,7 +4,7 @@ import { requireGroup, requireMembership } from '../../chat/groups/access.ts'
 import { allowedScopes, requireScopePermission } from '../../chat/groups/permissions.ts'
 import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
 import { showUsers } from '../../chat/users/view.ts'
-import { pageMeta, readPage, selectTotal, syncCursor } from '../../paging.ts'
+import { type PageRequest, pageMeta, selectTotal, syncCursor } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
@@ -21,6 +21,7 @@ export async function listMembers(
   guid: string,
   viewer: string | undefined,
   query: QueryOf<typeof listGroupMembers>,
+  page: PageRequest,
 ): Promise<AnswerOf<typeof listGroupMembers>> {
   const group = await requireGroup(on, appId, guid)
   const conditions: Fragment[] = []
@@ -32,7 +33,6 @@ export async function listMembers(
   }
   conditions.push(...filters(query))
 
-  const page = readPage(query)
   const matching = membersWhere(appId, group.guid, conditions)
   const [rows, [count]] = await Promise.all([
     on.run<MemberRow>(sql`

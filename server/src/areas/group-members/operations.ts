@@ -10,6 +10,7 @@ import {
 import { serve } from '../../call.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
+import { readPage } from '../../paging.ts'
 import { addMembers } from './add.ts'
 import { listScopes, type MemberLists, readAdditions } from './additions.ts'
 import { kickMember, leave } from './depart.ts'
@@ -47,8 +48,8 @@ export const operations = [
     return { data: { success: true, message: `${actor.uid} left ${params.guid.toLowerCase()}` } }
   }),
 
-  serve(listGroupMembers, ({ app, actor, params, query }, context) => {
-    return listMembers(context.database, app.appId, params.guid, actor?.uid, query)
+  serve(listGroupMembers, async ({ app, caller, actor, params, query }, context) => {
+    return listMembers(context.database, app.appId, params.guid, actor?.uid, query, readPage(query, caller))
   }),
 
   serve(changeGroupMemberScope, async ({ app, actor, params, body }, context) => {

@@ -2,7 +2,7 @@ import type { AnswerOf, GroupScope, listGroups, QueryOf } from '@parley/contract
 import { sql } from 'kysely'
 import { type GroupRow, type GroupViewer, groupColumns, showGroup } from '../../chat/groups/rows.ts'
 import { nameKey } from '../../chat/users/rows.ts'
-import { pageMeta, readPage, selectTotal } from '../../paging.ts'
+import { type PageRequest, pageMeta, selectTotal } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
@@ -24,6 +24,7 @@ export async function listPage(
   appId: number,
   viewer: string | undefined,
   query: Query,
+  page: PageRequest,
   visibleTypes: readonly string[] | null,
 ): Promise<AnswerOf<typeof listGroups>> {
   const conditions = [sql`g.app_id = ${appKey(appId)}`, ...filters(query)]
@@ -35,7 +36,6 @@ export async function listPage(
     ${viewer === undefined ? sql`` : membershipOf(viewer)}
     where ${allOf(conditions)}`
 
-  const page = readPage(query)
   const [rows, [count]] = await Promise.all([
     on.run<ListedRow>(sql`
       select ${sql.raw(groupColumns)}, ${viewer === undefined ? sql`null as scope` : viewerColumns}

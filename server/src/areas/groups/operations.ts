@@ -12,6 +12,7 @@ import { readViewer, requireGroup } from '../../chat/groups/access.ts'
 import { countOnlineMembers } from '../../chat/groups/online.ts'
 import { showGroup } from '../../chat/groups/rows.ts'
 import { requireListed, roleList } from '../../chat/roles/rules.ts'
+import { readPage } from '../../paging.ts'
 import { makeGroup } from './create.ts'
 import { removeGroup } from './delete.ts'
 import { listPage } from './list.ts'
@@ -25,12 +26,12 @@ export const operations = [
     return { data: await makeGroup(context, app.appId, actor, body) }
   }),
 
-  serve(listGroups, ({ app, actor, policy, query }, context) => {
+  serve(listGroups, async ({ app, caller, actor, policy, query }, context) => {
     if (query.hasJoined === true && actor === undefined) {
       throw badRequest([{ path: 'headers/onBehalfOf', message: 'is required with hasJoined' }])
     }
     const visibleTypes = roleList(policy, 'listGroups.allowedGroupTypes')
-    return listPage(context.database, app.appId, actor?.uid, query, visibleTypes)
+    return listPage(context.database, app.appId, actor?.uid, query, readPage(query, caller), visibleTypes)
   }),
 
   serve(getGroup, async ({ app, actor, policy, params }, { database }) => {

@@ -14,9 +14,9 @@ import { describeRole, setPermissionsOfRole, unsetPermissionOfRole } from './rol
 import { describeScope, readScope, setPermissions, unsetPermission } from './scope.ts'
 
 export const operations = [
-  serve(listRolePermissions, async ({ app, params, query }, { database }) => {
+  serve(listRolePermissions, async ({ app, caller, params, query }, { database }) => {
     const described = describeRole(await requireRole(database, app.appId, params.role))
-    const page = readPage(query)
+    const page = readPage(query, caller)
     const data = described.slice(page.offset, page.offset + page.perPage)
     return { data, meta: pageMeta(page, described.length, data.length) }
   }),
@@ -29,10 +29,10 @@ export const operations = [
     return { data: { permissions: await unsetPermissionOfRole(context, app.appId, params.role, params.permission) } }
   }),
 
-  serve(listScopePermissions, async ({ app, params, query }, { database }) => {
+  serve(listScopePermissions, async ({ app, caller, params, query }, { database }) => {
     const scope = readScope(params.scope)
     const described = describeScope(await requireGroup(database, app.appId, params.guid), scope)
-    const page = readPage(query)
+    const page = readPage(query, caller)
     const data = described.slice(page.offset, page.offset + page.perPage)
     return { data, meta: pageMeta(page, described.length, data.length) }
   }),

@@ -9,9 +9,9 @@ export const operations = [
     return { data: await restrictFeatures(context, app.appId, params.role, body.featuresToRestrict) }
   }),
 
-  serve(contract.listRestrictedFeatures, async ({ app, params, query }, { database }) => {
+  serve(contract.listRestrictedFeatures, async ({ app, caller, params, query }, { database }) => {
     const restrictions = describeRestrictions(await requireRole(database, app.appId, params.role))
-    const page = readPage(query)
+    const page = readPage(query, caller)
     const data = restrictions.slice(page.offset, page.offset + page.perPage)
     return { data, meta: pageMeta(page, restrictions.length, data.length) }
   }),

@@ -9,8 +9,8 @@ export const operations = [
     return { data: await insertRole(context, app.appId, body) }
   }),
 
-  serve(listRoles, async ({ app, query }, { database }) => {
-    const page = readPage(query)
+  serve(listRoles, async ({ app, caller, query }, { database }) => {
+    const page = readPage(query, caller)
     const { roles, total } = await selectRoles(database, app.appId, page)
     return { data: roles, meta: pageMeta(page, total, roles.length) }
   }),

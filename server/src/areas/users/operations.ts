@@ -37,7 +37,7 @@ export const operations = [
   }),
 
   serve(listUsers, async ({ app, caller, actor, policy, query }, { database }) => {
-    const page = readPage(query)
+    const page = readPage(query, caller)
     const limits = [
       ...(actor === undefined ? [] : listLimits(policy, app.appId, actor.uid)),
       // Front ends show the list as it is, for somebody to write to.

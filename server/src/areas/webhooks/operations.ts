@@ -37,8 +37,8 @@ export const operations: readonly Route[] = [
     return { data: { ...showWebhook(webhook), secret } }
   }),
 
-  ...serveBoth(contract.listWebhooksHere, contract.listWebhooks, async ({ app, query }, context) => {
-    const page = readPage(query)
+  ...serveBoth(contract.listWebhooksHere, contract.listWebhooks, async ({ app, caller, query }, context) => {
+    const page = readPage(query, caller)
     const { webhooks, total } = await selectWebhooks(context, app.appId, query, page)
     return { data: webhooks.map(showWebhook), meta: pageMeta(page, total, webhooks.length) }
   }),
@@ -63,10 +63,10 @@ export const operations: readonly Route[] = [
   ...serveBoth(
     contract.listWebhookTriggersHere,
     contract.listWebhookTriggers,
-    async ({ app, params }, { database }) => {
+    async ({ app, caller, params }, { database }) => {
       const webhook = await requireWebhook(database, app.appId, params.webhookId)
       const data = webhook.triggers.map((id) => ({ id, description: describeTrigger(id) }))
-      return { data, meta: pageMeta(readPage({}), data.length, data.length) }
+      return { data, meta: pageMeta(readPage({}, caller), data.length, data.length) }
     },
   ),
 
@@ -75,9 +75,9 @@ export const operations: readonly Route[] = [
     return { data: { success: true, message: 'trigger removed' } }
   }),
 
-  serve(contract.listTriggers, async () => {
+  serve(contract.listTriggers, async ({ caller }) => {
     const data = triggers.map(({ id, category, description }) => ({ id, category, description }))
-    return { data, meta: pageMeta(readPage({}), data.length, data.length) }
+    return { data, meta: pageMeta(readPage({}, caller), data.length, data.length) }
   }),
 
   serve(contract.renewWebhookSecret, async ({ app, params, body }, context) => {
