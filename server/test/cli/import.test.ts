@@ -195,7 +195,7 @@ describe('parley import, when the service is in trouble', () => {
     expect(outcome.stdout).toContain('Read, but not finished: 1.')
   })
 
-  it('gives up likewise when nobody listens at the address', async () => {
+  it('gives up soon when nobody listens at the address, and says what to look at', async () => {
     const world = await createImportWorld()
     await world.put('users.ndjson', users('ann'))
     const gone = await startImportService()
@@ -203,6 +203,8 @@ describe('parley import, when the service is in trouble', () => {
     const outcome = await world.run('--url', gone.url)
     expect(outcome.code).toBe(3)
     expect(outcome.stderr).toContain('cannot be reached')
+    expect(outcome.stderr).toContain('Is the service running, and is this its address (--url)?')
+    expect(world.clock.slept.reduce((sum, milliseconds) => sum + milliseconds, 0)).toBeLessThanOrEqual(10_000)
   })
 
   it('does not wait for a Retry-After that goes beyond its patience', async () => {

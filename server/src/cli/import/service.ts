@@ -51,6 +51,8 @@ export interface Service {
 
 /** After so long without any good answer the run ends, in milliseconds. */
 export const patience = 120_000
+/** So long, in milliseconds, where nothing has ever answered: the address is wrong, or the service is not running. */
+const patienceAtFirst = 10_000
 const firstWait = 500
 const longestWait = 15_000
 
@@ -65,7 +67,8 @@ interface Answer {
 
 /**
  * Opens the service. Requests that fail because it is away, busy or limiting (connection errors, 429, 5xx) are sent
- * again, `Retry-After` heeded, until `patience` has passed without a good answer. `note` tells the person so.
+ * again, `Retry-After` heeded, until `patience` has passed without a good answer; much
+ * less where nothing has answered yet. `note` tells the person so.
  */
 export function openService(
   options: ServiceOptions,
@@ -85,6 +88,7 @@ export function openService(
     ...(options.app === undefined ? {} : { appId: options.app }),
   }
   let lastGoodAnswer = clock.now()
+  let wasThere = false
   let pausedUntil = 0
   let lastNote = Number.NEGATIVE_INFINITY
 
@@ -108,16 +112,20 @@ export function openService(
       )
       if (result.outcome === 'answered') {
         lastGoodAnswer = clock.now()
+        wasThere = true
         return { status: result.status, body: result.body, resent }
       }
       resent ||= result.maybeDone
+      wasThere ||= result.maybeDone
+      const patient = wasThere ? patience : patienceAtFirst
       const delay = result.retryAfter ?? backoff(attempt)
-      if (clock.now() + delay - Math.max(lastGoodAnswer, started) > patience) {
-        throw new ImportFailure(exitCodes.unreachable, `${options.url} ${result.problem}; gave up`)
+      if (clock.now() + delay - Math.max(lastGoodAnswer, started) > patient) {
+        const hint = wasThere ? '' : '. Is the service running, and is this its address (--url)?'
+        throw new ImportFailure(exitCodes.unreachable, `${options.url} ${result.problem}; gave up${hint}`)
       }
       if (clock.now() - lastNote > noteInterval) {
         lastNote = clock.now()
-        note(`${options.url} ${result.problem}; trying again for up to ${patience / 1000} s`)
+        note(`${options.url} ${result.problem}; trying again for up to ${patient / 1000} s`)
       }
       if (result.retryAfter !== undefined) pausedUntil = Math.max(pausedUntil, clock.now() + delay)
       await wait(delay)
