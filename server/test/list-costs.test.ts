@@ -184,7 +184,7 @@ describe('a seeded world', () => {
       return rows.map(({ name }) => name)
     }
     expect(await tables('known')).toEqual(expect.arrayContaining(large))
-    expect(await tables('young')).toEqual([])
+    expect((await tables('young')).filter((name) => large.includes(name))).toEqual([])
   })
 })
 

@@ -114,12 +114,12 @@ describe('a message', () => {
     ])
   })
 
-  it('that is removed for good is told by its position, with the replies that go with it', async () => {
+  it('that is removed for good is told by its position, with the own replies that go with it', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     const { id: parent } = await say(world, 'alice', 'bob', 'secret')
-    const body = { receiver: 'alice', receiverType: 'user', data: { text: 'secret too' } }
-    const { id: reply } = dataOf(await world.post(`/messages/${parent}/thread`, body, { as: 'bob' }))
+    const body = { receiver: 'bob', receiverType: 'user', data: { text: 'secret too' } }
+    const { id: reply } = dataOf(await world.post(`/messages/${parent}/thread`, body, { as: 'alice' }))
     const puller = await pullEvents(world)
     dataOf(await world.delete(`/messages/${parent}`, { permanent: true }, { as: 'alice' }))
     const left = (messageId: string) => ({

@@ -24,7 +24,7 @@ it('a process without Redis warns when others use its database, and only then', 
     await look()
     return warn.mock.calls.length > 0
   })
-  expect(warn.mock.calls[0]?.[0]).toContain('REDIS_URL is missing: other processes use the same database')
+  expect(warn.mock.calls[0]?.[0]).toContain('REDIS_URL is missing, but other processes use the same database')
   expect(debug).not.toHaveBeenCalled()
   looks.mockRestore()
   await other.parley.close()

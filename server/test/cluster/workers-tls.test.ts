@@ -49,7 +49,7 @@ describeWith(redisServer, 'SIGHUP with certificates', () => {
     const before = workersOf(service)
     await rm(join(folder, 'key.pem'))
     service.signal('SIGHUP')
-    const isRefused = () => service.output().includes('a new worker does not start; the old ones stay')
+    const isRefused = () => service.output().includes('a new worker could not start; the old ones stay')
     await until(isRefused)
     expect(service.output()).toContain('TLS_KEY_FILE')
     expect(workersOf(service)).toEqual(before)

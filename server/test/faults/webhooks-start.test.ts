@@ -25,6 +25,8 @@ afterAll(stage.clean)
 /** Webhooks go out, and the service says that they do. */
 async function expectWebhooks(service: ServiceProcess): Promise<void> {
   const url = await service.ready
+  // A database that hung is found to be back a moment later.
+  await until(async () => (await fetch(`${url}/ready`)).status === 200)
   const blocks = await watchBlocks(() => url)
   await blocks.prepare()
   await blocks.raise()
