@@ -109,6 +109,11 @@ export class ChatModel {
     side.pointer = Math.min(side.pointer, from - 1)
   }
 
+  /** Whether somebody's reset hides an entry from them, by its id too. */
+  isCleared(talk: Talk, person: Person, index: number): boolean {
+    return index < this.side(talk, person).cleared
+  }
+
   reset(talk: Talk, person: Person): void {
     const end = this.talk(talk).entries.length
     Object.assign(this.side(talk, person), { cleared: end, pointer: end, hidden: true })

@@ -107,6 +107,7 @@ export async function take(
 }
 
 const fine = '200 undefined'
+const unknownMessage = '404 ERR_MESSAGE_ID_NOT_FOUND'
 const unknownUser = '404 ERR_UID_NOT_FOUND'
 const notAccessible = '403 ERR_CONVERSATION_NOT_ACCESSIBLE'
 
@@ -156,7 +157,9 @@ async function mark(step: Extract<Step, { do: 'mark' | 'mark unread' }>, world: 
     step.do === 'mark'
       ? await world.post(`${path}/conversation/${step.receipt}`, body, { as: by })
       : await world.delete(`${path}/conversation/read`, body, { as: by })
-  const expected = expectAccess(talk, by, model)
+  const access = expectAccess(talk, by, model)
+  const isHidden = access === fine && index !== undefined && model.isCleared(talk, by, index)
+  const expected = isHidden ? unknownMessage : access
   if (expected === fine && step.do === 'mark') {
     model.mark(talk, by, step.receipt, index === undefined ? entries.length : index + 1)
   }
@@ -197,7 +200,7 @@ async function change(step: Extract<Step, { do: 'edit' | 'delete' }>, world: Wor
 
 function expectChange(does: 'edit' | 'delete', entry: Entry, talk: Talk, by: Person, model: ChatModel): string {
   if (model.asleep.has(by)) return unknownUser
-  if (!model.sees(talk, by)) return '404 ERR_MESSAGE_ID_NOT_FOUND'
+  if (!model.sees(talk, by) || model.isCleared(talk, by, model.talk(talk).entries.indexOf(entry))) return unknownMessage
   const moderates = does === 'delete' && talk === 'team' && model.members.get(by) === 'admin'
   if (entry.by !== by && !moderates) return '403 ERR_MESSAGE_NOT_A_SENDER'
   return does === 'edit' && entry.deleted ? '403 ERR_MESSAGE_ACTION_NOT_ALLOWED' : fine
