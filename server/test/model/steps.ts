@@ -114,14 +114,7 @@ const notAccessible = '403 ERR_CONVERSATION_NOT_ACCESSIBLE'
 async function say(by: Person, to: Person, world: World, model: ChatModel) {
   const body = { receiver: to, receiverType: 'user', data: { text: 'x' } }
   const answer = await world.post('/messages', body, { as: by })
-  const expected =
-    model.asleep.has(by) || model.asleep.has(to)
-      ? unknownUser
-      : by !== to && model.blocks.has(`${by} ${to}`)
-        ? '403 ERR_BLOCKED_RECEIVER'
-        : by !== to && model.blocks.has(`${to} ${by}`)
-          ? '403 ERR_BLOCKED_SENDER'
-          : fine
+  const expected = model.asleep.has(by) || model.asleep.has(to) ? unknownUser : expectWriting(by, to, model)
   if (expected === fine) model.sent(talkBetween(by, to), by, idOf(answer))
   return { answered: refusal(answer), expected }
 }
@@ -138,9 +131,7 @@ async function sayInGroup(by: Person, world: World, model: ChatModel) {
       ? model.banned.has(by)
         ? '403 ERR_BANNED_GROUPMEMBER'
         : '403 ERR_GROUP_NOT_JOINED'
-      : !model.participantsMaySend && model.members.get(by) === 'participant'
-        ? '403 ERR_PERMISSION_DENIED'
-        : fine
+      : expectWriting(by, 'team', model)
   if (expected === fine) model.sent('team', by, idOf(answer))
   return { answered: refusal(answer), expected }
 }
@@ -190,7 +181,7 @@ async function change(step: Extract<Step, { do: 'edit' | 'delete' }>, world: Wor
     step.do === 'edit'
       ? await world.put(`/messages/${entry.id}`, { data: { text: 'y' } }, { as: by })
       : await world.delete(`/messages/${entry.id}`, {}, { as: by })
-  const expected = expectChange(step.do, entry, talk, by, model)
+  const expected = expectChange(step.do, entry, talk, step.with, by, model)
   if (expected === fine && !(step.do === 'delete' && entry.deleted)) {
     if (step.do === 'delete') entry.deleted = true
     model.append(talk, { id: idOf(answer), by, kind: 'changed' })
@@ -198,12 +189,30 @@ async function change(step: Extract<Step, { do: 'edit' | 'delete' }>, world: Wor
   return { answered: refusal(answer), expected }
 }
 
-function expectChange(does: 'edit' | 'delete', entry: Entry, talk: Talk, by: Person, model: ChatModel): string {
+function expectChange(
+  does: 'edit' | 'delete',
+  entry: Entry,
+  talk: Talk,
+  other: Person | 'team',
+  by: Person,
+  model: ChatModel,
+): string {
   if (model.asleep.has(by)) return unknownUser
   if (!model.sees(talk, by) || model.isCleared(talk, by, model.talk(talk).entries.indexOf(entry))) return unknownMessage
   const moderates = does === 'delete' && talk === 'team' && model.members.get(by) === 'admin'
   if (entry.by !== by && !moderates) return '403 ERR_MESSAGE_NOT_A_SENDER'
-  return does === 'edit' && entry.deleted ? '403 ERR_MESSAGE_ACTION_NOT_ALLOWED' : fine
+  if (does === 'delete') return fine
+  return entry.deleted ? '403 ERR_MESSAGE_ACTION_NOT_ALLOWED' : expectWriting(by, other, model)
+}
+
+/** What somebody who takes part meets when they send to somebody who is there, or edit what they sent. */
+function expectWriting(by: Person, other: Person | 'team', model: ChatModel): string {
+  if (other === 'team') {
+    const isDenied = !model.participantsMaySend && model.members.get(by) === 'participant'
+    return isDenied ? '403 ERR_PERMISSION_DENIED' : fine
+  }
+  if (by !== other && model.blocks.has(`${by} ${other}`)) return '403 ERR_BLOCKED_RECEIVER'
+  return by !== other && model.blocks.has(`${other} ${by}`) ? '403 ERR_BLOCKED_SENDER' : fine
 }
 
 async function block(does: 'block' | 'unblock', by: Person, whom: Person, world: World, model: ChatModel) {
