@@ -1,6 +1,6 @@
 import { ApiError, agenticRole } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
-import type { Database } from '../store/database.ts'
+import type { Database, Transaction } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
 import type { App } from './identity.ts'
 
@@ -67,4 +67,15 @@ export function createAppRegistry(database: Database): AppRegistry {
 /** 404: another app is as unknown as one that does not exist. */
 export function unknownApp(appId: string): ApiError {
   return new ApiError('ERR_APP_NOT_FOUND', `There is no app with the id ${appId}.`)
+}
+
+const lock = statement(`
+  select app_id
+  from apps
+  where app_id = $1
+  for update`)
+
+/** Changes to what an app may have only so many of are made one after the other, so that two cannot both be the last. */
+export async function lockApp(tx: Transaction, appId: number): Promise<void> {
+  await tx.query(lock, [appId])
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { ApiError, appLimitReached, hasReached, limits } from '@parley/contract'
 import { sql } from 'kysely'
+import { lockApp } from '../../chat/apps.ts'
 import { type KeyScope, keysTopic } from '../../chat/credentials/keys.ts'
 import type { Context } from '../../context.ts'
 import type { PageRequest } from '../../paging.ts'
@@ -24,12 +25,6 @@ interface KeyRow {
 }
 
 type Store = Pick<Context, 'database' | 'secrets' | 'invalidation' | 'keys' | 'settings'>
-
-const lockApp = statement(`
-  select app_id
-  from apps
-  where app_id = $1
-  for update`)
 
 const countKeys = statement(`
   select count(*) as count
@@ -67,7 +62,7 @@ export async function insertKey(store: Store, appId: number, name: string, scope
   const createdAt = Math.floor(Date.now() / 1000)
   const { maxApiKeys } = await store.settings.of(appId)
   await store.database.transaction(async (tx) => {
-    await tx.query(lockApp, [appId])
+    await lockApp(tx, appId)
     const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countKeys, [appId])
     if (hasReached(maxApiKeys, count)) throw appLimitReached(maxApiKeys, 'API keys')
     await tx.query(insert, [appId, store.secrets.digest(apiKey), store.secrets.seal(apiKey), name, scope, createdAt])

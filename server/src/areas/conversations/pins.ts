@@ -1,5 +1,5 @@
 import { badRequest, limits } from '@parley/contract'
-import { systemUid } from '../../chat/apps.ts'
+import { lockApp, systemUid } from '../../chat/apps.ts'
 import type { FoundConversation } from '../../chat/conversations/find.ts'
 import { listedSql, peerOf } from '../../chat/conversations/participant-state.ts'
 import { unknownGroup } from '../../chat/groups/access.ts'
@@ -166,12 +166,6 @@ export function readPins(
   return [...pins.values()]
 }
 
-const lockApp = statement(`
-  select app_id
-  from apps
-  where app_id = $1
-  for update`)
-
 const removeAppPins = statement(`
   delete from app_pinned_conversations
   where app_id = $1`)
@@ -193,7 +187,7 @@ export async function replaceAppPins(
 ): Promise<void> {
   if (wanted.length > limits.pinnedConversationsPerApp) throw tooManyAppPins(wanted.length)
   await database.transaction(async (tx) => {
-    await tx.query(lockApp, [appId])
+    await lockApp(tx, appId)
     await requirePeers(tx, appId, wanted)
     const current = await tx.query<AppPin>(selectAppPins, [appId])
     const now = Math.floor(Date.now() / 1000)

@@ -9,6 +9,7 @@ import {
   type RoleSettings,
   type updateRole,
 } from '@parley/contract'
+import { lockApp } from '../../chat/apps.ts'
 import { rolesTopic } from '../../chat/roles/policies.ts'
 import { lockRole, type RoleRow, roleColumns, showRole, unknownRole } from '../../chat/roles/rows.ts'
 import type { Context } from '../../context.ts'
@@ -20,12 +21,6 @@ import { statement } from '../../store/statement.ts'
 const defaultRole = 'default'
 
 type Store = Pick<Context, 'database' | 'invalidation' | 'policies' | 'settings'>
-
-const lockApp = statement(`
-  select app_id
-  from apps
-  where app_id = $1
-  for update`)
 
 const selectIds = statement(`
   select role
@@ -46,7 +41,7 @@ export async function insertRole(store: Store, appId: number, body: BodyOf<typeo
   const settings = readSettings(body.settings)
   const { maxRoles } = await store.settings.of(appId)
   const row = await store.database.transaction(async (tx) => {
-    await tx.query(lockApp, [appId])
+    await lockApp(tx, appId)
     const existing = await tx.query<{ role: string }>(selectIds, [appId])
     if (existing.some((other) => other.role === role)) {
       throw new ApiError('ERR_ROLE_ALREADY_EXISTS', `A role with the id ${role} already exists.`)

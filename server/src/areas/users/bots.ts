@@ -1,15 +1,10 @@
 import { appLimitReached, hasReached } from '@parley/contract'
+import { lockApp } from '../../chat/apps.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
 /** The role that makes a user a bot. */
 export const botRole = 'bot'
-
-const lockApp = statement(`
-  select app_id
-  from apps
-  where app_id = $1
-  for update`)
 
 const countBots = statement(`
   select count(*) as count
@@ -26,7 +21,7 @@ const countBots = statement(`
  */
 export async function refuseTooManyBots(tx: Transaction, appId: number, uid: string, maxBots: number): Promise<void> {
   if (maxBots === 0) return
-  await tx.query(lockApp, [appId])
+  await lockApp(tx, appId)
   const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countBots, [appId, uid])
   if (hasReached(maxBots, count)) throw appLimitReached(maxBots, 'bots')
 }
