@@ -10,6 +10,8 @@ export default defineConfig({
   test: {
     include: ['contract/test/**/*.test.ts', 'server/test/**/*.test.ts'],
     globalSetup: ['server/test/support/database.ts'],
+    // Threads that the service starts read the sources, too.
+    execArgv: ['--import', new URL('./server/test/support/typescript.mjs', import.meta.url).href],
     // One service per worker, shared by its test files: each test makes an app (tenant) of its own.
     isolate: false,
     // More than a small machine has cores: the longest tests mostly wait, for leases to run out or processes to start.
@@ -24,6 +26,7 @@ export default defineConfig({
     runner: 'server/test/gate/runner.ts',
     reporters: ['default', 'server/test/gate/reporter.ts'],
     hookTimeout: 600_000,
+    teardownTimeout: 60_000,
     expect: { poll: { timeout: 60_000, interval: 20 } },
   },
 })

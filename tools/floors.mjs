@@ -9,8 +9,9 @@ import { dirname, join, normalize, relative, sep } from 'node:path'
  * picture is in docs/architecture.md.
  */
 export const floors = [
-  ['ground', ['config/', 'log.ts', 'metrics.ts', 'keys-file.ts']],
+  ['ground', ['config/', 'log.ts', 'metrics.ts', 'keys-file.ts', 'pauses.ts', 'emulators/']],
   ['store', ['store/']],
+  ['limits', ['limits/']],
   ['media', ['media/']],
   ['chat', ['chat/']],
   ['events', ['events/']],

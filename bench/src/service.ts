@@ -85,6 +85,8 @@ export function createDeployment({ checkout = thisCheckout, profileDir, env }: D
           DATA_DIR: join(folder, 'data'),
           LOG_LEVEL: 'info',
           PARLEY_API_KEY: apiKey,
+          // Load comes from few users and one address.
+          RATE_LIMITS: 'off',
           ...env,
           ...more,
         },

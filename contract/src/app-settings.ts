@@ -38,10 +38,81 @@ export const appSettings = {
     'everybody',
     'Who can add another user to a group: everybody, only their friends, or nobody (users join by themselves). The app itself always can. Default: `everybody`',
   ),
+  timezone: setting(
+    Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$' }),
+    'UTC',
+    'Time zone of users who have not set their own, for schedules of notifications: an IANA name such as `Europe/Oslo`. Default `UTC`',
+  ),
+  pushGroupSize: limit(limits.notifications.groupSize.push, 'Members of the largest group whose messages are pushed'),
+  emailGroupSize: limit(
+    limits.notifications.groupSize.email,
+    'Members of the largest group whose unread messages are sent by e-mail',
+  ),
+  smsGroupSize: limit(
+    limits.notifications.groupSize.sms,
+    'Members of the largest group whose unread messages are told by SMS',
+  ),
+  smsMaxSegments: setting(
+    Type.Integer({ minimum: 1, maximum: 10 }),
+    3,
+    'Segments of one SMS (160 characters, or 70 with any that GSM-7 does not have); longer texts are cut. Default 3',
+  ),
+  pushWaitOnlineSeconds: setting(
+    Type.Integer({ minimum: 0, maximum: 3600 }),
+    0,
+    'Seconds to wait before a push to users who are connected; what they read meanwhile is not pushed. Default 0',
+  ),
+  pushTakeBackRead: setting(
+    Type.Boolean(),
+    false,
+    'Whether what a user reads on one device is taken back on their others, which also corrects their badges. Front ends must know `action: read`. Default false',
+  ),
+  notificationLogDays: setting(
+    Type.Integer({ minimum: 1, maximum: 365 }),
+    14,
+    'Days that the logs of notifications are kept. Default 14',
+  ),
+  moderateApp: setting(
+    Type.Boolean(),
+    false,
+    'Whether messages that the app itself sends or edits, on nobody’s behalf, are judged by the rules of moderation. Default false',
+  ),
+  tokenLifetime: limit(0, 'Seconds after its creation for which an auth token is valid'),
+  tokenIdleTimeout: limit(0, 'Seconds without use after which an auth token is no longer valid'),
   maxApiKeys: limit(limits.apiKeysPerApp, 'API keys of the app'),
   maxRoles: limit(limits.rolesPerApp, 'Roles of the app, including the default role'),
   maxBots: limit(limits.botsPerApp, 'Bots of the app'),
   maxWebhooks: limit(limits.webhooks.perApp, 'Webhooks of the app'),
+  maxGroupMembers: limit(limits.membersPerGroup, 'Members of one group'),
+  maxGroupsPerUser: limit(limits.groupsPerUser, 'Groups that one user is a member of'),
+  maxMembersPerRequest: limit(limits.membersPerRequest, 'Users in one request that adds members or creates a group'),
+  maxFriends: limit(limits.friendsPerUser, 'Friends of one user'),
+  maxFriendsPerRequest: limit(limits.friendsPerRequest, 'Users in one request that adds or removes friends'),
+  maxPinnedMessages: limit(
+    limits.pinnedMessagesPerConversation,
+    'Pinned messages of one conversation, pinned by the app and by users together',
+  ),
+  maxSavedMessages: limit(limits.savedMessagesPerUser, 'Saved messages of one user'),
+  maxPinnedConversations: limit(limits.pinnedConversationsPerUser, 'Conversations that one user has pinned'),
+  maxAppPinnedConversations: limit(
+    limits.pinnedConversationsPerApp,
+    'Conversations that are pinned for every user of the app',
+  ),
+  uploadMegabytesPerDay: limit(
+    limits.uploadMegabytesPerDay,
+    'Megabytes that one user can upload on one day (UTC). What was taken in counts, also if its message was refused or is deleted later',
+  ),
+  mediaMegabytes: limit(0, 'Megabytes that all files of the app can take together'),
+  fileLinks: setting(
+    oneOf('permanent', 'signed'),
+    'permanent',
+    'Addresses of files. `permanent`: whoever has one can read the file as long as it exists. `signed`: they expire, and each answer has new ones. Default: `permanent`',
+  ),
+  fileLinkSeconds: setting(
+    Type.Integer({ minimum: 60, maximum: 604_800 }),
+    3600,
+    'Seconds for which a signed address of a file is valid at most. Default 3600',
+  ),
 } as const
 
 export type AppSettingName = keyof typeof appSettings

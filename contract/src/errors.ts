@@ -149,9 +149,17 @@ export const errors = {
   ERR_BLOCKED_BY_WEBHOOK: { status: 403, message: 'The message was rejected.' },
 
   // Moderation
+  ERR_RULE_ALREADY_EXISTS: { status: 409, message: 'A moderation rule with this ID already exists.' },
+  ERR_KEYWORD_ALREADY_EXISTS: { status: 409, message: 'A list with this ID already exists.' },
+  ERR_REASON_ALREADY_EXISTS: { status: 409, message: 'A reason with this ID already exists.' },
+  ERR_DRY_RUN_NOT_FOUND: { status: 404, message: 'This rule was not tried on messages yet.' },
   ERR_RULE_NOT_FOUND: { status: 404, message: 'This moderation rule does not exist.' },
   ERR_KEYWORD_NOT_FOUND: { status: 404, message: 'This list does not exist.' },
   ERR_REASON_NOT_FOUND: { status: 404, message: 'This reason does not exist.' },
+  ERR_NOTE_NOT_FOUND: { status: 404, message: 'This note does not exist.' },
+  ERR_MESSAGE_ALREADY_REVIEWED: { status: 409, message: 'Another reviewer has already decided about this message.' },
+  ERR_MESSAGE_ALREADY_CLAIMED: { status: 409, message: 'Another reviewer is looking at this message.' },
+  ERR_MESSAGE_NOT_RELEASED: { status: 403, message: 'This message may not be sent any more.' },
 
   // Notifications
   ERR_PROVIDER_NOT_FOUND: { status: 404, message: 'This provider is not set up.' },
@@ -257,6 +265,8 @@ export class ApiError extends Error {
   readonly status: number
   readonly devMessage: string
   readonly details: readonly ErrorDetail[] | undefined
+  /** Seconds after which the client may try again, if the error says so (header `Retry-After`). */
+  retryAfterSeconds: number | undefined
 
   /** `status` is only for `ERR_BAD_REQUEST`, which is also used for bodies that are too large or not JSON. */
   constructor(code: ErrorCode, devMessage?: string, details?: readonly ErrorDetail[], status?: 413 | 415) {
@@ -268,6 +278,12 @@ export class ApiError extends Error {
     this.details = details
   }
 
+  /** Says after how many seconds the client may try again. */
+  retryAfter(seconds: number): this {
+    this.retryAfterSeconds = seconds
+    return this
+  }
+
   /** The error as the JSON body of a response. */
   toBody(): ErrorBody {
     const { code, message, devMessage, details } = this
@@ -277,14 +293,17 @@ export class ApiError extends Error {
 
 const maxDetailLength = 300
 
-/** The 400 `ERR_BAD_REQUEST` for a request with invalid fields; `devMessage` names the first few. */
-export function badRequest(flaws: readonly ErrorDetail[]): ApiError {
+/**
+ * The 400 for a request with invalid fields; `devMessage` names the first few.
+ * @param code if one of them has a code of its own
+ */
+export function badRequest(flaws: readonly ErrorDetail[], code: ErrorCode = 'ERR_BAD_REQUEST'): ApiError {
   const details = flaws.map(({ path, message }) => ({ path: clip(path), message: clip(message) }))
   const devMessage = details
     .slice(0, 3)
     .map(({ path, message }) => `${path} ${message}`)
     .join('; ')
-  return new ApiError('ERR_BAD_REQUEST', devMessage, details)
+  return new ApiError(code, devMessage, details)
 }
 
 /** The 400 `ERR_BAD_REQUEST` for a limit of an app without a code of its own. @param what in the plural: `webhooks` */

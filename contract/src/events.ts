@@ -2,11 +2,12 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Group, JsonObject, Message, oneOf, ReceiverType, ScopeIn, User } from './schemas.ts'
 import type { TriggerId } from './triggers.ts'
 
-/** The triggers that this service fires, without those of the legacy envelope. */
+/** The triggers that this service fires, without those of the legacy envelope alone. */
 export type EventTriggerId = Extract<
   TriggerId,
   | `message_${string}`
   | `group_${string}`
+  | `moderation_${string}`
   | 'user_mentioned'
   | 'user_blocked'
   | 'user_unblocked'
@@ -106,6 +107,65 @@ const PassedOnGroup = Type.Object(
   { additionalProperties: false },
 )
 
+/** The condition of a rule that a message met, and the rule as it was then. */
+const ModerationHit = Type.Object({
+  condition: JsonObject,
+  rule: Type.Object({
+    id: Type.String(),
+    name: Type.String(),
+    revisionId: Type.String(),
+    action: Type.Array(Type.String()),
+    blockedAt: Type.String({ description: 'Epoch seconds, a dot, the id of the message with 15 digits' }),
+  }),
+})
+
+/** `data.moderation.status` of the message is what was decided, whatever became of it since. */
+const ManualApprovalEvent = Type.Object({
+  message: ToldMessage,
+  moderation: Type.Array(ModerationHit),
+  reviewed: Type.Boolean(),
+})
+
+/** What is known of an engine's failure; absent members are left out. */
+const EngineFailure = Type.Object(
+  {
+    category: oneOf('http_4xx', 'http_5xx', 'timeout', 'connection_error', 'invalid_response', 'not_configured'),
+    errorMessage: Type.String(),
+    failedAt: Type.Integer({ description: 'Epoch seconds' }),
+    responseBodyTruncated: Type.Boolean(),
+    httpStatus: Type.Optional(Type.Integer()),
+    responseBody: Type.Optional(
+      Type.String({
+        description: 'The first 2 KB; absent once the message is edited or deleted, since it may quote it',
+      }),
+    ),
+    timeoutMs: Type.Optional(Type.Integer()),
+    validationErrors: Type.Optional(Type.Array(Type.String())),
+    context: JsonObject,
+  },
+  { additionalProperties: false },
+)
+
+const EngineFailureEvent = Type.Object({
+  resource: Type.Partial(
+    Type.Object({
+      id: Type.String(),
+      conversationId: Type.String(),
+      sender: Type.String(),
+      receiverType: ReceiverType,
+      receiver: Type.String(),
+      category: Type.String(),
+      type: Type.String(),
+      sentAt: Type.Integer({ description: 'Epoch seconds' }),
+    }),
+    { description: 'The message; if it was permanently deleted before the event was sent, only its place' },
+  ),
+  contentType: oneOf('text', 'image', 'video', 'audio', 'file'),
+  outcome: oneOf('approved', 'disapproved'),
+  completedAt: Type.Integer({ description: 'Epoch seconds' }),
+  failures: Type.Array(EngineFailure),
+})
+
 /** `data` of each event in the current envelope, by trigger. */
 export const eventData = {
   message_sent: MessageEvent,
@@ -136,6 +196,10 @@ export const eventData = {
     members: Type.Record(Type.String(), RescopedMember),
     by: User,
   }),
+  moderation_engine_approved: MessageEvent,
+  moderation_engine_blocked: MessageEvent,
+  moderation_manual_approved: ManualApprovalEvent,
+  moderation_engine_failed: EngineFailureEvent,
 } as const satisfies Record<EventTriggerId, TSchema>
 
 /** Every kind of event. */
@@ -179,6 +243,10 @@ export const legacyEventData = {
     event: Type.Object({ type: oneOf('connected', 'disconnected'), at: Milliseconds, event_for: LegacyConnection }),
     connections: Type.Array(LegacyConnection),
   }),
+  moderation_engine_approved: ToldMessage,
+  moderation_engine_blocked: ToldMessage,
+  moderation_manual_approved: ManualApprovalEvent,
+  moderation_engine_failed: EngineFailureEvent,
 } as const
 
 /** An event as `GET /events` returns it. Webhook deliveries have `webhook` instead of `id` and `createdAt`. */

@@ -136,6 +136,9 @@ export const limits = {
     upload: 100 * MB,
   },
 
+  /** Megabytes that one user can upload on one day; a setting of the app can change it. */
+  uploadMegabytesPerDay: 2000,
+
   /** Members and items of all objects and lists in a JSON body, but in data import; beyond it 413 `ERR_BAD_REQUEST`. */
   bodyMembers: 10_000,
 
@@ -182,10 +185,33 @@ export const limits = {
     listsPerApp: 25,
     /** Bytes of a CSV file of terms. */
     csvBytes: MB,
-    /** Characters of one term of a list. */
+    /** Characters of one word of a list. */
     termLength: 100,
+    /** Characters of one pattern. */
+    patternLength: 500,
+    /** Terms of all lists and rules of one app together, besides the predefined ones (not set by the contract). */
+    termsPerApp: {
+      words: 200_000,
+      /** Characters of those words. */
+      wordCharacters: 2_000_000,
+      /** Every message is compared with each of them. */
+      patterns: 200,
+      sentences: 10_000,
+    },
+    /** Characters of one prompt of a list (not set by the contract). */
+    promptLength: 4000,
+    /** Prompts of all lists of one app together, besides the predefined ones (not set by the contract). */
+    promptsPerApp: 100,
+    /** Characters of what a user says when they flag a message, and of a note of a reviewer. */
+    remarkLength: 1000,
+    noteLength: 5000,
+    notesPerMessage: 100,
+    /** Messages that one request decides about, or claims. */
+    decisionsPerRequest: 100,
     /** Messages sent to an engine as context. */
     contextMessages: 50,
+    /** Characters of the address of an engine. */
+    urlLength: 1000,
     /** Reasons for flagging of one app, besides the predefined ones. */
     reasonsPerApp: 5,
   },
@@ -197,9 +223,25 @@ export const limits = {
     pushTokensPerUser: 100,
     /** Characters of a push token. */
     pushTokenLength: 4096,
+    /** Characters of the endpoint of a browser's subscription; those of the push services have some hundreds. */
+    endpointLength: 2000,
     /** Characters of one SMS; longer texts are split. */
     smsLength: 160,
     /** Minimum seconds between two e-mails, or two SMS, to one user. */
     secondsBetween: 60,
+    /** Characters of one text of a template. */
+    templateLength: 1000,
+    /** Bytes of `customJson`, which goes with every push, as JSON: a whole push has 4,096. */
+    customJsonBytes: 2 * KB,
+    /** Characters before the `@` of an address for replies: 64 (RFC 5321) without `+` and the token. */
+    replyMailboxLength: 24,
+    /** Bytes of an e-mail that is taken as a reply: raw, and as a form with its attachments. */
+    mailBytes: { raw: 10 * MB, form: 32 * MB },
+    /** Characters of the text of an e-mail in which the reply is looked for; of HTML, ten times that. */
+    mailTextLength: 100 * KB,
+    /** Conversations in one request that mutes or unmutes. */
+    mutesPerRequest: 100,
+    /** Conversations that one user has muted. */
+    mutesPerUser: 5000,
   },
 } as const

@@ -30,6 +30,8 @@ export type Area =
 export interface Access {
   readonly authOnly?: boolean
   readonly user?: boolean
+  /** The auth token is also accepted in the header `Authorization`, as front ends send the token of the socket. */
+  readonly jwt?: boolean
 }
 
 /**
@@ -70,8 +72,10 @@ export interface Operation<
   readonly query: Query
   /** Request headers of this operation, besides those common to all. */
   readonly headers?: TObject
-  /** JSON body; absent if the operation takes none. A missing or empty body counts as `{}`. */
+  /** JSON body; absent if the operation takes none. A missing or empty body counts as `{}`, unless `needsBody`. */
   readonly body?: Body
+  /** A missing body is an error, even if none of its members is required. */
+  readonly needsBody?: boolean
   /** The whole JSON response, including the envelope: `{data, meta?, cursor?}`. */
   readonly answer: Answer
   /** Error codes of this operation, besides those that every operation can return. */
@@ -80,6 +84,8 @@ export interface Operation<
   readonly userRateLimit?: UserRateLimit
   /** Also accepts `multipart/form-data`: the body as fields, with files of up to 100 MB. */
   readonly takesFiles?: boolean
+  /** Also accepts `multipart/form-data`, whose file is a text: the member `field` of the body, with so many bytes at most. */
+  readonly readsFile?: { readonly field: string; readonly bytes: number }
   /** Largest accepted body in bytes; `limits.bodyBytes.json` by default. */
   readonly bodyLimit?: number
 }

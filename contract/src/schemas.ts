@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import type { ErrorCode } from './errors.ts'
 import { limits } from './limits.ts'
 
 /** Any JSON object: stored and returned as it was sent. */
@@ -24,6 +25,20 @@ export const MessageIdIn = Type.Unsafe<number | string>({
 
 /** uid, guid or role id in a request; stored and compared in lower case. */
 export const IdIn = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' })
+
+/**
+ * The same schema with error codes of its own, by the JSON Schema keyword that a value breaks: `{ type: 'ERR_...' }`. What
+ * breaks another keyword is `ERR_BAD_REQUEST`.
+ */
+export function withErrorCodes<Schema extends TSchema>(
+  schema: Schema,
+  codes: Readonly<Record<string, ErrorCode>>,
+): Schema {
+  return { ...schema, [errorCodesKey]: codes }
+}
+
+/** The member of a schema that holds its error codes. */
+export const errorCodesKey = 'x-error-codes'
 
 /** Role of AI agents: built in, as the default role is. */
 export const agenticRole = '@agentic'

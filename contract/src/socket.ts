@@ -241,6 +241,9 @@ export const InteractionFrame = envelope(
   { messageSender: Type.String({ description: 'uid' }) },
 )
 
+/** Goes to the sender of the message alone. */
+export const ModerationFrame = envelope('on_moderation_status_changed', Message)
+
 export const TransientFrame = envelope(
   'transient_message',
   Type.Object({ user: SocketUser, data: Type.Unsafe<unknown>({}) }),
@@ -277,6 +280,11 @@ export const serverFrames: readonly FrameDeclaration[] = [
   { name: 'messageSave', summary: 'The user saved a message, or removed a saved one', schema: MessageSaveFrame },
   { name: 'conversationPin', summary: 'The user pinned or unpinned a conversation', schema: ConversationPinFrame },
   { name: 'interaction', summary: 'A user reached the goal of an interactive message', schema: InteractionFrame },
+  {
+    name: 'moderation',
+    summary: 'Moderation decided about a message of the user; `data.moderation` says what',
+    schema: ModerationFrame,
+  },
   {
     name: 'transientMessage',
     summary: 'A message that another client sent to connected receivers',

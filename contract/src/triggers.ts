@@ -100,11 +100,15 @@ export const triggers: readonly Trigger[] = Object.entries(descriptions).flatMap
   Object.entries(byId).map(([id, description]) => ({ id, category: category as TriggerCategory, description })),
 )
 
-/** The triggers of the legacy envelope: three of its own, and the two receipts. */
+/** The triggers of the legacy envelope: three of its own, the two receipts, and beyond the contract those of moderation. */
 export const legacyTriggerIds: readonly TriggerId[] = [
   'before_message',
   'after_message',
   'message_delivery_receipt',
   'message_read_receipt',
   'user_connection_status_change',
+  'moderation_engine_approved',
+  'moderation_engine_blocked',
+  'moderation_engine_failed',
+  'moderation_manual_approved',
 ]

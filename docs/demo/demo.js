@@ -1,5 +1,7 @@
 // Two tabs that chat: logging in, sending, hearing what happens, catching up after the line was cut. Nothing is hidden in a
 // library. In a product, the token comes from its own backend, which holds the key; here the page makes one itself.
+import { offerNotifications } from './notify.js'
+
 const $ = (id) => document.getElementById(id)
 const device = `DEMO-${crypto.randomUUID()}`
 const fields = ['auth-key', 'app-id', 'me', 'peer']
@@ -29,10 +31,10 @@ $('login').addEventListener('submit', async (event) => {
   event.preventDefault()
   for (const id of fields) sessionStorage.setItem(id, $(id).value)
   me = $('me').value.toLowerCase()
-  peer = $('peer').value.toLowerCase()
+  const first = $('peer').value.toLowerCase()
   const key = { apikey: $('auth-key').value }
   try {
-    for (const uid of [me, peer]) {
+    for (const uid of [me, first]) {
       await call('POST', '/users', { uid, name: uid }, key).catch((error) => {
         if (error.code !== 'ERR_UID_ALREADY_EXISTS') throw error
       })
@@ -40,13 +42,26 @@ $('login').addEventListener('submit', async (event) => {
     token = (await call('POST', `/users/${me}/auth_tokens`, { platform: 'WEB', deviceId: device }, key)).authToken
     $('login').hidden = true
     $('chat').hidden = false
-    $('peer-name').textContent = peer
     $('problem').textContent = ''
+    await talkWith(first)
     connect()
+    offerNotifications(call, () => ({ me, peer }), talkWith)
   } catch (error) {
     $('problem').textContent = error.message
   }
 })
+
+// The address says what is shown, and the key no more.
+async function talkWith(uid) {
+  if (uid === peer) return
+  peer = uid
+  listed = undefined
+  history.replaceState(null, '', `#me=${me}&peer=${peer}`)
+  $('peer-name').textContent = peer
+  $('typing').textContent = ''
+  $('messages').replaceChildren()
+  if (socket?.readyState === WebSocket.OPEN) await catchUp()
+}
 
 function connect() {
   socket = new WebSocket(`${location.protocol.replace('http', 'ws')}//${location.host}/v3`)
@@ -85,9 +100,10 @@ async function hear({ type, sender, body }) {
 
 // The socket tells what happens; the list tells what happened while it was away, from the last message that was listed.
 async function catchUp() {
-  const after = listed
+  const [asked, after] = [peer, listed]
   const from = after ? `affix=append&id=${after}` : 'affix=prepend'
   const missed = await call('GET', `/users/${peer}/messages?limit=50&${from}`)
+  if (asked !== peer) return
   for (const message of missed) show(message)
   listed = missed.at(-1)?.id ?? after
   $('peer-status').textContent = (await call('GET', `/users/${peer}`)).status === 'available' ? 'online' : 'offline'
@@ -104,11 +120,22 @@ function show({ id, sender, receiver, category, data, readAt, deliveredAt }) {
   line.textContent = data.text
   line.append(document.createElement('small'))
   if (sender === me) line.lastChild.textContent = readAt ? 'read' : deliveredAt ? 'delivered' : 'sent'
-  else tell({ type: 'receipts', receiver: peer, receiverType: 'user', body: { action: 'read', messageId: id } })
+  else mark(id)
   const next = [...$('messages').children].find((other) => Number(other.dataset.id) > Number(id))
   $('messages').insertBefore(line, next ?? null)
   if (sender === peer) $('typing').textContent = ''
 }
+
+// What comes while nobody looks is delivered, and read when somebody does.
+function mark(messageId) {
+  const action = document.visibilityState === 'visible' ? 'read' : 'delivered'
+  tell({ type: 'receipts', receiver: peer, receiverType: 'user', body: { action, messageId } })
+}
+
+document.addEventListener('visibilitychange', () => {
+  const last = [...document.querySelectorAll('#messages li.theirs')].at(-1)
+  if (last && document.visibilityState === 'visible') mark(last.dataset.id)
+})
 
 $('text').addEventListener('input', () => type('started'))
 function type(action) {

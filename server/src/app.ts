@@ -1,26 +1,44 @@
 import type { FastifyInstance } from 'fastify'
 import { createGroupMarkWriter } from './areas/conversations/group-marks.ts'
 import { createHookJudge, createMessageSearch, createMessageWriter } from './areas/messages/index.ts'
+import { createModerationActions } from './areas/moderation/actions/sweep.ts'
+import { createDryRuns, createModerationJudge } from './areas/moderation/index.ts'
+import { watchQueue } from './areas/moderation/queue/metrics.ts'
 import type { Route } from './call.ts'
 import { createAppSettings } from './chat/app-settings.ts'
 import { createAppRegistry } from './chat/apps.ts'
+import { createAudit } from './chat/audit/audit.ts'
+import { keepAuditLogShort } from './chat/audit/retention.ts'
 import { createKeyRing } from './chat/credentials/keys.ts'
+import { createTokens } from './chat/credentials/tokens.ts'
+import { createGroupPasswords } from './chat/groups/password.ts'
+import { createEngineSettings } from './chat/moderation/engine-settings.ts'
+import { createRulebook } from './chat/moderation/rulebook.ts'
+import { createNotificationSettings } from './chat/notifications/settings.ts'
 import { createRolePolicies } from './chat/roles/policies.ts'
+import { createUsage } from './chat/usage/usage.ts'
 import type { Config } from './config/index.ts'
 import type { Context } from './context.ts'
+import { dropLeases } from './delivery/leases.ts'
+import { createQuestions } from './delivery/moderation/index.ts'
+import { createNotificationDelivery } from './delivery/notifications/index.ts'
 import { createOutbound } from './delivery/outbound/index.ts'
-import { createWebhookDelivery, dropLeases } from './delivery/webhooks/index.ts'
+import { createWebhookDelivery } from './delivery/webhooks/index.ts'
 import { createEvents } from './events/index.ts'
 import { createRemoteBus } from './events/remote-bus.ts'
 import { buildMetricsServer } from './http/probes.ts'
-import { createRateLimiter } from './http/rate-limits.ts'
 import { buildHttpServer, type TlsMaterial } from './http/server.ts'
 import { createJobRunner } from './jobs/runner.ts'
+import { createLimits } from './limits/index.ts'
 import type { Log } from './log.ts'
 import { createMediaStorage } from './media/create.ts'
 import { createMediaLibrary } from './media/library.ts'
+import { createFileLinks } from './media/links.ts'
+import { createFileOrigins } from './media/origins.ts'
+import type { MediaStorage } from './media/storage.ts'
 import { createMetrics, watchPool, watchReads } from './metrics.ts'
 import { createAddresses } from './protocol/addresses.ts'
+import { createWrongCredentials } from './protocol/wrong-credentials.ts'
 import { routes } from './routes.ts'
 import { createSockets, type Sockets } from './sockets/index.ts'
 import type { ConnectionSettings } from './store/connection.ts'
@@ -50,13 +68,19 @@ export interface ParleyOptions {
   readonly masterKey: string
   /** Folder for files sent with messages, unless a bucket is configured. */
   readonly mediaDir: string
+  /** Where files are kept, if not as the configuration says. Tests give one that fails. */
+  readonly mediaStorage?: MediaStorage | undefined
   readonly tls?: TlsMaterial | undefined
   /** What is served: everything. Tests watch or break handlers by giving others. */
   readonly routes?: readonly Route[]
   /** How long the database may take to answer a ping before it counts as away, in milliseconds. */
   readonly databasePatienceMs?: number | undefined
+  /** The database is a child of this service, on this machine. */
+  readonly ownDatabase?: boolean | undefined
   /** No other process serves this database: what others held before is free. */
   readonly isOnlyProcess?: boolean | undefined
+  /** Epoch milliseconds by which notifications are planned and decided, if not the machine's. Tests set it. */
+  readonly notificationClock?: (() => number) | undefined
   /** The text of the metrics, where that is not of this process alone. */
   readonly exposeMetrics?: (() => Promise<string>) | undefined
 }
@@ -67,7 +91,10 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const applied = await migrate(connection)
   if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
 
-  const database = openDatabase(connection, { listTimeoutMs: config.listTimeoutSeconds * 1000 })
+  const database = openDatabase(connection, {
+    listTimeoutMs: config.listTimeoutSeconds * 1000,
+    giveWay: options.ownDatabase === true,
+  })
   const secrets = createSecrets(options.masterKey)
   await checkMasterKey(database, secrets)
   const invalidation = createInvalidation(database)
@@ -77,19 +104,39 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const redis = config.redis && openRedis(config.redis, secrets.digest('redis').toString('hex').slice(0, 16), log)
   const keys = createKeyRing(database, secrets, invalidation)
   const policies = createRolePolicies(database, invalidation)
-  const apps = createAppRegistry(database)
+  const audit = createAudit({ caller: 'service' })
+  const apps = createAppRegistry(database, audit)
   const settings = createAppSettings(database, invalidation, config.appDefaults)
+  const notificationSettings = createNotificationSettings(database, invalidation)
+  const engineSettings = createEngineSettings(database, invalidation)
+  const fileLinks = createFileLinks(secrets, settings, createFileOrigins(database))
+  const rulebook = createRulebook({ database, invalidation, log })
+  const usage = createUsage(database, log, metrics.registry)
+  const tokens = createTokens({ database, secrets, settings, log, onUse: usage.active })
   const events = createEvents(database, invalidation, { log, retention: config.eventsRetentionDays * 86_400 })
-  const messages = createMessageWriter(database, metrics, events)
+  const messages = createMessageWriter(database, metrics, events, usage)
   const jobs = createJobRunner({ connection, log, registry: metrics.registry })
-  const outbound = createOutbound(config.webhooks)
+  const outbound = createOutbound(config.outbound)
   const webhooks = createWebhookDelivery({
-    ...{ config, log, metrics, database, secrets, invalidation, events, jobs, poster: outbound.poster },
+    ...{ config, log, metrics, database, secrets, invalidation, events, jobs, fileLinks },
+    poster: outbound.poster,
   })
+  const notifications = createNotificationDelivery({
+    ...{ config, log, metrics, database, secrets, settings, notificationSettings, policies, events, jobs, fileLinks },
+    ...(options.notificationClock && { now: options.notificationClock }),
+    poster: outbound.poster,
+  })
+  const questions = createQuestions({ database, log, metrics, secrets, poster: outbound.poster })
   const groupMarks = createGroupMarkWriter(database, events)
   const search = createMessageSearch(database, log, config.searchTimeoutSeconds * 1000)
+  watchQueue(metrics.registry, database)
   watchReads(metrics, { list: database.lists, search: search.load })
-  const media = createMediaLibrary(database, createMediaStorage(config, options.mediaDir), log)
+  const media = createMediaLibrary({
+    ...{ database, log, minFreeBytes: config.mediaMinFreeBytes },
+    storage: options.mediaStorage ?? createMediaStorage(config, options.mediaDir),
+  })
+  const dryRuns = createDryRuns({ database, jobs, log })
+  const limits = createLimits(config.rateLimits, redis, metrics.registry)
   const context: Context = {
     config,
     log,
@@ -100,27 +147,44 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     secrets,
     invalidation,
     addresses: createAddresses(config),
+    audit,
     apps,
     settings,
+    groupPasswords: createGroupPasswords(secrets),
+    engineSettings,
+    questions,
+    notificationSettings,
     keys,
+    tokens,
     policies,
-    judges: [createHookJudge(database, webhooks.hooks)],
+    usage,
+    rulebook,
+    judges: [createHookJudge(database, webhooks.hooks), createModerationJudge({ database, rulebook, settings })],
     messages,
     groupMarks,
     search,
+    moderationActions: createModerationActions(),
     media,
+    fileLinks,
     events,
     jobs,
     outbound,
     webhooks,
-    rateLimiter: createRateLimiter(config.rateLimits, redis),
+    limits,
+    wrongCredentials: createWrongCredentials(() => limits.onRefused('credentials')),
+    notifications,
     redis,
   }
   await invalidation.start()
+  const stopRetention = keepAuditLogShort(database, log, config.auditRetentionDays)
   search.start()
+  usage.start()
+  context.moderationActions.start(context)
   if (options.isOnlyProcess) await dropLeases(database)
   jobs.start()
   webhooks.start()
+  notifications.start()
+  questions.start(context)
   events.start()
   const sockets = createSockets(context)
   const http = await buildHttpServer(context, options.routes ?? routes, options.tls)
@@ -132,7 +196,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const remote =
     redis &&
     createRemoteBus({
-      ...{ bus: events.bus, redis, log, registry: metrics.registry },
+      ...{ bus: events.bus, redis, secrets, log, registry: metrics.registry },
       onResync: sockets.resync,
       onMissed: sockets.disconnectToResync,
     })
@@ -146,17 +210,25 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     async close() {
       await metricsHttp?.close()
       await http.close()
+      await questions.stop()
+      await context.moderationActions.stop()
       await messages.drain()
       await groupMarks.drain()
       await sockets.stop()
+      await tokens.stop()
+      await usage.stop()
       await search.stop()
       await events.stop()
       await webhooks.stop()
+      await notifications.stop()
+      dryRuns.stop()
       await jobs.stop()
+      await notifications.close()
       await outbound.close()
       await remote?.stop()
       redis?.close()
       media.stop()
+      stopRetention()
       monitor.stop()
       await invalidation.stop()
       await database.close()

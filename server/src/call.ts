@@ -19,6 +19,8 @@ export interface Call<O extends Operation> {
   readonly caller: Caller
   /** Host and port that answers name: those of `PUBLIC_URL`, else those that the client used, e.g. `chat.example.com:8443`. */
   readonly host: string
+  /** The same with its scheme, such as `https://chat.example.com:8443`. */
+  readonly origin: () => string
   /** Files that came with a form, taken in and stored. */
   readonly files: readonly UploadedFile[]
   /** The acting user, known and active, as the operation declares it. */
@@ -32,11 +34,21 @@ export interface Call<O extends Operation> {
   readonly body: BodyOf<O>
 }
 
+/** A form that is being read, when one of its files is about to be taken in. */
+export type ArrivingForm = Pick<Call<Operation>, 'app' | 'caller' | 'params' | 'actor' | 'policy' | 'files'> & {
+  /** The fields so far; those that come behind the file are missing. They fit the declaration as far as they go. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
 export interface RouteOptions {
   /** The operation's own transaction checks that the acting user is known and active; the kernel need not. */
   readonly checksActor?: boolean
   /** The members of the body hold records, each of which the operation checks by itself: one cannot fail the others. */
   readonly takesRecords?: boolean
+  /** How many receivers a valid body names, where it may name several: each counts against the limit of sends. */
+  readonly receiversOf?: (body: object) => number
+  /** Asks whether the files of a form may be stored, before they are. @throws as the operation would */
+  readonly judgeForm?: (form: ArrivingForm, context: Context) => Promise<void>
 }
 
 /** An operation with the code that answers it. */
@@ -68,7 +80,7 @@ export class Serialized<Answer> {
 export function serve<const O extends Operation, const Options extends RouteOptions = Record<never, never>>(
   operation: O,
   handle: (call: Given<O, Options>, context: Context) => Promise<AnswerOf<O> | Serialized<AnswerOf<O>>>,
-  options?: Options,
+  options?: Options & RouteOptions,
 ): Route {
   return { operation, handle: handle as unknown as Route['handle'], options: options ?? {} }
 }

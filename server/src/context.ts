@@ -1,21 +1,33 @@
 import type { GroupMarkWriter } from './areas/conversations/group-marks.ts'
 import type { MessageSearch, MessageWriter } from './areas/messages/index.ts'
+import type { ModerationActions } from './areas/moderation/actions/sweep.ts'
 import type { AppSettingsStore } from './chat/app-settings.ts'
 import type { AppRegistry } from './chat/apps.ts'
+import type { Audit } from './chat/audit/audit.ts'
 import type { KeyRing } from './chat/credentials/keys.ts'
+import type { Tokens } from './chat/credentials/tokens.ts'
 import type { ErasableTable } from './chat/erasure.ts'
+import type { GroupPasswords } from './chat/groups/password.ts'
+import type { EngineSettingsStore } from './chat/moderation/engine-settings.ts'
+import type { Rulebook } from './chat/moderation/rulebook.ts'
+import type { NotificationSettingsStore } from './chat/notifications/settings.ts'
 import type { RolePolicies } from './chat/roles/policies.ts'
+import type { Usage } from './chat/usage/usage.ts'
 import type { Judge } from './chat/writing/judges.ts'
 import type { Config } from './config/index.ts'
+import type { Questions } from './delivery/moderation/index.ts'
+import type { NotificationDelivery } from './delivery/notifications/index.ts'
 import type { Outbound } from './delivery/outbound/index.ts'
 import type { WebhookDelivery } from './delivery/webhooks/index.ts'
 import type { Events } from './events/index.ts'
-import type { RateLimiter } from './http/rate-limits.ts'
 import type { JobRunner } from './jobs/runner.ts'
+import type { Limits } from './limits/index.ts'
 import type { Log } from './log.ts'
 import type { MediaLibrary } from './media/library.ts'
+import type { FileLinks } from './media/links.ts'
 import type { Metrics } from './metrics.ts'
 import type { Addresses } from './protocol/addresses.ts'
+import type { WrongCredentials } from './protocol/wrong-credentials.ts'
 import type { Database } from './store/database.ts'
 import type { Invalidation } from './store/invalidation.ts'
 import type { DatabaseMonitor } from './store/monitor.ts'
@@ -35,22 +47,41 @@ export interface Context {
   readonly invalidation: Invalidation
   /** Where requests went, and what answers say of it. */
   readonly addresses: Addresses
+  /** The audit log. Handlers write to it as whoever calls them. */
+  readonly audit: Audit
   readonly apps: AppRegistry
+  /** Passwords of groups, as they are kept. */
+  readonly groupPasswords: GroupPasswords
   /** What each app has set. */
   readonly settings: AppSettingsStore
+  /** The engines outside that rules of moderation ask. */
+  readonly engineSettings: EngineSettingsStore
+  /** What they are asked. */
+  readonly questions: Questions
+  /** What each app has decided about its notifications. */
+  readonly notificationSettings: NotificationSettingsStore
   readonly keys: KeyRing
+  readonly tokens: Tokens
   /** What roles deny to their users. */
   readonly policies: RolePolicies
   /** Whoever has a say in what may be sent or edited, in the order in which they are asked. */
   readonly judges: readonly Judge[]
+  /** The rules of moderation of each app, compiled. */
+  readonly rulebook: Rulebook
+  /** Counts how much apps are used. */
+  readonly usage: Usage
   /** Every message goes through here, sent or imported. */
   readonly messages: MessageWriter
   /** Marks of members in groups. */
   readonly groupMarks: GroupMarkWriter
   /** Finds messages by what they say. */
   readonly search: MessageSearch
+  /** What rules ask to be done to those who send. */
+  readonly moderationActions: ModerationActions
   /** Files sent with messages. */
   readonly media: MediaLibrary
+  /** Addresses of those files that expire, where an app wants that. */
+  readonly fileLinks: FileLinks
   /** Tells what happened. */
   readonly events: Events
   /** Runs jobs; whoever has a task registers it. */
@@ -59,8 +90,12 @@ export interface Context {
   readonly outbound: Outbound
   /** Delivers events to webhooks. */
   readonly webhooks: WebhookDelivery
-  /** Counts requests, and sockets that log in. */
-  readonly rateLimiter: RateLimiter
+  /** Counts requests, sockets that log in, and wrong passwords of groups. */
+  readonly limits: Limits
+  /** Slows down whoever tries keys and tokens. */
+  readonly wrongCredentials: WrongCredentials
+  /** Notifies users of what happened while they were away. */
+  readonly notifications: NotificationDelivery
   /** What several processes share; absent where there is one. */
   readonly redis: RedisLink | undefined
 }

@@ -6,9 +6,14 @@ export type Log = pino.Logger
 /** API keys, tokens (a time and 30 digits at their end) and the master key are all of this kind, and nothing else that is logged. */
 const secrets = /[0-9a-f]{30,}/gi
 
-/** `msg` of the one line for each request, which holds nothing that a client sent (http/observe.ts). */
+/** `msg` of the one line for each request, which holds nothing that a client sent unless it was checked (http/observe.ts). */
 export const requestLine = 'request'
 const requestEnd = `"msg":"${requestLine}"}\n`
+
+/** Removes what looks like a secret. */
+export function redact(text: string): string {
+  return text.replace(secrets, '[redacted]')
+}
 
 let timeAt = 0
 let timeText = ''
@@ -35,7 +40,7 @@ export function createLog(level: LogLevel, destination = standardOutput(bufferBy
       base,
       timestamp: timeMember,
       serializers: { err: describeError },
-      hooks: { streamWrite: (line) => (line.endsWith(requestEnd) ? line : line.replace(secrets, '[redacted]')) },
+      hooks: { streamWrite: (line) => (line.endsWith(requestEnd) ? line : redact(line)) },
     },
     destination,
   )
@@ -57,18 +62,54 @@ export function createWorkerLog(level: LogLevel, worker: number): Log {
 }
 
 /** What is to be written before the process ends. */
-const outputs: Array<{ flush(): void; flushSync(): void }> = []
+const outputs: Output[] = []
+
+interface Output extends pino.DestinationStream {
+  /** @param done is called once all is written: the process may end then */
+  flush(done?: (error?: Error) => void): void
+  flushSync(): void
+}
 
 /** @param minLength bytes that gather; at most twice as many are written at once */
 function standardOutput(minLength: number): pino.DestinationStream {
   const destination = pino.destination({ dest: 1, sync: false, minLength, maxWrite: 2 * minLength })
-  if (outputs.push(destination) === 1) {
+  const output = gatherLines(destination, minLength)
+  if (outputs.push(output) === 1) {
     setInterval(flushAll, bufferMs).unref()
     process.on('exit', () => {
       for (const output of outputs) output.flushSync()
     })
   }
-  return destination
+  return output
+}
+
+/** Gathers lines for a destination that would count all the bytes that it has anew with each line. */
+function gatherLines(destination: Output, minLength: number): Output {
+  let lines = ''
+  let bytes = 0
+  const handOver = () => {
+    if (bytes === 0) return
+    destination.write(lines)
+    lines = ''
+    bytes = 0
+  }
+  return {
+    write(line) {
+      const length = Buffer.byteLength(line)
+      if (bytes + length > 2 * minLength) handOver()
+      lines += line
+      bytes += length
+      if (bytes >= minLength) handOver()
+    },
+    flush(done) {
+      handOver()
+      destination.flush(done)
+    },
+    flushSync() {
+      handOver()
+      destination.flushSync()
+    },
+  }
 }
 
 function flushAll(): void {

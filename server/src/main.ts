@@ -2,6 +2,9 @@ import cluster from 'node:cluster'
 import v8 from 'node:v8'
 import dotenv from 'dotenv'
 import { type Config, ConfigError, readConfig } from './config/index.ts'
+import { outboundWarning } from './config/outbound.ts'
+import { describeUnknown, findUnknownSettings } from './config/unknown.ts'
+import { createLog } from './log.ts'
 
 /**
  * How far the heap may grow beyond what is in use before it is cleaned up, in percent. By itself the engine lets it double
@@ -10,7 +13,7 @@ import { type Config, ConfigError, readConfig } from './config/index.ts'
 const heapGrowth = 80
 
 v8.setFlagsFromString(`--heap-growing-percent=${heapGrowth}`)
-dotenv.config({ quiet: true })
+const { parsed: file = {} } = dotenv.config({ quiet: true })
 main().catch((error: unknown) => {
   if (error instanceof ConfigError) console.error(error.message)
   else console.error(`Parley could not start: ${error instanceof Error ? error.message : String(error)}`)
@@ -19,6 +22,14 @@ main().catch((error: unknown) => {
 
 async function main(): Promise<void> {
   const config = readConfig(process.env)
+  if (cluster.isPrimary) {
+    const log = createLog(config.logLevel)
+    for (const unknown of findUnknownSettings(process.env, Object.keys(file))) {
+      log.warn({ setting: unknown.name }, describeUnknown(unknown))
+    }
+    const warning = outboundWarning(config.outbound)
+    if (warning !== undefined) log.warn({ setting: 'WEBHOOK_ALLOW_PRIVATE' }, warning)
+  }
   const run = await roleOf(config)
   await run(config)
 }

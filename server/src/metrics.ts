@@ -1,9 +1,11 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Prometheus metrics of one service. */
 export interface Metrics {
   readonly registry: Registry
   readonly requests: Histogram<'operation' | 'status'>
+  /** Those by authOnly keys, which are for development. */
+  readonly authOnlyRequests: Counter<'operation' | 'status'>
   readonly batches: Histogram<'writer'>
   /** What is answered to who asks: this process's, or those of all workers of this machine. */
   text(): Promise<string>
@@ -21,6 +23,12 @@ export function createMetrics(expose?: () => Promise<string>): Metrics {
       help: 'Duration of requests by operation id and status; its count is the number of requests',
       labelNames: ['operation', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [registry],
+    }),
+    authOnlyRequests: new Counter({
+      name: 'parley_auth_only_key_requests_total',
+      help: 'Requests with authOnly keys, which are for development',
+      labelNames: ['operation', 'status'],
       registers: [registry],
     }),
     batches: new Histogram({

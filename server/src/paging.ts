@@ -55,6 +55,33 @@ export function pageMeta({ page, perPage, maxCounted }: PageRequest, counted: nu
   }
 }
 
+/** Where a page of a list by change goes on; one that is asked for by its number is of no other length. */
+export function placeOf({ updatedAt, page }: { updatedAt?: number; page?: number }, { perPage }: PageRequest) {
+  return { second: page === undefined ? updatedAt : undefined, limit: perPage }
+}
+
+/**
+ * The rows of a page in a list by change, which includes the second that it goes on from. Where that second holds more than
+ * a page, it is read to its end and one row beyond, so that whoever goes on by time alone does not stand still.
+ * @param second the time that the page goes on from, if nothing else names the place
+ * @param readUpTo reads so many rows from there
+ */
+export async function passSecond<Row>(
+  rows: readonly Row[],
+  { second, limit }: { readonly second?: number | undefined; readonly limit: number },
+  changeOf: (row: Row) => number,
+  readUpTo: (limit: number) => Promise<readonly Row[]>,
+): Promise<{ rows: Row[]; isMore: boolean }> {
+  const last = rows[limit - 1]
+  if (second === undefined || last === undefined || changeOf(last) !== second) {
+    return { rows: rows.slice(0, limit), isMore: rows.length > limit }
+  }
+  const all = await readUpTo(limits.listedRows)
+  const beyond = all.findIndex((row) => changeOf(row) !== second)
+  const end = beyond === -1 ? all.length : beyond + 1
+  return { rows: all.slice(0, end), isMore: all.length > end }
+}
+
 /**
  * `meta` of a cursor list: where the page ends on either side, and where a client goes on in its direction.
  * @param rows from the oldest to the newest

@@ -5,10 +5,18 @@ import { tables as friends } from './areas/friends/tables.ts'
 import { tables as search } from './areas/messages/search/tables.ts'
 import { tables as roles } from './areas/roles/tables.ts'
 import { tables as webhooks } from './areas/webhooks/tables.ts'
+import { auditTables } from './chat/audit/tables.ts'
 import { conversationTables, receiptTables } from './chat/conversations/tables.ts'
 import { type ErasableTable, untouched } from './chat/erasure.ts'
 import { groupTables } from './chat/groups/tables.ts'
 import { messageTables } from './chat/messages/tables.ts'
+import { engineTables } from './chat/moderation/engine-tables.ts'
+import { heldTables } from './chat/moderation/held-tables.ts'
+import { queueTables } from './chat/moderation/queue-tables.ts'
+import { moderationRuleTables } from './chat/moderation/tables.ts'
+import { nameTables } from './chat/name-search.ts'
+import { tables as notifications } from './chat/notifications/tables.ts'
+import { usageTables } from './chat/usage/tables.ts'
 import { appTables, userTables } from './chat/users/tables.ts'
 import { tables as events } from './events/tables.ts'
 import { tables as presence } from './sockets/presence/tables.ts'
@@ -22,6 +30,10 @@ import { tables as presence } from './sockets/presence/tables.ts'
 export const tables: readonly ErasableTable[] = [
   ...receiptTables,
   ...events,
+  ...notifications,
+  ...heldTables,
+  ...moderationRuleTables,
+  ...queueTables,
   ...messageTables,
   ...conversationTables,
   ...groupTables,
@@ -29,11 +41,15 @@ export const tables: readonly ErasableTable[] = [
   ...friends,
   ...blockedUsers,
   ...presence,
+  ...usageTables,
   ...userTables,
+  ...auditTables,
+  ...nameTables,
   ...search,
   ...webhooks,
   ...apiKeys,
   ...roles,
+  ...engineTables,
   ...appTables,
   untouched('settings', 'settings are of the installation'),
   untouched('kysely_migration', 'names what was done to the database'),

@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import { defaultAppSettings } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig } from '../src/config/index.ts'
+import { outboundWarning } from '../src/config/outbound.ts'
+import { describeUnknown, findUnknownSettings } from '../src/config/unknown.ts'
 
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
@@ -12,9 +15,43 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   return []
 }
 
+describe('names that are no settings', () => {
+  it('are found in the file, all of them, and in the environment if they are near to one', () => {
+    const environment = { PATH: '/bin', PWD: '/', HOME: '/root', HOSTNAME: 'h', USER: 'u', LANG: 'C', NODE_OPTIONS: '' }
+    expect(findUnknownSettings(environment)).toEqual([])
+    expect(findUnknownSettings({ ...environment, PORT: '1', REDIS_PREFIX: 'x', MEDIA_S3_REGION: 'y' })).toEqual([])
+    expect(findUnknownSettings({ ...environment, LOG_LEVL: 'warn', REDIS_URI: 'x', log_level: 'info' })).toEqual([
+      { name: 'LOG_LEVL', nearest: 'LOG_LEVEL' },
+      { name: 'REDIS_URI', nearest: 'REDIS_URL' },
+      { name: 'log_level', nearest: 'LOG_LEVEL' },
+    ])
+    const file = ['DATABSE_URL', 'SOCKETS_PER_USERS', 'COLOUR', 'PORT', 'PARLEY_URL']
+    const both = { ...environment, DATABSE_URL: 'x', COLOUR: 'red', PORT: '1' }
+    expect(findUnknownSettings(both, file).map(describeUnknown)).toEqual([
+      'DATABSE_URL is not a setting of this service; did you mean DATABASE_URL?',
+      'SOCKETS_PER_USERS is not a setting of this service; did you mean SOCKETS_PER_USER?',
+      'COLOUR is not a setting of this service',
+    ])
+  })
+
+  it('are none of those that docs/configuration.md names', async () => {
+    const text = await readFile(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
+    const rows = text.split('\n').filter((line) => line.startsWith('| `'))
+    const names = rows.flatMap((line) =>
+      [...(line.split('|')[1] ?? '').matchAll(/`([A-Z0-9_]{3,})`/g)].map(([, name]) => name as string),
+    )
+    expect(names).toContain('MEDIA_S3_BUCKET')
+    expect(findUnknownSettings({}, names)).toEqual([])
+  })
+})
+
 describe('the configuration', () => {
   it('has the documented defaults', () => {
     expect(readConfig({})).toEqual({
+      keepsClientAddresses: true,
+      uploadStallSeconds: 30,
+      mediaMinFreeBytes: 1000 * 1024 * 1024,
+      auditRetentionDays: 365,
       host: '127.0.0.1',
       port: 8080,
       metricsPort: undefined,
@@ -31,17 +68,44 @@ describe('the configuration', () => {
       trustProxy: false,
       logLevel: 'info',
       corsOrigins: ['*'],
-      rateLimits: {},
+      rateLimits: {
+        address: { perMinute: 60_000, isSet: false },
+        user: { perMinute: 3_000, isSet: false },
+        core: { perMinute: 600_000, isSet: false },
+        standard: { perMinute: 1_200_000, isSet: false },
+        sendPerUser: { perMinute: 600, isSet: false },
+        markUnreadPerUser: { perMinute: 120, isSet: false },
+      },
       importMaxRecords: 1000,
       appDefaults: defaultAppSettings,
       listTimeoutSeconds: 5,
       searchTimeoutSeconds: 5,
       eventsRetentionDays: 7,
       webhooks: {
-        allowPrivate: false,
         retrySchedule: [10, 30, 300, 1800, 7200, 18_000, 36_000, 36_000],
         disableAfterHours: 120,
       },
+      outbound: { allowPrivate: false, allow: [] },
+      notifications: {
+        fcm: 'https://fcm.googleapis.com',
+        fcmToken: 'https://oauth2.googleapis.com/token',
+        apns: undefined,
+        apnsCa: undefined,
+        webPush: {
+          hosts: [
+            'fcm.googleapis.com',
+            'jmt17.google.com',
+            '*.push.services.mozilla.com',
+            '*.push.apple.com',
+            '*.notify.windows.com',
+          ],
+          subject: 'mailto:web-push@example.com',
+        },
+        sendGrid: 'https://api.sendgrid.com',
+        twilio: 'https://api.twilio.com',
+        smtp: undefined,
+      },
+      mailReplies: undefined,
       sockets: {
         authTimeoutMs: 10_000,
         idleTimeoutMs: 60_000,
@@ -88,6 +152,31 @@ describe('the configuration', () => {
     }
   })
 
+  it('names whom push services turn to, by default the service itself', () => {
+    const subjectOf = (environment: Record<string, string>) => readConfig(environment).notifications.webPush.subject
+    expect(subjectOf({ PUBLIC_URL: 'https://chat.example.com' })).toBe('https://chat.example.com')
+    expect(subjectOf({ PUBLIC_URL: 'http://chat:8080' })).toBe('mailto:web-push@example.com')
+    expect(subjectOf({ WEB_PUSH_SUBJECT: 'mailto:me@example.com' })).toBe('mailto:me@example.com')
+  })
+
+  it('says what is wrong with the mailbox for replies, and never shows its secret', () => {
+    const problemsOfBoth = (address: string, secret: string) =>
+      problemsOf({ MAIL_REPLY_ADDRESS: address, MAIL_REPLY_SECRET: secret })
+    const both = ['MAIL_REPLY_ADDRESS and MAIL_REPLY_SECRET belong together: set both']
+    expect(problemsOfBoth('reply@example.com', '')).toEqual(both)
+    expect(problemsOfBoth('', 'a-secret-of-the-mail-server')).toEqual(both)
+    expect(problemsOfBoth('reply', 'a-secret-of-the-mail-server')).toEqual([
+      'MAIL_REPLY_ADDRESS must be an address such as reply@example.com; it is "reply"',
+    ])
+    expect(problemsOfBoth('reply+chat@example.com', 'too short')).toEqual([
+      'MAIL_REPLY_ADDRESS must have no + before the @: what follows it is the token of a reply',
+      'MAIL_REPLY_SECRET must be at least 20 characters without blanks',
+    ])
+    expect(problemsOfBoth(`${'r'.repeat(25)}@example.com`, 'a-secret-of-the-mail-server')).toEqual([
+      'MAIL_REPLY_ADDRESS must have at most 24 characters before the @, since a token is added',
+    ])
+  })
+
   it('has another port for the metrics', () => {
     expect(readConfig({ METRICS_PORT: '9100' }).metricsPort).toBe(9100)
     for (const wrong of ['0', '99999', 'other']) {
@@ -100,7 +189,9 @@ describe('the configuration', () => {
     expect(problemsOf({ APP_DEFAULTS: 'maxBots=many' })).toEqual([
       expect.stringMatching(/^APP_DEFAULTS: maxBots must be/),
     ])
-    expect(problemsOf({ APP_DEFAULTS: 'bots=3' })).toEqual([expect.stringMatching(/^APP_DEFAULTS: bots is no setting/)])
+    expect(problemsOf({ APP_DEFAULTS: 'bots=3' })).toEqual([
+      expect.stringMatching(/^APP_DEFAULTS: bots is not a setting/),
+    ])
     expect(problemsOf({ APP_DEFAULTS: 'authKeys=none' })).toEqual([expect.stringContaining('full, createOnly')])
     expect(readConfig({ PARLEY_AUTH_KEY: 'off' }).authKey).toBe('off')
   })
@@ -122,15 +213,25 @@ describe('the configuration', () => {
       TRUST_PROXY: 'loopback, 10.0.0.0/8,fd00::/8, 192.0.2.7',
       LOG_LEVEL: 'WARN',
       CORS_ORIGINS: 'https://Chat.example.com/, http://localhost:5173,https://a.example.com:443',
-      RATE_LIMITS: 'core=600,sendPerUser=30',
+      RATE_LIMITS: 'core=600,sendPerUser=30,user=0,address=0,standard=0,markUnreadPerUser=0',
       IMPORT_MAX_RECORDS: '5000',
       APP_DEFAULTS: 'maxBots=0, addMembers=friends',
       LIST_TIMEOUT_SECONDS: '2.5',
       SEARCH_TIMEOUT_SECONDS: '10',
       EVENTS_RETENTION_DAYS: '30',
       WEBHOOK_ALLOW_PRIVATE: 'true',
+      OUTBOUND_ALLOW: 'Hooks.Internal.:9000, 10.1.0.0/16,10.0.0.5:80',
       WEBHOOK_RETRY_SCHEDULE_SECONDS: '0.5, 10',
       WEBHOOK_DISABLE_AFTER_HOURS: '48',
+      FCM_ENDPOINT: 'http://127.0.0.1:9090/',
+      FCM_TOKEN_ENDPOINT: 'http://127.0.0.1:9090/token',
+      ...{ SENDGRID_ENDPOINT: 'https://api.eu.sendgrid.com', TWILIO_ENDPOINT: 'http://127.0.0.1:9093/' },
+      ...{ SMTP_URL: 'smtps://chat:secret@mail.example.com', MAIL_FROM: 'Chat <chat@example.com>' },
+      APNS_ENDPOINT: 'https://push.example.com',
+      WEB_PUSH_HOSTS: 'Push.example.com, *.example.org,127.0.0.1:9092',
+      WEB_PUSH_SUBJECT: 'https://chat.example.com',
+      MAIL_REPLY_ADDRESS: 'reply@Mail.example.com',
+      MAIL_REPLY_SECRET: 'a-secret-of-the-mail-server',
       SOCKET_AUTH_SECONDS: '5',
       SOCKET_IDLE_SECONDS: '30',
       SOCKET_BUFFER_BYTES: '65536',
@@ -141,8 +242,18 @@ describe('the configuration', () => {
       WORKERS: '3',
       REDIS_URL: 'redis://cache',
       REDIS_PREFIX: 'shop',
+      KEEP_CLIENT_ADDRESSES: 'false',
+      MEDIA_MIN_FREE_MB: '0',
+      UPLOAD_STALL_SECONDS: '60',
+      MEDIA_STAGING_DIR: '/var/tmp/parley',
+      AUDIT_RETENTION_DAYS: '90',
     })
     expect(config).toEqual({
+      keepsClientAddresses: false,
+      mediaMinFreeBytes: 0,
+      uploadStallSeconds: 60,
+      mediaStagingDir: '/var/tmp/parley',
+      auditRetentionDays: 90,
       workers: 3,
       redis: { url: 'redis://cache', prefix: 'shop' },
       host: '0.0.0.0',
@@ -159,13 +270,28 @@ describe('the configuration', () => {
       trustProxy: ['loopback', '10.0.0.0/8', 'fd00::/8', '192.0.2.7'],
       logLevel: 'warn',
       corsOrigins: ['https://chat.example.com', 'http://localhost:5173', 'https://a.example.com'],
-      rateLimits: { core: 600, sendPerUser: 30 },
+      rateLimits: { core: { perMinute: 600, isSet: true }, sendPerUser: { perMinute: 30, isSet: true } },
       importMaxRecords: 5000,
       appDefaults: { ...defaultAppSettings, authKeys: 'createOnly', maxBots: 0, addMembers: 'friends' },
       listTimeoutSeconds: 2.5,
       searchTimeoutSeconds: 10,
       eventsRetentionDays: 30,
-      webhooks: { allowPrivate: true, retrySchedule: [0.5, 10], disableAfterHours: 48 },
+      webhooks: { retrySchedule: [0.5, 10], disableAfterHours: 48 },
+      outbound: {
+        allowPrivate: true,
+        allow: [{ host: 'hooks.internal', port: 9000 }, { block: '10.1.0.0/16' }, { block: '10.0.0.5/32', port: 80 }],
+      },
+      notifications: {
+        ...{ fcm: 'http://127.0.0.1:9090', fcmToken: 'http://127.0.0.1:9090/token' },
+        ...{ apns: 'https://push.example.com', apnsCa: undefined },
+        webPush: {
+          hosts: ['push.example.com', '*.example.org', '127.0.0.1:9092'],
+          subject: 'https://chat.example.com',
+        },
+        ...{ sendGrid: 'https://api.eu.sendgrid.com', twilio: 'http://127.0.0.1:9093' },
+        smtp: { url: 'smtps://chat:secret@mail.example.com', from: 'Chat <chat@example.com>' },
+      },
+      mailReplies: { address: 'reply@Mail.example.com', secret: 'a-secret-of-the-mail-server' },
       sockets: {
         authTimeoutMs: 5_000,
         idleTimeoutMs: 30_000,
@@ -193,6 +319,12 @@ describe('the configuration', () => {
     expect(readConfig({ NODE_ENV: 'production' }).demo).toBe(false)
     expect(readConfig({ NODE_ENV: 'production', DEMO: 'true' }).demo).toBe(true)
     expect(readConfig({ DEMO: 'false' }).demo).toBe(false)
+  })
+
+  it('is warned of where apps may have everything called', () => {
+    expect(outboundWarning(readConfig({}).outbound)).toBeUndefined()
+    expect(outboundWarning(readConfig({ OUTBOUND_ALLOW: '10.0.0.0/8' }).outbound)).toBeUndefined()
+    expect(outboundWarning(readConfig({ WEBHOOK_ALLOW_PRIVATE: 'true' }).outbound)).toMatch('OUTBOUND_ALLOW')
   })
 
   it('cannot be changed afterwards', () => {
@@ -229,7 +361,7 @@ describe('the configuration', () => {
     ['CORS_ORIGINS', 'chat.example.com'],
     ['RATE_LIMITS', 'core=many'],
     ['RATE_LIMITS', 'nonsense=5'],
-    ['RATE_LIMITS', 'core=0'],
+    ['RATE_LIMITS', 'core=-1'],
     ['IMPORT_MAX_RECORDS', '0'],
     ['IMPORT_MAX_RECORDS', 'many'],
     ['IMPORT_MAX_RECORDS', '100001'],
@@ -237,10 +369,30 @@ describe('the configuration', () => {
     ['EVENTS_RETENTION_DAYS', 'week'],
     ['EVENTS_RETENTION_DAYS', '3651'],
     ['WEBHOOK_ALLOW_PRIVATE', 'sometimes'],
+    ['OUTBOUND_ALLOW', 'http://hooks.internal'],
+    ['OUTBOUND_ALLOW', 'hooks.internal:0'],
+    ['OUTBOUND_ALLOW', 'hooks.internal:65536'],
+    ['OUTBOUND_ALLOW', 'hooks.internal:http'],
+    ['OUTBOUND_ALLOW', '*.internal'],
+    ['OUTBOUND_ALLOW', 'hooks.internal/24'],
+    ['OUTBOUND_ALLOW', '10.0.0.0/33'],
+    ['OUTBOUND_ALLOW', '10.1/16'],
+    ['OUTBOUND_ALLOW', '::ffff:10.0.0.0/80'],
+    ['OUTBOUND_ALLOW', 'fe80::1%eth0'],
+    ['OUTBOUND_ALLOW', '10.0.0.1 10.0.0.2'],
     ['WEBHOOK_RETRY_SCHEDULE_SECONDS', '10,soon'],
     ['WEBHOOK_RETRY_SCHEDULE_SECONDS', ','],
     ['WEBHOOK_RETRY_SCHEDULE_SECONDS', '-1'],
     ['WEBHOOK_DISABLE_AFTER_HOURS', '0'],
+    ['FCM_ENDPOINT', 'fcm.googleapis.com'],
+    ['TWILIO_ENDPOINT', 'api.twilio.com'],
+    ['APNS_ENDPOINT', 'ftp://push.example.com'],
+    ['APNS_CA_FILE', '/no/such/file.pem'],
+    ['WEB_PUSH_HOSTS', 'https://push.example.com'],
+    ['WEB_PUSH_HOSTS', '*'],
+    ['WEB_PUSH_HOSTS', 'push.example.com,,'],
+    ['WEB_PUSH_SUBJECT', 'admin@example.com'],
+    ['WEB_PUSH_SUBJECT', 'http://example.com'],
     ['WEBHOOK_DISABLE_AFTER_HOURS', '1.5'],
     ['SOCKET_DRAIN_SECONDS', '9'],
     ['SOCKET_FRAME_BYTES', '1e9'],
@@ -253,6 +405,21 @@ describe('the configuration', () => {
     const problems = problemsOf({ [name]: value })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(new RegExp(`^${name} must `))
+  })
+
+  it('wants the mail server and the sender together, and repeats no password', () => {
+    expect(problemsOf({ SMTP_URL: 'smtp://chat:secret@mail.example.com' })).toEqual([
+      'MAIL_FROM is missing: SMTP_URL and MAIL_FROM go together',
+    ])
+    expect(problemsOf({ MAIL_FROM: 'chat@example.com' })).toEqual([
+      'SMTP_URL is missing: SMTP_URL and MAIL_FROM go together',
+    ])
+    const wrong = problemsOf({ SMTP_URL: 'chat:secret@mail.example.com', MAIL_FROM: 'Chat\nBcc: x@example.com' })
+    expect(wrong).toEqual([
+      expect.stringMatching(/^SMTP_URL must be .*, such as /),
+      expect.stringMatching(/^MAIL_FROM must be an address/),
+    ])
+    expect(wrong.join()).not.toContain('chat:secret')
   })
 
   it('names the missing half of a certificate and its key', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { findDrift } from '../src/doctor/drift.ts'
 import type { Fragment } from '../src/store/statement.ts'
 import { createGroup, dataOf, say, sayInGroup } from './support/chat.ts'
-import { connect, eventually } from './support/socket.ts'
+import { connect, eventually, tokenOf } from './support/socket.ts'
 import { createUsers, createWorld, type World } from './support/world.ts'
 
 /** A small world in which everything that is derived has been derived. */
@@ -19,6 +19,8 @@ async function liveALittle(): Promise<World> {
   dataOf(await world.post(`/messages/${direct.id}/reactions/x`, undefined, { as: 'bob' }))
   dataOf(await world.delete('/users/bob/conversation/read', {}, { as: 'alice' }))
   dataOf(await world.delete(`/messages/${first.id}`, {}, { as: 'alice' }))
+  dataOf(await world.get('/me', { token: await tokenOf(world, 'alice') }))
+  await world.context.usage.write()
   dataOf(await world.delete('/users', { uidsToDeactivate: ['carol'] }))
   return world
 }
@@ -30,6 +32,7 @@ describe('the doctor', () => {
   })
 
   it.each([
+    ['active users', sql`update active_user_bits set bits = bits << 1 where app_id = `],
     ['member counts', sql`update groups set members_count = 9 where app_id = `],
     ['sides of members', sql`update conversation_states set member = not member where uid = 'bob' and app_id = `],
     ['members without a side', sql`delete from conversation_states where uid = 'bob' and app_id = `],
@@ -44,6 +47,8 @@ describe('the doctor', () => {
     ['threads', sql`update threads set reply_count = 9 where app_id = `],
     ['threads', sql`delete from threads where app_id = `],
     ['starters of threads', sql`update threads set starter = 'carol' where app_id = `],
+    ['held messages', sql`update messages set traits = traits | 16384 where countable and app_id = `],
+    ['held messages', sql`update threads set held = true where app_id = `],
     ['reaction counts', sql`update reaction_counts set count = 9 where app_id = `],
     ['presence', sql`update users set online = true where uid = 'alice' and app_id = `],
     ['sides of one-to-one conversations', sql`delete from conversation_states where uid = 'alice' and app_id = `],

@@ -11,7 +11,7 @@ import { findDrift } from '../src/doctor/drift.ts'
 import { statement } from '../src/store/statement.ts'
 import { type Service, startParley } from './http/watched.ts'
 import { createOwnDatabase, type OwnDatabase } from './support/own-database.ts'
-import { explain, type SeenQuery, type TableRead, watchQueries } from './support/plans.ts'
+import { createExplainer, type Explainer, type SeenQuery, type TableRead, watchQueries } from './support/plans.ts'
 import { indexed } from './support/search.ts'
 import { send } from './support/world.ts'
 
@@ -23,6 +23,17 @@ const sizes: WorldSizes = {
   crowd: 1500,
   pairs: 8500,
   busyPairs: 450,
+}
+
+/** The world of another app, which is there so that the planner knows of more than one. */
+const neighbourSizes: WorldSizes = {
+  users: 8000,
+  messages: 15_000,
+  groups: 350,
+  busyGroups: 150,
+  crowd: 750,
+  pairs: 4250,
+  busyPairs: 225,
 }
 
 /**
@@ -63,8 +74,8 @@ const mostEntries = sizes.users + 1000
 const everyEntry = sizes.messages
 const findsMost = (name: string) => /^search .*a (frequent word|letter)$/.test(name)
 
-/** For the app as a whole the true total needs a look at every side of every conversation. */
-const readThrough = ['conversations: of everybody', 'conversations: each once']
+/** For the app as a whole the true total sums up the members of all groups. */
+const sumsGroups = ['conversations: of everybody', 'conversations: each once']
 
 type Age = 'known' | 'young'
 
@@ -87,6 +98,7 @@ let database: OwnDatabase
 const apps = new Map<Age, SeededApp>()
 /** A connection with the settings of the service, for plans. */
 let planner: pg.Client
+let explainer: Explainer
 
 beforeAll(async () => {
   // A database of its own, in which nobody else's rows are, nor any statistics but these.
@@ -98,10 +110,11 @@ beforeAll(async () => {
   try {
     await client.query('set statement_timeout = 0')
     await keepStatistics(client)
-    // Beside another app of the same size, reading a table through is never the shortest way to what is in it of one.
+    // With another app beside it, and a young one that is as large, reading a table through is never the shortest way to
+    // what is in it of one. Were there only one, the planner would take every table for its own.
     const [neighbour, known, young] = [await newApp(), await newApp(), await newApp()]
     await client.query('set default_statistics_target = 1')
-    await seedWorld(client, neighbour.appId, sizes)
+    await seedWorld(client, neighbour.appId, neighbourSizes)
     await client.query(`set default_statistics_target = ${statisticsTarget}`)
     await seedWorld(client, known.appId, sizes)
     await indexed(service.parley)
@@ -115,6 +128,7 @@ beforeAll(async () => {
   }
   planner = context.database.createClient('parley test plans')
   await planner.connect()
+  explainer = createExplainer(planner)
 
   function newApp(): Promise<App> {
     return context.apps.ensure(`lists-${randomBytes(8).toString('hex')}`, 'us')
@@ -124,20 +138,20 @@ beforeAll(async () => {
 /** No statistics but those that are asked for. */
 async function keepStatistics(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
-    `select tablename as name from pg_tables where schemaname = current_schema()`,
+    `select c.oid::regclass::text as name from pg_class c
+     where c.relkind = 'r' and c.relnamespace::regnamespace::text in (current_schema(), 'notification_days')`,
   )
   for (const { name } of rows) await client.query(`alter table ${name} set (autovacuum_enabled = false)`)
 }
 
 async function open(client: pg.Client, app: App): Promise<SeededApp> {
-  const { secrets, database } = service.parley.context
   const apiKey = randomBytes(20).toString('hex')
   const landmarks = await readLandmarks(
     async (text, values) => (await client.query(text, values)).rows,
     app.appId,
     sizes,
   )
-  await ensureKey(database, secrets, app.appId, { apiKey, name: 'lists', scope: 'fullAccess' })
+  await ensureKey(service.parley.context, app.appId, { apiKey, name: 'lists', scope: 'fullAccess' })
   const seeded = { app, apiKey, landmarks }
   for (let i = 0; i < 3; i++) {
     expect((await ask(seeded, 'POST', '/users/busy/auth_tokens', 'busy', {})).status).toBe(200)
@@ -196,8 +210,9 @@ describe.each(['known', 'young'] as const)('in an app that is %s, reads a page a
     for (const query of queries) {
       // The planner would look the app up among those it knows; see appKey.
       if (query.composed !== undefined) expect(query.text).not.toMatch(/app_id = \$/)
-      const reads = await explain(query, planner)
-      if (!readThrough.includes(name)) expect(faultsOf(name, reads), query.text).toEqual([])
+      const reads = await explainer.explain(query)
+      const held = reads.filter(({ table }) => table !== 'groups' || !sumsGroups.includes(name))
+      expect(faultsOf(name, held), query.text).toEqual([])
     }
   })
 })

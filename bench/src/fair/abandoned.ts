@@ -42,10 +42,10 @@ export async function measureAbandoned(world: TwoApps, lists: readonly TimedList
     await delay(patienceMs)
     for (const connection of connections) connection.close()
     if (sent < abandonedAtOnce) throw new Error(`only ${sent} of ${abandonedAtOnce} requests could be sent`)
-    const path = '/v3/conversations'
+    const asked = { path: '/v3/conversations' }
     const [ofSame, ofOther] = await Promise.all([
-      ask(service.port, path, others['same app'][i] as RequestOptions),
-      ask(service.port, path, others['other app'][i] as RequestOptions),
+      ask(service.port, asked, others['same app'][i] as RequestOptions),
+      ask(service.port, asked, others['other app'][i] as RequestOptions),
     ])
     same.push(ofSame)
     other.push(ofOther)

@@ -25,12 +25,20 @@ interface Answer {
   readonly refusal?: string
 }
 
+/** What is asked: a GET, or with a body a POST. */
+export interface Asked {
+  readonly path: string
+  readonly body?: object
+}
+
 /** Asks once, and says how long it took until the whole answer was there. */
-export async function ask(port: number, path: string, who: RequestOptions): Promise<Answer> {
+export async function ask(port: number, { path, body }: Asked, who: RequestOptions): Promise<Answer> {
   const from = performance.now()
   const refusal = await request(`http://127.0.0.1:${port}${path}`, {
     dispatcher: agent,
-    headers: credentials(who),
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { ...credentials(who), ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   }).then(
     async ({ statusCode, body }) => {
       const text = await body.text()
@@ -53,7 +61,7 @@ export async function askSteadily({ service, others }: TwoApps, side: Side, seco
   const from = performance.now()
   for (let i = 0; i * everyMs < seconds * 1000; i++) {
     await delay(Math.max(0, from + i * everyMs - performance.now()))
-    asked.push(ask(service.port, '/v3/conversations', people[i % people.length] as RequestOptions))
+    asked.push(ask(service.port, { path: '/v3/conversations' }, people[i % people.length] as RequestOptions))
   }
   return sumUp(await Promise.all(asked))
 }
@@ -84,7 +92,7 @@ export async function timeEach({ service, greedy }: TwoApps, lists: readonly Dea
   const timed: TimedList[] = []
   for (const list of lists) {
     const answers: Answer[] = []
-    for (let i = 0; i < tries; i++) answers.push(await ask(service.port, list.path, greedy))
+    for (let i = 0; i < tries; i++) answers.push(await ask(service.port, list, greedy))
     const refusal = answers.find((answer) => answer.refusal !== undefined)?.refusal
     timed.push({ ...list, ms: median(answers.map(({ ms }) => ms)), ...(refusal !== undefined && { refusal }) })
   }

@@ -27,12 +27,17 @@ export interface TwoApps {
 export type Side = 'same app' | 'other app'
 
 const greedyUid = 'u7'
-const otherUids = times(10, (i) => `u${11 + i}`)
+export const otherUids = times(10, (i) => `u${11 + i}`)
 const otherApp = 'other'
 /** The other app is small: what its users wait for is not their own lists. */
 const otherScale = 0.01
 
-export async function startTwoApps(atEnd: AtEnd, sizes: WorldSizes): Promise<TwoApps> {
+/** @param settings of the service, beside those of every bench */
+export async function startTwoApps(
+  atEnd: AtEnd,
+  sizes: WorldSizes,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TwoApps> {
   warnAboutMemoryDisk()
   const deployment = createDeployment()
   atEnd(deployment.remove)
@@ -41,7 +46,7 @@ export async function startTwoApps(atEnd: AtEnd, sizes: WorldSizes): Promise<Two
   const first = await deployment.start({ PARLEY_APP_ID: otherApp, PARLEY_API_KEY: otherKey })
   atEnd(first.stop)
   await first.stop()
-  const service = await deployment.start()
+  const service = await deployment.start(settings)
   atEnd(service.stop)
   const load = startLoadGenerator()
   atEnd(load.stop)

@@ -43,9 +43,11 @@ function userLists({ sizes, usersChangedAt }: Landmarks): ListCase[] {
     ...asked('users', '/users', {
       'by name': '',
       'last page': `page=${lastPage(sizes.users * 0.98)}`,
-      'name starts with': 'searchKey=ada',
-      'uid starts with': 'searchKey=u77&searchIn=uid',
-      'nothing starts with': 'searchKey=zzz',
+      'with part of a name': 'searchKey=ada',
+      'with a rare part of a name': 'searchKey=s%20777',
+      'with a letter': 'searchKey=a',
+      'with part of a uid': 'searchKey=77&searchIn=uid',
+      'with no such part': 'searchKey=zzz',
       'of a rare role': 'role=vip',
       'of the usual role': 'role=default',
       'of two roles': 'roles=vip,default',
@@ -114,7 +116,7 @@ function relationLists(): ListCase[] {
     ...asked('blocked', '/users/busy/blockedusers', {
       'newest first': '',
       'both ways': 'direction=both',
-      'who blocked him': 'direction=hasBlockedMe',
+      'who blocked them': 'direction=hasBlockedMe',
       search: 'searchKey=ada',
     }),
   ]
@@ -172,7 +174,7 @@ function histories({ crowdMiddle, talkMiddle, middle }: Landmarks): ListCase[] {
     ...filters,
     'of a sender': 'affix=prepend&limit=30&sender=busy',
     pinned: 'affix=prepend&limit=30&pinned=true',
-    'that mention him': 'affix=prepend&limit=30&myMentionsOnly=true',
+    'that mention them': 'affix=prepend&limit=30&myMentionsOnly=true',
     unread: 'limit=30&unread=true',
     'count of unread': 'unread=true&count=true',
   }
@@ -197,7 +199,7 @@ function histories({ crowdMiddle, talkMiddle, middle }: Landmarks): ListCase[] {
   ]
 }
 
-/** What a user sees of all his conversations together. */
+/** What a user sees of all their conversations together. */
 function messagesOfUser({ middle, nearEnd }: Landmarks): ListCase[] {
   return [
     ...asked(
@@ -216,7 +218,7 @@ function messagesOfUser({ middle, nearEnd }: Landmarks): ListCase[] {
         undelivered: 'limit=30&undelivered=true',
         'of a category': 'affix=prepend&limit=30&category=custom',
         'with attachments': 'affix=prepend&limit=30&hasAttachments=true',
-        'that mention him': 'affix=prepend&limit=30&myMentionsOnly=true',
+        'that mention them': 'affix=prepend&limit=30&myMentionsOnly=true',
         saved: 'affix=prepend&limit=30&saved=true',
         'of a sender': 'affix=prepend&limit=30&sender=u1',
       },
@@ -300,7 +302,7 @@ function threadLists({ thread, threadMiddle, middle }: Landmarks): ListCase[] {
     'newest first': '',
     'older than the middle': `updatedAt=${middle.sentAt}`,
     'newer than the middle': `updatedAt=${middle.sentAt}&affix=append`,
-    'where he took part': 'participatedByMe=true',
+    'where they took part': 'participatedByMe=true',
   }
   return [
     ...asked('threads of a user', '/threads', ofUser, 'busy'),

@@ -11,7 +11,12 @@ export interface Login {
 /** Asks a service over HTTP or HTTPS, whose certificate may be its own. */
 export type Ask = (method: string, path: string, body?: object, as?: string) => Promise<unknown>
 
-export function createAsk({ port, apiKey }: Service, scheme: 'http' | 'https' = 'http'): Ask {
+/** @param app that the key belongs to; that of the service without it */
+export function createAsk(
+  { port, apiKey }: Pick<Service, 'port' | 'apiKey'>,
+  scheme: 'http' | 'https' = 'http',
+  app?: string,
+): Ask {
   const dispatcher = new Agent({ connections: 32, connect: { rejectUnauthorized: false } })
   return async (method, path, body, as) => {
     const answer = await fetch(`${scheme}://127.0.0.1:${port}/v3${path}`, {
@@ -19,6 +24,7 @@ export function createAsk({ port, apiKey }: Service, scheme: 'http' | 'https' = 
       dispatcher,
       headers: {
         apikey: apiKey,
+        ...(app !== undefined && { appid: app }),
         ...(as !== undefined && { onbehalfof: as }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },

@@ -53,8 +53,12 @@ export async function seedWorld(
   await client.query('vacuum analyze')
 }
 
-/** Takes as many message ids at once as there are messages. */
+/**
+ * Takes as many message ids at once as there are messages: under the lock of a writer, or the search index would pass them
+ * over as ids of messages that will never be.
+ */
 async function reserveIds(client: pg.ClientBase, count: number): Promise<void> {
+  await client.query('lock table messages in row exclusive mode')
   const { rows } = await client.query<{ first: string }>(`select nextval('message_ids') as first`)
   const first = Number(rows[0]?.first)
   await client.query(`select setval('message_ids', $1)`, [first + count])

@@ -37,7 +37,7 @@ export const createAuthToken = defineOperation({
   path: '/users/{uid}/auth_tokens',
   summary: 'Create an auth token for a user',
   description:
-    'Every call creates a new token, with or without force. Tokens do not expire. A user can have 100; a new token beyond that deletes the oldest.',
+    'Every call creates a new token, with or without force. Tokens do not expire unless the settings tokenLifetime or tokenIdleTimeout of the app say so. A user can have 100; a new token beyond that deletes the oldest.',
   access: { authOnly: true },
   params: UidParams,
   query: NoQuery,
@@ -98,6 +98,7 @@ export const updateAuthToken = defineOperation({
   params: TokenParams,
   query: NoQuery,
   body: Type.Object(use),
+  needsBody: true,
   answer: enveloped(AuthToken),
   errors: ofOneToken,
 })

@@ -18,7 +18,7 @@ const BlockBody = Type.Object({ blockedUids: Type.Array(IdIn, { minItems: 1, max
 
 const listQuery = Type.Object({
   direction: Type.Optional(oneOf('blockedByMe', 'hasBlockedMe', 'both')),
-  searchKey: Type.Optional(Type.String({ description: 'Start of the name or uid' })),
+  searchKey: Type.Optional(Type.String({ description: 'Part of the name or uid' })),
   ...pageQuery(),
 })
 

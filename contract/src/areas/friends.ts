@@ -5,7 +5,7 @@ import { OutcomeByUid } from './blocked-users.ts'
 
 const shared = { area: 'Friends', rateLimit: 'standard', errors: ['ERR_UID_NOT_FOUND'] } as const
 
-const Uids = Type.Array(IdIn, { maxItems: 25 })
+const Uids = Type.Array(IdIn, { description: 'At most 25, unless the app sets another limit (maxFriendsPerRequest)' })
 
 const listQuery = Type.Object({
   searchKey: Type.Optional(Type.String({ description: 'Part of a uid or name' })),

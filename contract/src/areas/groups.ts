@@ -101,7 +101,7 @@ export const listGroups = defineOperation({
   path: '/groups',
   summary: 'List groups',
   description:
-    "With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed.",
+    "With an acting user: the public and password groups, and the private groups they are a member of, each with their scope. Ordered by name, or with updatedAt by the time of the last change, from the cursor in the direction of affix; the cursor's own second is included, so that no change is missed; without page, a page is longer than perPage where more groups share that second.",
   params: NoParams,
   query: Type.Object({
     searchKey: Type.Optional(Type.String({ description: 'Part of the guid or name' })),

@@ -17,9 +17,13 @@ import {
   TagsIn,
   UidParams,
   User,
+  withErrorCodes,
 } from '../schemas.ts'
 
 const shared = { area: 'Messages', rateLimit: 'standard' } as const
+
+/** `data` of a message. */
+const ContentIn = withErrorCodes(JsonObject, { type: 'ERR_INVALID_MESSAGE_DATA' })
 
 /** Response to a message sent to `multipleReceivers`: the outcome for each receiver. */
 const ManyOutcomes = Type.Object({
@@ -46,11 +50,11 @@ export const sendMessage = defineOperation({
   params: NoParams,
   query: NoQuery,
   body: Type.Object({
-    receiver: Type.Optional(IdIn),
+    receiver: Type.Optional(withErrorCodes(IdIn, { minLength: 'ERR_EMPTY_RECEIVER' })),
     receiverType: Type.Optional(Type.String()),
     category: Type.Optional(Type.String()),
     type: Type.Optional(Type.String()),
-    data: Type.Optional(JsonObject),
+    data: Type.Optional(ContentIn),
     metadata: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({ ...JsonObject, description: 'In a multipart form: data.metadata' }),
     ),
@@ -285,7 +289,7 @@ export const updateMessage = defineOperation({
   onBehalfOf: 'optional',
   params: MessageIdParams,
   query: NoQuery,
-  body: Type.Object({ data: Type.Optional(JsonObject), tags: Type.Optional(TagsIn) }),
+  body: Type.Object({ data: Type.Optional(ContentIn), tags: Type.Optional(TagsIn) }),
   answer: enveloped(Message),
   errors: [
     ...rightsErrors,

@@ -42,6 +42,7 @@ const { parentId: _, ...replyBody } = sendMessage.body.properties
 export const sendThreadMessage = defineOperation({
   ...shared,
   id: 'send-thread-message',
+  userRateLimit: 'sendPerUser',
   takesFiles: true,
   method: 'POST',
   path: '/messages/{id}/thread',
@@ -74,7 +75,13 @@ export const listThreadMessages = defineOperation({
 const listQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.threadLimit.max })),
   affix: Type.Optional(oneOf('append', 'prepend')),
-  updatedAt: Type.Optional(Type.Integer({ minimum: 0, description: 'Cursor: time of the last reply, epoch seconds' })),
+  updatedAt: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'Cursor: time of the last reply, epoch seconds. Without id, the page includes this second, and is longer than limit where more threads share it',
+    }),
+  ),
   id: Type.Optional(
     Type.String({
       pattern: '^[0-9]{1,16}$',

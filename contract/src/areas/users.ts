@@ -72,12 +72,12 @@ export const listUsers = defineOperation({
   path: '/users',
   summary: 'List users, by name',
   description:
-    'The system user is not listed, nor, with an auth token, the acting user. With sortBy=status, users who are online come first, then the others, both by name. With affix or updatedAt, the list is ordered by the time of the last change (or creation), oldest first, and sortBy and sortOrder are ignored: append returns changes from updatedAt (or from the oldest) on, prepend changes up to updatedAt (or up to the newest). Both include updatedAt itself, since several users may change in one second, and page as usual. To get what changed since a full read, send the updatedAt of its cursor with affix=append.',
+    'The system user is not listed, nor, with an auth token, the acting user. With sortBy=status, users who are online come first, then the others, both by name. With affix or updatedAt, the list is ordered by the time of the last change (or creation), oldest first, and sortBy and sortOrder are ignored: append returns changes from updatedAt (or from the oldest) on, prepend changes up to updatedAt (or up to the newest). Both include updatedAt itself, since several users may change in one second; a page that goes on by updatedAt alone, without page, has more rows than perPage where that second does. To get what changed since a full read, send the updatedAt of its cursor with affix=append.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: NoParams,
   query: Type.Object({
-    searchKey: Type.Optional(Type.String({ maxLength: 100, description: 'Start of the name or uid' })),
+    searchKey: Type.Optional(Type.String({ maxLength: 100, description: 'Part of the name or uid' })),
     searchIn: Type.Optional(
       Type.Array(oneOf('name', 'uid'), { maxItems: 2, description: 'Fields that searchKey searches; both by default' }),
     ),

@@ -3,17 +3,20 @@ import { LRUCache } from 'lru-cache'
 import type { Database, Queryable } from '../store/database.ts'
 import type { Invalidation } from '../store/invalidation.ts'
 import { statement } from '../store/statement.ts'
+import type { Audit } from './audit/audit.ts'
+import { changeIdleTimeout } from './credentials/idle-timeout.ts'
+import type { App } from './identity.ts'
 
 /** What each app has set, kept in memory and dropped when it changes, since many requests ask for it. */
 export interface AppSettingsStore {
   /** As they hold: what was set, else the default of the deployment. */
   of(appId: number): Promise<AppSettings>
   /** @returns the settings as they hold afterwards. Values are taken as valid. */
-  change(appId: number, change: SettingsChange): Promise<AppSettings>
+  change(app: App, change: SettingsChange, audit: Audit): Promise<AppSettings>
 }
 
 /** Announced with the app's surrogate key when its settings have changed. */
-const settingsTopic = 'app-settings'
+export const settingsTopic = 'app-settings'
 const maxApps = 10_000
 
 const select = statement(`
@@ -57,15 +60,19 @@ export function createAppSettings(
       })
       return reading
     },
-    change: (appId, change) =>
+    change: ({ appId, name: target }, change, audit) =>
       database.transaction(async (tx) => {
         const [row] = await tx.query<Row>(lock, [appId])
         const changed = Object.entries({ ...row?.settings, ...change }).filter(([, value]) => value !== null)
         const settings = Object.fromEntries(changed) as SetAppSettings
         await tx.query(update, [appId, JSON.stringify(settings)])
+        const held = { ...defaults, ...settings }
+        const before = row?.settings?.tokenIdleTimeout ?? defaults.tokenIdleTimeout
+        await changeIdleTimeout(tx, appId, before, held.tokenIdleTimeout)
+        await audit.record(tx, appId, { action: 'app_settings_updated', type: 'app', target, details: change })
         await invalidation.announce(tx, settingsTopic, String(appId))
         tx.afterCommit(() => void known.delete(appId))
-        return { ...defaults, ...settings }
+        return held
       }),
   }
 }

@@ -2,6 +2,7 @@ import { ApiError, agenticRole } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
 import type { Database, Transaction } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
+import type { Audit } from './audit/audit.ts'
 import type { App } from './identity.ts'
 
 /** The system user of every app: actor and sender where no user acts, owner of groups made without one. */
@@ -34,7 +35,8 @@ const insertBuiltInRoles = statement(`
   insert into roles (app_id, role, name, created_at)
   values ($1, '${agenticRole}', 'AI agents', $2), ($1, 'default', 'Default Role', $2)`)
 
-export function createAppRegistry(database: Database): AppRegistry {
+/** @param audit as whoever makes apps */
+export function createAppRegistry(database: Database, audit: Audit): AppRegistry {
   const known = new LRUCache<string, App>({ max: 10_000 })
 
   const find = async (name: string): Promise<App | undefined> => {
@@ -54,6 +56,7 @@ export function createAppRegistry(database: Database): AppRegistry {
         if (app === undefined) return undefined
         await tx.query(insertSystemUser, [app.appId, now])
         await tx.query(insertBuiltInRoles, [app.appId, now])
+        await audit.record(tx, app.appId, { action: 'app_created', type: 'app', target: app.name })
         return app
       })
       if (created !== undefined) return { ...created, created: true }

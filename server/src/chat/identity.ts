@@ -12,13 +12,23 @@ export interface App {
  * `user`: all of them do; they came with their own token, or an API key acts on their behalf.
  */
 export type Caller =
-  | { readonly kind: 'app'; readonly keyDigest: Buffer; readonly scope: 'fullAccess' | 'authOnly' }
-  | ({ readonly kind: 'user'; readonly uid: string; readonly via: 'key' } & Device)
+  | ({ readonly kind: 'app' } & KeyUsed)
+  | ({ readonly kind: 'user'; readonly uid: string; readonly via: 'key' } & Partial<KeyUsed> & Device)
   | ({ readonly kind: 'user'; readonly uid: string; readonly via: 'token'; readonly authToken: string } & Device)
+
+interface KeyUsed {
+  readonly keyDigest: Buffer
+  readonly scope: 'fullAccess' | 'authOnly'
+}
 
 interface Device {
   /** The device or browser tab that acts (header `resource`); its socket is not notified of what it did itself. */
   readonly device?: string
+}
+
+/** What stands for an API key where keys must not be seen: the start of its digest, in hexadecimal. */
+export function keyFingerprint(digest: Buffer): string {
+  return digest.toString('hex', 0, 4)
 }
 
 /** The device that acts, where it is a user's and the request names it. */

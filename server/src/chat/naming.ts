@@ -1,3 +1,4 @@
+import type { ConversationKind } from './kind.ts'
 /** What names a conversation: the two uids of a one-to-one one in byte order, or the guid and ''. */
 export type ConversationParts = readonly [first: string, second: string]
 
@@ -13,16 +14,16 @@ export function partsOf({
   sender,
   receiver,
 }: {
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly sender: string
   readonly receiver: string
 }): ConversationParts {
-  return kind === 2 ? [receiver, ''] : orderPair(sender, receiver)
+  return kind === 'group' ? [receiver, ''] : orderPair(sender, receiver)
 }
 
 /** What a conversation is called on the wire: a name, not a key (`a` with `b_user_c` and `a_user_b` with `c` look alike). */
-export function conversationId(kind: 1 | 2, a: string, b: string): string {
-  return kind === 2 ? `group_${a}` : orderPair(a, b).join('_user_')
+export function conversationId(kind: ConversationKind, a: string, b: string): string {
+  return kind === 'group' ? `group_${a}` : orderPair(a, b).join('_user_')
 }
 
 /** Stands in no uid. */

@@ -4,6 +4,7 @@ import dotenv from 'dotenv'
 import { ensureKey, insertKey, selectKeys } from '../areas/api-keys/keys.ts'
 import { createAppSettings } from '../chat/app-settings.ts'
 import { createAppRegistry } from '../chat/apps.ts'
+import { createAudit } from '../chat/audit/audit.ts'
 import { createKeyRing, type KeyScope } from '../chat/credentials/keys.ts'
 import type { App } from '../chat/identity.ts'
 import { readSettingsText } from '../config/app-settings.ts'
@@ -103,9 +104,10 @@ async function openStore(config: Config) {
     const secrets = createSecrets(masterKey)
     await checkMasterKey(database, secrets)
     const invalidation = createInvalidation(database)
+    const audit = createAudit({ caller: 'command' })
     return {
-      ...{ database, secrets, invalidation },
-      apps: createAppRegistry(database),
+      ...{ database, secrets, invalidation, audit },
+      apps: createAppRegistry(database, audit),
       keys: createKeyRing(database, secrets, invalidation),
       settings: createAppSettings(database, invalidation, config.appDefaults),
     }
@@ -139,17 +141,17 @@ async function create(store: Store, name: string, region: string, config: Config
   process.stdout.write(`App id         ${app.name}\nRegion         ${app.region}\n`)
   for (const [keyName, scope] of made) {
     const apiKey = createKey()
-    await ensureKey(store.database, store.secrets, app.appId, { apiKey, name: keyName, scope })
+    await ensureKey(store, app.appId, { apiKey, name: keyName, scope })
     process.stdout.write(`${keyName.padEnd(15)}${apiKey}   (${scope})\n`)
   }
   return 0
 }
 
-async function set({ settings }: Store, app: App, assignments: readonly string[]): Promise<number> {
+async function set({ settings, audit }: Store, app: App, assignments: readonly string[]): Promise<number> {
   let held = await settings.of(app.appId)
   if (assignments.length > 0) {
     try {
-      held = await settings.change(app.appId, readSettingsText(assignments))
+      held = await settings.change(app, readSettingsText(assignments), audit)
     } catch (error) {
       throw new UsageError((error as Error).message)
     }

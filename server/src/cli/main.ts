@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import dotenv from 'dotenv'
 import { appsCommand } from './apps.ts'
+import { auditCommand } from './audit.ts'
 import { doctorCommand } from './doctor.ts'
 import { importCommand, systemClock } from './import/run.ts'
 
@@ -11,6 +12,7 @@ Commands:
   start             run the service, configured by environment variables
   import <folder>   import the data of another chat system into a running service (parley import --help)
   apps <command>    create apps, change their settings, list their keys (parley apps --help)
+  audit <app>       print the audit log of an app (parley audit --help)
   doctor            recompute all derived values and report differences (parley doctor --help)
 
 Options:
@@ -34,6 +36,8 @@ if (command === 'start' && args.length === 0) {
   })
 } else if (command === 'apps') {
   process.exitCode = await appsCommand(args)
+} else if (command === 'audit') {
+  process.exitCode = await auditCommand(args)
 } else if (command === 'doctor') {
   process.exitCode = await doctorCommand(args)
 } else if (command === '--version') {

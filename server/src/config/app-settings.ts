@@ -3,6 +3,7 @@ import {
   appSettingNames,
   appSettings,
   defaultAppSettings,
+  isTimezone,
   type SettingsChange,
 } from '@parley/contract'
 
@@ -15,7 +16,7 @@ export function readSettingsText(assignments: readonly string[]): SettingsChange
     const [name = '', ...rest] = assignment.split('=')
     const text = rest.join('=')
     if (!(appSettingNames as string[]).includes(name) || rest.length === 0) {
-      throw new Error(`${name} is no setting; there are ${appSettingNames.join(', ')}`)
+      throw new Error(`${name} is not a setting; the settings are ${appSettingNames.join(', ')}`)
     }
     return [name, text === '' ? null : readValue(name as keyof AppSettings, text)]
   })
@@ -31,6 +32,10 @@ function readValue(name: keyof AppSettings, text: string): unknown {
   if (schema.type === 'boolean') {
     if (text === 'true' || text === 'false') return text === 'true'
     throw new Error(`${name} must be true or false; it is "${text}"`)
+  }
+  if (name === 'timezone') {
+    if (isTimezone(text)) return text
+    throw new Error(`timezone must be an IANA time zone, such as Europe/Oslo; it is "${text}"`)
   }
   const choices = schema.enum ?? []
   if (choices.includes(text)) return text

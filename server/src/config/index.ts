@@ -3,6 +3,10 @@ import { type AppSettings, limits } from '@parley/contract'
 import type { BucketSettings } from '../media/bucket.ts'
 import type { RedisSettings } from '../store/redis.ts'
 import { readAppDefaults } from './app-settings.ts'
+import { type MailReplies, readMailReplies } from './mail-replies.ts'
+import { type NotificationEndpoints, readNotificationEndpoints } from './notifications.ts'
+import { type OutboundSettings, readAllowedTargets } from './outbound.ts'
+import { type RateLimits, readRateLimits } from './rate-limits.ts'
 import { readSocketSettings, type SocketSettings } from './sockets.ts'
 
 /** Settings of one deployment: read from the environment once at start, validated, frozen. */
@@ -28,6 +32,10 @@ export interface Config {
   /** Proxies whose `X-Forwarded-*` headers are believed: `true` for any, or addresses and CIDR ranges. */
   readonly trustProxy: boolean | readonly string[]
   readonly logLevel: LogLevel
+  /** Whether the IP addresses of clients are kept, in the log and the audit log. */
+  readonly keepsClientAddresses: boolean
+  /** How long the audit log is kept. */
+  readonly auditRetentionDays: number
   /** Origins that browsers may call from; `*` for any. */
   readonly corsOrigins: readonly string[]
   /** Processes that serve the port. */
@@ -36,7 +44,19 @@ export interface Config {
   readonly redis: RedisSettings | undefined
   /** Where files sent with messages are kept; absent: in the data folder. */
   readonly mediaBucket: BucketSettings | undefined
+  /** Where files are written on their way to the bucket; absent: in the data folder. */
+  readonly mediaStagingDir: string | undefined
+  /** Bytes that uploads leave free on the disk; 0: none. */
+  readonly mediaMinFreeBytes: number
+  /** An upload of which nearly nothing comes for so long is refused. */
+  readonly uploadStallSeconds: number
   readonly webhooks: WebhookSettings
+  /** What apps may have called. */
+  readonly outbound: OutboundSettings
+  /** Where providers of notifications are reached. */
+  readonly notifications: NotificationEndpoints
+  /** Replies to e-mails that come by the operator's mail server; absent: none do. */
+  readonly mailReplies: MailReplies | undefined
   /** How long events and their deliveries are kept. */
   readonly eventsRetentionDays: number
   /** Bounds of the sockets. */
@@ -58,16 +78,11 @@ export interface Config {
 }
 
 export interface WebhookSettings {
-  /** Private addresses and plain http are allowed too: for development, and for networks that are one's own. */
-  readonly allowPrivate: boolean
   /** Seconds between the attempts at one delivery. */
   readonly retrySchedule: readonly number[]
   /** Hours of failures only, after which a webhook is disabled. */
   readonly disableAfterHours: number
 }
-
-export type RateLimitName = keyof typeof limits.requestsPerMinute
-export type RateLimits = Readonly<Partial<Record<RateLimitName, number>>>
 
 export const regions = ['us', 'eu', 'in'] as const
 export type Region = (typeof regions)[number]
@@ -138,6 +153,8 @@ export function readConfig(environment: Environment): Config {
     requireHttps: readBoolean('REQUIRE_HTTPS', value('REQUIRE_HTTPS'), problems),
     trustProxy: readTrustProxy(value('TRUST_PROXY'), problems),
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
+    keepsClientAddresses: readBoolean('KEEP_CLIENT_ADDRESSES', value('KEEP_CLIENT_ADDRESSES') ?? 'true', problems),
+    auditRetentionDays: readDays('AUDIT_RETENTION_DAYS', value('AUDIT_RETENTION_DAYS'), 365, problems),
     corsOrigins: readOrigins(value('CORS_ORIGINS'), problems),
     workers: readWorkers(value('WORKERS'), value('REDIS_URL'), problems),
     redis: readRedis(
@@ -146,11 +163,19 @@ export function readConfig(environment: Environment): Config {
       problems,
     ),
     mediaBucket: readBucket(value, problems),
+    mediaStagingDir: value('MEDIA_STAGING_DIR'),
+    mediaMinFreeBytes: readMegabytes('MEDIA_MIN_FREE_MB', value('MEDIA_MIN_FREE_MB'), 1000, problems),
+    uploadStallSeconds: readSeconds('UPLOAD_STALL_SECONDS', value('UPLOAD_STALL_SECONDS'), 30, problems),
     webhooks: {
-      allowPrivate: readBoolean('WEBHOOK_ALLOW_PRIVATE', value('WEBHOOK_ALLOW_PRIVATE'), problems),
       retrySchedule: readRetrySchedule(value('WEBHOOK_RETRY_SCHEDULE_SECONDS'), problems),
       disableAfterHours: readHours('WEBHOOK_DISABLE_AFTER_HOURS', value('WEBHOOK_DISABLE_AFTER_HOURS'), 120, problems),
     },
+    outbound: {
+      allowPrivate: readBoolean('WEBHOOK_ALLOW_PRIVATE', value('WEBHOOK_ALLOW_PRIVATE'), problems),
+      allow: readAllowedTargets(value('OUTBOUND_ALLOW'), problems),
+    },
+    notifications: readNotificationEndpoints(value, problems),
+    mailReplies: readMailReplies(value, problems),
     eventsRetentionDays: readDays('EVENTS_RETENTION_DAYS', value('EVENTS_RETENTION_DAYS'), 7, problems),
     sockets: readSocketSettings(value, problems),
     demo: readDemo(value, problems),
@@ -206,7 +231,7 @@ function readWorkers(text: string | undefined, redisUrl: string | undefined, pro
   }
   if (workers > 1 && redisUrl === undefined) {
     problems.push(
-      `REDIS_URL is missing: with WORKERS=${workers} the processes tell each other what happens through a Redis or Valkey, such as redis://127.0.0.1:6379`,
+      `REDIS_URL is missing: with WORKERS=${workers} the processes send each other events through a Redis or Valkey, such as redis://127.0.0.1:6379`,
     )
   }
   return workers
@@ -238,6 +263,15 @@ function readSeconds(name: string, text: string | undefined, fallback: number, p
   if (/^\d{1,3}(\.\d{1,3})?$/.test(text) && Number(text) > 0) return Number(text)
   problems.push(`${name} must be a number of seconds above 0 and below 1000; it is "${text}"`)
   return fallback
+}
+
+/** @returns bytes */
+function readMegabytes(name: string, text: string | undefined, fallback: number, problems: string[]): number {
+  const megabyte = 1024 * 1024
+  if (text === undefined) return fallback * megabyte
+  if (/^\d{1,9}$/.test(text)) return Number(text) * megabyte
+  problems.push(`${name} must be a number of megabytes (0: none is kept free); it is "${text}"`)
+  return fallback * megabyte
 }
 
 function readHours(name: string, text: string | undefined, fallback: number, problems: string[]): number {
@@ -344,6 +378,7 @@ function splitList(text: string): string[] {
 function readBucket(value: (name: string) => string | undefined, problems: string[]): BucketSettings | undefined {
   const names = ['MEDIA_S3_ENDPOINT', 'MEDIA_S3_BUCKET', 'MEDIA_S3_ACCESS_KEY_ID', 'MEDIA_S3_SECRET_ACCESS_KEY']
   const [endpoint, bucket, accessKeyId, secretAccessKey] = names.map(value)
+  const region = value('MEDIA_S3_REGION') ?? 'us-east-1'
   const missing = names.filter((name) => value(name) === undefined)
   if (missing.length === names.length) return undefined
   for (const name of missing) problems.push(`${name} is missing: ${names.join(', ')} go together`)
@@ -351,7 +386,7 @@ function readBucket(value: (name: string) => string | undefined, problems: strin
     problems.push(`MEDIA_S3_ENDPOINT must be the address of an S3-compatible service; it is "${endpoint}"`)
   }
   if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) return undefined
-  return { endpoint, bucket, accessKeyId, secretAccessKey, region: value('MEDIA_S3_REGION') ?? 'us-east-1' }
+  return { endpoint, bucket, accessKeyId, secretAccessKey, region }
 }
 
 /** A body is 16 MB at most all the same, so there is no need for more than a hundred thousand. */
@@ -361,24 +396,4 @@ function readImportRecords(text: string | undefined, problems: string[]): number
   if (/^\d+$/.test(text) && records >= 1 && records <= 100_000) return records
   problems.push(`IMPORT_MAX_RECORDS must be a number from 1 to 100000; it is "${text}"`)
   return limits.importRecords
-}
-
-/** `off`, `hosted` for the documented figures, or figures of one's own: `core=600,sendPerUser=30`. */
-function readRateLimits(text: string | undefined, problems: string[]): RateLimits {
-  if (text === undefined || text.toLowerCase() === 'off') return {}
-  if (text.toLowerCase() === 'hosted') return limits.requestsPerMinute
-  const names = Object.keys(limits.requestsPerMinute) as RateLimitName[]
-  const rateLimits: Partial<Record<RateLimitName, number>> = {}
-  for (const part of text.split(',')) {
-    const [name = '', figure = ''] = part.split('=').map((piece) => piece.trim())
-    const known = names.find((candidate) => candidate.toLowerCase() === name.toLowerCase())
-    if (known === undefined || !/^[1-9]\d{0,8}$/.test(figure)) {
-      problems.push(
-        `RATE_LIMITS must be off, hosted, or figures such as core=600,standard=1200 (of ${names.join(', ')}); not "${part}"`,
-      )
-    } else {
-      rateLimits[known] = Number(figure)
-    }
-  }
-  return rateLimits
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { noStarter } from '../chat/messages/threads.ts'
+import { notHeldSql } from '../chat/sight/participation.ts'
 import { appKey } from '../store/app-key.ts'
 import type { Fragment } from '../store/statement.ts'
 import { tables } from '../tables.ts'
@@ -82,6 +83,7 @@ export const checks: readonly Check[] = [
         select m.sent_at, m.id
         from messages m
         where m.app_id = c.app_id and m.conversation = c.key
+        and (${notHeldSql} or (m.sent_at, m.id) = (c.last_sent_at, c.last_id))
         order by m.sent_at desc, m.id desc
         limit 1
       ) n
@@ -99,7 +101,7 @@ export const checks: readonly Check[] = [
         select m.sent_at, m.id
         from messages m
         where m.app_id = c.app_id and m.conversation = c.key
-        and not m.purged and m.deleted_at is null
+        and not m.purged and m.deleted_at is null and ${notHeldSql}
         and not (m.category = 'action' and m.type = 'message')
         order by m.sent_at desc, m.id desc
         limit 1
@@ -188,7 +190,7 @@ export const checks: readonly Check[] = [
         from messages m
         where ${ofApp('m', appId)}
         and m.parent_id is not null
-        and not m.purged and m.deleted_at is null and m.category <> 'action'
+        and not m.purged and m.deleted_at is null and m.category <> 'action' and ${notHeldSql}
         group by m.app_id, m.parent_id
       ) n on n.app_id = t.app_id and n.parent_id = t.parent_id
       where (t.reply_count, t.last_reply_id, t.updated_at) is distinct from (n.count, n.last, n.sent_at)`,
@@ -202,6 +204,27 @@ export const checks: readonly Check[] = [
       join messages m on m.app_id = t.app_id and m.id = t.parent_id
       where ${ofApp('t', appId)}
       and t.starter not in (m.sender, ${noStarter})`,
+  },
+  {
+    name: 'held messages',
+    meaning:
+      'moderation holds a message that counts as unread or is found by searches, or a thread that it does not hold',
+    find: (appId) => sql`
+      select m.app_id || '/' || m.id as subject, case when m.countable then 'counts' else 'is found' end as stored,
+        'held' as expected
+      from messages m
+      where ${ofApp('m', appId)}
+      and not (${notHeldSql})
+      and (m.countable or exists (
+        select from search_entries e
+        where e.app_id = m.app_id and e.message_id = m.id and e.body <> ''
+      ))
+      union all
+      select t.app_id || '/' || t.parent_id, 'thread held: ' || t.held, 'thread held: ' || not t.held
+      from threads t
+      join messages m on m.app_id = t.app_id and m.id = t.parent_id
+      where ${ofApp('t', appId)}
+      and t.held <> not (${notHeldSql})`,
   },
   {
     name: 'reaction counts',
@@ -218,6 +241,21 @@ export const checks: readonly Check[] = [
         group by r.app_id, r.message_id, r.reaction
       ) n on n.app_id = c.app_id and n.message_id = c.message_id and n.reaction = c.reaction
       where c.count is distinct from n.count`,
+  },
+  {
+    name: 'bytes of files',
+    meaning: 'the bytes that are counted for an app are not those of its files',
+    find: (appId) => sql`
+      select coalesce(a.app_id, n.app_id)::text as subject, coalesce(a.bytes, 0)::text as stored,
+        coalesce(n.bytes, 0)::text as expected
+      from (select * from media_usage a where ${ofApp('a', appId)}) a
+      full join (
+        select f.app_id, sum(f.size) as bytes
+        from media_files f
+        where ${ofApp('f', appId)}
+        group by f.app_id
+      ) n on n.app_id = a.app_id
+      where coalesce(a.bytes, 0) <> coalesce(n.bytes, 0)`,
   },
   {
     name: 'presence',
@@ -246,5 +284,35 @@ export const checks: readonly Check[] = [
       ) n
       where ${ofApp('u', appId)}
       and u.online <> n.online`,
+  },
+  {
+    name: 'active users',
+    meaning: 'the bits of a day do not say who was active on it',
+    find: (appId) => sql`
+      select b.app_id || '/' || b.day || '/' || b.chunk as subject, bit_count(b.bits)::text as stored,
+        n.count::text as expected
+      from active_user_bits b
+      cross join lateral (
+        select count(*) as count, count(*) filter (where get_bit(b.bits, a.number % 8192) = 1) as found
+        from active_users a
+        where a.app_id = b.app_id
+        and a.day = b.day
+        and a.number >= b.chunk * 8192
+        and a.number < (b.chunk + 1) * 8192
+      ) n
+      where ${ofApp('b', appId)}
+      and (bit_count(b.bits) <> n.count or n.found <> n.count)
+      union all
+      select a.app_id || '/' || a.day || '/' || a.number / 8192, '0', count(*)::text
+      from active_users a
+      where ${ofApp('a', appId)}
+      and not exists (
+        select
+        from active_user_bits b
+        where b.app_id = a.app_id
+        and b.day = a.day
+        and b.chunk = a.number / 8192
+      )
+      group by a.app_id, a.day, a.number / 8192`,
   },
 ]

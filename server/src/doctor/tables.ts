@@ -42,6 +42,7 @@ export function findLeftovers(tables: readonly ErasableTable[], appId: number | 
         ${sql.lit(`in ${of}`)} as expected
       from ${sql.table(table)} t
       where ${appId === null ? sql`true` : sql`t.app_id = ${appKey(appId)}`}
+      and ${named} is not null
       and not exists (
         select from ${sql.table(of)} o
         where o.app_id = t.app_id and ${sql.ref(`o.${key}`)} = ${named} ${condition}

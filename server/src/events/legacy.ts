@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../chat/events/stored.ts'
+import { judgedMessage, moderation } from './moderation.ts'
 import { otherOf, senderOf } from './payloads.ts'
 import type { ResolvedReferences } from './references.ts'
 import type { ShownEvent } from './show.ts'
@@ -13,9 +14,19 @@ export function showLegacy(event: StoredEvent, resolved: ResolvedReferences): Sh
       }
     case 'message_delivery_receipt':
     case 'message_read_receipt':
-      return { trigger: event.trigger, data: receipt(event, resolved) }
+      return {
+        trigger: event.trigger,
+        data: receipt(event, resolved),
+        platform: event.viaSocket === true ? 'WEBSOCKET' : 'API',
+      }
     case 'user_connection_status_changed':
-      return { trigger: 'after_connection_status_changed', data: connection(event) }
+      return { trigger: 'after_connection_status_changed', data: connection(event), platform: 'WEBSOCKET' }
+    case 'moderation_engine_approved':
+    case 'moderation_engine_blocked':
+      return { trigger: event.trigger, data: judgedMessage(event, resolved) }
+    case 'moderation_manual_approved':
+    case 'moderation_engine_failed':
+      return { trigger: event.trigger, data: moderation(event, resolved) }
     default:
       return undefined
   }
@@ -34,8 +45,8 @@ function receipt(
     ...(isRead ? { readAt: at } : { deliveredAt: at }),
     ...(messageSender !== undefined && { messageSender }),
     receiptSender: uid,
-    receiptReceiver: kind === 2 ? first : otherOf(event, uid),
-    receiverType: kind === 2 ? 'group' : 'user',
+    receiptReceiver: kind === 'group' ? first : otherOf(event, uid),
+    receiverType: kind,
   }
 }
 

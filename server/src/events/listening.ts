@@ -1,4 +1,5 @@
 import { eventTriggerIds } from '@parley/contract'
+import { settingsTopic } from '../chat/app-settings.ts'
 import type { Database } from '../store/database.ts'
 import type { Invalidation } from '../store/invalidation.ts'
 import { createMemory } from '../store/memory.ts'
@@ -55,9 +56,10 @@ export function createListening(database: Database, invalidation: Invalidation):
     return { waitedFor: waitedFor.size === 0 ? nothing : waitedFor, pulledUntil: rows[0]?.pulledUntil ?? 0 }
   }
   const memory = createMemory<number, Known>({ max: maxApps, read })
-  invalidation.onChange(listenersTopic, (appId) =>
-    appId === undefined ? memory.forgetAll() : memory.forget(Number(appId)),
-  )
+  // What sources wait for may depend on settings of the app.
+  for (const topic of [listenersTopic, settingsTopic]) {
+    invalidation.onChange(topic, (appId) => (appId === undefined ? memory.forgetAll() : memory.forget(Number(appId))))
+  }
   const triggersOf = ({ waitedFor, pulledUntil }: Known) =>
     pulledUntil > 0 && pulledUntil * 1000 > Date.now() ? everything : waitedFor
 

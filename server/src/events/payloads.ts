@@ -2,6 +2,7 @@ import type { Group, Message, User } from '@parley/contract'
 import { systemUid } from '../chat/apps.ts'
 import type { Parts, StoredEvent } from '../chat/events/stored.ts'
 import { conversationId } from '../chat/naming.ts'
+import { judgedMessage, moderation } from './moderation.ts'
 import type { GoneMessage, ResolvedReferences } from './references.ts'
 import type { ShownEvent } from './show.ts'
 import type { GroupChanged, MembersChanged } from './types.ts'
@@ -34,7 +35,10 @@ function dataOf(event: StoredEvent, resolved: ResolvedReferences): object {
     case 'user_unblocked':
       return {
         users: Object.fromEntries(
-          event.uids.map((uid) => [uid, { ...resolved.user(uid), conversationId: conversationId(1, event.by, uid) }]),
+          event.uids.map((uid) => [
+            uid,
+            { ...resolved.user(uid), conversationId: conversationId('user', event.by, uid) },
+          ]),
         ),
         by: resolved.user(event.by),
       }
@@ -48,6 +52,12 @@ function dataOf(event: StoredEvent, resolved: ResolvedReferences): object {
       return { group: event.group }
     case 'group_owner_transferred':
       return { group: { ...resolved.group(event.guid), owner: event.owner, oldOwner: event.oldOwner } }
+    case 'moderation_engine_approved':
+    case 'moderation_engine_blocked':
+      return { message: judgedMessage(event, resolved) }
+    case 'moderation_manual_approved':
+    case 'moderation_engine_failed':
+      return moderation(event, resolved)
     default:
       return membersChanged(event, resolved)
   }
@@ -78,7 +88,7 @@ function changed(event: Of<'message_edited' | 'message_deleted'>, resolved: Reso
       ...action.data,
       entities: {
         by,
-        for: kind === 1 ? { ...receiver, entity: { ...receiver.entity, conversationId: conversation } } : receiver,
+        for: kind === 'user' ? { ...receiver, entity: { ...receiver.entity, conversationId: conversation } } : receiver,
         on: isThere ? on : { entity: left(event, resolved, action), entityType: 'message' },
       },
     },
@@ -102,10 +112,10 @@ function left(
 function receipt(event: Of<'message_delivery_receipt' | 'message_read_receipt'>, resolved: ResolvedReferences): object {
   const { trigger, messageId, uid, at } = event
   const messageSender = senderOf(event, resolved)
-  const receiver = event.kind === 2 ? event.first : otherOf(event, uid)
+  const receiver = event.kind === 'group' ? event.first : otherOf(event, uid)
   return {
     receiver,
-    receiverType: event.kind === 2 ? 'group' : 'user',
+    receiverType: event.kind,
     type: 'receipts',
     sender: uid,
     ...(messageSender !== undefined && { messageSender }),
@@ -156,7 +166,7 @@ export function senderOf(
   event: Parts & { readonly messageId: number; readonly uid: string },
   resolved: ResolvedReferences,
 ): string | undefined {
-  return resolved.senderOf(event.messageId) ?? (event.kind === 1 ? otherOf(event, event.uid) : undefined)
+  return resolved.senderOf(event.messageId) ?? (event.kind === 'user' ? otherOf(event, event.uid) : undefined)
 }
 
 export function otherOf({ first, second }: Parts, uid: string): string {
@@ -213,7 +223,7 @@ function membersChanged(event: Omit<MembersChanged, 'conversation'>, resolved: R
     uid,
     {
       ...resolved.user(uid),
-      ...(by !== undefined && { conversationId: conversationId(1, by, uid) }),
+      ...(by !== undefined && { conversationId: conversationId('user', by, uid) }),
       ...(scope !== undefined && { scope, oldScope }),
     },
   ])

@@ -1,8 +1,10 @@
 import type { Group, Message, User } from '@parley/contract'
 import { countOnlineMembersOf } from '../chat/groups/online.ts'
 import { readGroups, showGroup } from '../chat/groups/rows.ts'
+import { type ConversationKind, kindSql } from '../chat/kind.ts'
 import { readMessages } from '../chat/messages/rows.ts'
 import { showMessages } from '../chat/messages/show.ts'
+import { isHeld } from '../chat/messages/traits.ts'
 import { conversationId, shownUid } from '../chat/naming.ts'
 import { readUsers, showUserOrDeleted } from '../chat/users/rows.ts'
 import type { Queryable } from '../store/database.ts'
@@ -13,9 +15,11 @@ export type GoneMessage = Pick<Message, 'id'> & Partial<Pick<Message, 'conversat
 
 /** Everything that a page of events refers to, as it is now. */
 export interface ResolvedReferences {
-  /** As answers show it to no user in particular; undefined for one that was removed for good. */
+  /** As answers show it to no user in particular; undefined for one that was removed for good, or that moderation holds. */
   message(id: number): Message | undefined
-  /** Who sent a message; undefined for one that was removed for good. */
+  /** The same of one that moderation decided about, held or not. */
+  judged(id: number): Message | undefined
+  /** Who sent a message; undefined for one that was removed for good, or that moderation holds. */
   senderOf(id: number): string | undefined
   gone(id: number): GoneMessage
   user(uid: string): User
@@ -28,6 +32,8 @@ export interface ResolvedReferences {
 export interface References {
   /** Messages that are shown. */
   readonly messages: ReadonlySet<number>
+  /** Messages that are shown with what moderation decided about them. */
+  readonly judged: ReadonlySet<number>
   /** Messages whose senders are named. */
   readonly senders: ReadonlySet<number>
   readonly uids: ReadonlySet<string>
@@ -37,7 +43,7 @@ export interface References {
 }
 
 const selectGone = statement(`
-  select m.id, m.sent_at as "sentAt", c.kind, c.first, c.second
+  select m.id, m.sent_at as "sentAt", ${kindSql('c.kind')} as kind, c.first, c.second
   from messages m
   join conversations c on c.app_id = m.app_id and c.key = m.conversation
   where m.app_id = $1
@@ -51,17 +57,19 @@ const selectBlocks = statement(`
 interface GoneRow {
   readonly id: number
   readonly sentAt: number
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly first: string
   readonly second: string
 }
 
 /** Reads what events refer to: one read for each kind of entity, however many events there are. */
 export async function resolveReferences(on: Queryable, appId: number, wanted: References): Promise<ResolvedReferences> {
-  const stored = await readMessages(on, appId, [...wanted.messages, ...wanted.senders])
-  const senderOf = (id: number) => stored.get(id)?.sender
-  const rows = [...stored.values()].filter(({ id }) => wanted.messages.has(id))
-  const missing = [...wanted.messages, ...wanted.senders].filter((id) => !stored.has(id))
+  const named = [...wanted.messages, ...wanted.judged, ...wanted.senders]
+  const stored = await readMessages(on, appId, named)
+  const held = new Set([...stored.values()].flatMap((row) => (isHeld(row) ? row.id : [])))
+  const senderOf = (id: number) => (held.has(id) ? undefined : stored.get(id)?.sender)
+  const rows = [...stored.values()].filter(({ id }) => wanted.messages.has(id) || wanted.judged.has(id))
+  const missing = named.filter((id) => !stored.has(id) || held.has(id))
   const pairs = wanted.pairs(senderOf)
   const [shown, gone, users, groups, online, blocks] = await Promise.all([
     showMessages(on, appId, rows),
@@ -74,7 +82,8 @@ export async function resolveReferences(on: Queryable, appId: number, wanted: Re
   const messageOf = new Map(rows.map((row, i) => [row.id, shown[i] as Message]))
   const goneOf = new Map(gone.map((row) => [row.id, row]))
   return {
-    message: (id) => messageOf.get(id),
+    message: (id) => (held.has(id) ? undefined : messageOf.get(id)),
+    judged: (id) => messageOf.get(id),
     senderOf(id) {
       const sender = senderOf(id)
       return sender === undefined ? undefined : shownUid(sender)
@@ -87,7 +96,7 @@ export async function resolveReferences(on: Queryable, appId: number, wanted: Re
     user: (uid) => showUserOrDeleted(uid, users.get(uid)),
     group(guid) {
       const row = groups.get(guid)
-      if (row === undefined) return { guid, conversationId: conversationId(2, guid, '') }
+      if (row === undefined) return { guid, conversationId: conversationId('group', guid, '') }
       return { ...showGroup(row), onlineMembersCount: online.get(guid) ?? 0 }
     },
     hasBlocked: (by, uid) => blocks.has(`${by} ${uid}`),

@@ -3,6 +3,7 @@ import type { Channel } from '../store/channel.ts'
 import { isConnectionFailure, isRetryable } from '../store/connection.ts'
 import type { Database, Transaction } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
+import { writersBefore } from '../store/writers-before.ts'
 import { deleteOldEvents } from './retention.ts'
 
 /**
@@ -38,10 +39,6 @@ const selectProgress = statement(`
   select pg_try_advisory_lock($1) as leads,
     (select id from event_horizon) as horizon,
     (select last_value - case when is_called then 0 else 1 end from event_ids) as "lastId"`)
-
-const drawNumber = statement('select pg_current_xact_id()::text::bigint as number')
-
-const selectOldest = statement('select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest')
 
 const moveHorizon = statement(`
   update event_horizon
@@ -103,16 +100,11 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
     return pauseMs.busy
   }
 
-  /**
-   * Ids are drawn before they are committed, and a later one may be committed first. Whoever draws one has the number of
-   * his transaction already; so ids that were seen drawn are settled once every transaction is over whose number is lower
-   * than one drawn thereafter. @returns false when stopped meanwhile
-   */
+  /** @returns false when stopped meanwhile */
   const waitUntilCommitted = async (): Promise<boolean> => {
-    const { number } = await ask<{ number: number }>(channel, drawNumber)
+    const writers = await writersBefore(channel, ['events'])
     while (!stopped) {
-      const { oldest } = await ask<{ oldest: number }>(channel, selectOldest)
-      if (oldest >= number) return true
+      if (await writers.areGone()) return true
       await pause(settlingMs)
     }
     return false

@@ -3,11 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Registry } from 'prom-client'
 import type { Log } from '../log.ts'
 import type { RedisLink } from '../store/redis.ts'
+import type { Secrets } from '../store/secrets.ts'
 import type { Bus } from './bus.ts'
 import { createRemoteMetrics } from './remote/metrics.ts'
 import { createOutbox } from './remote/outbox.ts'
 import { createPeers } from './remote/peers.ts'
 import { createResync } from './remote/resync.ts'
+import { createSeal } from './remote/seal.ts'
 import { decodeEvents, decodePacket, type Packet } from './remote/wire.ts'
 
 /**
@@ -24,6 +26,7 @@ export interface RemoteBus {
 export interface RemoteBusParts {
   readonly bus: Bus
   readonly redis: RedisLink
+  readonly secrets: Pick<Secrets, 'digest'>
   readonly log: Log
   readonly registry: Registry
   /** Something may have been missed here: state that follows the events of others must be read anew. */
@@ -36,22 +39,27 @@ const beatMs = 1_000
 /** This process hears its own signs of life; without one for so long, nobody is taken to be heard. */
 const deafAfterMs = 3_000
 const startPatienceMs = 3_000
+/** Whoever forges packets must not fill the log with them. */
+const sayForgedEveryMs = 60_000
 
-export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed }: RemoteBusParts): RemoteBus {
+export function createRemoteBus(parts: RemoteBusParts): RemoteBus {
+  const { bus, redis, secrets, log, registry, onResync, onMissed } = parts
   const node = randomUUID()
+  const seal = createSeal(secrets.digest('events between processes'))
   const channel = redis.name('events')
   const { listener } = redis
   const peers = createPeers()
   const metrics = createRemoteMetrics(registry, { isOpen: () => isOpen, peers: () => peers.count() })
   const resync = createResync({ log, metrics, onResync, onMissed })
   const outbox = createOutbox({
-    ...{ redis: redis.commands, channel, node },
+    ...{ redis: redis.commands, channel, node, seal },
     onSent: (events) => metrics.events.inc({ direction: 'sent' }, events),
     onDropped: (events) => metrics.events.inc({ direction: 'dropped' }, events),
   })
   let isOpen = false
   let hasSubscribed = false
   let heardAt = 0
+  let forgedSaidAt = Number.NEGATIVE_INFINITY
   let beating: NodeJS.Timeout | undefined
   let unsubscribe = () => {}
 
@@ -67,10 +75,18 @@ export function createRemoteBus({ bus, redis, log, registry, onResync, onMissed 
   }
 
   const onMessage = (_channel: string, text: string) => {
-    const packet = decodePacket(text)
-    if (packet === undefined) return
+    const opened = seal.open(text)
+    const packet = opened === undefined ? undefined : decodePacket(opened)
+    if (packet === undefined) return dropForged()
     if (packet.node === node) hearSelf()
     else hear(packet)
+  }
+  const dropForged = () => {
+    metrics.forged.inc()
+    const now = Date.now()
+    if (now - forgedSaidAt < sayForgedEveryMs) return
+    forgedSaidAt = now
+    log.warn({ channel }, 'somebody else publishes on the channel of this deployment in Redis; it was dropped')
   }
   const hearSelf = () => {
     heardAt = Date.now()

@@ -13,6 +13,8 @@ import type { EventRow } from './rows.ts'
 export interface ShownEvent {
   readonly trigger: string
   readonly data: object
+  /** Where it comes from; only the older envelope says so, and only of receipts and presence. */
+  readonly platform?: 'API' | 'WEBSOCKET'
 }
 
 /**
@@ -60,6 +62,7 @@ function asThen(
 /** What the events of a page name. */
 function referencesOf(events: readonly StoredEvent[]): References {
   const messages = new Set<number>()
+  const judged = new Set<number>()
   const senders = new Set<number>()
   const uids = new Set<string>()
   const guids = new Set<string>()
@@ -74,6 +77,12 @@ function referencesOf(events: readonly StoredEvent[]): References {
       case 'message_sent':
       case 'user_mentioned':
         messages.add(event.messageId)
+        break
+      case 'moderation_engine_approved':
+      case 'moderation_engine_blocked':
+      case 'moderation_manual_approved':
+      case 'moderation_engine_failed':
+        judged.add(event.messageId)
         break
       case 'message_edited':
       case 'message_deleted':
@@ -96,5 +105,5 @@ function referencesOf(events: readonly StoredEvent[]): References {
       const sender = senderOf(messageId)
       return sender === undefined ? [] : [[sender, uid] as const]
     })
-  return { messages, senders, uids, guids, pairs }
+  return { messages, judged, senders, uids, guids, pairs }
 }

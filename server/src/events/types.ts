@@ -1,4 +1,5 @@
 import type { Conversation, Message } from '@parley/contract'
+import type { ConversationKind } from '../chat/kind.ts'
 
 /**
  * What happened, one type for each kind of event (triggers of FACTS 4.4). Events name users, groups and messages by id:
@@ -16,13 +17,15 @@ export type ChatEvent =
   | ConnectionChanged
   | GroupChanged
   | MembersChanged
+  | MessageJudged
+  | MessageReleased
+  | EngineFailed
 
 /** Where something was said: a conversation by its surrogate key and its parts. */
 export interface Place {
   /** Key of the conversation. */
   readonly conversation: number
-  /** 1 one-to-one, 2 group */
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   /** The two uids in byte order, or the guid and ''. */
   readonly first: string
   readonly second: string
@@ -56,6 +59,8 @@ export interface MessageChanged {
   readonly actionId: number
   /** The action message as answered; never stored. */
   readonly message?: Message
+  /** uid of who is not told: whose message moderation blocked still has it; only on its way to sockets, never stored. */
+  readonly exceptFor?: string
   /** As in `MessageSent`. */
   readonly device?: string | undefined
 }
@@ -70,6 +75,8 @@ export interface Receipt {
   readonly uid: string
   /** Epoch seconds. */
   readonly at: number
+  /** It came by a socket, not by a request. */
+  readonly viaSocket?: boolean
   /** As in `MessageSent`. */
   readonly device?: string | undefined
 }
@@ -153,6 +160,65 @@ export interface MembersChanged {
   readonly members: ReadonlyArray<{ readonly uid: string; readonly scope?: string; readonly oldScope?: string }>
 }
 
+/** Moderation decided about a message, without a reviewer. */
+export interface MessageJudged {
+  readonly trigger: 'moderation_engine_approved' | 'moderation_engine_blocked'
+  readonly place: Place
+  readonly messageId: number
+}
+
+/** A reviewer approved a message that moderation had blocked or held. */
+export interface MessageReleased {
+  readonly trigger: 'moderation_manual_approved'
+  readonly place: Place
+  readonly messageId: number
+  /** Why it had been blocked; what the rules said then, and nothing of the message itself. */
+  readonly hits: readonly ToldHit[]
+}
+
+/** A condition that a message met, and its rule, as an event tells of them. */
+export interface ToldHit {
+  /** As answers show conditions. */
+  readonly condition: object
+  readonly rule: {
+    readonly id: string
+    readonly name: string
+    readonly revisionId: string
+    readonly action: readonly string[]
+    /** Epoch seconds, a dot, the id of the message with 15 digits. */
+    readonly blockedAt: string
+  }
+}
+
+/** An engine outside could not be asked about a message, or gave no answer of use: one event for each pass. */
+export interface EngineFailed {
+  readonly trigger: 'moderation_engine_failed'
+  readonly place: Place
+  readonly messageId: number
+  readonly contentType: 'text' | 'image' | 'video' | 'audio' | 'file'
+  /** What was decided in spite of it. */
+  readonly outcome: 'approved' | 'disapproved'
+  /** Epoch seconds. */
+  readonly completedAt: number
+  readonly failures: readonly EngineFailure[]
+}
+
+/** Members that are not known are left out. Contract: FACTS 6.6. */
+export interface EngineFailure {
+  readonly category: 'http_4xx' | 'http_5xx' | 'timeout' | 'connection_error' | 'invalid_response' | 'not_configured'
+  readonly errorMessage: string
+  /** Epoch seconds. */
+  readonly failedAt: number
+  readonly responseBodyTruncated: boolean
+  readonly httpStatus?: number
+  /** 2 KB at most. It may quote the message, so it goes out of the log when that is edited or deleted. */
+  readonly responseBody?: string
+  readonly timeoutMs?: number
+  readonly validationErrors?: readonly string[]
+  /** Engine, setting, rule, condition, request. */
+  readonly context: object
+}
+
 /** Sockets that must be closed: all of a user, or those of one token. */
 export interface SessionsEnded {
   readonly control: 'sessions_ended'
@@ -172,12 +238,15 @@ export interface Signal extends Omit<Place, 'conversation'> {
 
 /**
  * An action message for one user alone, whether a member or not: who was removed from a group hears so as the last thing
- * from it, who is among the first members of one hears so as the first. Only on its way to sockets, never stored.
+ * from it, who is among the first members of one hears so as the first; who changed what moderation holds hears so on their
+ * other devices. Only on its way to sockets, never stored.
  */
 export interface Notice {
   readonly notice: Message
   readonly place: Place
   readonly to: string
+  /** As in `MessageSent`. */
+  readonly device?: string | undefined
 }
 
 /** What a user marked, for front ends to show as it happens. Only on its way to sockets, never stored. */
@@ -205,7 +274,18 @@ export interface GoalReached {
   readonly interactions: ReadonlyArray<{ readonly elementId: string; readonly interactedAt: number }>
 }
 
+/**
+ * Moderation decided about a message, or about an edit of it that waited: its sender alone is told. Only on its way to sockets,
+ * never stored.
+ */
+export interface StatusChanged {
+  /** The message. */
+  readonly statusOf: number
+  readonly place: Place
+  readonly sender: string
+}
+
 /** What travels on the bus. */
-export type BusEvent = ChatEvent | SessionsEnded | Signal | Notice | Marked | GoalReached
+export type BusEvent = ChatEvent | SessionsEnded | Signal | Notice | Marked | GoalReached | StatusChanged
 
 export type EventTrigger = ChatEvent['trigger']

@@ -16,7 +16,7 @@ const contentSecurityPolicy = [
 
 /** `GET /demo`: two tabs that chat. For development; it holds no key, whoever opens it gives one. */
 export function registerDemo(server: FastifyInstance): void {
-  const serve = (url: string, file: string, type: string) => {
+  const serve = (url: string, file: string, type: string, headers: Record<string, string> = {}) => {
     server.route({
       method: 'GET',
       url,
@@ -25,11 +25,15 @@ export function registerDemo(server: FastifyInstance): void {
         reply
           .type(`${type}; charset=utf-8`)
           .header('content-security-policy', contentSecurityPolicy)
+          .headers(headers)
           .send(readFileSync(new URL(file, folder))),
     })
   }
   serve('/demo', 'index.html', 'text/html')
   serve('/demo/', 'index.html', 'text/html')
   serve('/demo/demo.js', 'demo.js', 'text/javascript')
+  serve('/demo/notify.js', 'notify.js', 'text/javascript')
+  // It is for the page at /demo, too, which is above its folder.
+  serve('/demo/service-worker.js', 'service-worker.js', 'text/javascript', { 'service-worker-allowed': '/demo' })
   serve('/demo/demo.css', 'demo.css', 'text/css')
 }

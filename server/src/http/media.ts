@@ -1,7 +1,8 @@
-import { ApiError } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
+import { fileLinkExpired } from '../media/errors.ts'
 import type { ByteRange } from '../media/storage.ts'
+import { noSuchFile } from '../protocol/errors.ts'
 
 /** What browsers may show in place. Anything else is offered as a download, so that no page of ours runs it. */
 const shownInPlace =
@@ -18,9 +19,12 @@ export function registerMedia(server: FastifyInstance, context: Context): void {
     config: { operation: 'media' },
     handler: async (request, reply) => {
       const app = await context.apps.find(request.params.app.toLowerCase())
+      const query = request.query as Record<string, unknown>
+      const left = app && (await context.fileLinks.secondsLeft(app, request.params.key, query))
+      if (app && left === undefined) throw fileLinkExpired()
       const file =
         app && /^[0-9a-f]{32}$/.test(request.params.key) && (await context.media.find(app, request.params.key))
-      if (!app || !file) throw new ApiError('ERR_API_NOT_FOUND', 'There is no such file.')
+      if (!app || !file) throw noSuchFile()
 
       const inPlace = shownInPlace.test(file.mimeType)
       reply.headers({
@@ -29,7 +33,7 @@ export function registerMedia(server: FastifyInstance, context: Context): void {
         'x-content-type-options': 'nosniff',
         'content-security-policy': "default-src 'none'; sandbox",
         'cross-origin-resource-policy': 'cross-origin',
-        'cache-control': 'private, max-age=3600',
+        'cache-control': `private, max-age=${Math.min(3600, left ?? 0)}`,
         'accept-ranges': 'bytes',
         etag: `"${file.key}"`,
       })

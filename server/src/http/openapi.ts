@@ -42,6 +42,7 @@ export function describeApi(operations: readonly Operation[], defaultApp: string
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'apikey' },
         authToken: { type: 'apiKey', in: 'header', name: 'authToken' },
+        jwt: { type: 'apiKey', in: 'header', name: 'Authorization' },
       },
       schemas: { Error: ErrorBodySchema },
     },
@@ -93,8 +94,11 @@ function describeOperation(operation: Operation): object {
         content: {
           'application/json': { schema: operation.body },
           ...(operation.takesFiles === true && { 'multipart/form-data': { schema: formOf(operation.body) } }),
+          ...(operation.readsFile && {
+            'multipart/form-data': { schema: textFormOf(operation.body, operation.readsFile.field) },
+          }),
         },
-        required: isRequired(operation.body),
+        required: operation.needsBody === true || isRequired(operation.body),
       },
     }),
     responses: {
@@ -109,7 +113,11 @@ function describeOperation(operation: Operation): object {
         ]),
       ),
     },
-    security: [{ apiKey: [] }, ...(operation.access.user === true ? [{ authToken: [] }] : [])],
+    security: [
+      { apiKey: [] },
+      ...(operation.access.user === true ? [{ authToken: [] }] : []),
+      ...(operation.access.jwt === true ? [{ jwt: [] }] : []),
+    ],
   }
 }
 
@@ -139,6 +147,13 @@ function actorHeader(operation: Operation): object {
 
 function isRequired(body: TSchema): boolean {
   return ((body as { required?: string[] }).required ?? []).length > 0
+}
+
+/** A form of the same fields, with a file for the one that holds a text. */
+function textFormOf(body: TSchema, field: string): object {
+  const { properties } = body as { properties?: object }
+  const file = { type: 'string', contentMediaType: 'text/csv', description: 'A file' }
+  return { ...body, properties: { ...properties, [field]: file } }
 }
 
 /** The body as a form: objects and lists among its fields are JSON text, and any number of fields are files. */

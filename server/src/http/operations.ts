@@ -1,22 +1,34 @@
-import { badRequest, governanceOf } from '@parley/contract'
+import { badRequest, governanceOf, type Operation } from '@parley/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Route, Serialized } from '../call.ts'
+import { type Call, type Route, Serialized } from '../call.ts'
 import type { App, Caller } from '../chat/identity.ts'
 import { requireGoverned } from '../chat/roles/rules.ts'
 import { requireActiveUser } from '../chat/users/require.ts'
 import type { Context } from '../context.ts'
-import { authenticate, checkActorNamed, resolveApp } from '../protocol/caller.ts'
-import { apiNotFound, databaseAway } from '../protocol/errors.ts'
+import { authenticate, checkAccess, checkActorNamed, resolveApp } from '../protocol/caller.ts'
+import { apiNotFound, databaseAway, unsupportedMediaType } from '../protocol/errors.ts'
 import { compileCheck, sanitize, sanitizeRecords } from '../protocol/validation.ts'
+import { createExhausted, type Exhausted } from './exhausted.ts'
 import { compileQueryReader } from './query.ts'
-import { takeFromLimits } from './rate-limits.ts'
-import { readerOf } from './reader.ts'
-import { isForm, readForm } from './uploads.ts'
+import { kindOf, takeForReceivers, takeFromLimits } from './rate-limits.ts'
+import { auditActorOf, readerOf } from './reader.ts'
+import { readTextForm } from './text-form.ts'
+import { discardFiles, isForm, type ReadForm, readForm } from './uploads.ts'
+import { createUserTurns, type UserTurns } from './user-turns.ts'
 
-/** What the kernel found out about a request before its body was read. */
+type Files = Call<Operation>['files']
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the kernel found out about a request before its body was read. */
+    asked: Asked | undefined
+  }
+}
+
+/** Before authentication, and if it fails, there is no caller. */
 interface Asked {
-  app: App
-  caller: Caller
+  readonly app: App
+  readonly caller?: Caller
 }
 
 /**
@@ -25,16 +37,28 @@ interface Asked {
  */
 export function registerOperations(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
   server.decorateRequest('asked')
-  for (const route of routes) registerOperation(server, context, route)
+  server.decorateRequest('clientAddress')
+  const kept = { turns: createUserTurns(), exhausted: createExhausted(context.limits) }
+  for (const route of routes) registerOperation(server, context, kept, route)
 }
 
-function registerOperation(server: FastifyInstance, context: Context, { operation, handle, options }: Route): void {
+function registerOperation(
+  server: FastifyInstance,
+  context: Context,
+  { turns, exhausted }: { readonly turns: UserTurns; readonly exhausted: Exhausted },
+  { operation, handle, options }: Route,
+): void {
   const readQuery = compileQueryReader(operation.query)
   const checkQuery = compileCheck('query', operation.query)
   const readHeaders = operation.headers && compileQueryReader(operation.headers)
   const checkHeaders = operation.headers && compileCheck('headers', operation.headers)
   const checkBody = operation.body && compileCheck('body', operation.body)
   const governance = governanceOf(operation.id)
+  const { rateLimiter } = context.limits
+  const limitedBy = {
+    frontEnd: rateLimiter.limitsOf(operation, 'frontEnd'),
+    server: rateLimiter.limitsOf(operation, 'server'),
+  }
   const declared = Object.keys((operation.body as { properties?: object } | undefined)?.properties ?? {})
 
   server.route({
@@ -48,51 +72,87 @@ function registerOperation(server: FastifyInstance, context: Context, { operatio
       if (hasEmptyPart(request.params as Record<string, string>)) throw apiNotFound(request)
       if (!context.monitor.available) throw databaseAway()
       const app = await resolveApp(context, context.addresses.hostOf(request.raw), request.headers)
-      const caller = await authenticate(context, app, operation, request.headers)
-      if (context.rateLimiter.limits(operation)) {
-        await takeFromLimits(context.rateLimiter, reply, app, caller, operation)
-      }
-      ;(request as AskedRequest).asked = { app, caller }
+      request.asked = { app }
+      // Beside a key it does not count.
+      const token = request.headers.apikey === undefined ? request.headers.authtoken : undefined
+      await exhausted.check(app, token, reply)
+      const caller = await authenticate(context, app, operation, request.headers, request.client)
+      request.asked = { app, caller }
+      checkAccess(operation, caller)
+      const limited = limitedBy[kindOf(caller)]
+      if (limited.length === 0) return
+      await takeFromLimits(rateLimiter, reply, app, caller, limited).catch((error: unknown) => {
+        exhausted.note(app, token, error)
+        throw error
+      })
+    },
+    onSend: (request, _reply, payload, done) => {
+      const app = request.asked?.app
+      if (app === undefined || typeof payload !== 'string' || !payload.includes('/media/')) return done(null, payload)
+      context.fileLinks.inText(app, payload).then((text) => done(null, text), done)
     },
     handler: async (request, reply) => {
-      const { app, caller } = (request as AskedRequest).asked
+      const { app, caller } = request.asked as Required<Asked>
       const params = readParams(request)
       const query = sanitize(readQuery(request.query as Record<string, string>), 'query') as Record<string, unknown>
       checkQuery(query)
       const headers = readHeaders?.(request.headers) ?? {}
       checkHeaders?.(headers)
-      const form = isForm(request) ? await readForm(request, operation, app, context) : undefined
-      const files = form?.files ?? []
-      try {
-        const body = checkBody && readBody(form?.body ?? request.body, declared, options.takesRecords === true)
-        checkBody?.(body)
+      const { database: own, policies, media } = context
+      const identify = async (checksActor: boolean) => {
         checkActorNamed(operation, caller)
         const actor =
-          caller.kind === 'user' && options.checksActor !== true
-            ? await requireActiveUser(context.database, app.appId, caller.uid)
-            : undefined
-        const policy = actor && (await context.policies.of(app.appId, actor.role))
+          caller.kind === 'user' && checksActor ? await requireActiveUser(own, app.appId, caller.uid) : undefined
+        const policy = actor && (await policies.of(app.appId, actor.role))
         if (governance !== undefined) requireGoverned(policy, governance)
+        return { actor: operation.onBehalfOf === 'ignored' ? undefined : actor, policy }
+      }
+      const check = (sent: unknown) => {
+        const body = checkBody && readBody(sent, declared, operation, options)
+        checkBody?.(body)
+        return body
+      }
+      const countReceivers = async (body: unknown) => {
+        if (options.receiversOf === undefined || !limitedBy[kindOf(caller)].includes('sendPerUser')) return
+        await takeForReceivers(rateLimiter, reply, app, caller, options.receiversOf(body as object))
+      }
+      const reader = readerOf(app, caller, reply)
+      const isTrusted = caller.kind !== 'user' || caller.via === 'key' ? caller.scope !== 'authOnly' : false
+      const answer = async (acting: Awaited<ReturnType<typeof identify>>, body: unknown, files: Files) => {
+        await context.fileLinks.strip(app, body, !isTrusted)
         const input = { params, query, headers: headers as never, body: body as never }
-        const acting = operation.onBehalfOf === 'ignored' ? undefined : actor
-        const call = {
-          app,
-          caller,
-          host: context.addresses.publicHostOf(request.raw),
-          files,
-          actor: acting,
-          policy,
-          ...input,
-        }
-        const database = context.database.readAs(readerOf(app, caller, reply))
-        const answer = await handle(call, { ...context, database })
-        return answer instanceof Serialized ? written(reply, answer) : answer
+        const host = context.addresses.publicHostOf(request.raw)
+        const origin = () => context.addresses.publicUrlOf(request.raw)
+        const call = { app, caller, host, origin, files, ...acting, ...input }
+        const database = own.readAs(reader)
+        const audit = context.audit.by(auditActorOf(caller, request.clientAddress))
+        const answered = await handle(call, { ...context, database, audit })
+        return answered instanceof Serialized ? written(reply, answered) : answered
+      }
+      const isTextForm = operation.readsFile !== undefined && isForm(request)
+      if (!isForm(request) || isTextForm) {
+        const sent = isTextForm
+          ? await readTextForm(request, operation, context.config.uploadStallSeconds)
+          : request.body
+        const body = check(sent)
+        await countReceivers(body)
+        return turns.run(caller, reader, async () => answer(await identify(options.checksActor !== true), body, []))
+      }
+      if (operation.takesFiles !== true) throw unsupportedMediaType()
+      // Of a form everything is asked before it is read; its fields are checked as they come.
+      const acting = await identify(true)
+      const judge = async ({ body, files }: ReadForm) => {
+        const fields = check(body) as Record<string, unknown>
+        await options.judgeForm?.({ app, caller, params, ...acting, body: fields, files }, context)
+      }
+      const uid = caller.kind === 'user' ? caller.uid : undefined
+      const form = await readForm(request, { app, uid, judge }, context)
+      try {
+        const body = check(form.body)
+        await countReceivers(body)
+        return await turns.run(caller, reader, () => answer(acting, body, form.files))
       } catch (error) {
-        if (files.length > 0)
-          await context.media.discard(
-            app,
-            files.map(({ key }) => key),
-          )
+        await discardFiles(media, app, form.files)
         throw error
       }
     },
@@ -110,8 +170,6 @@ function hasEmptyPart(params: Record<string, string>): boolean {
   return false
 }
 
-type AskedRequest = FastifyRequest & { asked: Asked }
-
 function readParams(request: FastifyRequest): Record<string, string> {
   const params = request.params as Record<string, string>
   for (const [name, value] of Object.entries(params)) {
@@ -121,7 +179,13 @@ function readParams(request: FastifyRequest): Record<string, string> {
 }
 
 /** The body as far as it is declared: unknown members are ignored, so no rule can meet one by accident. */
-function readBody(sent: unknown, declared: readonly string[], takesRecords: boolean): unknown {
+function readBody(
+  sent: unknown,
+  declared: readonly string[],
+  { needsBody }: Route['operation'],
+  { takesRecords }: Route['options'],
+): unknown {
+  if (sent === undefined && needsBody === true) throw badRequest([{ path: 'body', message: 'is required' }])
   const body = sent === undefined ? {} : takesRecords ? sanitizeRecords(sent, declared) : sanitize(sent, 'body')
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const members = body as Record<string, unknown>

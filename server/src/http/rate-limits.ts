@@ -1,97 +1,70 @@
-import { ApiError, type Operation } from '@parley/contract'
 import type { FastifyReply } from 'fastify'
 import type { App, Caller } from '../chat/identity.ts'
-import type { RateLimitName, RateLimits } from '../config/index.ts'
-import type { RedisLink } from '../store/redis.ts'
-import { type CountInRedis, countInRedis } from './shared-counts.ts'
+import type { RateLimitName } from '../config/rate-limits.ts'
+import { limitExceeded } from '../limits/errors.ts'
+import type { CallerKind, RateLimiter, Standing } from '../limits/rate-limiter.ts'
 
-/** Counts requests by minute, for each app and for each acting user. */
-export interface RateLimiter {
-  /** Is any limit of this operation set? */
-  limits(operation: Pick<Operation, 'rateLimit' | 'userRateLimit'>): boolean
-  /**
-   * Counts one more request.
-   * @returns where the limit stands, or undefined where nothing is limited
-   */
-  take(name: RateLimitName, key: string): Promise<Standing | undefined>
-}
-
-export interface Standing {
-  readonly limit: number
-  /** Requests left in this minute; below zero when this one is refused. */
-  readonly remaining: number
-  /** Epoch seconds at which the count starts anew. */
-  readonly resetsAt: number
-}
-
-const windowMs = 60_000
-
-/**
- * Counts in Redis for all processes together. Without Redis, and while it does not answer, each process counts for itself.
- */
-export function createRateLimiter(
-  rateLimits: RateLimits,
-  redis?: Pick<RedisLink, 'commands' | 'isUp' | 'name'>,
-  now: () => number = Date.now,
-): RateLimiter {
-  const countHere = createCounts(now)
-  const countTogether: CountInRedis = redis === undefined ? async () => undefined : countInRedis(redis)
-  return {
-    limits: ({ rateLimit, userRateLimit }) =>
-      rateLimits[rateLimit] !== undefined || (userRateLimit !== undefined && rateLimits[userRateLimit] !== undefined),
-    async take(name, key) {
-      const limit = rateLimits[name]
-      if (limit === undefined) return undefined
-      const counter = `${name} ${key}`
-      const { count, resetsAt } = (await countTogether(counter)) ?? countHere(counter)
-      return { limit, remaining: limit - count, resetsAt }
-    },
-  }
-}
-
-/** Counts in this process. */
-function createCounts(now: () => number): (counter: string) => { count: number; resetsAt: number } {
-  let window = 0
-  let counts = new Map<string, number>()
-  return (counter) => {
-    const current = Math.floor(now() / windowMs)
-    // A new minute: what was counted before is forgotten as a whole, so the map never grows beyond one minute.
-    if (current !== window) {
-      window = current
-      counts = new Map()
-    }
-    const count = (counts.get(counter) ?? 0) + 1
-    counts.set(counter, count)
-    return { count, resetsAt: ((current + 1) * windowMs) / 1000 }
-  }
+/** Who has a fullAccess key is a server, whomever it acts for; keys of other scopes lie in front ends. */
+export function kindOf(caller: Caller): CallerKind {
+  const isServer = !(caller.kind === 'user' && caller.via === 'token') && caller.scope === 'fullAccess'
+  return isServer ? 'server' : 'frontEnd'
 }
 
 /**
- * Counts a request against the limits of its app and of its acting user, and tells the client where it stands.
- * @throws 429 `ERR_TOO_MANY_REQUESTS`; the request is not processed
+ * Counts a request against the limits of its user and of its app, and tells the client where it stands.
+ * @param names the limits of the operation for a caller of this kind
+ * @throws 429 `ERR_TOO_MANY_REQUESTS`; the request is not processed, and the limits behind the exceeded one do not count it
  */
 export async function takeFromLimits(
   limiter: RateLimiter,
   reply: FastifyReply,
   app: App,
   caller: Caller,
-  { rateLimit, userRateLimit }: Operation,
+  names: readonly RateLimitName[],
 ): Promise<void> {
-  report(reply, await limiter.take(rateLimit, String(app.appId)), `requests of the class ${rateLimit}`)
-  if (userRateLimit !== undefined && caller.kind === 'user') {
-    report(reply, await limiter.take(userRateLimit, `${app.appId} ${caller.uid}`), `such requests of ${caller.uid}`)
+  let tightest: Standing | undefined
+  for (const name of names) {
+    const key = keyOf(name, app, caller)
+    const standing = key === undefined ? undefined : await limiter.take(name, key)
+    if (standing === undefined) continue
+    if (tightest === undefined || standing.remaining < tightest.remaining) tightest = standing
+    if (standing.remaining < 0) break
   }
+  if (tightest !== undefined) requireWithin(reply, tightest)
 }
 
-function report(reply: FastifyReply, standing: Standing | undefined, what: string): void {
+/**
+ * Counts the other receivers of a send to several. One that begins within the limit is done as a whole.
+ * @throws 429 `ERR_TOO_MANY_REQUESTS`
+ */
+export async function takeForReceivers(
+  limiter: RateLimiter,
+  reply: FastifyReply,
+  app: App,
+  caller: Caller,
+  receivers: number,
+): Promise<void> {
+  if (receivers < 2 || caller.kind !== 'user') return
+  const more = receivers - 1
+  const standing = await limiter.take('sendPerUser', `${app.appId} ${caller.uid}`, more)
   if (standing === undefined) return
-  const { limit, remaining, resetsAt } = standing
+  if (standing.remaining + more < 0) requireWithin(reply, standing)
+  else tell(reply, standing)
+}
+
+/** What a request is counted under; undefined where it has no such limit. Servers are counted apart from front ends. */
+function keyOf(name: RateLimitName, { appId }: App, caller: Caller): string | undefined {
+  if (name === 'core' || name === 'standard' || name === 'import') {
+    return kindOf(caller) === 'server' ? `${appId} server` : `${appId}`
+  }
+  return caller.kind === 'user' ? `${appId} ${caller.uid}` : undefined
+}
+
+function requireWithin(reply: FastifyReply, standing: Standing): void {
+  tell(reply, standing)
+  if (standing.remaining < 0) throw limitExceeded(standing)
+}
+
+function tell(reply: FastifyReply, { limit, remaining }: Standing): void {
   reply.header('x-rate-limit', limit).header('x-rate-limit-remaining', Math.max(0, remaining))
-  if (remaining >= 0) return
-  const retryAfter = Math.max(1, Math.ceil(resetsAt - Date.now() / 1000))
-  reply.header('retry-after', retryAfter).header('x-rate-limit-reset', resetsAt)
-  throw new ApiError(
-    'ERR_TOO_MANY_REQUESTS',
-    `The limit of ${limit} ${what} per minute is exceeded. Try again in ${retryAfter} s.`,
-  )
 }

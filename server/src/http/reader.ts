@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import type { App, Caller } from '../chat/identity.ts'
+import type { AuditActor } from '../chat/audit/audit.ts'
+import { type App, type Caller, keyFingerprint } from '../chat/identity.ts'
 import type { Reader } from '../store/reader.ts'
 
 /** Made once: that of each abort would carry a stack. */
@@ -8,22 +10,49 @@ const gone = new Error('the connection was closed')
 /**
  * On whose behalf a request reads. When its connection closes, what it still reads is ended: that is looked for from its
  * first list on, since most requests read none.
+ *
+ * A class, since a literal with a getter has a shape of its own each time it is made; shapes live long, and this one would
+ * keep the whole request until the next full garbage collection.
  */
+class RequestReader implements Reader {
+  readonly appId: number
+  readonly uid: string | undefined
+  readonly #response: ServerResponse
+  #closing: AbortController | undefined
+
+  constructor(appId: number, uid: string | undefined, response: ServerResponse) {
+    this.appId = appId
+    this.uid = uid
+    this.#response = response
+  }
+
+  get signal(): AbortSignal {
+    this.#closing ??= abortOnClose(this.#response)
+    return this.#closing.signal
+  }
+}
+
+function abortOnClose(response: ServerResponse): AbortController {
+  const closing = new AbortController()
+  // What is read after the answer, to remember it, is nobody's question any more.
+  const onClosed = () => response.writableFinished || closing.abort(gone)
+  if (response.closed) onClosed()
+  else response.once('close', onClosed)
+  return closing
+}
+
+/** The reader of a request. */
 export function readerOf({ appId }: App, caller: Caller, { raw }: FastifyReply): Reader {
-  let controller: AbortController | undefined
+  return new RequestReader(appId, caller.kind === 'user' ? caller.uid : undefined, raw)
+}
+
+/** Who a request writes to the audit log as. */
+export function auditActorOf(caller: Caller, address: string | undefined): AuditActor {
+  if (caller.kind === 'user' && caller.via === 'token') return { caller: 'token', uid: caller.uid, address }
   return {
-    appId,
+    caller: caller.scope ?? 'fullAccess',
+    key: caller.keyDigest && keyFingerprint(caller.keyDigest),
     uid: caller.kind === 'user' ? caller.uid : undefined,
-    get signal() {
-      if (controller === undefined) {
-        const closing = new AbortController()
-        controller = closing
-        // What is read after the answer, to remember it, is nobody's question any more.
-        const onClosed = () => raw.writableFinished || closing.abort(gone)
-        if (raw.closed) onClosed()
-        else raw.once('close', onClosed)
-      }
-      return controller.signal
-    },
+    address,
   }
 }

@@ -8,15 +8,20 @@ import { isHost } from '../protocol/addresses.ts'
 import { apiNotFound, httpsRequired, sendError, toApiError } from '../protocol/errors.ts'
 import { registerAsyncApi } from './asyncapi.ts'
 import { readJsonBodies } from './body.ts'
+import { limitClients } from './client-limit.ts'
 import { registerDemo } from './demo.ts'
 import { registerReference } from './docs.ts'
+import { registerMailReplies } from './mail-replies.ts'
 import { answerMalformed, passOverExpectations } from './malformed.ts'
 import { registerMedia } from './media.ts'
 import { observe } from './observe.ts'
 import { registerOpenApi } from './openapi.ts'
 import { registerOperations } from './operations.ts'
 import { registerProbes } from './probes.ts'
+import { serializerOf } from './serializers.ts'
+import { registerUnsubscribe } from './unsubscribe.ts'
 import { UpgradableRequest } from './upgradable.ts'
+import { registerUploadAddress } from './upload-address.ts'
 import { registerUploads } from './uploads.ts'
 
 declare module 'fastify' {
@@ -39,6 +44,8 @@ export interface TlsMaterial {
 const keepAliveTimeoutMs = 75_000
 /** For a whole request, so that an import of 16 MB also comes in over a slow line; headers have a minute (Node's default). */
 const requestTimeoutMs = 300_000
+/** Headers that pages of other origins may read; one text, since an array is joined with each answer. */
+const exposedHeaders = 'x-request-id, retry-after, x-rate-limit, x-rate-limit-remaining, x-rate-limit-reset'
 /** Ids in paths have no limit of their own: one that is too long is just unknown. Node bounds the whole address. */
 const maxParamLength = 64 * 1024
 
@@ -80,6 +87,7 @@ export async function buildHttpServer(
     sendError(reply, toApiError(error, log, request.id, request.routeOptions.bodyLimit)),
   )
   app.setNotFoundHandler((request, reply) => sendError(reply, apiNotFound(request)))
+  app.setSerializerCompiler(({ schema }) => serializerOf({ schema: schema as object }))
   passOverExpectations(app.server)
   readJsonBodies(app)
   app.addHook('onRequest', (request, reply, done) => {
@@ -89,15 +97,19 @@ export async function buildHttpServer(
   await app.register(cors, {
     origin: config.corsOrigins.includes('*') ? '*' : [...config.corsOrigins],
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-    exposedHeaders: ['x-request-id', 'retry-after', 'x-rate-limit', 'x-rate-limit-remaining', 'x-rate-limit-reset'],
+    exposedHeaders,
     maxAge: 86_400,
   })
   // After CORS, so that a page is also told why it was refused.
+  limitClients(app, context)
   app.addHook('onRequest', (request, _reply, done) => done(findUnfit(request, context)))
 
   registerUploads(app)
   registerProbes(app, context)
   registerMedia(app, context)
+  registerUploadAddress(app, context)
+  registerUnsubscribe(app, context)
+  registerMailReplies(app, context)
   registerOpenApi(app, context, routes)
   registerAsyncApi(app)
   if (config.docs) registerReference(app)
@@ -137,7 +149,7 @@ function stripVersion(request: { url?: string }): string {
 const versionPrefix = /^\/v3(?:\.0)?(?=\/|\?|$)/
 
 function pathOf(address: string): string {
-  return address.replace(/^https?:\/\/[^/?#]*/i, '')
+  return address.startsWith('/') ? address : address.replace(/^https?:\/\/[^/?#]*/i, '')
 }
 
 /** Makes request ids: a prefix of this process and a count. Those that clients send are not believed. */

@@ -1,11 +1,11 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import os from 'node:os'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { AwsClient } from 'aws4fetch'
+import { freeBytesOf } from './free-space.ts'
 import type { MediaStorage } from './storage.ts'
 
 /** An S3-compatible bucket, addressed by path: `<endpoint>/<bucket>/<key>`. */
@@ -17,8 +17,11 @@ export interface BucketSettings {
   readonly secretAccessKey: string
 }
 
-/** Keeps files in a bucket. They go through a temporary file first, since S3 wants the size beforehand. */
-export function createBucketStorage(settings: BucketSettings): MediaStorage {
+/**
+ * Keeps files in a bucket. They are first written to a folder of this machine, since S3 wants the size beforehand.
+ * @param staging that folder; not one in memory, as the system's temporary folder often is
+ */
+export function createBucketStorage(settings: BucketSettings, staging: string): MediaStorage {
   const client = new AwsClient({ ...settings, service: 's3' })
   const urlOf = (name: string) => `${settings.endpoint.replace(/\/$/, '')}/${settings.bucket}/${name}`
 
@@ -33,7 +36,8 @@ export function createBucketStorage(settings: BucketSettings): MediaStorage {
 
   return {
     async write(name, content, mimeType) {
-      const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-upload-'))
+      await mkdir(staging, { recursive: true, mode: 0o700 })
+      const folder = await mkdtemp(path.join(staging, 'upload-'))
       try {
         const file = path.join(folder, 'file')
         await pipeline(content, createWriteStream(file, { mode: 0o600 }))
@@ -65,8 +69,21 @@ export function createBucketStorage(settings: BucketSettings): MediaStorage {
       const answer = await call(name, { method: 'DELETE' })
       await answer.body?.cancel()
     },
+    freeBytes: () => freeBytesOf(staging),
+    async tidy() {
+      for (const name of await readdir(staging).catch(() => [])) {
+        const folder = path.join(staging, name)
+        const found = await stat(folder).catch(() => undefined)
+        if (found !== undefined && found.mtimeMs < Date.now() - leftoverAfterMs) {
+          await rm(folder, { recursive: true, force: true })
+        }
+      }
+    },
   }
 }
+
+/** No upload takes that long. */
+const leftoverAfterMs = 3_600_000
 
 /** Small files are sent in one piece. */
 const inMemoryBytes = 1024 * 1024

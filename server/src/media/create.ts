@@ -1,9 +1,17 @@
+import path from 'node:path'
 import type { Config } from '../config/index.ts'
 import { createBucketStorage } from './bucket.ts'
 import { createFolderStorage } from './folder.ts'
 import type { MediaStorage } from './storage.ts'
 
-/** The storage that the configuration asks for. */
-export function createMediaStorage({ mediaBucket }: Pick<Config, 'mediaBucket'>, folder: string): MediaStorage {
-  return mediaBucket === undefined ? createFolderStorage(folder) : createBucketStorage(mediaBucket)
+/**
+ * The storage that the configuration asks for.
+ * @param folder for files, and for what is on its way to a bucket
+ */
+export function createMediaStorage(
+  { mediaBucket, mediaStagingDir }: Pick<Config, 'mediaBucket' | 'mediaStagingDir'>,
+  folder: string,
+): MediaStorage {
+  if (mediaBucket === undefined) return createFolderStorage(folder)
+  return createBucketStorage(mediaBucket, mediaStagingDir ?? path.join(folder, 'staging'))
 }

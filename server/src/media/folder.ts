@@ -2,6 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { freeBytesOf } from './free-space.ts'
 import type { MediaStorage } from './storage.ts'
 
 /** Keeps files in a folder; a file appears under its name only when it is whole and on the disk. */
@@ -9,7 +10,7 @@ export function createFolderStorage(folder: string): MediaStorage {
   return {
     async write(name, content) {
       const file = path.join(folder, name)
-      const partial = `${file}.partial`
+      const partial = partialOf(file)
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
       try {
         await pipeline(content, createWriteStream(partial, { mode: 0o600, flush: true }))
@@ -27,9 +28,19 @@ export function createFolderStorage(folder: string): MediaStorage {
       await stat(file)
       return createReadStream(file, range && { start: range.start, end: range.end })
     },
-    remove: (name) => rm(path.join(folder, name), { force: true }),
+    async remove(name) {
+      const file = path.join(folder, name)
+      await rm(file, { force: true })
+      await rm(partialOf(file), { force: true })
+    },
+    freeBytes: () => freeBytesOf(folder),
+    // Files that did not arrive are removed by their names.
+    tidy: async () => {},
   }
 }
+
+/** Where a file is until it is whole. */
+const partialOf = (file: string) => `${file}.partial`
 
 /** A rename is on the disk once its folder is. */
 async function syncFolder(folder: string): Promise<void> {

@@ -4,7 +4,12 @@ import type { App } from '../chat/identity.ts'
 import type { Log } from '../log.ts'
 import type { Database, Queryable } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
+import { isDiskFull, noRoomForFiles } from './errors.ts'
+import { metered } from './meter.ts'
+import { pathOf } from './path.ts'
 import type { ByteRange, MediaStorage } from './storage.ts'
+import { removeFiles, startSweeping } from './sweep.ts'
+import { bytesLeft, countBytes, giveBackBytes, type Uploader, uploadDay } from './usage.ts'
 
 /** A file as the library knows it. */
 export interface MediaFile {
@@ -20,28 +25,84 @@ export interface UploadedFile extends MediaFile {
   readonly url: string
 }
 
+/** A file on its way in. */
+export interface ArrivingFile extends Omit<MediaFile, 'size'> {
+  readonly content: Readable
+  /** Scheme, host and port under which it came. */
+  readonly origin: string
+  /** Bytes that it can have at most; so many are counted until it is there. */
+  readonly atMost: number
+  /** The error for a file that has more. */
+  readonly tooLarge: () => Error
+}
+
 /** The files of all apps: their bytes in the storage, what they are in the database. */
 export interface MediaLibrary {
-  /** Takes a file in. It stays only if a message comes to use it. */
-  keep(app: App, file: { name: string; mimeType: string; content: Readable }): Promise<MediaFile>
-  /** Gives up files that were taken in for a message that was then refused. */
-  discard(app: App, keys: readonly string[]): Promise<void>
-  /** @returns undefined for a file that was never here or is removed */
+  /**
+   * Asks whether an upload may begin, before any of it is read.
+   * @param bytes that it will have; undefined where nobody says
+   * @returns bytes that it can have
+   * @throws 503 where the disk is nearly full, 429 or 400 where a quota would be passed
+   */
+  admit(uploader: Uploader, bytes: number | undefined): Promise<number>
+  /**
+   * Takes a file in. It stays only if a message comes to use it.
+   * @returns undefined where there has been a file of this key
+   * @throws 503 where there is no room for it, 429 or 400 where a quota would be passed
+   */
+  keep(uploader: Uploader, file: ArrivingFile): Promise<MediaFile | undefined>
+  /** Removes files that were taken in for a message that was then refused. */
+  discard(app: Pick<App, 'appId'>, keys: readonly string[]): Promise<void>
+  /** @returns undefined for a file that was never here, is not here yet, or is removed */
   find(app: App, key: string): Promise<MediaFile | undefined>
   open(app: App, file: MediaFile, range: ByteRange | undefined): Promise<Readable>
+  /** Removes what is to be removed, now. */
+  sweep(): Promise<void>
   stop(): void
 }
 
+export interface MediaLibraryOptions {
+  readonly database: Database
+  readonly storage: MediaStorage
+  readonly log: Log
+  /** Bytes that stay free on the disk; 0: none. */
+  readonly minFreeBytes: number
+}
+
+/** A file that no message uses after this was given up: nobody sent it, or the process died before it did. */
+const claimSeconds = 24 * 3600
+/** No request takes that long: a file that is still arriving then was given up. */
+const arrivalSeconds = 3600
+const warnIntervalMs = 60_000
+
 const insert = statement(`
-  insert into media_files (app_id, key, name, mime_type, size, created_at)
-  values ($1, $2, $3, $4, $5, $6)`)
+  insert into media_files (app_id, key, name, mime_type, size, created_at, claim_by, origin, arriving)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, true)
+  on conflict do nothing
+  returning key`)
+
+const arrived = statement(`
+  update media_files
+  set arriving = false, size = $3, claim_by = $4
+  where app_id = $1
+  and key = $2
+  and removed_at is null
+  returning key`)
+
+const forgetArriving = statement(`
+  delete from media_files
+  where app_id = $1
+  and key = $2
+  and arriving
+  returning size`)
 
 const select = statement(`
   select key, name, mime_type as "mimeType", size
   from media_files
   where app_id = $1
   and key = $2
-  and removed_at is null`)
+  and removed_at is null
+  and not arriving`)
 
 const markRemoved = statement(`
   update media_files f
@@ -49,71 +110,118 @@ const markRemoved = statement(`
   where f.app_id = $1
   and f.key = any($2::text[])
   and f.removed_at is null
-  and not exists (select from media_uses u where u.app_id = f.app_id and u.key = f.key)`)
+  and not exists (select from media_uses u where u.app_id = f.app_id and u.key = f.key)
+  returning f.key`)
 
-/** Marks those of some files as removed that no message uses any more; from then on they are not served. */
-export async function removeUnused(on: Queryable, appId: number, keys: readonly string[]): Promise<void> {
-  if (keys.length > 0) await on.query(markRemoved, [appId, keys, Math.floor(Date.now() / 1000)])
+/** Marks those of some files as removed that no message uses any more; from then on they are not served. @returns their keys */
+export async function removeUnused(on: Queryable, appId: number, keys: readonly string[]): Promise<string[]> {
+  if (keys.length === 0) return []
+  const removed = await on.query<{ key: string }>(markRemoved, [appId, keys, nowSeconds()])
+  return removed.map(({ key }) => key)
 }
 
-const markOrphans = statement(`
-  update media_files f
-  set removed_at = $1::bigint
-  where f.removed_at is null
-  and f.created_at < $1::bigint - $2::bigint
-  and not exists (select from media_uses u where u.app_id = f.app_id and u.key = f.key)`)
+/** Makes the key of a new file: it cannot be guessed. */
+export function newMediaKey(): string {
+  return randomBytes(16).toString('hex')
+}
 
-const selectRemoved = statement(`
-  select app_id as "appId", key
-  from media_files
-  where removed_at is not null
-  order by removed_at
-  limit 100`)
+export function createMediaLibrary({ database, storage, log, minFreeBytes }: MediaLibraryOptions): MediaLibrary {
+  const sweeper = startSweeping(database, storage, log)
+  /** Bytes of this process's uploads that have yet to be written. */
+  let underway = 0
+  let warnedAt = 0
 
-const forget = statement(`
-  delete from media_files
-  where app_id = $1
-  and key = $2`)
+  const requireRoom = async (bytes: number) => {
+    if (minFreeBytes === 0) return
+    const free = (await storage.freeBytes()) - underway
+    if (free - bytes >= minFreeBytes) return
+    if (Date.now() - warnedAt > warnIntervalMs) {
+      warnedAt = Date.now()
+      log.warn({ free, minFreeBytes }, 'uploads are refused: the disk is nearly full (MEDIA_MIN_FREE_MB)')
+    }
+    throw noRoomForFiles()
+  }
 
-const sweepIntervalMs = 60_000
-/** A file that no message uses after this was given up: the process died between taking it in and sending. */
-const orphanAfterSeconds = 24 * 3600
+  const reserve = (uploader: Uploader, day: number, { key, name, mimeType, atMost, origin }: ArrivingFile) =>
+    database.transaction(async (tx) => {
+      await countBytes(tx, uploader, day, atMost)
+      const now = nowSeconds()
+      const values = [uploader.appId, key, name, mimeType, atMost, now, now + arrivalSeconds, origin]
+      const [made] = await tx.query(insert, values)
+      if (made === undefined) await giveBackBytes(tx, uploader, day, atMost)
+      return made !== undefined
+    })
 
-export function createMediaLibrary(database: Database, storage: MediaStorage, log: Log): MediaLibrary {
-  const timer = setInterval(() => {
-    sweep(database, storage).catch((err: unknown) =>
-      log.warn({ err }, 'files of deleted messages could not be deleted'),
-    )
-  }, sweepIntervalMs)
-  timer.unref()
+  const settle = (uploader: Uploader, day: number, key: string, atMost: number, size: number) =>
+    database.transaction(async (tx) => {
+      const values = [uploader.appId, key, size, nowSeconds() + claimSeconds]
+      if ((await tx.query(arrived, values)).length === 0) throw new Error('a file was given up while it arrived')
+      await giveBackBytes(tx, uploader, day, atMost - size)
+    })
+
+  const giveUp = async (uploader: Uploader, day: number, key: string) => {
+    await storage.remove(pathOf(uploader.appId, key))
+    await database.transaction(async (tx) => {
+      const [forgotten] = await tx.query<{ size: number }>(forgetArriving, [uploader.appId, key])
+      await giveBackBytes(tx, uploader, day, forgotten?.size ?? 0)
+    })
+  }
+
+  /** Writes a file, of which no more than was said may come. */
+  const write = async ({ appId }: Uploader, { key, mimeType, content, atMost, tooLarge }: ArrivingFile) => {
+    let left = atMost
+    underway += left
+    const count = (bytes: number) => {
+      const counted = Math.min(bytes, left)
+      left -= counted
+      underway -= counted
+      return counted === bytes
+    }
+    try {
+      return await storage.write(pathOf(appId, key), metered(content, count, tooLarge), mimeType)
+    } catch (error) {
+      throw isDiskFull(error) ? noRoomForFiles() : error
+    } finally {
+      underway -= left
+    }
+  }
 
   return {
-    async keep(app, { name, mimeType, content }) {
-      const key = randomBytes(16).toString('hex')
-      const size = await storage.write(pathOf(app.appId, key), content, mimeType)
-      await database.query(insert, [app.appId, key, name, mimeType, size, Math.floor(Date.now() / 1000)])
-      return { key, name, mimeType, size }
+    async admit(uploader, bytes) {
+      await requireRoom(bytes ?? 0)
+      return Math.min(await bytesLeft(database, uploader, bytes ?? 1), bytes ?? Number.POSITIVE_INFINITY)
     },
-    discard: (app, keys) => removeUnused(database, app.appId, keys),
+    async keep(uploader, file) {
+      const day = uploadDay()
+      await requireRoom(file.atMost)
+      if (!(await reserve(uploader, day, file))) return undefined
+      try {
+        const size = await write(uploader, file)
+        await settle(uploader, day, file.key, file.atMost, size)
+        return { key: file.key, name: file.name, mimeType: file.mimeType, size }
+      } catch (error) {
+        // What cannot be undone now is found by the sweep.
+        await giveUp(uploader, day, file.key).catch((err: unknown) => log.warn({ err }, 'a file could not be given up'))
+        throw error
+      }
+    },
+    async discard({ appId }, keys) {
+      const removed = (await removeUnused(database, appId, keys)).map((key) => ({ appId, key }))
+      // Marked as removed they are not served; what cannot be removed now is left for the sweep.
+      await removeFiles(database, storage, log, removed).catch((err: unknown) =>
+        log.warn({ err }, 'files could not be removed'),
+      )
+    },
     async find(app, key) {
       const [file] = await database.query<MediaFile>(select, [app.appId, key])
       return file
     },
     open: (app, file, range) => storage.read(pathOf(app.appId, file.key), range),
-    stop: () => clearInterval(timer),
+    sweep: sweeper.sweep,
+    stop: sweeper.stop,
   }
 }
 
-/** Removes the bytes of files that are not served any more. */
-export async function sweep(database: Database, storage: MediaStorage): Promise<void> {
-  await database.query(markOrphans, [Math.floor(Date.now() / 1000), orphanAfterSeconds])
-  for (const { appId, key } of await database.query<{ appId: number; key: string }>(selectRemoved)) {
-    await storage.remove(pathOf(appId, key))
-    await database.query(forget, [appId, key])
-  }
-}
-
-/** Spread over folders, so that none grows without bounds. */
-function pathOf(appId: number, key: string): string {
-  return `${appId}/${key.slice(0, 2)}/${key}`
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000)
 }

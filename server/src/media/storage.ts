@@ -15,6 +15,10 @@ export interface MediaStorage {
   write(path: string, content: Readable, mimeType: string): Promise<number>
   /** @throws Error when there is no such file */
   read(path: string, range: ByteRange | undefined): Promise<Readable>
-  /** Removes a file; one that is gone is fine. */
+  /** Removes a file, also what a process left of one that it could not finish; one that is gone is fine. */
   remove(path: string): Promise<void>
+  /** Bytes that are free on the disk to which files are written first. */
+  freeBytes(): Promise<number>
+  /** Removes what processes left behind that ended while they wrote. */
+  tidy(): Promise<void>
 }

@@ -20,7 +20,7 @@ export interface Foundation {
   readonly setup: WorkerSetup
 }
 
-export type WorkerSetup = Pick<ParleyOptions, 'connection' | 'masterKey' | 'mediaDir' | 'tls'>
+export type WorkerSetup = Pick<ParleyOptions, 'connection' | 'ownDatabase' | 'masterKey' | 'mediaDir' | 'tls'>
 
 /** The embedded database, as long as it runs. */
 export interface OwnDatabase {
@@ -67,6 +67,7 @@ export async function layFoundation(
     keys,
     setup: {
       connection: postgres?.connection ?? { connectionString: config.databaseUrl as string },
+      ownDatabase: postgres !== undefined,
       masterKey: keys.masterKey,
       mediaDir: path.join(dataDir, 'media'),
       tls: await loadTls(config, dataDir),
@@ -97,13 +98,13 @@ export async function whenDatabaseAnswers<T>(log: Log, work: () => Promise<T>, k
  * at every start, so that a key deleted later stays deleted.
  */
 export async function ensureDefaultApp(
-  { database, secrets, apps }: Pick<Context, 'database' | 'secrets' | 'apps'>,
+  { apps, ...context }: Pick<Context, 'database' | 'secrets' | 'apps' | 'audit'>,
   config: Config,
   keys: DeploymentKeys,
 ): Promise<void> {
   const app = await apps.ensure(config.appId, config.region)
   const ensure = (apiKey: string, name: string, scope: 'fullAccess' | 'authOnly') =>
-    ensureKey(database, secrets, app.appId, { apiKey, name, scope })
+    ensureKey(context, app.appId, { apiKey, name, scope })
   if (app.created || keys.isNew || config.apiKey !== undefined) await ensure(keys.apiKey, 'REST API Key', 'fullAccess')
   const { authKey } = keys
   if (authKey !== undefined && (app.created || keys.isNew || config.authKey !== undefined)) {

@@ -1,6 +1,7 @@
 import { createAppRegistry } from '../chat/apps.ts'
+import { createAudit } from '../chat/audit/audit.ts'
 import type { Config } from '../config/index.ts'
-import { dropLeases } from '../delivery/webhooks/index.ts'
+import { dropLeases } from '../delivery/leases.ts'
 import { greet } from '../greeting.ts'
 import { loadTls } from '../http/tls.ts'
 import { createLog, type Log } from '../log.ts'
@@ -80,7 +81,8 @@ async function prepareDatabase(config: Config, log: Log, { keys, setup }: Founda
   try {
     const secrets = createSecrets(setup.masterKey)
     await checkMasterKey(database, secrets)
-    await ensureDefaultApp({ database, secrets, apps: createAppRegistry(database) }, config, keys)
+    const audit = createAudit({ caller: 'service' })
+    await ensureDefaultApp({ database, secrets, audit, apps: createAppRegistry(database, audit) }, config, keys)
     if (isOurs) await dropLeases(database)
     await warnAboutDurability(database, log)
   } finally {

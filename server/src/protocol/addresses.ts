@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
 import type { Config } from '../config/index.ts'
 
 type Settings = Pick<Config, 'trustProxy' | 'publicUrl'>
@@ -16,17 +17,45 @@ export interface Addresses {
   publicHostOf(request: IncomingMessage): string
   /** The same with its scheme, such as `https://chat.example.com`. */
   publicUrlOf(request: IncomingMessage): string
+  /** IP address of the client, as far as proxies are trusted; undefined if the connection is gone already. */
+  clientOf(request: IncomingMessage): string | undefined
+  /**
+   * That address as far as limits count it: an IPv4 address, or the /64 network of an IPv6 address. Undefined for
+   * loopback and private addresses: behind them may be many clients, as behind a proxy that TRUST_PROXY does not name.
+   */
+  limitedOf(request: IncomingMessage): string | undefined
 }
 
 export function createAddresses({ trustProxy, publicUrl }: Settings): Addresses {
   const isTrusted = compileTrust(trustProxy)
-  const forwarded = (request: IncomingMessage, name: string) =>
-    isTrusted(request) ? lastOf(request.headers[name]) : undefined
+  const forwarded = ({ socket, headers }: IncomingMessage, name: string) =>
+    isTrusted(socket.remoteAddress) ? entriesOf(headers[name]).at(-1) || undefined : undefined
+  const networks = new LRUCache<string, { network: string | undefined }>({ max: maxNetworks })
+  const networkOf = (address: string) => {
+    const known = networks.get(address)
+    if (known !== undefined) return known.network
+    const network = limitedNetwork(address)
+    networks.set(address, { network })
+    return network
+  }
 
   const hostOf = (request: IncomingMessage) => forwarded(request, 'x-forwarded-host') ?? request.headers.host ?? ''
   const isOverTls = (request: IncomingMessage) => {
     const scheme = forwarded(request, 'x-forwarded-proto')
     return scheme === undefined ? 'encrypted' in request.socket : scheme.toLowerCase() === 'https'
+  }
+  const clientOf = ({ socket, headers }: IncomingMessage) => {
+    let client = socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '')
+    // Each proxy adds the address that it was asked from. Where any is trusted, only the nearest is: else clients could
+    // name any address.
+    const hops = trustProxy === true ? 1 : Number.POSITIVE_INFINITY
+    const entries = trustProxy === false ? [] : entriesOf(headers['x-forwarded-for'])
+    for (let hop = 0; hop < hops && isTrusted(client); hop++) {
+      const next = readAddress(entries.pop())
+      if (next === undefined) break
+      client = next
+    }
+    return client
   }
   const publicHost = publicUrl && new URL(publicUrl).host
   return {
@@ -34,18 +63,36 @@ export function createAddresses({ trustProxy, publicUrl }: Settings): Addresses 
     isOverTls,
     publicHostOf: (request) => publicHost ?? hostOf(request),
     publicUrlOf: (request) => publicUrl ?? `${isOverTls(request) ? 'https' : 'http'}://${hostOf(request)}`,
+    clientOf,
+    limitedOf(request) {
+      const client = clientOf(request)
+      const isProxy = trustProxy !== true && isTrusted(client)
+      return client === undefined || isProxy ? undefined : networkOf(client)
+    },
   }
 }
 
+/** Nearly every request names the host of the one before. */
+let lastHost: string | undefined
+
 /** Could this be the host of an address, with its port or without? */
 export function isHost(text: string): boolean {
-  return /^[^\s/?#@\\]+$/.test(text) && URL.canParse(`https://${text}`)
+  if (text === lastHost) return true
+  if (!/^[^\s/?#@\\]+$/.test(text) || !URL.canParse(`https://${text}`)) return false
+  lastHost = text
+  return true
 }
 
 /** The nearest proxy wrote the last entry; those before it are what it was sent. */
-function lastOf(header: string | string[] | undefined): string | undefined {
-  const text = Array.isArray(header) ? header.at(-1) : header
-  return text?.split(',').at(-1)?.trim() || undefined
+function entriesOf(header: string | string[] | undefined): string[] {
+  const text = Array.isArray(header) ? header.join() : header
+  return text === undefined ? [] : text.split(',').map((entry) => entry.trim())
+}
+
+/** An address in the one way in which it is written; undefined for what is none. Some proxies write a port behind it. */
+function readAddress(text: string | undefined): string | undefined {
+  const bare = text?.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1')
+  return bare !== undefined && ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : undefined
 }
 
 const namedRanges: Readonly<Record<string, readonly string[]>> = {
@@ -54,12 +101,35 @@ const namedRanges: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 }
 
-function compileTrust(trustProxy: Settings['trustProxy']): (request: IncomingMessage) => boolean {
+/** Addresses whose networks are kept. */
+const maxNetworks = 10_000
+
+function limitedNetwork(text: string): string | undefined {
+  const address = ipaddr.process(text)
+  if (unlimitedRanges.includes(address.range())) return undefined
+  if (address.kind() === 'ipv4') return address.toString()
+  const { parts } = address as ipaddr.IPv6
+  return `${parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`
+}
+
+const unlimitedRanges: readonly string[] = [
+  'loopback',
+  'private',
+  'linkLocal',
+  'uniqueLocal',
+  'carrierGradeNat',
+  'unspecified',
+]
+
+function compileTrust(trustProxy: Settings['trustProxy']): (peer: string | undefined) => boolean {
   if (typeof trustProxy === 'boolean') return () => trustProxy
   const ranges = trustProxy.flatMap((range) => namedRanges[range] ?? [range]).map(parseRange)
-  return ({ socket }) => {
-    if (socket.remoteAddress === undefined) return false
-    const address = ipaddr.process(socket.remoteAddress)
+  return (peer) => {
+    if (peer === undefined) return false
+    const address = ipaddr.process(peer)
     return ranges.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
   }
 }

@@ -1,14 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { ApiError, badRequest, type Operation } from '@parley/contract'
-import { findTokenOwner } from '../chat/credentials/tokens.ts'
+import { badRequest, type Operation } from '@parley/contract'
+import type { Credential } from '../chat/credentials/keys.ts'
 import type { App, Caller } from '../chat/identity.ts'
 import type { Context } from '../context.ts'
+import * as errors from './errors.ts'
 
 /** The app that a request is for: by host name `{appId}.<anything>-{region}.<domain>`, else header `appId`, else the default. */
 export async function resolveApp(context: Context, host: string, headers: IncomingHttpHeaders): Promise<App> {
   const name = (namedApp(host, headers) ?? context.config.appId).toLowerCase()
   const app = await context.apps.find(name)
-  if (app === undefined) throw new ApiError('AUTH_ERR_INVALID_APPID', `There is no app with the id ${name}.`)
+  if (app === undefined) throw errors.unknownApp(name)
   return app
 }
 
@@ -23,47 +24,84 @@ function appOfHost(host: string): string | undefined {
   return appHost.exec(host)?.[1]
 }
 
-/** Who a request comes from, by `apikey` (and then `onBehalfOf`) or `authToken`. Whether it may call is checked here too. */
+/**
+ * Who a request comes from, by `apikey` (and then `onBehalfOf`) or `authToken`.
+ * @param address where the client's address is limited: whoever tries keys and tokens from there is slowed down
+ */
 export async function authenticate(
   context: Context,
   app: App,
   operation: Operation,
   headers: IncomingHttpHeaders,
+  address: string | undefined,
 ): Promise<Caller> {
   const key = headerOf(headers, 'apikey')
-  if (key !== undefined)
-    return authenticateKey(context, app, operation, key, headerOf(headers, 'onbehalfof'), deviceOf(headers))
+  if (key !== undefined) {
+    const credential = await findCredential(context, address, key, () => context.keys.find(app, key))
+    if (credential === undefined) throw errors.unknownKey()
+    return callerOf(operation, credential, headerOf(headers, 'onbehalfof'), deviceOf(headers))
+  }
 
-  const token = headerOf(headers, 'authtoken')
+  const token = headerOf(headers, 'authtoken') ?? (operation.access.jwt === true ? jwtOf(headers) : undefined)
   if (token === undefined) {
-    if (headers.authtoken !== undefined && headers.apikey === undefined) throw new ApiError('AUTH_ERR_EMPTY_AUTH_TOKEN')
-    throw new ApiError('AUTH_ERR_EMPTY_APIKEY', 'The header apikey is missing or empty.')
+    if (headers.authtoken !== undefined && headers.apikey === undefined) throw errors.missingToken()
+    throw errors.missingKey()
   }
-  const owner = await findTokenOwner(context.database, context.secrets, app, token)
-  if (owner === undefined) throw new ApiError('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
-  if (operation.access.user !== true) {
-    throw new ApiError('AUTH_ERR_NO_ACCESS', `${operation.id} needs an API key; an auth token is not enough.`)
-  }
+  const owner = await findOwner(context, app, token, address)
+  if (owner === undefined) throw errors.unknownToken()
   return { kind: 'user', uid: owner, via: 'token', authToken: token, ...deviceOf(headers) }
 }
 
-async function authenticateKey(
+/** Whose token this is. @throws 429 while the address must wait */
+export function findOwner(
   context: Context,
   app: App,
+  token: string,
+  address: string | undefined,
+): Promise<string | undefined> {
+  return findCredential(context, address, token, () => context.tokens.ownerOf(app, token))
+}
+
+/** Looks a key or token up, and takes note of whether it was right. @throws 429 while the address must wait */
+export async function findCredential<Found>(
+  { wrongCredentials }: Context,
+  address: string | undefined,
+  text: string,
+  find: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  if (address === undefined) return find()
+  await wrongCredentials.check(address, text)
+  const found = await find()
+  if (found === undefined) await wrongCredentials.wasWrong(address, text)
+  else wrongCredentials.wasRight(address, text)
+  return found
+}
+
+function callerOf(
   operation: Operation,
-  key: string,
+  credential: Credential,
   onBehalfOf: string | undefined,
   device: { device?: string },
-): Promise<Caller> {
-  const credential = await context.keys.find(app, key)
-  if (credential === undefined) throw new ApiError('AUTH_ERR_APIKEY_NOT_FOUND')
-  if (credential.scope !== 'fullAccess' && operation.access.authOnly !== true) {
-    throw new ApiError('AUTH_ERR_NO_ACCESS', `${operation.id} needs a fullAccess key; an authOnly key is not enough.`)
+): Caller {
+  const used = { keyDigest: credential.digest, scope: credential.scope }
+  if (onBehalfOf === undefined || operation.onBehalfOf === 'ignored') return { kind: 'app', ...used }
+  return { kind: 'user', uid: onBehalfOf.toLowerCase(), via: 'key', ...used, ...device }
+}
+
+/** Whether a caller may call an operation at all. @throws 403 `AUTH_ERR_NO_ACCESS` */
+export function checkAccess({ id, access }: Operation, caller: Caller): void {
+  if (caller.kind === 'user' && caller.via === 'token') {
+    if (access.user === true) return
+    throw errors.needsKey(id)
   }
-  if (onBehalfOf === undefined || operation.onBehalfOf === 'ignored') {
-    return { kind: 'app', keyDigest: credential.digest, scope: credential.scope }
+  if (caller.scope !== 'fullAccess' && access.authOnly !== true) {
+    throw errors.needsFullAccess(id)
   }
-  return { kind: 'user', uid: onBehalfOf.toLowerCase(), via: 'key', ...device }
+}
+
+/** The token of the header `Authorization`, with or without its scheme. */
+function jwtOf(headers: IncomingHttpHeaders): string | undefined {
+  return headerOf(headers, 'authorization')?.replace(/^bearer\s+/i, '')
 }
 
 /** The device or browser tab that acts, as front ends name it. */

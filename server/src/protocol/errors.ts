@@ -1,5 +1,6 @@
 import { ApiError, badRequest } from '@parley/contract'
 import type { FastifyReply } from 'fastify'
+import { TooManyRequests } from '../limits/errors.ts'
 import type { Log } from '../log.ts'
 import { isConnectionFailure, isRetryable } from '../store/connection.ts'
 import { ReadAbandonedError, ReadsFullError, ReadTimeoutError } from '../store/reader.ts'
@@ -32,6 +33,42 @@ function ofRead(error: unknown): ApiError | undefined {
     return new ApiError('ERR_MISSION_FAILED', error.message)
   }
   return undefined
+}
+
+export function unknownApp(name: string): ApiError {
+  return new ApiError('AUTH_ERR_INVALID_APPID', `There is no app with the id ${name}.`)
+}
+
+/** 401: neither a key nor a token was sent. */
+export function missingKey(): ApiError {
+  return new ApiError('AUTH_ERR_EMPTY_APIKEY', 'The header apikey is missing or empty.')
+}
+
+export function missingToken(): ApiError {
+  return new ApiError('AUTH_ERR_EMPTY_AUTH_TOKEN', 'The header authToken is empty.')
+}
+
+export function unknownKey(): ApiError {
+  return new ApiError('AUTH_ERR_APIKEY_NOT_FOUND', 'The app has no such API key.')
+}
+
+export function unknownToken(): ApiError {
+  return new ApiError('AUTH_ERR_AUTH_TOKEN_NOT_FOUND', 'The app has no such auth token.')
+}
+
+/** 403: an auth token does not open this operation. */
+export function needsKey(operation: string): ApiError {
+  return new ApiError('AUTH_ERR_NO_ACCESS', `${operation} needs an API key; an auth token is not enough.`)
+}
+
+/** 403: an authOnly key does not open this operation. */
+export function needsFullAccess(operation: string): ApiError {
+  return new ApiError('AUTH_ERR_NO_ACCESS', `${operation} needs a fullAccess key; an authOnly key is not enough.`)
+}
+
+/** 404 for a file that there is not, or that was removed. */
+export function noSuchFile(): ApiError {
+  return new ApiError('ERR_API_NOT_FOUND', 'There is no such file.')
 }
 
 /** 503: the database is unavailable; the request can be sent again. */
@@ -75,14 +112,20 @@ export function bodyTooLarge(message: string): ApiError {
   return new ApiError('ERR_BAD_REQUEST', `The body ${message}.`, [{ path: 'body', message }], 413)
 }
 
-export function unsupportedMediaType(): ApiError {
-  const details = [{ path: 'headers/content-type', message: 'must be application/json' }]
-  return new ApiError('ERR_BAD_REQUEST', 'The body must be JSON, with Content-Type: application/json.', details, 415)
+/** 415. @param type the one that is taken */
+export function unsupportedMediaType(type = 'application/json'): ApiError {
+  const details = [{ path: 'headers/content-type', message: `must be ${type}` }]
+  const what = type === 'application/json' ? 'JSON' : 'a form'
+  return new ApiError('ERR_BAD_REQUEST', `The body must be ${what}, with Content-Type: ${type}.`, details, 415)
 }
 
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
-  const isTransient = error.status === 503 || error.status === 429
-  if (isTransient && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfterSeconds)
+  if (error.status === 503 || error.status === 429) {
+    reply.header('retry-after', error.retryAfterSeconds ?? retryAfterSeconds)
+  }
+  if (error instanceof TooManyRequests) {
+    reply.header('x-rate-limit-reset', Math.ceil(Date.now() / 1000) + error.retryAfterSeconds)
+  }
   return reply
     .code(error.status)
     .type('application/json; charset=utf-8')

@@ -1,4 +1,4 @@
-import { badRequest, type ErrorDetail, limits } from '@parley/contract'
+import { badRequest, type ErrorCode, type ErrorDetail, errorCodesKey, limits } from '@parley/contract'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { bodyTooLarge } from './errors.ts'
 
@@ -16,11 +16,15 @@ const maxDetails = 20
 /** Items of lists in a body up to which all its flaws are looked for. */
 const maxItemsForAll = 1000
 
-/** Compiles a schema to a check that throws 400 `ERR_BAD_REQUEST` naming the fields that are wrong, up to 20. */
+/**
+ * Makes a check by a schema that throws 400 naming the fields that are wrong, up to 20. The schema is compiled when the
+ * first value is checked: all of them take a third of a start, and a service is rarely asked for most of them.
+ */
 export function compileCheck(part: 'query' | 'headers' | 'body' | 'frame', schema: object): (value: unknown) => void {
-  const validate = quick.compile(schema)
+  let validate: ValidateFunction | undefined
   let validateAll: ValidateFunction | undefined
   return (value) => {
+    validate ??= quick.compile(schema)
     if (validate(value)) return
     let flaws = validate.errors ?? []
     if (countItems(value, maxItemsForAll) < maxItemsForAll) {
@@ -28,12 +32,17 @@ export function compileCheck(part: 'query' | 'headers' | 'body' | 'frame', schem
       validateAll(value)
       flaws = validateAll.errors ?? flaws
     }
+    const named = withoutBranches(flaws).slice(0, maxDetails)
     throw badRequest(
-      withoutBranches(flaws)
-        .slice(0, maxDetails)
-        .map((flaw) => describe(part, flaw)),
+      named.map((flaw) => describe(part, flaw)),
+      named[0] && codeOf(named[0]),
     )
   }
+}
+
+/** The code that the schema gives a flaw, if any. */
+function codeOf({ keyword, parentSchema }: ErrorObject): ErrorCode | undefined {
+  return (parentSchema?.[errorCodesKey] as Record<string, ErrorCode> | undefined)?.[keyword]
 }
 
 function countItems(value: unknown, enough: number): number {
@@ -115,8 +124,8 @@ function countMembers(left: { members: number }, count: number): void {
 }
 
 /**
- * Walks a body whose members hold records that are checked one by one (data import): there, broken surrogates are replaced
- * and nothing is refused, which is for the check of each record to do; all else is sanitized.
+ * Walks a body whose members hold records that are mended and checked one by one (data import): those are left as they are,
+ * all else is sanitized.
  * @param members the names of those members
  */
 export function sanitizeRecords(body: unknown, members: readonly string[]): unknown {
@@ -124,32 +133,7 @@ export function sanitizeRecords(body: unknown, members: readonly string[]): unkn
   const sent = Object.entries(body)
   const holdsRecords = ([name, value]: [string, unknown]) => members.includes(name) && typeof value === 'object'
   const others = sanitize(Object.fromEntries(sent.filter((member) => !holdsRecords(member))), 'body')
-  const records = sent.filter(holdsRecords).map(([name, value]) => [name, mend(value, 0)])
-  return { ...(others as object), ...Object.fromEntries(records) }
-}
-
-/** Deeper than any record that is taken; what lies below is left as it is. */
-const mendedDepth = 64
-
-function mend(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed()
-  if (typeof value !== 'object' || value === null || depth >= mendedDepth) return value
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) value[i] = mend(value[i], depth + 1)
-    return value
-  }
-  const object = value as Record<string, unknown>
-  for (const key of Object.keys(object)) {
-    const member = object[key]
-    const mended = mend(member, depth + 1)
-    if (key.isWellFormed()) {
-      if (mended !== member) object[key] = mended
-    } else {
-      delete object[key]
-      object[key.toWellFormed()] = mended
-    }
-  }
-  return value
+  return { ...(others as object), ...Object.fromEntries(sent.filter(holdsRecords)) }
 }
 
 function reachesForPrototype(key: string, member: unknown): boolean {

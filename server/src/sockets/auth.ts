@@ -1,34 +1,35 @@
-import { ApiError, type AuthFrame } from '@parley/contract'
-import { findTokenOwner } from '../chat/credentials/tokens.ts'
+import type { AuthFrame } from '@parley/contract'
 import type { RolePolicy } from '../chat/roles/policies.ts'
 import { isFriendsMode, roleList } from '../chat/roles/rules.ts'
 import { requireActiveUser } from '../chat/users/require.ts'
 import type { Context } from '../context.ts'
-import { resolveApp } from '../protocol/caller.ts'
-import { databaseAway } from '../protocol/errors.ts'
-import type { Login, Watch } from './connection.ts'
+import { findOwner, resolveApp } from '../protocol/caller.ts'
+import { databaseAway, unknownToken } from '../protocol/errors.ts'
+import type { Login, Origin, Watch } from './connection.ts'
 
 /**
  * Who an auth frame comes from. The app is that of the host name, else of the header `appId`, else the frame's, else the
  * default one.
- * @param named the app that host or header name
+ * @param connection knows the app that host or header name, and the client's address
  * @throws 401 for a token or app that is none, or a token of another; 503 while the database is away
  */
 export async function authenticate(
   context: Context,
-  named: string | undefined,
+  { appName: named, client, address }: Origin,
   frame: AuthFrame,
   newDeviceId: () => string,
 ): Promise<Login> {
-  const { database, secrets, monitor, policies } = context
+  const { database, monitor, policies } = context
   if (!monitor.available) throw databaseAway()
   const { auth, params } = frame.body
   const app = await resolveApp(context, '', { appid: named ?? frame.appId })
-  const owner = await findTokenOwner(database, secrets, app, auth)
+  const owner = await findOwner(context, app, auth, client)
   if (owner === undefined || (frame.sender !== undefined && frame.sender.toLowerCase() !== owner)) {
-    throw new ApiError('AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
+    throw unknownToken()
   }
   const user = await requireActiveUser(database, app.appId, owner)
+  // What the client says of itself, its address too, is not checked.
+  const appInfo = address === undefined ? params?.appInfo : { clientIp: address, ...params?.appInfo }
   const deviceId = frame.body.deviceId ?? frame.deviceId ?? params?.deviceId ?? newDeviceId()
   return {
     app,
@@ -37,10 +38,10 @@ export async function authenticate(
       deviceId,
       ...(params?.platform !== undefined && { platform: params.platform }),
       ...(params?.userAgent !== undefined && { userAgent: params.userAgent }),
-      ...(params?.appInfo !== undefined && { appInfo: params.appInfo }),
+      ...(appInfo !== undefined && { appInfo }),
       connectedAt: Date.now(),
     },
-    token: secrets.digest(auth).toString('base64'),
+    token: context.secrets.digest(auth).toString('base64'),
     watch: watchOf(frame, await policies.of(app.appId, user.role)),
     hidesBlocked: frame.body.hideMessagesFromBlockedUsers === true,
   }

@@ -3,7 +3,7 @@ import type { Place } from '../events/types.ts'
 import { currentAudience, isCurrent } from './audiences.ts'
 import { areApart, type BlockBook } from './blocks.ts'
 import type { Connection } from './connection.ts'
-import { encodeFrame } from './frames.ts'
+import { encodeFrame, encodeText } from './frames.ts'
 import type { AppSockets } from './registry.ts'
 import { withoutQuote } from './show.ts'
 import { isPlain, readSight, type Shown, type Sight } from './sight.ts'
@@ -23,6 +23,8 @@ export interface Broadcast {
   readonly revision?: number
   /** Of a group's members, these only. */
   readonly only?: readonly string[]
+  /** Not this user. */
+  readonly exceptFor?: string | undefined
   /** This user alone, member of the group or not. */
   readonly to?: string
   /** Messages that it shows, or gives a reaction to, which may be hidden from somebody; undefined when they are gone. */
@@ -30,6 +32,8 @@ export interface Broadcast {
   /** Some of them are older than itself: also where nothing else hides anything, whoever has reset the history may not see them. */
   readonly refersBack?: boolean
   readonly isReaction?: boolean
+  /** A client has written it and nothing of it is stored: addresses in it are passed on as they are. */
+  readonly isClients?: boolean
   /** It is stored, so whoever may have missed it must connect again and list what is new. */
   readonly isStored: boolean
   /** The frame; undefined when what it tells of is gone. */
@@ -47,24 +51,26 @@ export interface BroadcastParts {
  */
 export async function sendBroadcast(parts: BroadcastParts, sockets: AppSockets, broadcast: Broadcast): Promise<void> {
   const { kind, first, second } = broadcast.place
-  if (kind === 1 && sockets.connectionsOf(first).length + sockets.connectionsOf(second).length === 0) return
+  if (kind === 'user' && sockets.connectionsOf(first).length + sockets.connectionsOf(second).length === 0) return
   const blocks = await blocksOf(parts, sockets, broadcast)
-  const frame = await broadcast.frame()
-  if (frame === undefined) return
+  const shown = await broadcast.frame()
+  if (shown === undefined) return
+  const frame = broadcast.isClients ? shown : await parts.context.fileLinks.inValue(sockets.app, shown)
   if (broadcast.to !== undefined) {
     const sight = await sightOf(parts, sockets, broadcast, [broadcast.to])
     sendTo(sockets, [broadcast.to], broadcast, encodings(frame, sight))
     return
   }
-  if (kind === 1) {
+  if (kind === 'user') {
     const other = broadcast.actor === first ? second : first
     const uids = blocks !== undefined && areApart(blocks, other) ? [broadcast.actor] : new Set([first, second])
     const sight = await sightOf(parts, sockets, broadcast, uids)
     sendTo(sockets, uids, broadcast, encodings(frame, sight))
     return
   }
-  const audience = await currentAudience(parts.context.database, sockets, first, broadcast.revision)
-  const sight = await sightOf(parts, sockets, broadcast, audience.members)
+  const { audience, sight } = await audienceWithSight(parts, sockets, broadcast)
+  // It may have been forgotten since it was returned, if only for an instant: nothing may come between this look and sending.
+  if (sockets.audiences.get(first) !== audience) return sendBroadcast(parts, sockets, broadcast)
   const uids = broadcast.only?.filter((uid) => audience.members.has(uid)) ?? audience.members
   sendTo(sockets, uids, broadcast, encodings(frame, sight), (uid, connection) => {
     if (blocks === undefined || uid === broadcast.actor) return false
@@ -74,6 +80,16 @@ export async function sendBroadcast(parts: BroadcastParts, sockets: AppSockets, 
   for (const uid of audience.members) if (sockets.connectionsOf(uid).length === 0) audience.members.delete(uid)
 }
 
+/** Who of a group may be told, and what they see of it. An audience that is forgotten meanwhile has no members: it is read anew. */
+async function audienceWithSight(parts: BroadcastParts, sockets: AppSockets, broadcast: Broadcast) {
+  const guid = broadcast.place.first
+  for (;;) {
+    const audience = await currentAudience(parts.context.database, sockets, guid, broadcast.revision)
+    const sight = await sightOf(parts, sockets, broadcast, audience.members)
+    if (sockets.audiences.get(guid) === audience) return { audience, sight }
+  }
+}
+
 /** Can it be told at once? Then nothing waits that could be told in a wrong order. */
 export function broadcastAtOnce(sockets: AppSockets, broadcast: Broadcast): boolean {
   const { kind, first } = broadcast.place
@@ -81,30 +97,38 @@ export function broadcastAtOnce(sockets: AppSockets, broadcast: Broadcast): bool
     return false
   const frame = broadcast.frame()
   if (frame === undefined || frame instanceof Promise) return false
+  const text = JSON.stringify(frame)
+  // Addresses of files may have to be signed, which is decided by what the app has set.
+  if (broadcast.isClients !== true && text.includes('/media/')) return false
+  let encoded: Buffer | undefined
+  const whole = () => {
+    encoded ??= encodeText(text)
+    return encoded
+  }
   if (broadcast.to !== undefined) {
-    sendTo(sockets, [broadcast.to], broadcast, encodings(frame))
+    sendTo(sockets, [broadcast.to], broadcast, whole)
     return true
   }
-  if (kind === 1) {
-    sendTo(sockets, new Set([first, broadcast.place.second]), broadcast, encodings(frame))
+  if (kind === 'user') {
+    sendTo(sockets, new Set([first, broadcast.place.second]), broadcast, whole)
     return true
   }
   const audience = sockets.audiences.get(first)
   if (audience === undefined || !isCurrent(sockets, audience) || sockets.hiding > 0) return false
   if (audience.revision < (broadcast.revision ?? 0)) return false
   audience.usedAt = Date.now()
-  sendTo(sockets, audience.members, broadcast, encodings(frame))
+  sendTo(sockets, audience.members, broadcast, whole)
   return true
 }
 
 /** Those who may have missed something connect again, and list what is new. */
 export function disconnectToResync(sockets: AppSockets, { place, to }: Pick<Broadcast, 'place' | 'to'>): void {
   const { kind, first, second } = place
-  const audience = kind === 2 ? sockets.audiences.get(first) : undefined
+  const audience = kind === 'group' ? sockets.audiences.get(first) : undefined
   const uids =
     to !== undefined
       ? [to]
-      : kind === 1
+      : kind === 'user'
         ? [first, second]
         : audience === undefined || audience.checked < 0
           ? sockets.users.keys()
@@ -133,18 +157,19 @@ function encodings(frame: object, sight?: Sight): (uid: string) => Buffer | unde
 }
 
 async function blocksOf({ blocks }: BroadcastParts, sockets: AppSockets, { place, blocksKeep, actor }: Broadcast) {
-  const isAsked = place.kind === 1 ? blocksKeep !== 'nothing' : blocksKeep === 'everywhere' || sockets.hiding > 0
+  const isAsked = place.kind === 'user' ? blocksKeep !== 'nothing' : blocksKeep === 'everywhere' || sockets.hiding > 0
   return isAsked ? blocks.of(sockets.app.appId, actor) : undefined
 }
 
 function sendTo(
   sockets: AppSockets,
   uids: Iterable<string>,
-  { actor, device }: Broadcast,
+  { actor, device, exceptFor }: Broadcast,
   encodedFor: (uid: string) => Buffer | undefined,
   isSpared?: (uid: string, connection: Connection) => boolean,
 ): void {
   for (const uid of uids) {
+    if (uid === exceptFor) continue
     const connections = sockets.connectionsOf(uid)
     const encoded = connections.length === 0 ? undefined : encodedFor(uid)
     if (encoded === undefined) continue

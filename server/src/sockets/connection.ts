@@ -39,11 +39,18 @@ export interface SocketHost {
   readonly onClosing: (reason: SocketClose) => void
 }
 
+/** What the request said that opened a socket. */
+export type Origin = Pick<Connection, 'appName' | 'client' | 'address'>
+
 /** One socket. It holds little, since there may be tens of thousands; time is kept for all of them by one sweep. */
 export class Connection {
   readonly ws: WebSocket
   /** The app named by host or header; empty where neither does. */
   appName: string | undefined
+  /** The client's address as far as limits count it; undefined where they do not. */
+  readonly client: string | undefined
+  /** The client's address, if it is to be kept; known until the login. */
+  address: string | undefined
   login: Login | undefined
   state: 'new' | 'authenticating' | 'ready' | 'closing' = 'new'
   /** Epoch milliseconds: when something was last heard; of a new one, when it opened; of a closing one, since when. */
@@ -64,11 +71,13 @@ export class Connection {
   private failures = 0
   private failingSince = 0
 
-  constructor(host: SocketHost, ws: WebSocket, stream: Duplex, appName: string | undefined) {
+  constructor(host: SocketHost, ws: WebSocket, stream: Duplex, { appName, client, address }: Origin) {
     this.host = host
     this.ws = ws
     this.stream = stream
     this.appName = appName
+    this.client = client
+    this.address = address
     this.allowance = host.settings.framesPerSecond * burst
   }
 

@@ -16,8 +16,17 @@ import type { Broadcast, BroadcastParts } from './broadcast.ts'
 import { createDispatcher } from './dispatch.ts'
 import type { PresenceFanout } from './presence/fanout.ts'
 import type { AppSockets, Registry } from './registry.ts'
-import { goalFrame, markFrame, messageFrame, reactionFrame, readMessageOf, receiptsFrame, signalFrame } from './show.ts'
-import { shownOf } from './sight.ts'
+import {
+  goalFrame,
+  markFrame,
+  messageFrame,
+  reactionFrame,
+  readMessageOf,
+  receiptsFrame,
+  signalFrame,
+  statusFrame,
+} from './show.ts'
+import { keptFor, shownOf } from './sight.ts'
 import type { UserSummaries } from './user-summaries.ts'
 
 /** Turns events of the bus into frames for those who may hear of them. */
@@ -58,11 +67,14 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const blocksKeep = event.trigger === 'message_sent' ? 'nothing' : 'pair'
     // A message says as of which members it was sent. Edits and deletions are rare: for them the members are read anew.
     const revision = event.trigger === 'message_sent' ? (event.groupRevision ?? 0) : asOfNow
+    const exceptFor = 'exceptFor' in event ? event.exceptFor : undefined
     const broadcastOf = (shown: Message): Broadcast => {
       const frame = () => messageFrame(app, event, shown)
-      const shows = () => shownOf(place, shown)
+      const parts = shownOf(place, shown)
+      const to = keptFor(parts)
       const refersBack = event.trigger !== 'message_sent' || shown.quotedMessage !== undefined
-      return { place, device, actor: shown.sender, blocksKeep, revision, isStored: true, refersBack, shows, frame }
+      const about = { place, device, actor: shown.sender, exceptFor, blocksKeep, revision, refersBack } as const
+      return { ...about, isStored: true, ...(to !== undefined && { to }), shows: () => parts, frame }
     }
     if (message !== undefined) {
       dispatch(sockets, broadcastOf(message))
@@ -80,7 +92,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     const { app } = sockets
     const { uid, device } = 'uid' in event ? event : {}
     const about = { place, device, blocksKeep: 'everywhere', isStored: false } as const
-    if (place.kind === 1) {
+    if (place.kind === 'user') {
       const author = uid === place.first ? place.second : place.first
       const frame = () => receiptsFrame(summaries, app, event, author)
       dispatch(sockets, { ...about, actor: uid ?? author, frame })
@@ -114,7 +126,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   const dispatchGoal = (sockets: AppSockets, event: GoalReached) => {
     const { place, uid, device, messageSender } = event
     const frame = () => goalFrame(summaries, sockets.app, event)
-    const only = place.kind === 2 ? { only: [messageSender, uid] } : {}
+    const only = place.kind === 'group' ? { only: [messageSender, uid] } : {}
     dispatch(sockets, { place, actor: uid, device, blocksKeep: 'everywhere', isStored: false, ...only, frame })
   }
 
@@ -128,6 +140,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         device: event.device,
         blocksKeep: 'everywhere',
         isStored: false,
+        isClients: true,
         frame,
       })
       return
@@ -140,18 +153,27 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       dispatchGoal(sockets, event)
       return
     }
+    if ('statusOf' in event) {
+      const { place, sender } = event
+      if (sockets.connectionsOf(sender).length === 0) return
+      const about = { place, to: sender, isStored: true } as const
+      const frame = () => statusFrame(context.database, app, event)
+      dispatchLater(sockets, about, async () => ({ ...about, actor: sender, blocksKeep: 'nothing', frame }))
+      return
+    }
     if ('notice' in event) {
-      const { notice, place, to } = event
+      const { notice, place, to, device } = event
       if (sockets.connectionsOf(to).length === 0) return
       const frame = () => messageFrame(app, event, notice)
       const shows = () => shownOf(place, notice)
-      dispatch(sockets, { place, to, actor: notice.sender, blocksKeep: 'nothing', isStored: true, shows, frame })
+      const about = { place, to, actor: notice.sender, device, blocksKeep: 'nothing', isStored: true } as const
+      dispatch(sockets, { ...about, shows, frame })
       return
     }
     switch (event.trigger) {
       case 'message_sent': {
         const { place, message, messageId } = event
-        if (place.kind === 2 && message !== undefined) authors.set(app.appId, messageId, message.sender)
+        if (place.kind === 'group' && message !== undefined) authors.set(app.appId, messageId, message.sender)
         dispatchMessage(sockets, event)
         return
       }

@@ -5,7 +5,11 @@ import type { WebSocket } from 'ws'
  * sockets, and several frames can be one buffer.
  */
 export function encodeFrame(frame: object): Buffer {
-  const text = JSON.stringify(frame)
+  return encodeText(JSON.stringify(frame))
+}
+
+/** The same of a frame that is JSON text already. */
+export function encodeText(text: string): Buffer {
   const length = Buffer.byteLength(text)
   const head = length < 126 ? 2 : length < 65_536 ? 4 : 10
   const encoded = Buffer.allocUnsafe(head + length)

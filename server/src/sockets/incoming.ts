@@ -19,7 +19,7 @@ export interface IncomingParts {
   readonly context: Context
   readonly sessions: Sessions
   readonly metrics: SocketMetrics
-  readonly onLoggedIn: () => void
+  readonly onLoggedIn: (connection: Connection) => void
 }
 
 /** Frames that may come before the answer to the first one. */
@@ -50,7 +50,7 @@ export function createIncoming({ context, sessions, metrics, onLoggedIn }: Incom
   const logIn = async (connection: Connection, frame: Record<string, unknown>) => {
     const isIn = await sessions.logIn(connection, frame)
     if (!isIn) return
-    onLoggedIn()
+    onLoggedIn(connection)
     const early = connection.early ?? []
     connection.early = undefined
     for (const text of early) if (!isClosing(connection)) onText(connection, text)

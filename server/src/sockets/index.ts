@@ -5,10 +5,13 @@ import { ApiError, type SocketClose } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { rolesTopic } from '../chat/roles/policies.ts'
+import type { OpenSockets } from '../chat/usage/usage.ts'
 import type { Context } from '../context.ts'
 import type { BusListener } from '../events/bus.ts'
+import { limitExceeded } from '../limits/errors.ts'
 import { namedApp } from '../protocol/caller.ts'
 import { toApiError } from '../protocol/errors.ts'
+import { isConnectionFailure } from '../store/connection.ts'
 import { forgetAudiences, forgetIdle } from './audiences.ts'
 import { createBlockBook } from './blocks.ts'
 import { Connection } from './connection.ts'
@@ -19,6 +22,7 @@ import { createPresenceFanout } from './presence/fanout.ts'
 import { createPresenceTracker } from './presence/tracker.ts'
 import { Registry } from './registry.ts'
 import { createSessions } from './sessions.ts'
+import { createUnauthenticated } from './unauthenticated.ts'
 import { checkUpgrade, refuseUpgrade, tryLater } from './upgrade.ts'
 import { checkConnection, closeOverTime } from './upkeep.ts'
 import { createUserSummaries } from './user-summaries.ts'
@@ -41,8 +45,6 @@ export interface Sockets {
 }
 
 const sweepMs = 1_000
-/** Sockets that have not said yet who they are. */
-const maxUnauthenticated = 10_000
 
 export function createSockets(context: Context): Sockets {
   const { config, log, events } = context
@@ -73,16 +75,14 @@ export function createSockets(context: Context): Sockets {
       if (appId === undefined || Number(appId) === sockets.app.appId) sockets.narrowing = undefined
     }
   })
-  let unauthenticatedCount = 0
+  const unauthenticated = createUnauthenticated(settings)
   let isDraining = false
   let sweeping: NodeJS.Timeout | undefined
   let unsubscribe = () => {}
 
   const incoming = createIncoming({
     ...{ context, sessions, metrics },
-    onLoggedIn: () => {
-      unauthenticatedCount--
-    },
+    onLoggedIn: ({ client }) => unauthenticated.remove(client),
   })
 
   // One handler for all sockets: each finds its own connection.
@@ -98,7 +98,7 @@ export function createSockets(context: Context): Sockets {
     const connection = open.get(this)
     if (connection === undefined) return
     open.delete(this)
-    if (connection.login === undefined) unauthenticatedCount--
+    if (connection.login === undefined) unauthenticated.remove(connection.client)
     else sessions.logOut(connection)
     connection.state = 'closing'
     log.debug({ code, uid: connection.login?.uid }, 'socket closed')
@@ -108,21 +108,30 @@ export function createSockets(context: Context): Sockets {
     log.debug({ cause: error.message }, 'socket failed')
   }
 
-  const onUpgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+  const requireRoom = async (request: IncomingMessage, client: string | undefined) => {
+    checkUpgrade(request, context.addresses, config)
+    if (client !== undefined) {
+      const standing = await context.limits.rateLimiter.take('address', client)
+      if (standing !== undefined && standing.remaining < 0) throw limitExceeded(standing)
+    }
+    if (isDraining || !unauthenticated.hasRoomFor(client)) throw tryLater()
+  }
+  const onUpgrade = async (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     const onStreamError = () => stream.destroy()
     stream.on('error', onStreamError)
+    const client = context.addresses.limitedOf(request)
     try {
-      checkUpgrade(request, context.addresses, config)
-      if (isDraining || unauthenticatedCount >= maxUnauthenticated) throw tryLater()
+      await requireRoom(request, client)
     } catch (error) {
       refuseUpgrade(stream, error instanceof ApiError ? error : toApiError(error, log, 'upgrade'))
       return
     }
+    const address = config.keepsClientAddresses ? context.addresses.clientOf(request) : undefined
     const appName = namedApp(context.addresses.hostOf(request), request.headers)
     wss.handleUpgrade(request, stream, head, (ws) => {
       stream.removeListener('error', onStreamError)
-      open.set(ws, new Connection(host, ws, stream, appName))
-      unauthenticatedCount++
+      open.set(ws, new Connection(host, ws, stream, { appName, client, address }))
+      unauthenticated.add(client)
       ws.on('message', onMessage)
       ws.on('pong', onPong)
       ws.on('close', onClose)
@@ -130,12 +139,19 @@ export function createSockets(context: Context): Sockets {
     })
   }
 
+  const onExpiryFailure = (error: Error) => {
+    if (!isConnectionFailure(error)) log.warn({ err: error }, 'expired sessions could not be ended')
+  }
+
   /** One look at every socket a second, instead of timers of their own. */
   const sweep = () => {
     const now = Date.now()
-    for (const connection of open.values()) checkConnection(connection, settings, now)
+    const { patienceMs } = unauthenticated
+    for (const connection of open.values()) checkConnection(connection, settings, patienceMs, now)
     for (const sockets of registry.all()) forgetIdle(sockets, now)
+    context.usage.sample(openSockets(registry))
     registry.prune()
+    if (context.monitor.available) sessions.endExpired(now).catch(onExpiryFailure)
   }
 
   return {
@@ -173,5 +189,11 @@ export function createSockets(context: Context): Sockets {
       await sessions.verify()
     },
     disconnectToResync: () => closeOverTime([...open.values()], 'tryAgain', settings.drainMs),
+  }
+}
+
+function* openSockets(registry: Registry): Iterable<OpenSockets> {
+  for (const sockets of registry.all()) {
+    yield { appId: sockets.app.appId, open: sockets.connected, uids: () => sockets.connectedUids() }
   }
 }

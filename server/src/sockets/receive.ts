@@ -1,5 +1,4 @@
 import {
-  ApiError,
   badRequest,
   governanceOf,
   limits,
@@ -22,6 +21,7 @@ import { requireActiveUser } from '../chat/users/require.ts'
 import type { Context } from '../context.ts'
 import { compileCheck, sanitize } from '../protocol/validation.ts'
 import type { Login } from './connection.ts'
+import { notForClients } from './errors.ts'
 import type { MissingGroups } from './missing-groups.ts'
 import type { Signals } from './signals.ts'
 
@@ -55,7 +55,7 @@ export async function receive(parts: ReceiveParts, login: Login, sent: Record<st
       checkReceipts(frame)
       return mark(parts, login, frame as ReceiptsFrameIn)
     default:
-      throw new ApiError('ERR_BAD_REQUEST', `Clients cannot send frames of the type ${String(sent.type).slice(0, 50)}.`)
+      throw notForClients(sent.type)
   }
 }
 
@@ -89,5 +89,5 @@ async function mark({ context, missing }: ReceiveParts, login: Login, frame: Rec
   const state = await (receiverType === 'group'
     ? missing.ask(app.appId, uid, receiver, () => requireGroupConversation(context.database, app, uid, receiver))
     : requireUserConversation(context.database, app, uid, receiver))
-  await markReceived(context, action, state, Number(messageId), info.deviceId)
+  await markReceived(context, action, state, Number(messageId), info.deviceId, true)
 }

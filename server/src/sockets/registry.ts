@@ -21,8 +21,12 @@ export class AppSockets {
   readonly audiences = new Map<string, Audience>()
   /** What is set on roles, where it is known; forgotten when it changes. */
   narrowing: ReadonlyMap<string, RolePolicy> | undefined
+  /** How many sockets are open. */
+  connected = 0
   /** Sockets that hide groups' messages of users whom theirs has blocked. */
   hiding = 0
+  /** Epoch milliseconds: when it was last looked whether tokens have expired. */
+  checkedAt = Date.now()
   /** uids in the order in which they came, so that what is kept of groups can look at those who came since. */
   private arrivals: string[] = []
   private forgotten = 0
@@ -40,6 +44,7 @@ export class AppSockets {
     }
     if (user.connections.length === 0) this.noteArrival(uid)
     user.connections.push(connection)
+    this.connected++
     if (watch !== undefined) this.watchersLike(connection).add(connection)
     if (hidesBlocked) this.hiding++
     return user
@@ -52,6 +57,7 @@ export class AppSockets {
     const at = user?.connections.indexOf(connection) ?? -1
     if (user === undefined || at === -1) return undefined
     user.connections.splice(at, 1)
+    this.connected--
     if (watch !== undefined) this.watchersLike(connection).delete(connection)
     if (hidesBlocked) this.hiding--
     return user
@@ -60,6 +66,11 @@ export class AppSockets {
   /** Forgets a user who is neither connected nor present. */
   release(user: UserSockets): void {
     if (user.connections.length === 0 && !user.isPresent) this.users.delete(user.uid)
+  }
+
+  /** Users with an open socket; those who are only present elsewhere are none. */
+  *connectedUids(): Iterable<string> {
+    for (const { uid, connections } of this.users.values()) if (connections.length > 0) yield uid
   }
 
   connectionsOf(uid: string): readonly Connection[] {

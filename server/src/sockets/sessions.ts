@@ -1,8 +1,9 @@
 import { ApiError, type AuthFrame, AuthFrame as AuthSchema } from '@parley/contract'
-import { findValidTokens } from '../chat/credentials/tokens.ts'
+import { expiryCheckMs } from '../chat/credentials/tokens.ts'
 import type { SocketSettings } from '../config/sockets.ts'
 import type { Context } from '../context.ts'
 import type { SessionsEnded } from '../events/types.ts'
+import { limitExceeded } from '../limits/errors.ts'
 import { toApiError } from '../protocol/errors.ts'
 import { compileCheck, sanitize } from '../protocol/validation.ts'
 import { authenticate } from './auth.ts'
@@ -20,12 +21,20 @@ export interface Sessions {
   end(appId: number, event: SessionsEnded): void
   /** Closes the sockets whose tokens stopped working without this process having heard of it. */
   verify(): Promise<void>
+  /** Closes the sockets whose tokens have expired, where tokens of their app do. Called every second. */
+  endExpired(now: number): Promise<void>
 }
 
 /** Logging in counts like a request of its class. @throws 429 `ERR_TOO_MANY_REQUESTS` */
-async function takeFromLimit({ rateLimiter }: Context, { app }: Login): Promise<void> {
-  const standing = await rateLimiter.take('core', String(app.appId))
-  if (standing !== undefined && standing.remaining < 0) throw new ApiError('ERR_TOO_MANY_REQUESTS')
+async function takeFromLimits({ limits: { rateLimiter } }: Context, { app, uid }: Login): Promise<void> {
+  const counted = [
+    ['user', `${app.appId} ${uid}`],
+    ['core', `${app.appId}`],
+  ] as const
+  for (const [name, key] of counted) {
+    const standing = await rateLimiter.take(name, key)
+    if (standing !== undefined && standing.remaining < 0) throw limitExceeded(standing)
+  }
 }
 
 const checkAuth = compileCheck('frame', AuthSchema)
@@ -40,13 +49,14 @@ export function createSessions(
 ): Sessions {
   let ended = 0
   let devices = 0
+  let isChecking = false
 
   /** A token that stops working while it is looked up is looked up again. */
   const check = async (connection: Connection, frame: AuthFrame): Promise<Login> => {
     for (let attempt = 1; ; attempt++) {
       const before = ended
-      const login = await authenticate(context, connection.appName, frame, () => `socket-${++devices}`)
-      if (attempt === 1) await takeFromLimit(context, login)
+      const login = await authenticate(context, connection, frame, () => `socket-${++devices}`)
+      if (attempt === 1) await takeFromLimits(context, login)
       if (ended === before || attempt === maxAttempts) return login
     }
   }
@@ -54,6 +64,7 @@ export function createSessions(
   const enter = (connection: Connection, login: Login) => {
     connection.login = login
     connection.appName = undefined
+    connection.address = undefined
     connection.state = 'ready'
     const sockets = registry.open(login.app)
     const user = sockets.add(connection)
@@ -67,11 +78,18 @@ export function createSessions(
 
   const verifySome = async (sockets: AppSockets, connections: readonly Connection[]) => {
     const tokens = connections.flatMap(({ login }) => login?.token ?? [])
-    const valid = await findValidTokens(context.database, sockets.app.appId, tokens)
+    const valid = await context.tokens.findValid(sockets.app.appId, tokens)
     for (const connection of connections) {
       if (valid.has(connection.login?.token ?? '')) continue
       leave(sockets, connection)
       connection.close('sessionEnded')
+    }
+  }
+
+  const verifyAll = async (sockets: AppSockets) => {
+    const connections = [...sockets.users.values()].flatMap((user) => user.connections)
+    for (let i = 0; i < connections.length; i += verifiedAtOnce) {
+      await verifySome(sockets, connections.slice(i, i + verifiedAtOnce))
     }
   }
 
@@ -120,11 +138,20 @@ export function createSessions(
       }
     },
     async verify() {
-      for (const sockets of registry.all()) {
-        const connections = [...sockets.users.values()].flatMap((user) => user.connections)
-        for (let i = 0; i < connections.length; i += verifiedAtOnce) {
-          await verifySome(sockets, connections.slice(i, i + verifiedAtOnce))
+      for (const sockets of registry.all()) await verifyAll(sockets)
+    },
+    async endExpired(now) {
+      if (isChecking) return
+      isChecking = true
+      try {
+        for (const sockets of [...registry.all()]) {
+          const every = expiryCheckMs(await context.settings.of(sockets.app.appId))
+          if (every === undefined || now < sockets.checkedAt + every) continue
+          sockets.checkedAt = now
+          await verifyAll(sockets)
         }
+      } finally {
+        isChecking = false
       }
     },
   }

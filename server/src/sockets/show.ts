@@ -14,8 +14,10 @@ import type {
   Receipt,
   ReceiptOfAll,
   Signal,
+  StatusChanged,
 } from '../events/types.ts'
 import type { Queryable } from '../store/database.ts'
+import { messageForAll, othersMessage } from './presence/hidden.ts'
 import type { UserSummaries } from './user-summaries.ts'
 
 /** What every frame about a conversation begins with, seen from who did it. */
@@ -30,8 +32,8 @@ export function envelope(
     appId: app.name,
     type,
     sender,
-    receiver: kind === 2 ? first : sender === first ? second : first,
-    receiverType: kind === 2 ? 'group' : 'user',
+    receiver: kind === 'group' ? first : sender === first ? second : first,
+    receiverType: kind,
     ...(device !== undefined && { deviceId: device }),
   }
 }
@@ -41,8 +43,16 @@ export function messageFrame(app: App, event: Pick<MessageSent, 'place' | 'devic
   return {
     ...envelope(app, 'message', event.place, message.sender, event.device),
     receiver: message.receiver,
-    body: message,
+    body: messageForAll(message),
   }
+}
+
+/** A message of which moderation has decided something, as its sender sees it; undefined when it is gone. */
+export async function statusFrame(on: Queryable, app: App, { statusOf, place }: StatusChanged) {
+  const row = (await readMessages(on, app.appId, [statusOf])).get(statusOf)
+  if (row === undefined) return undefined
+  const [message] = await showMessages(on, app.appId, [row], { viewer: row.sender, withTags: true })
+  return message && { ...envelope(app, 'on_moderation_status_changed', place, row.sender), body: message }
 }
 
 /** The frame of a message for somebody from whom the message that it quotes is hidden. */
@@ -120,7 +130,9 @@ export async function goalFrame(summaries: UserSummaries, app: App, event: GoalR
 }
 
 export function markFrame(app: App, { mark, place, uid, device, body }: Marked): object {
-  return { ...envelope(app, mark, place, uid, device), body }
+  const { message, ...rest } = body
+  const shown = message === undefined ? body : { ...rest, message: othersMessage(message) }
+  return { ...envelope(app, mark, place, uid, device), body: shown }
 }
 
 export async function signalFrame(summaries: UserSummaries, app: App, signal: Signal): Promise<object> {

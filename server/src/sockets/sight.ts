@@ -1,5 +1,7 @@
 import type { GroupScope, Message, Permissions } from '@parley/contract'
 import { readGroupPermissions } from '../chat/groups/permissions.ts'
+import type { ConversationKind } from '../chat/kind.ts'
+import { isHeld, traits } from '../chat/messages/traits.ts'
 import type { PolicyMap } from '../chat/roles/policies.ts'
 import type { MessageFacts, Position } from '../chat/sight/condition.ts'
 import { visibleReactions } from '../chat/sight/reactions.ts'
@@ -37,18 +39,29 @@ export function shownOf({ conversation, kind }: Place, message: Message): Shown 
   return { conversation, messages, quoted }
 }
 
-function factsOf(kind: 1 | 2, message: Partial<Message> | undefined): MessageFacts | undefined {
+/** Who alone may be sent a frame, since moderation holds a message that it shows. */
+export function keptFor({ messages }: Shown): string | undefined {
+  return messages.find(isHeld)?.sender
+}
+
+function factsOf(kind: ConversationKind, message: Partial<Message> | undefined): MessageFacts | undefined {
   const { id, sentAt, sender, category, type } = message ?? {}
   if (id === undefined || sentAt === undefined || sender === undefined) return undefined
   if (category === undefined || type === undefined) return undefined
-  return { id: Number(id), sentAt, kind, sender, category, type }
+  return { id: Number(id), sentAt, kind, sender, category, type, traits: heldTraitsOf(message ?? {}) }
+}
+
+/** What tells that moderation holds a message, of one that is shown. */
+function heldTraitsOf({ data }: Partial<Message>): number {
+  const { status } = (data?.moderation ?? {}) as { readonly status?: unknown }
+  return status === 'pending' || status === 'disapproved' ? traits[status] : 0
 }
 
 /** Nothing is set that narrows what those who take part may see, as far as is known without asking. */
 export function isPlain(sockets: AppSockets, { kind, first }: Broadcast['place']): boolean {
   if (sockets.narrowing?.size !== 0) return false
-  const scopes = kind === 2 ? sockets.audiences.get(first)?.scopes : undefined
-  return kind === 1 || (scopes !== undefined && !scopes.areSet && Date.now() - scopes.readAt < scopesKeptMs)
+  const scopes = kind === 'group' ? sockets.audiences.get(first)?.scopes : undefined
+  return kind === 'user' || (scopes !== undefined && !scopes.areSet && Date.now() - scopes.readAt < scopesKeptMs)
 }
 
 /** Somebody who may be sent a frame, as far as that decides what they see of it. */
@@ -95,7 +108,7 @@ export async function readSight(
   shown: Shown,
 ): Promise<Sight> {
   const narrowing = await narrowingOf(context, sockets)
-  const scopes = kind === 2 ? await scopesOf(context, sockets, guid) : {}
+  const scopes = kind === 'group' ? await scopesOf(context, sockets, guid) : {}
   const { appId } = sockets.app
   const all = [...shown.messages, ...(shown.quoted === undefined ? [] : [shown.quoted])]
   if (narrowing.size + Object.keys(scopes).length === 0) {
@@ -110,7 +123,7 @@ export async function readSight(
   }
   const senders = all.map(({ sender }) => sender)
   const wanted = [...new Set([...uids, ...senders, actor])]
-  const values = [appId, wanted, kind === 2 ? guid : '', shown.conversation, senders]
+  const values = [appId, wanted, kind === 'group' ? guid : '', shown.conversation, senders]
   const rows = await context.database.query<ViewerRow>(selectViewers, values)
   const viewers = new Map(rows.map((row) => [row.uid, row]))
   const sight = sightOf(shown, (uid, message) => {

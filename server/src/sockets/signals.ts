@@ -1,10 +1,11 @@
-import { ApiError, type TypingFrameIn } from '@parley/contract'
+import type { TypingFrameIn } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
 import { partsOf } from '../chat/naming.ts'
 import { requireMayWrite } from '../chat/writing/may-write.ts'
 import type { Context } from '../context.ts'
 import type { Signal } from '../events/types.ts'
 import type { Login } from './connection.ts'
+import { tooManyTransients } from './errors.ts'
 import type { MissingGroups } from './missing-groups.ts'
 
 /** What users who are connected tell each other, and nobody stores: typing and transient messages. */
@@ -43,17 +44,17 @@ export function createSignals(context: Context, missing: MissingGroups): Signals
   const send: Signals['send'] = async ({ app, uid, info }, address, signal, body) => {
     const { appId } = app
     const receiver = address.receiver.toLowerCase()
-    const kind = address.receiverType === 'group' ? 2 : 1
+    const kind = address.receiverType
     const deed = { key: 'sendMessage' } as const
     const conversation = saysSomething(signal, body) ? 'begun' : 'any'
     const writing = { appId, sender: uid, kind, receiver, deed, isNew: true, conversation } as const
     const requireMay = () => requireMayWrite(context, context.database, writing)
     // Before anything is published: who listens in a group is read for those only who may write there.
-    await (kind === 2 ? missing.ask(appId, uid, receiver, requireMay) : requireMay())
-    if (kind === 2 && !mayPass(`${appId} ${receiver} ${signal}`)) {
+    await (kind === 'group' ? missing.ask(appId, uid, receiver, requireMay) : requireMay())
+    if (kind === 'group' && !mayPass(`${appId} ${receiver} ${signal}`)) {
       // Typing that is not told is not missed.
       if (signal === 'typing_indicator') return
-      throw new ApiError('ERR_TOO_MANY_REQUESTS', `More than ${perSecond} transient messages a second in ${receiver}.`)
+      throw tooManyTransients(receiver, perSecond)
     }
     const [first, second] = partsOf({ kind, sender: uid, receiver })
     context.events.publish(appId, { signal, uid, device: info.deviceId, body, kind, first, second })

@@ -1,10 +1,12 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { ApiError, badRequest, socketPaths } from '@parley/contract'
+import { type ApiError, badRequest, socketPaths } from '@parley/contract'
 import type { Config } from '../config/index.ts'
+import { TooManyRequests } from '../limits/errors.ts'
 import { type Addresses, isHost } from '../protocol/addresses.ts'
 import { apiNotFound, databaseAway, httpsRequired } from '../protocol/errors.ts'
+import { originNotAllowed } from './errors.ts'
 
 type Settings = Pick<Config, 'requireHttps' | 'corsOrigins'>
 
@@ -22,15 +24,17 @@ export function checkUpgrade(request: IncomingMessage, addresses: Addresses, con
   }
   const { origin } = request.headers
   if (origin !== undefined && !config.corsOrigins.includes('*') && !config.corsOrigins.includes(origin)) {
-    throw new ApiError(
-      'AUTH_ERR_NO_ACCESS',
-      `Pages from ${origin.slice(0, 200)} are not allowed to use this service (CORS_ORIGINS).`,
-    )
+    throw originNotAllowed(origin)
   }
 }
 
 /** 503: the service is stopping, or more sockets are being opened than it can look after. */
 export const tryLater = databaseAway
+
+function retryAfter(error: ApiError): string[] {
+  if (error instanceof TooManyRequests) return [`Retry-After: ${error.retryAfterSeconds}`]
+  return error.status === 503 ? ['Retry-After: 2'] : []
+}
 
 /** Answers what does not become a socket, in the shape of every other error. */
 export function refuseUpgrade(stream: Duplex | Socket, error: ApiError): void {
@@ -39,7 +43,7 @@ export function refuseUpgrade(stream: Duplex | Socket, error: ApiError): void {
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
-    ...(error.status === 503 ? ['Retry-After: 2'] : []),
+    ...retryAfter(error),
     'Connection: close',
   ]
   stream.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => stream.destroy())

@@ -9,8 +9,16 @@ const closeTimeoutMs = 5_000
 const drainPaceMs = 2
 const slotMs = 20
 
-/** Looks after one connection, every second: asks the silent ones whether they are there, ends those that are not. */
-export function checkConnection(connection: Connection, settings: SocketSettings, now: number): void {
+/**
+ * Looks after one connection, every second: asks the silent ones whether they are there, ends those that are not.
+ * @param patienceMs within which a first frame must come
+ */
+export function checkConnection(
+  connection: Connection,
+  settings: SocketSettings,
+  patienceMs: number,
+  now: number,
+): void {
   const silent = now - connection.since
   switch (connection.state) {
     case 'closing':
@@ -24,7 +32,8 @@ export function checkConnection(connection: Connection, settings: SocketSettings
       }
       return
     default:
-      if (silent > settings.authTimeoutMs) connection.close('authTimeout')
+      // Whoever has sent a frame waits for the database, and is not hurried.
+      if (silent > (connection.state === 'new' ? patienceMs : settings.authTimeoutMs)) connection.close('authTimeout')
   }
 }
 

@@ -69,6 +69,8 @@ const cancel = statement('select pg_cancel_backend($1)')
 export interface DatabaseOptions {
   /** How long a list may take, in milliseconds; 0 for as long as it takes. */
   readonly listTimeoutMs?: number
+  /** It runs on this machine, as a child of this service: what runs long gives way to all else. */
+  readonly giveWay?: boolean
 }
 
 /** Opens the database; connections are made when they are needed. */
@@ -89,6 +91,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
     const opened = createReads({
       ...kind,
       connection,
+      giveWay: options.giveWay === true,
       // Over the connection on which nothing else ever waits.
       cancel: async (processId) => void (await pinger.query({ ...cancel, values: [processId] })),
     })

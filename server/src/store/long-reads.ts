@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { type Channel, createChannel, type Query } from './channel.ts'
 import { isCanceled } from './connection.ts'
 import { boundPrepared } from './prepared.ts'
+import { lowerPriority } from './priority.ts'
 import { ReadAbandonedError, type Reader, ReadTimeoutError } from './reader.ts'
 import type { ReadsOptions } from './reads.ts'
 import { createTurns, type Turns } from './turns.ts'
@@ -18,7 +19,15 @@ const atOncePerUser = 2
 const reserved = 2
 const cancelAgainMs = 200
 
-export function openLongReads({ connection, name, atOnce, timeoutMs, setup, cancel }: ReadsOptions): LongReads {
+export function openLongReads({
+  connection,
+  giveWay,
+  name,
+  atOnce,
+  timeoutMs,
+  setup,
+  cancel,
+}: ReadsOptions): LongReads {
   const limits = {
     atOnce,
     atOncePerApp: Math.max(1, atOnce - reserved),
@@ -32,8 +41,18 @@ export function openLongReads({ connection, name, atOnce, timeoutMs, setup, canc
   /** The last one that was used comes first, so that no more are open than are needed. */
   const free = channels.map(boundPrepared).reverse()
 
+  /** The processes of the database that give way already. */
+  const givingWay = new WeakMap<Channel, number>()
+  const letGiveWay = (channel: Channel) => {
+    const processId = channel.processId()
+    if (!giveWay || processId === undefined || givingWay.get(channel) === processId) return
+    givingWay.set(channel, processId)
+    lowerPriority(processId)
+  }
+
   const ask = async (channel: Channel, query: Query, { signal }: Reader) => {
     await channel.open()
+    letGiveWay(channel)
     if (signal?.aborted === true) throw new ReadAbandonedError()
     let cancelling: Promise<void> | undefined
     let again: NodeJS.Timeout | undefined

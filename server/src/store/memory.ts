@@ -52,12 +52,17 @@ export function createMemory<Key extends string | number, Value>(
     )
     return entry
   }
-  const recall = async (key: Key): Promise<Value> => {
+  const learn = async (key: Key): Promise<Value> => {
     for (;;) {
       const entry = entries.get(key) ?? load(key)
       const value = await entry.reading
       if (!entry.isForgotten) return value
     }
+  }
+  // Nearly always it is known: each request asks for several things, and waits for each as briefly as can be.
+  const recall = (key: Key): Promise<Value> => {
+    const entry = entries.get(key)
+    return entry?.value === undefined ? learn(key) : entry.reading
   }
   const forget = (key: Key) => {
     const entry = entries.peek(key, { allowStale: true })

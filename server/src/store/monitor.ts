@@ -1,3 +1,4 @@
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import type { Database } from './database.ts'
 
 /** Watches whether the database answers, so that requests need not find out one by one. */
@@ -8,6 +9,7 @@ export interface DatabaseMonitor {
 
 const intervalMs = 300
 const usualPatienceMs = 1500
+const tickMs = 50
 
 /**
  * Pings the database three times a second. When it stops answering, everything that waits for it is cut off, and what comes
@@ -23,13 +25,15 @@ export function monitorDatabase(
   let timer: NodeJS.Timeout
 
   const probe = async () => {
+    const waiting = new AbortController()
     const answered = await Promise.race([
       database.ping().then(
         () => true,
         () => false,
       ),
-      patience(patienceMs),
+      patience(patienceMs, waiting.signal),
     ])
+    waiting.abort()
     if (stopped) return
     if (answered !== available) {
       available = answered
@@ -53,9 +57,15 @@ export function monitorDatabase(
   }
 }
 
-/** Resolves when the patience is over, but only after the event loop has taken in what had arrived by then. */
-function patience(patienceMs: number): Promise<false> {
-  return new Promise((resolve) => {
-    setTimeout(() => setImmediate(() => setImmediate(resolve, false)), patienceMs).unref()
-  })
+/**
+ * Resolves when the patience is over. It goes by short waits, and what has arrived is taken in after each: a process that gets
+ * too little of the machine to hear an answer, as during a start under load, has not waited all that time.
+ */
+async function patience(patienceMs: number, signal: AbortSignal): Promise<false> {
+  for (let waitedMs = 0; waitedMs < patienceMs && !signal.aborted; waitedMs += tickMs) {
+    await delay(Math.min(tickMs, patienceMs - waitedMs), undefined, { ref: false, signal }).catch(() => {})
+    await setImmediate()
+    await setImmediate()
+  }
+  return false
 }

@@ -20,11 +20,11 @@ export class ReadTimeoutError extends Error {
 
 /** Too much waits already. */
 export class ReadsFullError extends Error {
-  /** Whose lists fill the queue: those of one user (or of an API key), or those of all together. */
+  /** Whose requests fill the queue: those of one user (or of an API key), or those of all together. */
   readonly of: 'reader' | 'all'
 
   constructor(of: 'reader' | 'all') {
-    super(of === 'reader' ? 'Too many of your lists wait already.' : 'Too many lists wait already.')
+    super(of === 'reader' ? 'Too many of your requests wait already.' : 'Too many requests wait already.')
     this.name = 'ReadsFullError'
     this.of = of
   }

@@ -21,6 +21,8 @@ export interface ReadKind {
 
 export interface ReadsOptions extends ReadKind {
   readonly connection: ConnectionSettings
+  /** The database is a child of this service: its processes that run long reads get less of the processor than the others. */
+  readonly giveWay: boolean
   /** Ends what a connection of the database runs. */
   readonly cancel: (processId: number) => Promise<void>
 }

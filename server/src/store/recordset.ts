@@ -17,6 +17,8 @@ export interface Recordset<Row> {
   readonly sql: string
   /** The parameters that `sql` takes, in its order. */
   values(rows: readonly Row[]): string[]
+  /** How many parameters that are. */
+  readonly length: number
   /** Where the values of a column stand among them. */
   indexOf(name: string): number
 }
@@ -35,6 +37,7 @@ export function createRecordset<Row>(
   return {
     sql: `unnest(${types.join(', ')}) as ${alias}(${names.join(', ')})`,
     values: (rows) => columns.map((column) => arrayOf(column, rows)),
+    length: columns.length,
     indexOf: (name) => names.indexOf(name),
   }
 }

@@ -9,8 +9,6 @@ import {
   sql,
 } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import pg from 'pg'
-import { types } from './connection.ts'
 
 /** A fixed SQL text. It is parsed once per connection, under its name, and run again without parsing. */
 export interface Statement {
@@ -30,21 +28,6 @@ export interface OrderedStatement extends Statement {
 
 export function inOrder(fixed: Statement): OrderedStatement {
   return { ...fixed, rowMode: 'array' }
-}
-
-/** The same, whose `json` is not parsed but given as its text. */
-export interface JsonStatement extends OrderedStatement {
-  readonly types: pg.CustomTypesConfig
-}
-
-/** For pages that are passed on nearly as they are: whoever parses them would only write them out again. */
-export function jsonAsText(fixed: Statement): JsonStatement {
-  return { ...inOrder(fixed), types: textOfJson }
-}
-
-const textOfJson: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text') =>
-    oid === pg.types.builtins.JSON ? String : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
 }
 
 /** A piece of SQL with its parameters, composed at run time with the tag `sql`. */

@@ -192,6 +192,7 @@ describe('a single token', () => {
       appInfo: { version: '1.1' },
     })
     expect(dataOf(await world.put(path, {}))).toEqual(dataOf(await world.get(path)))
+    for (const body of [undefined, '']) expect(refusal(await world.put(path, body))).toBe('400 ERR_BAD_REQUEST')
     expect(dataOf(await world.get('/users/alice/auth_tokens'))[0].platform).toBe('ios')
   })
 

@@ -1,4 +1,4 @@
-import { limits } from '@parley/contract'
+import { defaultAppSettings, limits } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 import { planMembers } from '../../src/areas/data-import/plan-members.ts'
 import { openRoster } from '../../src/areas/data-import/roster.ts'
@@ -18,6 +18,7 @@ describe('the limits of groups, in an import', () => {
         groups: new Map([['team', { ...group, membersCount: limits.membersPerGroup - 2 }]]),
         users: new Map(['a', 'b', 'c', 'gone'].map((uid) => [uid, { isActive: uid !== 'gone', groups: 0 }])),
         standings: new Map(),
+        limits: defaultAppSettings,
       },
       now,
     )
@@ -33,6 +34,7 @@ describe('the limits of groups, in an import', () => {
         groups: new Map(guids.map((guid) => [guid, { ...group, guid, membersCount: 1 }])),
         users: new Map([['bob', { isActive: true, groups: limits.groupsPerUser - 2 }]]),
         standings: new Map(),
+        limits: defaultAppSettings,
       },
       now,
     )
@@ -48,6 +50,7 @@ describe('the limits of groups, in an import', () => {
         ['alice', limits.groupsPerUser - 1],
         ['app_system', limits.groupsPerUser],
       ]),
+      maxGroupsPerUser: limits.groupsPerUser,
     })
     const found = (guid: string, owner: string) =>
       codeOf(roster.admit({ groups: [{ details: { guid, name: guid, type: 'public' }, owner }] }))

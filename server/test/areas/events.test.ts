@@ -112,14 +112,10 @@ describe('GET /events', () => {
     const cursor = await firstCursor(world)
     dataOf(await world.delete('/users/alice/blockedusers', { blockedUids: ['carol'] }))
     await expect
-      .poll(
-        async () =>
-          dataOf(await world.get(`/events?after=${cursor}`)).map((event: { data: { users: object } }) =>
-            blockedBy(event.data),
-          ),
-        {
-          timeout: 15_000,
-        },
+      .poll(async () =>
+        dataOf(await world.get(`/events?after=${cursor}`)).map((event: { data: { users: object } }) =>
+          blockedBy(event.data),
+        ),
       )
       .toEqual(['carol'])
   })

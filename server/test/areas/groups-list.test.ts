@@ -147,6 +147,26 @@ describe('The list of groups', () => {
     expect(back.body.cursor).toEqual({ updatedAt: 200, affix: 'prepend' })
   })
 
+  it('is walked by updatedAt alone, however many groups share a second', async () => {
+    const world = await createWorld()
+    const times = [100, 200, 200, 200, 200, 200, 300, 400]
+    for (const [i, time] of times.entries()) await createAt(world, `g${i}`, time, null)
+    for (const affix of ['append', 'prepend'] as const) {
+      const seen = new Set<string>()
+      let query = ''
+      for (let pages = 0; seen.size < times.length; pages++) {
+        expect(pages).toBeLessThan(8)
+        const page = await world.get(`/groups?affix=${affix}&perPage=2${query}`)
+        for (const guid of guids(page)) seen.add(guid)
+        expect(page.body.cursor.affix).toBe(affix)
+        query = `&updatedAt=${page.body.cursor.updatedAt}`
+      }
+    }
+    expect(guids(await world.get('/groups?affix=append&perPage=2&updatedAt=200'))).toHaveLength(6)
+    expect(guids(await world.get('/groups?affix=append&perPage=2&updatedAt=200&page=1'))).toHaveLength(2)
+    expect(guids(await world.get('/groups?affix=append&perPage=2&updatedAt=100'))).toEqual(['g0', 'g1'])
+  })
+
   it('shows a user the open groups and his private ones, and how he stands to each', async () => {
     const world = await createWorld()
     await createSome(world)

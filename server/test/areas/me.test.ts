@@ -21,8 +21,12 @@ describe('the settings of front ends', () => {
       'file.count.max': 10,
       'file.size.max': 100 * 1024 * 1024,
       extensions: [],
-      // Until messages can be flagged.
-      flagReasons: [],
+      flagReasons: expect.arrayContaining([
+        {
+          ...{ id: 'spam', name: 'Spam', description: 'Advertising, or the same again and again', default: true },
+          ...{ createdAt: expect.any(Number), updatedAt: expect.any(Number) },
+        },
+      ]),
       parameters: {
         'core.conversations.updateOnGroupActions': true,
         'core.conversations.updateOnCustomMessage': true,

@@ -1,27 +1,9 @@
-import { FormData, fetch } from 'undici'
+import { fetch } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { readRange } from '../../src/http/media.ts'
 import { dataOf, refusal, say } from '../support/chat.ts'
+import { picture, sendForm, toBob } from '../support/forms.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
-
-interface File {
-  name: string
-  type: string
-  content: string
-}
-
-async function sendForm(world: World, fields: Record<string, string>, files: File[], path = '/messages') {
-  const form = new FormData()
-  for (const [name, value] of Object.entries(fields)) form.set(name, value)
-  for (const { name, type, content } of files) form.append('file', new Blob([content], { type }), name)
-  const headers = { apikey: world.apiKey, appid: world.app.name, onbehalfof: 'alice' }
-  const answer = await fetch(`${world.url}/v3${path}`, { method: 'POST', headers, body: form })
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers as a client would, without types
-  return { status: answer.status, headers: {}, body: (await answer.json()) as any }
-}
-
-const toBob = { receiver: 'bob', receiverType: 'user', category: 'message', type: 'image' }
-const picture: File = { name: 'cat.png', type: 'image/png', content: '0123456789' }
 
 async function keptFiles(world: World): Promise<number> {
   const { sql } = await import('kysely')
@@ -39,13 +21,15 @@ describe('a file sent with a message', () => {
     const parent = await say(world, 'alice', 'bob', 'parent')
     const shown = { attachments: [{ name: 'cat.png', mimeType: 'image/png', size: '10' }] }
     for (const path of [`/messages/${parent.id}/thread`, '/bots/helper/messages']) {
-      const sent = dataOf(await sendForm(world, { ...toBob, caption: 'a cat' }, [picture], path))
+      const sent = dataOf(await sendForm(world, { ...toBob, caption: 'a cat' }, [picture], { path }))
       expect(sent.data).toMatchObject({ text: 'a cat', ...shown })
       expect(await (await fetch(sent.data.url)).text()).toBe('0123456789')
       expect(dataOf(await world.get(`/messages/${sent.id}`)).data.attachments).toEqual(sent.data.attachments)
     }
     expect(await keptFiles(world)).toBe(2)
-    const refused = await sendForm(world, { ...toBob, receiver: 'nobody' }, [picture], '/bots/helper/messages')
+    const refused = await sendForm(world, { ...toBob, receiver: 'nobody' }, [picture], {
+      path: '/bots/helper/messages',
+    })
     expect(refusal(refused)).toBe('404 ERR_UID_NOT_FOUND')
     expect(await keptFiles(world)).toBe(2)
   })
@@ -162,7 +146,7 @@ describe('a file sent with a message', () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     expect(refusal(await sendForm(world, toBob, Array(11).fill(picture)))).toBe('400 ERR_FILE_COUNT_EXCEEDED')
-    expect(refusal(await sendForm(world, { name: 'x' }, [picture], '/users/bob/conversation/read'))).toBe(
+    expect(refusal(await sendForm(world, { name: 'x' }, [picture], { path: '/users/bob/conversation/read' }))).toBe(
       '415 ERR_BAD_REQUEST',
     )
     expect(await keptFiles(world)).toBe(0)

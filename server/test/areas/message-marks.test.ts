@@ -73,6 +73,21 @@ describe('saved messages', () => {
     expect(refusal(await world.post(path))).toBe('400 ERR_BAD_REQUEST')
   })
 
+  it('leave the list when they are deleted, as pinned ones do', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const [kept, gone] = [await say(world, 'alice', 'bob', 'kept'), await say(world, 'alice', 'bob', 'gone')]
+    for (const { id } of [kept, gone]) {
+      dataOf(await world.post(`/messages/${id}/save`, undefined, { as: 'bob' }))
+      dataOf(await world.post(`/messages/${id}/pin`, undefined, { as: 'alice' }))
+    }
+    dataOf(await world.delete(`/messages/${gone.id}`, undefined, { as: 'alice' }))
+    expect(texts(await world.get('/messages?saved=1', { as: 'bob' }))).toEqual(['kept'])
+    expect(texts(await world.get('/messages?pinned=1', { as: 'bob' }))).toEqual(['kept'])
+    const shown = dataOf(await world.get(`/messages/${gone.id}`, { as: 'bob' }))
+    expect([shown.savedAt, shown.pinnedAt]).toEqual([undefined, undefined])
+  })
+
   it('are 100 for a user at most', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')

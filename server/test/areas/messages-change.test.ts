@@ -65,6 +65,7 @@ describe('editing a message', () => {
     expect(await edit('carol', message.id)).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(await edit('alice', '999999999999')).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(await edit('alice', message.id, { data: { text: '' } })).toBe('400 ERR_EMPTY_MESSAGE_TEXT')
+    expect(await edit('alice', message.id, { data: 'x' })).toBe('400 ERR_INVALID_MESSAGE_DATA')
     expect(await edit('alice', message.id, { data: { text: 5 } })).toBe('400 ERR_INVALID_MESSAGE_TEXT')
     const action = dataOf(await world.put(`/messages/${message.id}`, { data: { text: 'y' } }, { as: 'alice' }))
     expect(await edit('alice', action.id)).toBe('403 ERR_MESSAGE_ACTION_NOT_ALLOWED')

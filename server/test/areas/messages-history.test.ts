@@ -64,6 +64,46 @@ describe('A history without filters', () => {
     expect(refusal(await world.get('/groups/team/messages', { as: 'bob' }))).toBe('404 ERR_UID_NOT_FOUND')
   })
 
+  it('is the same whatever stands in a text, a type, a tag or a muid', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const odd = ' \u001e\u001f\u007f\u2028\\"\n\t{}😀'
+    await say(world, 'alice', 'bob', odd, { muid: odd, tags: [odd, 'plain'] })
+    await say(world, 'alice', 'bob', 'plain', { muid: 'é', category: 'message', metadata: { [odd]: odd } })
+    const custom = {
+      receiver: 'bob',
+      receiverType: 'user',
+      category: 'custom',
+      type: odd,
+      data: { customData: { odd } },
+    }
+    const sent = dataOf(await world.post('/messages', custom, { as: 'alice' }))
+    await expectSamePages(world, '/users/bob/messages', 'alice')
+    const shown = dataOf(await world.get('/users/bob/messages?withTags=true', { as: 'alice' }))
+    expect(shown.map(({ muid }: { muid?: string }) => muid)).toEqual([odd, 'é', undefined])
+    expect(shown[0]).toMatchObject({ data: { text: odd }, tags: [odd, 'plain'] })
+    expect(shown[2]).toEqual(sent)
+  })
+
+  it('goes on from where the message of a cursor is, whatever time the cursor says', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    for (const text of ['one', 'two', 'three', 'four']) await say(world, 'alice', 'bob', text)
+    const all = dataOf(await world.get('/users/bob/messages', { as: 'alice' }))
+    for (const { id, sentAt } of all) {
+      for (const time of [sentAt - 100, sentAt + 100, sentAt, 1]) {
+        for (const affix of ['append', 'prepend']) {
+          const url = `/users/bob/messages?affix=${affix}&id=${id}&sentAt=${time}&limit=2`
+          const [page, listed] = await Promise.all([
+            world.get(url, { as: 'alice' }),
+            world.get(`${url}${unfiltered}`, { as: 'alice' }),
+          ])
+          expect(page.body, url).toEqual(listed.body)
+        }
+      }
+    }
+  })
+
   it('says which user, and which cursor, there is not', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')

@@ -505,8 +505,8 @@ describe('Lists of threads', () => {
       expect(await walk('prepend', as)).toEqual(newestFirst)
       expect(await walk('append', as)).toEqual(newestFirst)
     }
-    expect(names(await world.get(`/threads?affix=prepend&updatedAt=${now - 9}`))).toEqual(['t2', 't1', 't0'])
-    expect(names(await world.get(`/threads?affix=append&updatedAt=${now - 9}`))).toEqual(['t6'])
+    expect(names(await world.get(`/threads?affix=prepend&updatedAt=${now - 9}`))).toEqual(newestFirst.slice(1))
+    expect(names(await world.get(`/threads?affix=append&updatedAt=${now - 9}`))).toEqual(newestFirst.slice(0, 4))
     const [, , fifth] = dataOf(await world.get('/threads'))
     const after = await world.get(`/threads?id=${fifth.id}&limit=1`)
     expect(names(after)).toEqual(['t3'])
@@ -514,6 +514,29 @@ describe('Lists of threads', () => {
     expect(refusal(await world.get('/threads?id=1'))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     for (const query of ['limit=0', 'limit=1001', 'affix=up', 'updatedAt=x']) {
       expect(refusal(await world.get(`/threads?${query}`))).toBe('400 ERR_BAD_REQUEST')
+    }
+  })
+
+  it('are walked by the time of their last reply alone, however many share a second', async () => {
+    const { world } = await createTalk()
+    const now = Math.floor(Date.now() / 1000)
+    for (let i = 0; i < 7; i++) {
+      const parent = await say(world, 'alice', 'bob', `t${i}`)
+      dataOf(await replyTo(world, 'bob', parent.id, 'x'))
+      await moveTo(world, parent.id, now - 10 + Math.floor(i / 4))
+    }
+    for (const affix of ['prepend', 'append'] as const) {
+      const seen = new Set<string>()
+      let query = `limit=2&affix=${affix}`
+      for (let pages = 0; ; pages++) {
+        expect(pages).toBeLessThan(7)
+        const page = await world.get(`/threads?${query}`)
+        for (const name of names(page)) seen.add(name)
+        const onward = affix === 'prepend' ? page.body.meta.previous : page.body.meta.next
+        if (onward === undefined) break
+        query = `limit=2&affix=${affix}&updatedAt=${onward.updatedAt}`
+      }
+      expect([...seen].sort(), affix).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', 't6'])
     }
   })
 

@@ -236,6 +236,20 @@ const traces: Trace[] = [
       expect(await eventually(ask, (names) => names.length === 2)).toEqual(['Deleted user', 'Somebody else'])
     },
   },
+  {
+    what: 'the audit log',
+    async leave(world) {
+      await createGroup(world, 'own', 'alice')
+      dataOf(await world.post('/groups/own/bannedusers/carol', undefined, { as: 'alice' }))
+      dataOf(await world.post('/users/alice/auth_tokens'))
+    },
+    async look(world) {
+      expect(dataOf(await world.get('/audit-log?uid=alice'))).toEqual([])
+      expect(dataOf(await world.get('/audit-log?target=alice'))).toEqual([])
+      const [entry] = dataOf(await world.get('/audit-log?action=user_deleted'))
+      expect(entry.target.id).toBe('alice~1')
+    },
+  },
 ]
 
 const ways = {

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
+import { picture, sendForm, toBob } from '../support/forms.ts'
+import { patch } from '../support/notifications.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const remove = (world: World, uid: string) => world.delete(`/users/${uid}`, { permanent: true })
@@ -41,6 +43,10 @@ const makeVictim = async (world: World) => {
   await say(world, 'bob', victim, 'to zorblax', { parentId: talk.id })
   await say(world, victim, victim, 'note of zorblax')
   dataOf(await world.post('/messages', { receiver: victim, receiverType: 'user', data: { text: 'dear zorblax' } }))
+  dataOf(await sendForm(world, toBob, [picture], { as: victim }))
+  dataOf(await patch(world, `/notifications/v1/preferences?uid=${victim}`, { groupPreferences: { groupMessages: 1 } }))
+  const muted = { conversations: [{ id: 'bob', type: 'oneOnOne' }] }
+  dataOf(await world.put(`/notifications/v1/preferences/mute?uid=${victim}`, muted))
   await world.post('/users/bob/conversation/read', undefined, { as: victim })
   await world.post(`/users/${victim}/conversation/read`, undefined, { as: 'bob' })
 
@@ -81,7 +87,21 @@ const makeVictim = async (world: World) => {
       (${appId}, 'victim', ${message}, 1), (${appId}, 'bob', ${message}, 1) on conflict do nothing`)
     await run(sql`insert into pinned_messages values (${appId}, ${key}, ${message}, 'victim', 1)`)
     await run(sql`insert into threads values (${appId}, ${message}, ${key}, 1, ${message}, 1) on conflict do nothing`)
+    await run(sql`insert into moderation_flags (app_id, message, uid, remark, flagged_at) values
+      (${appId}, ${message}, 'victim', 'says zorblax', 1), (${appId}, ${message}, 'carol', 'no', 1)`)
+    await run(sql`insert into moderation_claims values (${appId}, ${message}, 'victim', 9999999999)`)
+    await run(sql`insert into moderation_notes (app_id, message, text, author, created_at)
+      values (${appId}, ${message}, 'look', 'victim', 1)`)
+    await run(sql`insert into moderation_reviews (app_id, message, list, decision, reviewer, reviewed_at, settled)
+      values (${appId}, ${message}, 'flagged', 'approved', 'victim', 1, true)`)
   }
+  await run(sql`insert into message_moderation
+      (app_id, message, conversation, sender, status, lane, created_at, updated_at)
+      values (${appId}, ${talk.id}, ${pair?.key}, 'victim', 'approved', 'one', 1, 1)`)
+  await run(sql`insert into moderation_decisions (app_id, message, reason, lane, decision, at, acted)
+      values (${appId}, ${talk.id}, 'victim says zorblax', 'two', 'approved', 1, true)`)
+  await run(sql`insert into moderation_queue (app_id, message, opened_at, by_rule)
+      values (${appId}, ${talk.id}, 1, '[{"ruleId": "victim"}]')`)
   await run(sql`insert into presence values (${appId}, 'victim', 'node of a test', '{}')`)
   await run(sql`insert into app_pinned_conversations values (${appId}, 1, 'victim', 0, 1), (${appId}, 1, 'bob', 1, 1)`)
   await run(sql`insert into friends values
@@ -92,26 +112,43 @@ const makeVictim = async (world: World) => {
 }
 
 describe('deleting a user for good', () => {
-  it('leaves nothing of him in any table but his messages in groups and that actions happened', async () => {
+  it('leaves nothing of them in any table but their messages in groups, that actions happened, and that they were removed', async () => {
     const world = await createWorld()
     await createUsers(world, 'bob', 'carol', 'dave')
     const { talk } = await makeVictim(world)
     const all = await appTables(world)
     // Events are kept only where somebody listens, and name users and messages; what is shown of them is read then.
     const nothingOfUsers = [
-      ...['api_keys', 'apps', 'events', 'former_users', 'media_files', 'media_uses', 'reaction_counts', 'roles'],
-      ...['webhook_deliveries', 'webhook_states', 'webhook_triggers', 'webhooks'],
+      ...['api_keys', 'apps', 'events', 'former_users', 'media_files', 'media_usage', 'media_uses'],
+      ...['reaction_counts', 'roles', 'webhook_deliveries', 'webhook_states', 'webhook_triggers', 'webhooks'],
+      ...['notification_plans', 'notification_providers', 'notification_senders', 'notification_settings'],
+      // What an app has set.
+      ...['moderation_engines', 'moderation_engine_lists', 'moderation_lists', 'moderation_list_revisions'],
+      ...['moderation_reasons', 'moderation_rules', 'moderation_rule_revisions'],
+      // Filled where a rule is run dry, and looked at in the tests of that.
+      ...[
+        'moderation_dry_runs',
+        'moderation_dry_run_days',
+        'moderation_dry_run_examples',
+        'moderation_dry_run_senders',
+      ],
+      // Filled where a provider is there, and removed with the user in the tests of notifications.
+      ...['notification_contacts', 'notification_deliveries', 'push_tokens'],
+      ...['notification_correspondences', 'notification_unsubscriptions'],
+      // Users are numbers there, but for one table, which their tests look at.
+      ...['active_user_bits', 'active_users', 'usage_apps', 'usage_users'],
+      ...['usage_messages', 'usage_notifications', 'usage_peaks', 'usage_sockets'],
     ]
     // The search index is filled behind the sends: by now, or in a moment.
     const filled = async (text: string) => (await tablesWith(world, text)).filter((table) => table !== 'search_entries')
     expect(await filled('victim')).toEqual(
       all.filter((table) => !nothingOfUsers.includes(table) && table !== 'search_entries'),
     )
-    expect(await filled('orblax')).toEqual(['messages', 'users'])
+    expect(await filled('orblax')).toEqual(['messages', 'moderation_decisions', 'moderation_flags', 'users'])
 
     expect(dataOf(await remove(world, 'Victim'))).toEqual({ success: true, message: expect.stringContaining('victim') })
-    // Whoever is given the uid later is somebody else, and banned where it was.
-    expect(await tablesWith(world, 'victim')).toEqual(['former_users', 'group_bans', 'messages'])
+    // Whoever is given the uid later is somebody else, and banned where it was. The audit log tells of the removal.
+    expect(await tablesWith(world, 'victim')).toEqual(['audit_log', 'former_users', 'group_bans', 'messages'])
     expect(await tablesWith(world, 'orblax')).toEqual([])
     const { appId } = world.app
     const left = await world.context.database.run<{ kind: number }>(
@@ -244,7 +281,7 @@ describe('deleting a user for good', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404])
     for (const answer of others) if ('status' in answer) expect([200, 403, 404]).toContain(answer.status)
     const traces = (await tablesWith(world, 'alice')).filter((table) => table !== 'messages')
-    expect(traces).toEqual(['former_users'])
+    expect(traces).toEqual(['audit_log', 'former_users'])
     const left = await world.context.database.run(sql`
       select from messages where app_id = ${world.app.appId} and kind = 1`)
     expect(left).toEqual([])
@@ -265,7 +302,7 @@ describe('deleting a user for good', () => {
       const sends = [...early, ...late].flatMap((sent) => sent ?? [])
       expect((await deletion).status).toBe(200)
       for (const { status } of await Promise.all(sends)) expect([200, 404]).toContain(status)
-      expect(await tablesWith(world, 'alice')).toEqual(['former_users'])
+      expect(await tablesWith(world, 'alice')).toEqual(['audit_log', 'former_users'])
     }
   })
 })

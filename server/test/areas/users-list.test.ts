@@ -109,7 +109,7 @@ describe('the list of users', () => {
     expect((await page('count=true'))[1]).toMatchObject({ total: 5, count: 5 })
   })
 
-  it('finds users by the beginning of name or uid, or of the one asked for', async () => {
+  it('finds users by any part of name or uid, or of the one asked for', async () => {
     const world = await createWorld()
     for (const [uid, name] of [
       ['anna', 'Zoe'],
@@ -124,20 +124,26 @@ describe('the list of users', () => {
       await world.post('/users', { uid, name })
     }
     const search = (query: string) => uidsOf(world, query)
-    expect(await search('searchKey=ANN')).toEqual(['zed', 'anna'])
-    expect(await search('searchKey=ann&searchIn=name')).toEqual(['zed'])
+    expect(await search('searchKey=ANN')).toEqual(['zed', 'm1', 'anna'])
+    expect(await search('searchKey=ann&searchIn=name')).toEqual(['zed', 'm1'])
     expect(await search('searchKey=ANN&searchIn=uid')).toEqual(['anna'])
-    expect(await search('searchKey=ann&searchIn=uid,name')).toEqual(['zed', 'anna'])
-    expect(await search('searchKey=ann&searchIn[]=uid&searchIn[]=name')).toEqual(['zed', 'anna'])
-    expect(await search('searchKey=lee')).toEqual(['m1'])
+    expect(await search('searchKey=ann&searchIn=uid,name')).toEqual(['zed', 'm1', 'anna'])
+    expect(await search('searchKey=ann&searchIn[]=uid&searchIn[]=name')).toEqual(['zed', 'm1', 'anna'])
+    expect(await search('searchKey=lee')).toEqual(['zed', 'm1'])
+    expect(await search('searchKey=a%20l')).toEqual(['zed'])
+    expect(await search('searchKey=ee%20ann')).toEqual(['m1'])
     expect(await search('searchKey=100%25')).toEqual(['100'])
     expect(await search('searchKey=a_')).toEqual(['a_b'])
-    expect(await search('searchKey=%25')).toEqual([])
-    expect(await search('searchKey=_')).toEqual([])
+    expect(await search('searchKey=%25')).toEqual(['100'])
+    expect(await search('searchKey=_')).toEqual(['a_b'])
+    expect(await search('searchKey=annas')).toEqual([])
     expect(await search('searchKey=%5C')).toEqual([])
     expect(await search("searchKey='")).toEqual([])
     expect(await search('searchKey=%E4%B8%AD')).toEqual(['x'])
-    expect(await search('searchKey=%EF%BC%A1nn')).toEqual(['zed']) // a full-width A
+    expect(await search('searchKey=%E5%9B%BD')).toEqual(['x'])
+    expect(await search('searchKey=%E5%9B%BD%E4%B8%AD')).toEqual([])
+    expect(await search('searchKey=')).toHaveLength(8)
+    expect(await search('searchKey=%EF%BC%A1nn')).toEqual(['zed', 'm1', 'anna']) // a full-width A
   })
 
   it('filters by roles and by tags, any of them, and shows tags when asked', async () => {

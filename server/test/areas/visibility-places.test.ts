@@ -38,6 +38,20 @@ describe('What somebody does not see any more holds no place', () => {
     expect(pinned).toHaveLength(limits.pinnedConversationsPerUser)
   })
 
+  it('among their pinned conversations: neither one that the app has pinned meanwhile, nor one that was reset', async () => {
+    const groups = ['a', 'b', 'c', 'd', 'e']
+    const world = await createGroups(...groups, 'f', 'g', 'h')
+    for (const guid of groups) dataOf(await world.post(`/groups/${guid}/conversation/pin`, undefined, as))
+    const pin = async (guid: string) => refusal(await world.post(`/groups/${guid}/conversation/pin`, undefined, as))
+    expect(await pin('f')).toBe('400 ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED')
+    dataOf(await world.put('/conversations/pinned', { pinnedConversations: [{ guid: 'a' }] }))
+    expect(await pin('f')).toBe('200 undefined')
+    expect(await pin('g')).toBe('400 ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED')
+    dataOf(await world.delete('/groups/b/conversation', undefined, as))
+    expect(await pin('g')).toBe('200 undefined')
+    expect(await pin('h')).toBe('400 ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED')
+  })
+
   it('among what they have saved: it makes room, and can be taken off the list', async () => {
     const world = await createGroups('team')
     const save = async (id: string) => refusal(await world.post(`/messages/${id}/save`, undefined, as))

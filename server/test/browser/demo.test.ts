@@ -1,34 +1,18 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeWith, findProgram, type Need } from '../gate/needs.ts'
+import { describeWith } from '../gate/needs.ts'
 import { createWorld, type World } from '../support/world.ts'
-
-const executablePath = process.env.CHROMIUM ?? findProgram('chromium') ?? ''
-const chromiumProgram: Need = {
-  isMet: existsSync(executablePath),
-  otherwise: 'there is no chromium on the PATH, nor one that CHROMIUM names',
-  inGate: true,
-}
-
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
+import { chromiumProgram, launchBrowser } from './chromium.ts'
 
 describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', () => {
   let browser: Browser
   let world: World
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args })
+    browser = await launchBrowser()
     world = await createWorld()
   })
   afterAll(async () => {

@@ -2,21 +2,34 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it, vi } from 'vitest'
+import { appsCommand } from '../../src/cli/apps.ts'
+import { auditCommand } from '../../src/cli/audit.ts'
 import { dataOf } from '../support/chat.ts'
+import { databaseUrl } from '../support/own-database.ts'
 import { sharedService, testMasterKey } from '../support/service.ts'
 import { send } from '../support/world.ts'
 
 const run = promisify(execFile)
 const cli = path.join(import.meta.dirname, '../../dist/cli/main.js')
 
-/** Runs `parley apps` on the database of the tests. */
-async function apps(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const { host, port, user, password, database } = inject('connection')
-  const url = `postgresql://${user}:${password}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
-  const env = { ...process.env, DATABASE_URL: url, PARLEY_MASTER_KEY: testMasterKey }
+interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** What a command finds of the database of the tests. */
+function environment(): Record<string, string> {
+  return { DATABASE_URL: databaseUrl(inject('connection')), PARLEY_MASTER_KEY: testMasterKey }
+}
+
+/** Runs `parley` as a process, as an operator does; each costs a start, so most tests call the command itself. */
+async function parleyProcess(...args: string[]): Promise<Ended> {
   try {
-    const { stdout, stderr } = await run(process.execPath, [cli, 'apps', ...args], { env })
+    const { stdout, stderr } = await run(process.execPath, [cli, ...args], {
+      env: { ...process.env, ...environment() },
+    })
     return { code: 0, out: stdout, err: stderr }
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
@@ -24,18 +37,39 @@ async function apps(...args: string[]): Promise<{ code: number; out: string; err
   }
 }
 
+/** Runs a command of `parley` in this process. */
+async function runCommand(command: (args: string[]) => Promise<number>, args: string[]): Promise<Ended> {
+  const written = { out: '', err: '' }
+  const take = (name: keyof typeof written) => (text: unknown) => {
+    written[name] += String(text)
+    return true
+  }
+  vi.spyOn(process.stdout, 'write').mockImplementation(take('out'))
+  vi.spyOn(process.stderr, 'write').mockImplementation(take('err'))
+  for (const [name, value] of Object.entries(environment())) vi.stubEnv(name, value)
+  try {
+    return { code: await command(args), ...written }
+  } finally {
+    vi.restoreAllMocks()
+    vi.unstubAllEnvs()
+  }
+}
+
+const apps = (...args: string[]) => runCommand(appsCommand, args)
+const audit = (...args: string[]) => runCommand(auditCommand, args)
+
 const newName = () => `cli-${randomBytes(6).toString('hex')}`
 
 describe('parley apps', () => {
   it('creates an app with keys of its own, which a running service knows at once', async () => {
     const { url } = await sharedService()
     const name = newName()
-    const { code, out } = await apps('create', name.toUpperCase(), '--region', 'eu')
+    const { code, out } = await parleyProcess('apps', 'create', name.toUpperCase(), '--region', 'eu')
     expect(code).toBe(0)
     const apiKey = /REST API Key +([0-9a-f]{40})/.exec(out)?.[1] as string
     const user = { uid: 'alice', name: 'Alice' }
     expect(dataOf(await send(url, 'POST', '/users', user, { appid: name, apikey: apiKey })).uid).toBe('alice')
-    const { code: again, err } = await apps('create', name)
+    const { code: again, err } = await parleyProcess('apps', 'create', name)
     expect([again, err]).toEqual([1, `parley apps: there is an app ${name} already\n`])
     expect((await apps('list')).out).toContain(`${name}\teu\t`)
     const { out: keys } = await apps('keys', name)
@@ -54,7 +88,7 @@ describe('parley apps', () => {
       dataOf(await send(url, 'GET', `/apps/${name}/settings`, undefined, { appid: name, apikey: apiKey }))
     expect((await read()).maxBots).toBe(25)
     expect((await apps('set', name, 'maxBots=2', 'addMembers=friends')).out).toContain('maxBots=2\n')
-    await expect.poll(async () => (await read()).maxBots, { timeout: 30_000 }).toBe(2)
+    await expect.poll(async () => (await read()).maxBots).toBe(2)
     expect((await apps('set', name, 'maxBots=')).out).toContain('maxBots=25\n')
     expect((await apps('set', name)).out).toContain('addMembers=friends\n')
   })
@@ -71,5 +105,38 @@ describe('parley apps', () => {
     const { code: ended, err } = await apps(...args)
     expect(ended, err).toBe(code)
     expect(err).toMatch(/^parley apps: /)
+  })
+
+  it('ends as a process with what the command says', async () => {
+    const { code, out, err } = await parleyProcess('apps', 'fly')
+    expect({ code, out, err }).toEqual(await apps('fly'))
+  })
+})
+
+describe('parley audit', () => {
+  it('prints what the command line and others did to an app, newest first', async () => {
+    const name = newName()
+    await apps('create', name)
+    await apps('set', name, 'maxBots=3')
+    const { code, out } = await parleyProcess('audit', name.toUpperCase())
+    expect(code).toBe(0)
+    const entries = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+      ...['app_settings_updated', 'apikey_created', 'apikey_created', 'app_created'],
+    ])
+    expect(entries[0]).toMatchObject({ actor: { caller: 'command' }, details: { maxBots: 3 } })
+    const { out: filtered } = await audit(name, '--action', 'apikey_created', '--limit', '1')
+    expect(filtered.trimEnd().split('\n').length).toBe(1)
+    expect(JSON.parse(filtered).action).toBe('apikey_created')
+  })
+
+  it('says what is wrong', async () => {
+    expect(await audit(newName())).toMatchObject({ code: 1, err: expect.stringContaining('there is no app') })
+    expect(await audit()).toMatchObject({ code: 2, err: expect.stringContaining('Usage:') })
+    expect(await audit('parley', '--action', 'x')).toMatchObject({ code: 2 })
+    expect(await audit('parley', '--limit', '0')).toMatchObject({ code: 2 })
   })
 })

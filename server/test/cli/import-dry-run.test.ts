@@ -64,9 +64,13 @@ describe('parley import --dry-run', () => {
       'a uid in other capitals',
       'users',
       [...users('ann', 'bob', 'ANN')],
-      'repeated',
-      { code: 'ERR_UID_ALREADY_EXISTS' },
+      'refused',
+      {
+        code: 'ERR_UID_ALREADY_EXISTS',
+        message: 'uid differs from the id of an earlier record in upper and lower case only',
+      },
     ],
+    ['a uid again', 'users', [...users('ann', 'bob', 'ann')], 'repeated', { code: 'ERR_UID_ALREADY_EXISTS' }],
     ['a guid again', 'groups', [group, group], 'repeated', { code: 'ERR_GUID_ALREADY_EXISTS' }],
     ['a member again', 'members', [member, member], 'repeated', { code: 'ERR_ALREADY_JOINED' }],
     [

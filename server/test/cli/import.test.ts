@@ -148,6 +148,28 @@ describe('parley import', () => {
   })
 })
 
+describe('parley import, where ids differ in upper and lower case only', () => {
+  it('refuses the second, whatever request it would come in, and again when it is repeated', async () => {
+    const world = await createImportWorld()
+    // The first is refused by the service, and so has no id that the next could be taken for.
+    await world.put('users.ndjson', [{ uid: 'BEN' }, ...users('ben', 'Ann', 'carl', 'ann', 'Ann')])
+    await world.put('groups.ndjson', [...groups, { ...groups[0], guid: 'G1' }])
+    for (const stored of [3, 0]) {
+      const outcome = await world.run('--batch', '1')
+      expect(outcome.code).toBe(1)
+      expect(row(outcome, 'users')).toEqual([6, stored, 4 - stored, 2])
+      expect(row(outcome, 'groups')).toEqual([2, stored === 0 ? 0 : 1, stored === 0 ? 1 : 0, 1])
+      const error = { details: [{ message: 'differs from the id of an earlier record in upper and lower case only' }] }
+      expect((await world.report()).toSorted((a, b) => Number(a.line) - Number(b.line))).toMatchObject([
+        { kind: 'users', line: 1 },
+        { kind: 'groups', line: 2, key: 'G1', error: { code: 'ERR_GUID_ALREADY_EXISTS', ...error } },
+        { kind: 'users', line: 5, key: 'ann', error: { code: 'ERR_UID_ALREADY_EXISTS', ...error } },
+      ])
+    }
+    expect(world.service.stored.users).toEqual(['ben', 'Ann', 'carl'])
+  })
+})
+
 describe('parley import, when the service is in trouble', () => {
   it('waits as long as Retry-After says and goes on', async () => {
     const world = await createImportWorld()

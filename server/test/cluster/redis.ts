@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { findProgram, type Need } from '../gate/needs.ts'
+import { findFreePort } from '../support/ports.ts'
 
 /** A Redis of one test file: nothing is kept, and it can be stopped and started again. */
 export interface RedisServer {
@@ -63,6 +63,7 @@ export async function startRedis(): Promise<RedisServer> {
     async command(...words) {
       const client = new Redis(url)
       try {
+        client.on('error', () => {})
         return await client.call(...(words as [string]))
       } finally {
         client.disconnect()
@@ -74,15 +75,4 @@ export async function startRedis(): Promise<RedisServer> {
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -3,13 +3,14 @@ import type { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { createOutbox } from '../../src/events/remote/outbox.ts'
 import { createPeers } from '../../src/events/remote/peers.ts'
+import { createSeal } from '../../src/events/remote/seal.ts'
 import { decodeEvents, decodePacket, encodeEvent, encodePacket, type Packet } from '../../src/events/remote/wire.ts'
 import type { BusEvent } from '../../src/events/types.ts'
 import { until } from '../support/until.ts'
 
 const ended = (uid: string): BusEvent => ({ control: 'sessions_ended', uid })
 const typing = (): BusEvent => ({
-  ...{ signal: 'typing_indicator', kind: 1, first: 'a', second: 'b' },
+  ...{ signal: 'typing_indicator', kind: 'user', first: 'a', second: 'b' },
   ...{ uid: 'a', device: 'd', body: { action: 'started' } },
 })
 
@@ -29,6 +30,25 @@ describe('a packet', () => {
 
   it('that is none is passed over', () => {
     for (const text of ['', 'x', 'a b', 'a z1 {}', 'a eX []', 'a e1.5 []']) expect(decodePacket(text)).toBe(undefined)
+  })
+})
+
+const seal = createSeal(Buffer.alloc(32, 1))
+
+describe('a seal', () => {
+  it('is opened by who has the key, where nothing was changed', () => {
+    const sealed = seal.close('n e1 [7,{}] 中国')
+    expect(createSeal(Buffer.alloc(32, 1)).open(sealed)).toBe('n e1 [7,{}] 中国')
+    expect(createSeal(Buffer.alloc(32, 2)).open(sealed)).toBe(undefined)
+    expect(seal.open(sealed.replace('e1', 'e2'))).toBe(undefined)
+    expect(seal.open(`${sealed} `)).toBe(undefined)
+  })
+
+  it('is not opened where there is none', () => {
+    const mac = 'A'.repeat(43)
+    for (const text of ['', 'n e1 []', `${mac}= n e1 []`, `${mac} n e1 []`, `${'é'.repeat(44)} n e1 []`]) {
+      expect(seal.open(text)).toBe(undefined)
+    }
   })
 })
 
@@ -116,7 +136,7 @@ describe('what is told', () => {
   const setUp = (line = new Line()) => {
     const counts = { sent: 0, dropped: 0 }
     const outbox = createOutbox({
-      ...{ redis: line as unknown as Redis, channel: 'c', node: 'n' },
+      ...{ redis: line as unknown as Redis, channel: 'c', node: 'n', seal },
       onSent(events) {
         counts.sent += events
       },
@@ -126,7 +146,7 @@ describe('what is told', () => {
     })
     return { line, outbox, counts }
   }
-  const packets = ({ published }: Line) => published.map((text) => decodePacket(text) as Packet)
+  const packets = ({ published }: Line) => published.map((text) => decodePacket(seal.open(text) ?? '') as Packet)
   const eventsOf = (line: Line) =>
     packets(line).flatMap(({ kind, body }) => (kind === 'events' ? decodeEvents(body) : []))
 

@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type ExternalServer, startExternalServer } from '../faults/support/external.ts'
 import { expectSuccess, type Line, openLine } from '../faults/support/line.ts'
 import type { ServiceProcess } from '../faults/support/service-process.ts'
 import { createStage } from '../faults/support/stage.ts'
 import { describeWith } from '../gate/needs.ts'
 import { type Endpoint, openEndpoint } from '../support/endpoint.ts'
+import { createOwnDatabase } from '../support/own-database.ts'
 import { until } from '../support/until.ts'
 import { type RedisServer, redisServer, startRedis } from './redis.ts'
 import { openFlapping } from './workers.ts'
@@ -14,7 +14,6 @@ const stage = createStage()
 
 describeWith(redisServer, 'the process that leads is killed', () => {
   let redis: RedisServer
-  let server: ExternalServer
   let endpoint: Endpoint
   let database: pg.Client
   let leader: ServiceProcess
@@ -32,10 +31,11 @@ describeWith(redisServer, 'the process that leads is killed', () => {
 
   beforeAll(async () => {
     redis = await startRedis()
-    server = await startExternalServer(stage)
     endpoint = await openEndpoint()
-    const connectionString = await server.database('led')
+    const { url: connectionString, drop } = await createOwnDatabase()
+    stage.onClean(drop)
     database = new pg.Client({ connectionString })
+    database.on('error', () => {})
     await database.connect()
     settings = { DATABASE_URL: connectionString, REDIS_URL: redis.url, WEBHOOK_ALLOW_PRIVATE: 'true' }
     // The only one there is does everything.

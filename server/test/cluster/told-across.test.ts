@@ -171,6 +171,24 @@ describeWith(redisServer, 'two processes on one database and one Redis', () => {
     expect(await kept.closed()).toBe(4403)
   })
 
+  it('what others publish in their Redis is dropped, counted, and changes nothing', async () => {
+    const [here, there] = await worlds('alice', 'bob')
+    const bob = await connect(there, 'bob')
+    const redis = first.parley.context.redis
+    const place = { kind: 'user', first: 'alice', second: 'bob' }
+    const event = { signal: 'typing_indicator', ...place, uid: 'alice', device: 'd', body: { action: 'started' } }
+    const forged = `forger e1 ${JSON.stringify([here.app.appId, event])}`
+    const channel = redis?.name('events') ?? ''
+    const dropped = () => metricOf(second.url, 'parley_remote_forged_total')
+    const before = (await dropped()) ?? 0
+    for (const text of [forged, `${'A'.repeat(43)}= ${forged}`, 'nonsense'])
+      await redis?.commands.publish(channel, text)
+    await say(here, 'alice', 'bob', 'behind it')
+    await bob.takeText('behind it')
+    expect(bob.frames).toEqual([])
+    expect(await dropped()).toBe(before + 3)
+  })
+
   it('a limit counts the requests of both together', async () => {
     const [here, there] = await worlds('alice', 'bob')
     await say(here, 'alice', 'bob', 'hi')

@@ -5,6 +5,7 @@ import { generate } from 'selfsigned'
 import { afterAll, expect, it } from 'vitest'
 import { createStage } from '../faults/support/stage.ts'
 import { describeWith } from '../gate/needs.ts'
+import { createOwnDatabase } from '../support/own-database.ts'
 import { until } from '../support/until.ts'
 import { redisServer, startRedis } from './redis.ts'
 import { workersOf } from './workers.ts'
@@ -35,10 +36,13 @@ describeWith(redisServer, 'SIGHUP with certificates', () => {
   it('serves a renewed one; where it cannot be read the old workers stay, and the log says why', async () => {
     const redis = await startRedis()
     stage.onClean(redis.close)
-    const [folder, dataDir] = [stage.makeFolder(), stage.makeFolder()]
+    const { url: connectionString, drop } = await createOwnDatabase()
+    stage.onClean(drop)
+    const folder = stage.makeFolder()
     const first = await renew(folder)
     const service = stage.launch({
-      ...{ WORKERS: '2', REDIS_URL: redis.url, DATA_DIR: dataDir, LOG_LEVEL: 'info' },
+      ...{ WORKERS: '2', REDIS_URL: redis.url, DATABASE_URL: connectionString, DATA_DIR: stage.makeFolder() },
+      LOG_LEVEL: 'info',
       ...{ TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') },
     })
     const address = () => /https:\/\/127\.0\.0\.1:(\d+)/.exec(service.output())?.[1]

@@ -15,6 +15,8 @@ import { shared } from '../faults/support/shared.ts'
 import { createStage } from '../faults/support/stage.ts'
 import { describeWith } from '../gate/needs.ts'
 import { openEndpoint } from '../support/endpoint.ts'
+import { createOwnDatabase } from '../support/own-database.ts'
+import { findFreePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
 import { type RedisServer, redisServer, startRedis } from './redis.ts'
 import { isAlive, openFlapping, serving, workersOf } from './workers.ts'
@@ -85,8 +87,11 @@ describeWith(redisServer, 'WORKERS=2', () => {
   it('a worker that cannot start keeps the service from starting, and says why once', async () => {
     const { service, url } = await running()
     const port = new URL(url).port
+    const { url: connectionString, drop } = await createOwnDatabase()
+    stage.onClean(drop)
     const second = stage.launch({
       ...{ WORKERS: '2', REDIS_URL: redis?.url ?? '', DATA_DIR: stage.makeFolder(), PORT: port },
+      DATABASE_URL: connectionString,
     })
     expect(await second.exited).toEqual({ code: 1, signal: null })
     expect(second.output().match(/could not start: .*EADDRINUSE/g)).toHaveLength(1)
@@ -120,12 +125,17 @@ describeWith(redisServer, 'WORKERS=2', () => {
   })
 })
 
-describeWith(redisServer, 'WORKERS=2 under load', () => {
+const statusOf = async (url: string) => (await fetch(url, { headers: { connection: 'close' } })).status
+
+describeWith(redisServer, 'WORKERS=2 with METRICS_PORT under load', () => {
   /** What was sent before counts too: the ledger is that of the whole service. */
   const running = shared(async () => {
-    const started = await start({ SOCKET_DRAIN_SECONDS: '0.5', WEBHOOK_ALLOW_PRIVATE: 'true' })
+    const metricsPort = await findFreePort()
+    const started = await start({
+      ...{ SOCKET_DRAIN_SECONDS: '0.5', WEBHOOK_ALLOW_PRIVATE: 'true', METRICS_PORT: String(metricsPort) },
+    })
     const cast = await makeCast(started.line, { users: 12, groups: 2, members: 8 })
-    return { ...started, cast, ledger: createLedger() }
+    return { ...started, metricsUrl: `http://127.0.0.1:${metricsPort}`, cast, ledger: createLedger() }
   })
   type Scene = Awaited<ReturnType<typeof running>>
 
@@ -141,6 +151,19 @@ describeWith(redisServer, 'WORKERS=2 under load', () => {
     await grown(100)
     return { crowd, grown }
   }
+  /** The port of the metrics has those of all workers, and no other port has them. */
+  const expectMetrics = async ({ url, metricsUrl }: Scene) => {
+    await serving(metricsUrl, 2)
+    for (let i = 0; i < 4; i++) {
+      const answer = await fetch(`${metricsUrl}/metrics`, { headers: { connection: 'close' } })
+      const text = await answer.text()
+      expect(text).toContain('parley_workers_reporting 2')
+      expect(new Set([...text.matchAll(/worker="(\d+)"/g)].map(([, number]) => number)).size).toBe(2)
+      expect(await statusOf(`${url}/metrics`)).toBe(404)
+      expect(await statusOf(`${url}/health`)).toBe(200)
+      expect(await statusOf(`${metricsUrl}/health`)).toBe(404)
+    }
+  }
   const expectNoFlaws = async ({ dataDir, line, cast, ledger }: Scene) => {
     expect(ledger.faults).toEqual([])
     const database = await connectToDatabase(dataDir)
@@ -148,15 +171,17 @@ describeWith(redisServer, 'WORKERS=2 under load', () => {
     await database.end()
   }
 
-  it('one that is killed is replaced, and nothing that was answered is lost', async () => {
+  it('the metrics of all workers are on their port, and on no other', async () => expectMetrics(await running()))
+
+  it('one that is killed is replaced, nothing that was answered is lost, and the metrics are of all workers', async () => {
     const scene = await running()
-    const { service, url, ledger } = scene
+    const { service, ledger } = scene
     const { crowd, grown } = await load(scene, { size: 24 })
     const before = workersOf(service)
     process.kill(before[0] as number, 'SIGKILL')
     await grown(300)
     await crowd.stop()
-    await serving(url, 2)
+    await expectMetrics(scene)
     const after = workersOf(service)
     expect(after).toHaveLength(2)
     expect(after).toContain(before[1])
@@ -167,7 +192,7 @@ describeWith(redisServer, 'WORKERS=2 under load', () => {
   })
 
   it('whoever was just connecting to one that is killed is cut off, and does not wait for ever', async () => {
-    const { service, url } = await running()
+    const { service, url, metricsUrl } = await running()
     const counts = { answered: 0, cut: 0 }
     for (let round = 0; round < 2; round++) {
       let isOver = false
@@ -186,12 +211,12 @@ describeWith(redisServer, 'WORKERS=2 under load', () => {
       await grown(counts.answered)
       isOver = true
       await Promise.all(callers)
-      await serving(url, 2)
+      await serving(metricsUrl, 2)
     }
     expect(counts.cut).toBeGreaterThan(0)
   })
 
-  it('SIGHUP replaces one after the other: what was answered is there and delivered, sockets come back', async () => {
+  it('SIGHUP replaces one after the other: what was answered is there and delivered, sockets and metrics come back', async () => {
     const scene = await running()
     const { service, url, line, cast, ledger } = scene
     const endpoint = await openEndpoint()
@@ -218,6 +243,7 @@ describeWith(redisServer, 'WORKERS=2 under load', () => {
     await until(() => sockets.every((socket) => socket.isIn()))
     await crowd.stop()
     expect(ledger.counts.refused).toBe(refusedBefore)
+    await expectMetrics(scene)
     await expectNoFlaws(scene)
     const delivered = () => new Set(endpoint.received.map(({ text }) => /"muid":"([^"]+)"/.exec(text)?.[1]))
     const undelivered = () => {

@@ -73,9 +73,9 @@ describe('lanes', () => {
   function work(width: number) {
     const begun: string[] = []
     const ends = new Map<string, () => void>()
-    const queue = createKeyedQueue<string>(width, (item) => {
-      begun.push(item)
-      return new Promise((resolve) => void ends.set(item, resolve))
+    const queue = createKeyedQueue<string>(width, (items) => {
+      begun.push(items.join('+'))
+      return new Promise((resolve) => void ends.set(items[0], resolve))
     })
     const end = async (item: string) => {
       ends.get(item)?.()
@@ -90,6 +90,7 @@ describe('lanes', () => {
     for (const item of ['a1', 'a2', 'b1', 'a3']) queue.add(item, item.charCodeAt(0))
     queue.add('x', undefined)
     queue.add('y', undefined)
+    await Promise.resolve()
     expect(begun).toEqual(['a1', 'b1', 'x', 'y'])
     await end('b1')
     expect(begun).toEqual(['a1', 'b1', 'x', 'y'])
@@ -100,12 +101,14 @@ describe('lanes', () => {
     for (const item of ['a3', 'x', 'y']) await end(item)
     await queue.until(0)
     queue.add('a4', 'a'.charCodeAt(0))
+    await Promise.resolve()
     expect(begun.at(-1)).toBe('a4')
   })
 
   it('do no more at once than they are wide, also when they become narrower', async () => {
     const { queue, begun, end } = work(2)
     for (const item of ['1', '2', '3', '4', '5']) queue.add(item, undefined)
+    await Promise.resolve()
     expect(begun).toEqual(['1', '2'])
     queue.width = 1
     await end('1')
@@ -118,13 +121,28 @@ describe('lanes', () => {
     const { queue, begun, end } = work(1)
     for (const item of ['a1', 'a2', 'a3']) queue.add(item, 1)
     queue.add('b1', 2)
+    await Promise.resolve()
     queue.clear()
     expect(queue.size).toBe(1)
     const done = queue.until(0)
     await end('a1')
     await done
     queue.add('b2', 2)
+    await Promise.resolve()
     expect(begun).toEqual(['a1', 'b2'])
+  })
+
+  it('do several together where they may, none of them of one key', async () => {
+    const { queue, begun, end } = work(2)
+    queue.batch = 3
+    for (const item of ['a1', 'a2', 'b1', 'b2', 'c1', 'd1', 'e1', 'f1', 'g1']) queue.add(item, item.charCodeAt(0))
+    await Promise.resolve()
+    expect([begun, queue.size]).toEqual([['a1+b1+c1', 'd1+e1+f1'], 9])
+    await end('a1')
+    expect([begun.slice(2), queue.size]).toEqual([['g1+a2+b2'], 6])
+    await end('d1')
+    await end('g1')
+    await queue.until(0)
   })
 })
 

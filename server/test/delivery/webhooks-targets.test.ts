@@ -1,11 +1,13 @@
+import { createECDH } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isPublic } from '../../src/delivery/outbound/addresses.ts'
+import { createReach } from '../../src/delivery/outbound/allowed.ts'
 import { createPoster } from '../../src/delivery/outbound/http.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
 import { soon } from '../support/until.ts'
 import { chatWorld, closeEndpoints, deliveriesOf, open, tell } from '../support/webhooks.ts'
-import { createWorld } from '../support/world.ts'
+import { createUsers, createWorld } from '../support/world.ts'
 
 /** Addresses of one's own network, of the machine itself, of nowhere, in every spelling. */
 const forged = [
@@ -100,6 +102,24 @@ describe('a service that may not post to private addresses', () => {
   })
 
   it.each([
+    ['https://127.0.0.1/push', 'must not lead to 127.0.0.1'],
+    ['https://2130706433/push', 'must not lead to 127.0.0.1'],
+    ['http://a.push.example.com/1', 'must start with https://'],
+    ['ftp://a.push.example.com/1', 'must start with https://'],
+    ['https://8.8.8.8/1', 'must lead to a push service that is allowed here'],
+  ])('refuses %s as the endpoint of a browser', async (endpoint, message) => {
+    const world = await createWorld(service)
+    await createUsers(world, 'bob')
+    const { authToken } = dataOf(await world.post('/users/bob/auth_tokens', {}))
+    const keys = { p256dh: createECDH('prime256v1').generateKeys('base64url'), auth: 'A'.repeat(22) }
+    const body = { platform: 'web_push', subscription: { endpoint, keys } }
+    const answer = await world.post('/notifications/push/v1/tokens', body, { token: authToken })
+    expect(refusal(answer)).toBe('400 ERR_BAD_REQUEST')
+    const [detail] = answer.body.error.details
+    expect(detail).toEqual({ path: 'body/subscription/endpoint', message: expect.stringContaining(message) })
+  })
+
+  it.each([
     ...['https://127.0.0.1/', 'https://localhost/', 'https://localhost.:8443/', 'https://[::1]/', 'https://0/'],
     ...['https://127.1/', 'https://2130706433/', 'https://0x7f000001/', 'https://0177.0.0.1/', 'https://0x7f.1/'],
     ...[
@@ -165,7 +185,7 @@ describe('a service that may not post to private addresses', () => {
   })
 
   it('checks the address when it connects, whatever the name meant before', async () => {
-    const poster = createPoster({ allowPrivate: false })
+    const poster = createPoster(createReach({ allowPrivate: false, allow: [] }))
     for (const host of ['localhost', '127.0.0.1', '[::1]', '[::ffff:7f00:1]', '169.254.169.254', '0x7f.1']) {
       await expect(poster.post(`https://${host}:9/`, {}, '{}', 100)).rejects.toThrow('not public')
     }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, refusal, say } from '../support/chat.ts'
 import type { Endpoint } from '../support/endpoint.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
+import { connect } from '../support/socket.ts'
 import { soon } from '../support/until.ts'
 import { chatWorld, closeEndpoints, deliveriesOf, idsOf, open, register, tell } from '../support/webhooks.ts'
 
@@ -253,6 +254,28 @@ describe('a delivery', () => {
       ...{ trigger: 'after_message', appId: world.app.name, region: 'us', webhook: 'old' },
       data: expect.objectContaining({ id: message.id, sender: 'alice', receiver: 'bob' }),
     })
+  })
+
+  it('says of receipts in the legacy envelope whether they came by a request or a socket', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    const triggers = ['message_delivery_receipt', 'message_read_receipt']
+    const body = { id: 'old', name: 'Old', webhookURL: endpoint.url, triggers }
+    dataOf(await world.post('/webhooks', body, { headers: { 'X-Webhook-Version': '1' } }))
+    dataOf(await world.post('/users/alice/conversation/delivered', {}, { as: 'bob' }))
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    const bob = await connect(world, 'bob')
+    bob.send({
+      receiver: 'alice',
+      receiverType: 'user',
+      type: 'receipts',
+      body: { action: 'read', messageId: message.id },
+    })
+    await soon(() => expect(endpoint.received).toHaveLength(2))
+    bob.close()
+    expect(endpoint.received.map(({ body }) => [body.trigger, body.origin])).toEqual([
+      ['message_delivery_receipt', { platform: 'API' }],
+      ['message_read_receipt', { platform: 'WEBSOCKET' }],
+    ])
   })
 
   it('is counted', async () => {

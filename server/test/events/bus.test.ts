@@ -4,8 +4,8 @@ import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { hear } from './support.ts'
 
-const place = { conversation: expect.any(Number), kind: 1, first: 'alice', second: 'bob' }
-const team = { conversation: expect.any(Number), kind: 2, first: 'team', second: '' }
+const place = { conversation: expect.any(Number), kind: 'user', first: 'alice', second: 'bob' }
+const team = { conversation: expect.any(Number), kind: 'group', first: 'team', second: '' }
 const epoch = expect.any(Number)
 
 async function createPair(): Promise<World> {

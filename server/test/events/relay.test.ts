@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { ChatEvent } from '../../src/events/types.ts'
 import { statement } from '../../src/store/statement.ts'
 import { until } from '../support/until.ts'
@@ -40,6 +41,25 @@ describe('the relay', () => {
       [String(drawn - 1), 'slow'],
       [String(drawn), 'quick'],
     ])
+  })
+
+  it.each([
+    ['of another database of the server', () => inject('connection'), 'select pg_current_xact_id()'],
+    ['of its own that has nothing to do with events', () => cluster.connection, 'create temp table apart (id bigint)'],
+  ])('waits for no transaction %s', async (_, connection, work) => {
+    const { app, ask } = await createApp(cluster)
+    await startPulling(cluster, ask, app.appId)
+    const other = new pg.Client(connection())
+    await other.connect()
+    try {
+      await other.query('begin')
+      await other.query(work)
+      const { context } = (cluster.services[1] as Service).parley
+      await context.database.transaction((tx) => context.events.raise(tx, app.appId, [event]))
+      await until(async () => (await ask(1, 'GET', '/events?after=0')).body.data.length === 1)
+    } finally {
+      await other.end()
+    }
   })
 
   it('hands over each stretch of the log once, by one service at a time', async () => {

@@ -100,6 +100,7 @@ describe('the older envelope', () => {
     const { platform: _, ...offline } = { ...online, session_id: 'device-1' }
     expect(await showLegacy(world, 'user_connection_status_changed')).toEqual([
       {
+        platform: 'WEBSOCKET',
         trigger: 'after_connection_status_changed',
         data: {
           user: { ...told, status: 'online' },
@@ -108,6 +109,7 @@ describe('the older envelope', () => {
         },
       },
       {
+        platform: 'WEBSOCKET',
         trigger: 'after_connection_status_changed',
         data: {
           user: { ...told, status: 'offline' },
@@ -130,6 +132,7 @@ describe('the older envelope', () => {
     const told = { messageSender: 'alice', receiptSender: 'bob' }
     expect(await showLegacy(world, 'message_delivery_receipt', 'message_read_receipt')).toEqual([
       {
+        platform: 'API',
         trigger: 'message_delivery_receipt',
         data: {
           ...told,
@@ -141,6 +144,7 @@ describe('the older envelope', () => {
         },
       },
       {
+        platform: 'API',
         trigger: 'message_read_receipt',
         data: {
           ...told,
@@ -160,7 +164,7 @@ describe('the older envelope', () => {
     const sent = await say(world, 'alice', 'bob', 'one')
     const removed = await say(world, 'alice', 'bob', 'two')
     await pullEvents(world)
-    const place = { conversation: 0, kind: 1, first: 'alice', second: 'bob' } as const
+    const place = { conversation: 0, kind: 'user', first: 'alice', second: 'bob' } as const
     for (const { id } of [sent, removed]) {
       await raise(world, { trigger: 'message_sent', place, messageId: Number(id) })
     }

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import os from 'node:os'
 import path from 'node:path'
-import pg from 'pg'
-import { inject } from 'vitest'
+import type pg from 'pg'
 import { buildParley, type Parley } from '../../src/app.ts'
 import { ensureKey } from '../../src/areas/api-keys/keys.ts'
 import type { App } from '../../src/chat/identity.ts'
 import { readConfig } from '../../src/config/index.ts'
 import type { BusEvent } from '../../src/events/types.ts'
 import { createLog } from '../../src/log.ts'
+import { createOwnDatabase } from '../support/own-database.ts'
 import { databasePatienceMs, testMasterKey } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { type Answer, send, type World } from '../support/world.ts'
@@ -29,21 +29,19 @@ export interface Service {
 
 /** Services on a database that is theirs alone, as several processes would be: one of them moves the horizon. */
 export interface Cluster {
+  readonly connection: pg.ClientConfig
   readonly services: readonly Service[]
   stop(service: Service): Promise<void>
   end(): Promise<void>
 }
 
 export async function startCluster(size: number): Promise<Cluster> {
-  const connection = inject('connection')
-  const database = `parley_events_${randomBytes(6).toString('hex')}`
-  const admin = new pg.Client(connection)
-  await admin.connect()
-  await admin.query(`create database ${database}`)
+  const { connection, drop } = await createOwnDatabase()
   const running = new Set<Service>()
-  for (let i = 0; i < size; i++) running.add(await startOn({ ...connection, database }))
+  for (let i = 0; i < size; i++) running.add(await startOn(connection))
   const services = [...running]
   return {
+    connection,
     services,
     async stop(service) {
       running.delete(service)
@@ -51,8 +49,7 @@ export async function startCluster(size: number): Promise<Cluster> {
     },
     async end() {
       await Promise.all([...running].map(({ parley }) => parley.close()))
-      await admin.query(`drop database ${database} with (force)`)
-      await admin.end()
+      await drop()
     },
   }
 }
@@ -75,10 +72,10 @@ export type Ask = (at: number, method: string, path: string, body?: unknown, as?
 
 /** An app that all services of a cluster serve. */
 export async function createApp({ services }: Cluster): Promise<{ app: App; ask: Ask }> {
-  const { database, secrets, apps } = (services[0] as Service).parley.context
-  const app = await apps.ensure(`app-${randomBytes(8).toString('hex')}`, 'us')
+  const { context } = (services[0] as Service).parley
+  const app = await context.apps.ensure(`app-${randomBytes(8).toString('hex')}`, 'us')
   const apiKey = randomBytes(20).toString('hex')
-  await ensureKey(database, secrets, app.appId, { apiKey, name: 'test', scope: 'fullAccess' })
+  await ensureKey(context, app.appId, { apiKey, name: 'test', scope: 'fullAccess' })
   const ask: Ask = async (at, method, path, body, as) => {
     const { url } = services[at % services.length] as Service
     const headers = { appid: app.name, apikey: apiKey, ...(as !== undefined && { onbehalfof: as }) }

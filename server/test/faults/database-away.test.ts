@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrationLock } from '../../src/store/migrate.ts'
 import { until } from '../support/until.ts'
 import { makeCast } from './support/cast.ts'
@@ -12,12 +12,14 @@ import { expectSuccess, type Line, openLine } from './support/line.ts'
 import { findFlaws } from './support/proof.ts'
 import { openNetwork } from './support/proxy.ts'
 import { createRandom } from './support/random.ts'
+import type { ServiceProcess } from './support/service-process.ts'
 import { shared } from './support/shared.ts'
 import { createStage } from './support/stage.ts'
 
 /** An outage ends when it has shown that nobody waits for its end; in the long run it goes on for a while after that. */
 const outageMs = process.env.CRASH_CYCLES === undefined ? 0 : 10_000
 const crowdSize = 32
+const castSize = { users: 12, groups: 2, members: 8 }
 
 const stage = createStage()
 let server: ExternalServer
@@ -40,13 +42,13 @@ async function open(environment: Record<string, string> = {}) {
   const url = await service.ready
   const line = openLine(() => url)
   stage.onClean(line.close)
-  const cast = await makeCast(line, { users: 12, groups: 2, members: 8 })
+  const cast = await makeCast(line, castSize)
   return { service, dataDir, url, line, cast, ledger: createLedger() }
 }
 
 /** Takes the database away from a service under load, and checks what its clients see. */
 async function expectToSurvive(
-  { service, url, line, cast, ledger }: Awaited<ReturnType<typeof open>>,
+  { service, url, line, cast, ledger }: Omit<Awaited<ReturnType<typeof open>>, 'dataDir'>,
   outage: Outage,
   connect: () => Promise<pg.Client>,
 ) {
@@ -142,58 +144,17 @@ async function connectTo(connectionString: string): Promise<pg.Client> {
   return client
 }
 
-describe('an external database', () => {
-  afterEach(stage.killServices)
-
-  it('is stopped and started again by its administrator', async () => {
-    const connectionString = await server.database('stopped')
-    const scene = await open({ DATABASE_URL: connectionString })
-    const { service, line } = scene
-    await expectToSurvive(scene, { begin: server.stop, end: server.start }, () => connectTo(connectionString))
-
-    await server.stop()
-    await until(async () => (await statusOf(line, '/ready')) === 503)
-    // Without its database, too, the service ends when told to.
-    service.signal('SIGTERM')
-    expect(await service.exited).toEqual({ code: 0, signal: null })
-    await server.start()
-  })
-
-  it('is behind a network that swallows everything, and later lets only new connections through', async () => {
+describe('an external database, behind a network,', () => {
+  const running = shared(async () => {
     const connectionString = await server.database('remote')
     const network = await openNetwork(stage, server.port)
     const through = connectionString.replace(`:${server.port}/`, `:${network.port}/`)
-    const scene = await open({ DATABASE_URL: through })
-    const { service, line } = scene
-    const outage = { begin: network.swallow, end: network.heal }
-    await expectToSurvive(scene, outage, () => connectTo(connectionString))
-
-    // It hears again of what others change, here of a key that another service on the same database deletes.
-    const other = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
-    const otherUrl = await other.ready
-    const otherLine = openLine(() => otherUrl)
-    const { data } = await expectSuccess(otherLine.call('POST', '/apikeys', { name: 'passing', scope: 'fullAccess' }))
-    const withKey = { apiKey: data.apiKey as string }
-    await expectSuccess(line.call('GET', '/users', undefined, withKey))
-    await expectSuccess(otherLine.call('DELETE', `/apikeys/${data.apiKey}`))
-    await until(async () => {
-      const outcome = await line.call('GET', '/users', undefined, withKey)
-      return outcome.kind === 'answered' && outcome.status === 401
-    })
-    await otherLine.close()
-
-    network.swallow()
-    service.signal('SIGTERM')
-    expect(await service.exited).toEqual({ code: 0, signal: null })
+    return { ...(await open({ DATABASE_URL: through })), network, connectionString }
   })
+  afterAll(stage.killServices)
 
   it('drops the locks of a transaction that the network cut in two, within seconds and not hours', async () => {
-    const connectionString = await server.database('halved')
-    const network = await openNetwork(stage, server.port)
-    const through = connectionString.replace(`:${server.port}/`, `:${network.port}/`)
-    const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: through })
-    const url = await service.ready
-    const line = openLine(() => url)
+    const { url, line, network, connectionString } = await running()
     for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
     const group = { guid: 'team', name: 'Team', type: 'public', owner: 'alice', members: { participants: ['bob'] } }
     await expectSuccess(line.call('POST', '/groups', group))
@@ -219,14 +180,62 @@ describe('an external database', () => {
     await until(async () => (await statusOf(line, '/ready')) === 200)
     // The lock's holder is gone without a word; hours later, this would have been refused or never answered.
     expect(await send()).toMatchObject({ status: 200 })
-    await Promise.all([line.close(), marker.close(), other.end(), watcher.end()])
+    await Promise.all([marker.close(), other.end(), watcher.end()])
+  })
+
+  it('is gone while the network swallows everything, and back when only new connections come through', async () => {
+    const scene = await running()
+    const { service, line, network, connectionString } = scene
+    const outage = { begin: network.swallow, end: network.heal }
+    await expectToSurvive(scene, outage, () => connectTo(connectionString))
+
+    // It hears again of what others change, here of a key that another service on the same database deletes.
+    const other = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+    const otherUrl = await other.ready
+    const otherLine = openLine(() => otherUrl)
+    const { data } = await expectSuccess(otherLine.call('POST', '/apikeys', { name: 'passing', scope: 'fullAccess' }))
+    const withKey = { apiKey: data.apiKey as string }
+    await expectSuccess(line.call('GET', '/users', undefined, withKey))
+    await expectSuccess(otherLine.call('DELETE', `/apikeys/${data.apiKey}`))
+    await until(async () => {
+      const outcome = await line.call('GET', '/users', undefined, withKey)
+      return outcome.kind === 'answered' && outcome.status === 401
+    })
+    await otherLine.close()
+
+    network.swallow()
+    service.signal('SIGTERM')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+  })
+})
+
+describe('an external database', () => {
+  let service: ServiceProcess | undefined
+  let url = ''
+  const line = openLine(() => url)
+  stage.onClean(line.close)
+
+  /** The service on it, whatever the test before has left. */
+  const running = async () => {
+    const connectionString = await server.database('direct')
+    if (!service?.isRunning) service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+    url = await service.ready
+    return { connectionString, service }
+  }
+
+  it('may come up later than the service', async () => {
+    const connectionString = await server.database('direct')
+    await server.stop()
+    const late = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
+    service = late
+    await until(() => late.output().includes('does not answer yet'))
+    await server.start()
+    await running()
+    await expectSuccess(line.call('POST', '/users', { uid: 'zoe', name: 'Zoe' }))
   })
 
   it('that takes no writes, as a standby, refuses them for the time being and still reads', async () => {
-    const connectionString = await server.database('standby')
-    const service = await stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
-    const url = await service.ready
-    const line = openLine(() => url)
+    const { connectionString } = await running()
     for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
     const send = () => {
       const body = { receiver: 'bob', receiverType: 'user', data: { text: 'hello' } }
@@ -249,19 +258,21 @@ describe('an external database', () => {
     await admin.query('alter system reset default_transaction_read_only')
     await admin.query('select pg_reload_conf()')
     await until(async () => (await statusOfSend()) === 200)
-    await Promise.all([line.close(), admin.end()])
+    await admin.end()
   })
 
-  it('may come up later than the service', async () => {
-    const connectionString = await server.database('late')
+  it('is stopped and started again by its administrator', async () => {
+    const { connectionString, service } = await running()
+    const cast = await makeCast(line, castSize)
+    const scene = { service, url, line, cast, ledger: createLedger() }
+    await expectToSurvive(scene, { begin: server.stop, end: server.start }, () => connectTo(connectionString))
+
     await server.stop()
-    const service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })
-    await until(() => service.output().includes('does not answer yet'))
+    await until(async () => (await statusOf(line, '/ready')) === 503)
+    // Without its database, too, the service ends when told to.
+    service.signal('SIGTERM')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
     await server.start()
-    const url = await service.ready
-    const line = openLine(() => url)
-    await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
-    await line.close()
   })
 
   it('may restart while the service waits for another to migrate', async () => {

@@ -31,6 +31,28 @@ describe('a data folder', () => {
     return service
   }
 
+  it('that a first start was killed in, over and over, can be used by the next', async () => {
+    const isThere = (name: string) => existsSync(join(dataDir, name))
+    const inDraft = (name: string) =>
+      readdirSync(dataDir).some((entry) => entry.startsWith('postgres.') && isThere(join(entry, name)))
+    // How far it has come: the folder is locked, the cluster is begun, half made, and made, its server starts, and runs.
+    const moments = [
+      () => isThere('parley.lock'),
+      () => inDraft('PG_VERSION'),
+      () => inDraft('base/1/PG_VERSION'),
+      () => isThere('postgres/PG_VERSION'),
+      () => isThere('postgres/postmaster.pid'),
+      () => isThere('database-url'),
+    ]
+    for (const moment of moments) {
+      const killed = stage.launch({ DATA_DIR: dataDir })
+      await until(() => moment() || !killed.isRunning, { interval: 1 })
+      await killed.kill()
+    }
+    await running()
+    await expectSuccess(line.call('GET', '/users/alice'))
+  })
+
   it('a second service on a data folder refuses, and names the folder and the process that has it', async () => {
     const first = await running()
     const second = stage.launch({ DATA_DIR: dataDir })
@@ -84,78 +106,52 @@ describe('a data folder', () => {
   })
 })
 
-it('a first start that is killed over and over leaves a folder that the next one can use', async () => {
+describe('SIGTERM', () => {
   const dataDir = stage.makeFolder()
-  const isThere = (name: string) => existsSync(join(dataDir, name))
-  const inDraft = (name: string) =>
-    readdirSync(dataDir).some((entry) => entry.startsWith('postgres.') && isThere(join(entry, name)))
-  // How far it has come: the folder is locked, the cluster is begun, half made, and made, its server starts, and runs.
-  const moments = [
-    () => isThere('parley.lock'),
-    () => inDraft('PG_VERSION'),
-    () => inDraft('base/1/PG_VERSION'),
-    () => isThere('postgres/PG_VERSION'),
-    () => isThere('postgres/postmaster.pid'),
-    () => isThere('database-url'),
-  ]
-  for (const moment of moments) {
+
+  it('while the service starts ends it and its database', async () => {
     const service = stage.launch({ DATA_DIR: dataDir })
-    await until(() => moment() || !service.isRunning, { interval: 1 })
-    await service.kill()
-  }
-  const service = await stage.start({ DATA_DIR: dataDir })
-  const url = await service.ready
-  const line = openLine(() => url)
-  await expectSuccess(line.call('POST', '/users', { uid: 'alice', name: 'Alice' }))
-  await line.close()
-})
-
-it('SIGTERM under load: requests are answered or refused, never half; what was answered is stored', async () => {
-  const dataDir = stage.makeFolder()
-  let service = await stage.start({ DATA_DIR: dataDir })
-  let url = await service.ready
-  const line = openLine(() => url)
-  const ledger = createLedger()
-  const cast = await makeCast(line, { users: 12, groups: 2, members: 8 })
-  const crowd = startCrowd({
-    ledger,
-    cast,
-    random: createRandom(11),
-    size: 64,
-    address: () => url,
-    onOutcome: (outcome) => {
-      if (outcome.kind === 'cut' && outcome.half) ledger.faults.push(`half an answer: ${outcome.reason}`)
-    },
+    await until(() => readPostmaster(dataDir) !== undefined, { interval: 1 })
+    service.signal('SIGTERM')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+    expect(findServersOf(clusterOf(dataDir))).toEqual([])
+    expect(stateOfCluster(dataDir)).toBe('shut down')
   })
-  stage.onClean(crowd.stop)
-  await until(() => ledger.acknowledged.size > 500, { progress: () => ledger.acknowledged.size })
 
-  service.signal('SIGTERM')
-  expect(await service.exited).toEqual({ code: 0, signal: null })
-  expect(service.output()).not.toContain('not everything finished in time')
-  await crowd.stop()
-  expect(ledger.faults).toEqual([])
-  expect(findServersOf(clusterOf(dataDir))).toEqual([])
-  expect(stateOfCluster(dataDir)).toBe('shut down')
-  expect(existsSync(join(dataDir, 'parley.lock'))).toBe(false)
+  // The start that was ended has left a folder that this one can use.
+  it('under load: requests are answered or refused, never half; what was answered is stored', async () => {
+    let service = await stage.start({ DATA_DIR: dataDir })
+    let url = await service.ready
+    const line = openLine(() => url)
+    const ledger = createLedger()
+    const cast = await makeCast(line, { users: 12, groups: 2, members: 8 })
+    const crowd = startCrowd({
+      ledger,
+      cast,
+      random: createRandom(11),
+      size: 64,
+      address: () => url,
+      onOutcome: (outcome) => {
+        if (outcome.kind === 'cut' && outcome.half) ledger.faults.push(`half an answer: ${outcome.reason}`)
+      },
+    })
+    stage.onClean(crowd.stop)
+    await until(() => ledger.acknowledged.size > 500, { progress: () => ledger.acknowledged.size })
 
-  service = await stage.start({ DATA_DIR: dataDir })
-  url = await service.ready
-  const database = await connectToDatabase(dataDir)
-  expect(await findFlaws(line, database, cast, ledger)).toEqual([])
-  await database.end()
-  await line.close()
-})
+    service.signal('SIGTERM')
+    expect(await service.exited).toEqual({ code: 0, signal: null })
+    expect(service.output()).not.toContain('not everything finished in time')
+    await crowd.stop()
+    expect(ledger.faults).toEqual([])
+    expect(findServersOf(clusterOf(dataDir))).toEqual([])
+    expect(stateOfCluster(dataDir)).toBe('shut down')
+    expect(existsSync(join(dataDir, 'parley.lock'))).toBe(false)
 
-it('SIGTERM while the service starts ends it and its database', async () => {
-  const dataDir = stage.makeFolder()
-  const service = stage.launch({ DATA_DIR: dataDir })
-  await until(() => readPostmaster(dataDir) !== undefined, { interval: 1 })
-  service.signal('SIGTERM')
-  expect(await service.exited).toEqual({ code: 0, signal: null })
-  expect(findServersOf(clusterOf(dataDir))).toEqual([])
-  expect(stateOfCluster(dataDir)).toBe('shut down')
-
-  const next = await stage.start({ DATA_DIR: dataDir })
-  expect(next.isRunning).toBe(true)
+    service = await stage.start({ DATA_DIR: dataDir })
+    url = await service.ready
+    const database = await connectToDatabase(dataDir)
+    expect(await findFlaws(line, database, cast, ledger)).toEqual([])
+    await database.end()
+    await line.close()
+  })
 })

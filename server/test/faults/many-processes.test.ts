@@ -4,18 +4,15 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrations } from '../../src/store/migrations/index.ts'
 import { itWith } from '../gate/needs.ts'
+import { createOwnDatabase } from '../support/own-database.ts'
 import { until } from '../support/until.ts'
-import { type ExternalServer, postgres15, startExternalServer, startPostgres15 } from './support/external.ts'
+import { postgres15, startPostgres15 } from './support/external.ts'
 import { expectSuccess, type Line, openLine } from './support/line.ts'
 import { createStage } from './support/stage.ts'
 
 const stage = createStage()
-let server: ExternalServer
 let started: ReturnType<typeof several> | undefined
 
-beforeAll(async () => {
-  server = await startExternalServer(stage)
-})
 afterAll(stage.clean)
 
 async function select(connectionString: string, text: string): Promise<unknown[]> {
@@ -39,13 +36,26 @@ async function startOn(connectionString: string): Promise<Line> {
   return openLine(() => url)
 }
 
-/** Three that were started at once on a database that was empty; several tests use them. */
-function several(): Promise<{ connectionString: string; lines: Line[] }> {
+/**
+ * Three that were started at once on a database that was empty, with one data folder between them, in which there were no
+ * keys; several tests use them.
+ */
+function several(): Promise<{ connectionString: string; keys: string; urls: string[]; lines: Line[] }> {
   started ??= (async () => {
-    const connectionString = await server.database('crowded')
-    const lines = await Promise.all([1, 2, 3].map(() => startOn(connectionString)))
+    const { url: connectionString, drop } = await createOwnDatabase({ isEmpty: true })
+    stage.onClean(drop)
+    const dataDir = stage.makeFolder()
+    const environment = {
+      ...{ DATA_DIR: dataDir, DATABASE_URL: connectionString },
+      ...{ PARLEY_API_KEY: '', PARLEY_MASTER_KEY: '' },
+    }
+    const services = [1, 2, 3].map(() => stage.launch(environment))
+    const urls = await Promise.all(services.map(({ ready }) => ready))
+    const keys = await readFile(path.join(dataDir, 'keys.env'), 'utf8')
+    const key = /^PARLEY_API_KEY=(\w+)$/m.exec(keys)?.[1]
+    const lines = urls.map((url) => openLine(() => url, key))
     for (const line of lines) stage.onClean(line.close)
-    return { connectionString, lines }
+    return { connectionString, keys, urls, lines }
   })()
   return started
 }
@@ -65,17 +75,9 @@ describe('several services start at once', () => {
   })
 
   it('with one data folder between them: they make one set of keys', async () => {
-    const connectionString = await server.database('sharing')
-    const dataDir = stage.makeFolder()
-    const environment = {
-      ...{ DATA_DIR: dataDir, DATABASE_URL: connectionString },
-      ...{ PARLEY_API_KEY: '', PARLEY_MASTER_KEY: '' },
-    }
-    const services = [1, 2, 3].map(() => stage.launch(environment))
-    await Promise.all(services.map(({ ready }) => ready))
-    const key = /^PARLEY_API_KEY=(\w+)$/m.exec(await readFile(path.join(dataDir, 'keys.env'), 'utf8'))?.[1]
-    for (const { ready } of services) {
-      const url = await ready
+    const { keys, urls } = await several()
+    const key = /^PARLEY_API_KEY=(\w+)$/m.exec(keys)?.[1]
+    for (const url of urls) {
       const line = openLine(() => url)
       await expectSuccess(line.call('GET', '/users', undefined, { apiKey: key as string }))
       await line.close()

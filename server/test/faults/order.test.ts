@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest'
+import { createOwnDatabase } from '../support/own-database.ts'
 import { until } from '../support/until.ts'
-import { startExternalServer } from './support/external.ts'
 import { expectSuccess, type Line, openLine } from './support/line.ts'
 import { createStage } from './support/stage.ts'
 
@@ -49,8 +49,8 @@ function follow(line: Line, path: string): Reader {
 }
 
 it('whoever follows a conversation misses nothing that 64 writers send through two services', async () => {
-  const server = await startExternalServer(stage)
-  const connectionString = await server.database('ordered')
+  const { url: connectionString, drop } = await createOwnDatabase()
+  stage.onClean(drop)
   const services = await Promise.all(
     [1, 2].map(() => stage.start({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })),
   )

@@ -1,6 +1,7 @@
 /**
- * The long run of the crash ledger, and of the tests that take the database away for ten seconds:
- * `npm run test:crash -- --cycles 500 [--seed 42]`. The seed repeats a run's choice of victims and moments.
+ * The long run of the crash ledger, of the tests that take the database away for ten seconds, and of twenty kills while
+ * notifications are sent: `npm run test:crash -- --cycles 500 [--seed 42]`. The seed repeats a run's choice of victims and
+ * moments.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -20,12 +21,15 @@ const vitest = spawn(
   [
     join(repository, 'node_modules/vitest/vitest.mjs'),
     ...['run', '--disableConsoleIntercept', '--maxWorkers=1'],
-    ...['server/test/faults/crash-ledger.test.ts', 'server/test/faults/database-away.test.ts'],
+    ...['crash-ledger', 'database-away', 'notifications-killed'].map((name) => `server/test/faults/${name}.test.ts`),
   ],
   {
     cwd: repository,
     stdio: 'inherit',
-    env: { ...process.env, CRASH_CYCLES: values.cycles, ...(values.seed && { CRASH_SEED: values.seed }) },
+    env: {
+      ...{ NOTIFICATION_KILLS: '20', ...process.env, CRASH_CYCLES: values.cycles },
+      ...(values.seed && { CRASH_SEED: values.seed }),
+    },
   },
 )
 vitest.once('exit', (code, signal) => process.exit(code ?? (signal === null ? 0 : 1)))

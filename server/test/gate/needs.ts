@@ -29,6 +29,13 @@ function isProgram(file: string): boolean {
 export const onLinux: Need = { isMet: process.platform === 'linux', otherwise: 'only on Linux', inGate: false }
 export const asRoot: Need = { isMet: process.getuid?.() === 0, otherwise: 'only as root', inGate: false }
 
+/** Of Debian: wamerican, wngerman and wfrench. */
+export const dictionaries: Need = {
+  isMet: ['american-english', 'ngerman', 'french'].every((name) => existsSync(`/usr/share/dict/${name}`)),
+  otherwise: 'needs the dictionaries of wamerican, wngerman and wfrench',
+  inGate: true,
+}
+
 /** A file that something else has brought. */
 export function fileAt(path: string, otherwise = `there is no ${path}`): Need {
   return { isMet: existsSync(path), otherwise, inGate: false }

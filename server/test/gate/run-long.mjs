@@ -1,6 +1,7 @@
 /**
  * Races, faults, several processes and the model, many times, each time with seeds of its own and without a second try:
- * `npm run test:long -- [--rounds 20] [part of a path ...]`. It goes on after a failure, and names each at the end.
+ * `npm run test:long -- [--rounds 20] [part of a path ...]`. It goes on after a failure, and names each at the end. The models
+ * draw 20 worlds a round, or as many as MODEL_RUNS says.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -46,7 +47,7 @@ async function runOnce(report) {
   const child = spawn(
     process.execPath,
     [vitest, ...['run', '--retry=0', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`], ...paths],
-    { cwd: repository, stdio: 'inherit' },
+    { cwd: repository, stdio: 'inherit', env: { MODEL_RUNS: '20', ...process.env } },
   )
   const [code] = await once(child, 'exit')
   return code

@@ -1,6 +1,9 @@
+import type { IncomingMessage } from 'node:http'
 import net from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config/index.ts'
+import { createAddresses } from '../../src/protocol/addresses.ts'
 import { dataOf } from '../support/chat.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { ask, type Service, startParley } from './watched.ts'
@@ -62,7 +65,9 @@ async function openSocket({ url }: Service, headers: Record<string, string>): Pr
   const lines = Object.entries({ host: 'x', connection: 'upgrade', upgrade: 'websocket', ...headers })
   const key = 'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
   socket.write(`GET /v3 HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}${key}\r\n`)
-  const [first] = (await new Promise<Buffer>((resolve) => socket.once('data', resolve))).toString().split('\r\n')
+  const [first] = (await new Promise<Buffer>((resolve, reject) => socket.once('error', reject).once('data', resolve)))
+    .toString()
+    .split('\r\n')
   socket.destroy()
   return Number(first?.split(' ')[1])
 }
@@ -116,6 +121,36 @@ describe('what proxies say', () => {
     const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example, chat.example.com' }
     expect(dataOf(await settingsBy(behindProxy, headers)).CHAT_HOST).toBe('chat.example.com')
     expect(await upload(behindProxy, headers)).toMatch(/^https:\/\/chat\.example\.com\/media\//)
+  })
+})
+
+describe('the address of a client', () => {
+  const clientOf = (trustProxy: string | undefined, peer: string, forwarded?: string | string[]) =>
+    createAddresses(readConfig(trustProxy === undefined ? {} : { TRUST_PROXY: trustProxy })).clientOf({
+      socket: { remoteAddress: peer },
+      headers: { 'x-forwarded-for': forwarded },
+    } as unknown as IncomingMessage)
+
+  it.each([
+    ['is that of the connection, where no proxy is trusted', undefined, '::ffff:192.0.2.1', '203.0.113.9', '192.0.2.1'],
+    ['is that of the connection, where that is no proxy', '10.0.0.0/8', '192.0.2.1', '203.0.113.9', '192.0.2.1'],
+    ['is what a proxy says', '10.0.0.0/8', '10.0.0.1', '203.0.113.9', '203.0.113.9'],
+    ['is the last that is no proxy', '10.0.0.0/8', '10.0.0.1', '1.2.3.4, 203.0.113.9, 10.0.0.2', '203.0.113.9'],
+    ['is the last there is, where all are proxies', '10.0.0.0/8', '10.0.0.1', '10.0.0.3,10.0.0.2', '10.0.0.3'],
+    [
+      'is what the nearest proxy says, where any is trusted',
+      'true',
+      '192.0.2.1',
+      '1.2.3.4, 203.0.113.9',
+      '203.0.113.9',
+    ],
+    ['is that of the proxy, where it says nothing', 'true', '192.0.2.1', undefined, '192.0.2.1'],
+    ['is that of the proxy, where it says what is no address', 'true', '192.0.2.1', '1.2.3.4, unknown', '192.0.2.1'],
+    ['is read without its port', 'true', '192.0.2.1', '203.0.113.9:4711', '203.0.113.9'],
+    ['is read without its port, IPv6 too', 'true', '192.0.2.1', '[2001:db8:0::1]:4711', '2001:db8::1'],
+    ['is read of several headers', '10.0.0.0/8', '10.0.0.1', ['1.2.3.4', '203.0.113.9'], '203.0.113.9'],
+  ])('%s', (_what, trustProxy, peer, forwarded, expected) => {
+    expect(clientOf(trustProxy, peer, forwarded)).toBe(expected)
   })
 })
 

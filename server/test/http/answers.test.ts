@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
 import { createWorld, type World } from '../support/world.ts'
 import { chatAreas } from './refusals.ts'
-import { furnish, type Ids, type Sample, samples } from './samples.ts'
+import { furnishChat, type Ids, type Sample, samples } from './samples.ts'
 import { pathOf, queryOf } from './watched.ts'
 
 const operations = routes.map((route) => route.operation).filter(({ area }) => chatAreas.includes(area))
@@ -30,7 +30,7 @@ async function furnishInOrder(): Promise<Furnished> {
     put: (path, body, options) => inTurn('PUT', path, body, options),
     delete: (path, body, options) => inTurn('DELETE', path, body, options),
   }
-  return { world, ids: await furnish(ordered) }
+  return { world, ids: await furnishChat(ordered) }
 }
 
 /** What only reads leaves the world as it is for the next. */
@@ -64,15 +64,24 @@ function idsIn(value: unknown, found: string[], name = ''): string[] {
   return found.filter((id) => /^[0-9]+$/.test(id))
 }
 
-/** An answer with names in place of what is other each time: times, ids of messages, tokens, keys, hosts. */
+/** An answer with names in place of what is other each time: times, ids of messages, tokens, keys, signatures, hosts. */
 function withoutChance(value: unknown, world: World, ids: readonly string[]): unknown {
   const text = (sent: string) =>
     [...ids, world.app.name, new URL(world.url).host, new URL(world.url).port]
-      .reduce((said, chance) => said.replaceAll(new RegExp(`(?<![\\w.-])${chance}(?![\\w-])`, 'g'), '<chance>'), sent)
+      .reduce(
+        (said, chance) => said.replaceAll(new RegExp(`(?<![\\w.{-])${chance}(?![\\w-]|[.,]\\d)`, 'g'), '<chance>'),
+        sent,
+      )
+      .replaceAll(`${world.app.name}_`, '<chance>_')
       .replaceAll(/_[0-9]{10}[0-9a-f]{30}/g, '_<token>')
-      .replaceAll(/\b[0-9a-f]{40,64}\b/g, '<hex>')
+      .replaceAll(/\b[0-9a-f]{24,64}\b/g, '<hex>')
+      .replaceAll(/\bexpires=[0-9]+/g, 'expires=<time>')
+      .replaceAll(/\bsignature=[\w-]+/g, 'signature=<signature>')
   const walk = (inner: unknown, name = ''): unknown => {
-    if (typeof inner === 'number' && /(At|^sentAt|^settingsHashReceivedAt)$/.test(name)) return '<time>'
+    if (typeof inner === 'number' && /(At|^sentAt|^settingsHashReceivedAt|^from|^to|^until)$/.test(name))
+      return '<time>'
+    if (typeof inner === 'number' && /Age$/.test(name)) return '<age>'
+    if (typeof inner === 'string' && /^[0-9]{10}(\.[0-9]{15})?$/.test(inner) && /At$/.test(name)) return '<time>'
     if (typeof inner === 'string') return /Count$/.test(name) ? inner : name === 'settingsHash' ? '<hash>' : text(inner)
     if (Array.isArray(inner)) {
       const shown = inner.slice(0, mostRows).map((item) => walk(item))

@@ -2,7 +2,8 @@ import type { Operation } from '@parley/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
 import { type Answer, createWorld, send, type World } from '../support/world.ts'
-import { furnish, type Ids, samples } from './samples.ts'
+import { chatAreas } from './refusals.ts'
+import { furnish, furnishChat, type Ids, samples } from './samples.ts'
 import {
   ask,
   expectContractAnswer,
@@ -69,7 +70,8 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
     expect(Object.keys(samples)).toContain(id)
     // What only reads leaves the world as it is for the next.
     const mine = operation.method === 'GET' ? world : await createWorld()
-    const named = mine === world ? ids : await furnish(mine)
+    const furnishIt = chatAreas.includes(operation.area) ? furnishChat : furnish
+    const named = mine === world ? ids : await furnishIt(mine)
     watch.answers.length = 0
     const token = samples[id]?.(named).token
     const answer = await call(operation, named, {

@@ -43,11 +43,13 @@ interface Changes {
   readonly path?: string
   readonly query?: string
   readonly headers?: Record<string, string>
+  readonly body?: string
 }
 
-/** The sample call of an operation with another path, query or headers. */
-function call(operation: Operation, { path, query, headers }: Changes): Promise<Answer> {
+/** The sample call of an operation with another path, query, headers or body. */
+function call(operation: Operation, { path, query, headers, body }: Changes): Promise<Answer> {
   const sample = samples[operation.id]?.(ids)
+  const sent = body ?? (sample?.body === undefined ? undefined : JSON.stringify(sample.body))
   return ask(
     `${service.url}/v3${path ?? pathOf(operation, sample?.params)}${query === undefined ? queryOf(sample?.query) : `?${query}`}`,
     {
@@ -56,10 +58,10 @@ function call(operation: Operation, { path, query, headers }: Changes): Promise<
         appid: world.app.name,
         apikey: world.apiKey,
         ...(sample?.as !== undefined && { onbehalfof: sample.as }),
-        ...(sample?.body !== undefined && { 'content-type': 'application/json' }),
+        ...(sent !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(sample?.body !== undefined && { body: JSON.stringify(sample.body) }),
+      ...(sent !== undefined && { body: sent }),
     },
   )
 }
@@ -109,7 +111,9 @@ describe('a query', () => {
     )
     expect(cases.length).toBeGreaterThan(300)
     await inParallel(cases, async ({ operation, name, value }) => {
-      const answer = await call(operation, { query: `${encodeURIComponent(name)}=${value}` })
+      const others = Object.entries(samples[operation.id]?.(ids).query ?? {}).filter(([other]) => other !== name)
+      const needed = queryOf(Object.fromEntries(others)).replace('?', '&')
+      const answer = await call(operation, { query: `${encodeURIComponent(name)}=${value}${needed}` })
       expectContractAnswer(answer, operation)
       if (answer.status === 400) expect(JSON.stringify(answer.body.error)).toContain(name)
       if (value.includes('%00')) expect(answer.body.error.details[0].message).toBe('contains a NUL character')
@@ -333,7 +337,9 @@ describe('a form', () => {
       )
       .join('')
 
-  const takers = operations.filter(({ takesFiles }) => takesFiles === true)
+  const takesForms = ({ takesFiles, readsFile }: (typeof operations)[number]) =>
+    takesFiles === true || readsFile !== undefined
+  const takers = operations.filter(takesForms)
   const part = (name: string, content: string, more = '') =>
     `--x\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${content}\r\n`
   const fields = part('receiver', 'bob') + part('receiverType', 'user') + part('type', 'image')
@@ -382,8 +388,8 @@ describe('a form', () => {
 
   it('is a 415 where no files are taken', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=x' }
-    for (const operation of operations.filter(({ body, takesFiles }) => body !== undefined && takesFiles !== true)) {
-      expect((await call(operation, { headers })).status, operation.id).toBe(415)
+    for (const operation of operations.filter((one) => one.body !== undefined && !takesForms(one))) {
+      expect((await call(operation, { headers, body: '--x--\r\n' })).status, operation.id).toBe(415)
     }
   })
 

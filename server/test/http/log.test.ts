@@ -42,8 +42,15 @@ interface Line {
   readonly status?: number
   readonly ms?: number
   readonly requestId?: string
+  readonly app?: string
+  readonly caller?: string
+  readonly key?: string
+  readonly uid?: string
+  readonly address?: string
   readonly err?: { type: string; message: string; stack: string; cause?: { message: string } }
 }
+
+const fingerprint = (key: string) => service.parley.context.secrets.digest(key).toString('hex').slice(0, 8)
 
 const linesOf = (requestId: unknown): Line[] =>
   service.lines.map((line) => JSON.parse(line) as Line).filter((line) => line.requestId === requestId)
@@ -58,18 +65,19 @@ async function lineOf(answer: { headers: Record<string, unknown> }): Promise<Lin
 describe('the log', () => {
   it('has one line for each request, with operation, status, duration and request id', async () => {
     const headers = { appid: world.app.name, apikey: world.apiKey }
-    const cases: [string, string, number, string][] = [
-      ['GET', '/v3/users/alice', 200, 'get-user'],
-      ['GET', '/users/nobody', 404, 'get-user'],
-      ['DELETE', '/v3.0/groups/nothing', 404, 'delete-group'],
-      ['POST', '/users', 400, 'create-user'],
+    const who = { app: world.app.name, caller: 'fullAccess', key: fingerprint(world.apiKey) }
+    const cases: [string, string, number, string, object?][] = [
+      ['GET', '/v3/users/alice', 200, 'get-user', who],
+      ['GET', '/users/nobody', 404, 'get-user', who],
+      ['DELETE', '/v3.0/groups/nothing', 404, 'delete-group', who],
+      ['POST', '/users', 400, 'create-user', who],
       ['GET', '/nothing', 404, 'unknown'],
       ['GET', '/users/%zz', 400, 'unknown'],
       ['GET', '/health', 200, 'health'],
       ['GET', '/openapi.json', 200, 'openapi'],
       ['GET', '/docs', 200, 'docs'],
     ]
-    for (const [method, path, status, operation] of cases) {
+    for (const [method, path, status, operation, asker] of cases) {
       const answer = await ask(`${service.url}${path}`, { method, headers })
       expect(answer.status).toBe(status)
       const line = await lineOf(answer)
@@ -82,8 +90,54 @@ describe('the log', () => {
         status,
         ms: expect.any(Number),
         requestId: answer.headers['x-request-id'],
+        address: '127.0.0.1',
+        ...asker,
       })
       expect(line.ms).toBeGreaterThanOrEqual(0)
+    }
+  })
+
+  it('says who asked: the app, the kind of caller, the user, and the start of the digest of a key', async () => {
+    const app = world.app.name
+    const key = fingerprint(world.apiKey)
+    const cases: [Record<string, string>, object][] = [
+      [{ apikey: world.apiKey.toUpperCase() }, { app, caller: 'fullAccess', key }],
+      [{ apikey: world.authKey }, { app, caller: 'authOnly', key: fingerprint(world.authKey) }],
+      [
+        { apikey: world.apiKey, onbehalfof: 'ALICE' },
+        { app, caller: 'fullAccess', uid: 'alice', key },
+      ],
+      [
+        { apikey: world.apiKey, onbehalfof: 'nobody' },
+        { app, caller: 'fullAccess', uid: 'nobody', key },
+      ],
+      [{ authtoken: ids.authToken }, { app, caller: 'token', uid: 'alice' }],
+      [{ apikey: 'wrong' }, { app }],
+      [{ authtoken: token }, { app }],
+      [{}, { app }],
+      [{ appid: 'none', apikey: world.apiKey }, {}],
+    ]
+    for (const [headers, asker] of cases) {
+      const line = await lineOf(await ask(`${service.url}/users`, { headers: { appid: app, ...headers } }))
+      const { app: named, caller, key: fingerprinted, uid } = line
+      expect({ app: named, caller, key: fingerprinted, uid }).toEqual(asker)
+    }
+  })
+
+  it('has the address of the client as trusted proxies say it, unless it is not to be kept', async () => {
+    const forwarded = { headers: { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' } }
+    expect((await lineOf(await ask(`${service.url}/health`, forwarded))).address).toBe('127.0.0.1')
+    const cases: [Record<string, string>, string | undefined][] = [
+      [{ TRUST_PROXY: 'loopback' }, '198.51.100.7'],
+      [{ KEEP_CLIENT_ADDRESSES: 'false' }, undefined],
+    ]
+    for (const [environment, address] of cases) {
+      const other = await startParley({ environment: { LOG_LEVEL: 'info', ...environment } })
+      await ask(`${other.url}/health`, forwarded)
+      await expect.poll(() => other.lines.filter((line) => line.includes('"operation":"health"'))).toHaveLength(1)
+      const line = other.lines.find((one) => one.includes('"operation":"health"')) as string
+      expect((JSON.parse(line) as Line).address).toBe(address)
+      await other.parley.close()
     }
   })
 
@@ -162,9 +216,9 @@ describe('the log', () => {
     expect(secrets.size).toBeGreaterThan(6)
     for (const secret of secrets) expect(text).not.toContain(secret.toLowerCase().slice(-24))
     expect(service.lines.length).toBeGreaterThan(routes.length)
-    // Nothing had to be blotted out but in the faults that were made for it.
+    // Nothing had to be blotted out but in the faults that were made for it, and a key that stood in place of a uid.
     const blotted = service.lines.filter((line) => line.includes('[redacted]'))
-    expect(blotted.every((line) => line.includes('no luck with'))).toBe(true)
+    expect(blotted.every((line) => /no luck with|"uid":"\[redacted\]"/.test(line))).toBe(true)
   })
 
   it('blots out what looks like a secret in anything that is logged', () => {

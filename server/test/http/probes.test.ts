@@ -227,6 +227,22 @@ describe('the metrics', () => {
     expect(ofUsers.find(({ labels }) => labels.le === '+Inf')?.value).toBeGreaterThanOrEqual(3)
   })
 
+  it('count requests with authOnly keys, refused ones too, by operation and status', async () => {
+    const countOf = async (operation: string, status: string) =>
+      (await read()).samples.find(
+        ({ name, labels }) =>
+          name === 'parley_auth_only_key_requests_total' && labels.operation === operation && labels.status === status,
+      )?.value ?? 0
+    const before = [await countOf('create-user', '200'), await countOf('list-users', '403')] as [number, number]
+    const headers = { appid: world.app.name, apikey: world.authKey, 'content-type': 'application/json' }
+    await ask(`${service.url}/users`, { method: 'POST', headers, body: '{"uid":"by-auth-key","name":"A"}' })
+    await ask(`${service.url}/users`, { headers })
+    await ask(`${service.url}/users`, { headers: { ...headers, apikey: world.apiKey } })
+    await expect.poll(() => countOf('create-user', '200')).toBe(before[0] + 1)
+    await expect.poll(() => countOf('list-users', '403')).toBe(before[1] + 1)
+    expect(await countOf('list-users', '200')).toBe(0)
+  })
+
   it('have no label that clients can make up', async () => {
     const { samples } = await read()
     const named = new Set(samples.flatMap(({ labels }) => (labels.operation === undefined ? [] : [labels.operation])))

@@ -4,14 +4,24 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
 import { refusal } from '../support/chat.ts'
 import { type Answer, createWorld, type World } from '../support/world.ts'
-import { asApp, chatAreas, own, type Refusal, refused, type Scene, setScene, shared } from './refusals.ts'
-import { furnish, type Sample, samples } from './samples.ts'
+import {
+  asApp,
+  chatAreas,
+  own,
+  type Refusal,
+  refused,
+  refusedElsewhere,
+  type Scene,
+  setScene,
+  shared,
+} from './refusals.ts'
+import { furnishChat, type Sample, samples } from './samples.ts'
 import { expectContractAnswer, pathOf, queryOf } from './watched.ts'
 
 const operations = routes.map((route) => route.operation).filter(({ area }) => chatAreas.includes(area))
-const cases = operations.flatMap((operation) =>
-  operation.errors.map((code) => [operation.id, code, operation] as const),
-)
+const cases = operations
+  .filter(({ id }) => !refusedElsewhere.has(id))
+  .flatMap((operation) => operation.errors.map((code) => [operation.id, code, operation] as const))
 
 /** Where nothing is prepared, nothing is changed either: refusals leave the world as it is. */
 let scene: Scene
@@ -21,7 +31,7 @@ beforeAll(async () => {
 
 async function newScene(): Promise<Scene> {
   const world = await createWorld()
-  return setScene(world, await furnish(world))
+  return setScene(world, await furnishChat(world))
 }
 
 function call(world: World, operation: Operation, { params, query, body, as }: Sample): Promise<Answer> {

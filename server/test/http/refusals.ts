@@ -1,7 +1,7 @@
 import { type Area, type ErrorCode, limits, type Operation } from '@parley/contract'
 import { statement } from '../../src/store/statement.ts'
 import type { Answer, World } from '../support/world.ts'
-import type { Ids, Sample } from './samples.ts'
+import { type Ids, insults, type Sample, words } from './samples.ts'
 
 /** The areas of chat: every answer of their operations is known, and every code that they declare is met. */
 export const chatAreas: readonly Area[] = [
@@ -15,11 +15,23 @@ export const chatAreas: readonly Area[] = [
   'Group Members',
   'Groups',
   'Messages',
+  'Moderation',
   'RBAC',
   'Restrict Features',
   'Roles',
   'Users',
 ]
+
+/** How these are refused is in the tests of their area (`test/areas/moderation-*.test.ts`): much of it is that of sending. */
+export const refusedElsewhere: ReadonlySet<string> = new Set([
+  'flag-a-message',
+  'blockreview-flagged-message',
+  'review-blocked-message',
+  'delete-moderation-note',
+  'chat-api-send-message-moderation',
+  'chat-api-update-message-moderation',
+])
+
 /** The things of `furnish`, and what refusals need beside. */
 export interface Scene extends Ids {
   readonly world: World
@@ -43,6 +55,8 @@ export interface Scene extends Ids {
   readonly beepActionId: string
 }
 
+const tooMuch = 'x,'.repeat(limits.moderation.csvBytes / 2 + 1)
+
 /** Adds what refusals need to a furnished world. */
 export async function setScene(world: World, ids: Ids): Promise<Scene> {
   const ok = async (request: Promise<Answer>) => {
@@ -58,7 +72,12 @@ export async function setScene(world: World, ids: Ids): Promise<Scene> {
     ok(world.post('/groups', { guid, name: guid, type: 'public', owner: ids.alice, ...more }))
   await Promise.all([
     found('far'),
-    found('locked', { type: 'password', password: 'right' }),
+    // Imported: a password that is given to the API is slow to compute, and most refusals do without.
+    ok(
+      world.post('/data_import/groups', {
+        groups: [{ guid: 'locked', name: 'locked', type: 'password', password: 'right', owner: ids.alice }],
+      }),
+    ),
     found('secret', { type: 'private' }),
     found('shut', { members: { usersToBan: [ids.bob, ids.helper] } }),
     ok(
@@ -189,6 +208,8 @@ const pinFive = async ({ world, alice: uid }: Scene) => {
 const pinForAll = ({ world, bob: uid, team }: Scene) =>
   world.put('/conversations/pinned', { pinnedConversations: [{ uid }, { guid: team }] })
 
+const neverRun = { ERR_DRY_RUN_NOT_FOUND: { change: params(() => ({ ruleId: 'email_filter' })) } }
+
 /** Refusals that many operations share, by code; the first that fits an operation is taken. */
 export const shared: ReadonlyArray<readonly [ErrorCode, (operation: Operation) => boolean, Refusal]> = [
   [
@@ -207,6 +228,9 @@ export const shared: ReadonlyArray<readonly [ErrorCode, (operation: Operation) =
     onlyTheApp(params(() => ({ authToken: `alice_1700000000${'a'.repeat(30)}` }))),
   ],
   ['ERR_AUTHTOKEN_NOT_ACCESSIBLE', named('authToken'), onlyTheApp(params((scene) => ({ uid: scene.bob })))],
+  ['ERR_RULE_NOT_FOUND', named('ruleId'), onlyTheApp(params(() => ({ ruleId: nothing })))],
+  ['ERR_KEYWORD_NOT_FOUND', named('keywordId'), onlyTheApp(params(() => ({ keywordId: nothing })))],
+  ['ERR_REASON_NOT_FOUND', named('id'), onlyTheApp(params(() => ({ id: nothing })))],
   ['ERR_MESSAGE_ID_NOT_FOUND', named('id'), onlyTheApp(params(() => ({ id: missingId })))],
   [
     'ERR_MESSAGE_ID_NOT_FOUND',
@@ -265,6 +289,12 @@ const to = (receiver: string, more: object = {}) => ({ receiver, receiverType: '
 const toGroup = (receiver: string) => ({ receiver, receiverType: 'group', ...hello })
 const say = (message: (scene: Scene) => Record<string, unknown>) => body(message)
 
+/** Files that are announced before they are uploaded. */
+const files = (count: number, size: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, { name: 'a.png', size, mimeType: 'image/png' }]))
+const announce = (message: (scene: Scene) => Record<string, unknown>) =>
+  body((scene) => ({ files: files(1, 1), ...message(scene) }))
+
 /** What a record of an import may be refused for: the member of the body and its only record. */
 const record = (kind: string, sent: Record<string, unknown>): Refusal => ({
   change: () => ({ body: { [kind]: [sent] } }),
@@ -286,6 +316,7 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     ERR_PERMISSION_DENIED: { change: () => ({ params: { uid: 'app_system' }, body: { name: 'Other' } }) },
   },
   'remove-friend': { ERR_NOT_A_FRIEND: { change: body(() => ({ friends: [nobody] })) } },
+  'count-online-members': { ERR_PERMISSION_DENIED: after(denyRole('listUsers'), alice(body(() => ({})))) },
   'delete-user': { ERR_PERMISSION_DENIED: { change: params(() => ({ uid: 'app_system' })) } },
   'create-authtoken': { ERR_PERMISSION_DENIED: { change: params(() => ({ uid: 'app_system' })) } },
   'update-me': {
@@ -293,6 +324,25 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
   },
   'log-out': { AUTH_ERR_EMPTY_AUTH_TOKEN: alice() },
   'create-role': { ERR_ROLE_ALREADY_EXISTS: { change: body((scene) => ({ role: scene.role, name: 'R' })) } },
+  'test-rule': {
+    ERR_UID_NOT_FOUND: { change: body(() => ({ texts: ['x'], sender: nobody, receiver: nobody })) },
+    ERR_GUID_NOT_FOUND: {
+      change: body(({ alice }) => ({ texts: ['x'], sender: alice, receiver: nothing, receiverType: 'group' })),
+    },
+  },
+  'get-dry-run': neverRun,
+  'stop-dry-run': neverRun,
+  'label-dry-run-example': {
+    ERR_DRY_RUN_NOT_FOUND: { change: params(({ messageId }) => ({ ruleId: 'email_filter', messageId })) },
+    ERR_MESSAGE_ID_NOT_FOUND: { change: params(({ rule: ruleId }) => ({ ruleId, messageId: missingId })) },
+  },
+  'create-rule': { ERR_RULE_ALREADY_EXISTS: { change: body(({ rule: id }) => ({ ...insults, id })) } },
+  'create-rule-keyword': {
+    ERR_KEYWORD_ALREADY_EXISTS: { change: body(({ list: id }) => ({ ...words, id, name: 'W' })) },
+    ERR_FILE_SIZE_EXCEEDED: { change: body(() => ({ ...words, id: 'new', name: 'W', file: tooMuch })) },
+  },
+  'update-rule-keyword': { ERR_FILE_SIZE_EXCEEDED: { change: body(() => ({ file: tooMuch })) } },
+  'create-reason': { ERR_REASON_ALREADY_EXISTS: { change: body(({ reason: id }) => ({ id, name: 'R' })) } },
   'delete-role': { ERR_ROLE_DELETE_DENIED: { change: params(() => ({ role: 'default' })) } },
 
   'create-group': {
@@ -381,6 +431,23 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     ERR_WRONG_MESSAGE_THREAD_CATEGORY: alice(say((scene) => to(scene.bob, { parentId: scene.actionId }))),
     ERR_MESSAGE_THREAD_NESTING: alice(say((scene) => to(scene.bob, { parentId: scene.replyId }))),
   },
+  'create-upload-addresses': {
+    ERR_UID_NOT_FOUND: alice(announce(() => to(nobody))),
+    ERR_GUID_NOT_FOUND: alice(announce(() => toGroup(nothing))),
+    ERR_EMPTY_RECEIVER: alice(announce(() => ({ receiverType: 'user' }))),
+    ERR_INVALID_RECEIVER_TYPE: alice(announce((scene) => ({ receiver: scene.bob, receiverType: 'room' }))),
+    ERR_FILE_COUNT_EXCEEDED: alice(announce((scene) => to(scene.bob, { files: files(11, 1) }))),
+    ERR_FILE_SIZE_EXCEEDED: alice(announce((scene) => to(scene.bob, { files: files(2, 60e6) }))),
+    ERR_BLOCKED_RECEIVER: alice(announce((scene) => to(scene.carol))),
+    ERR_BLOCKED_SENDER: carol(announce((scene) => to(scene.alice))),
+    ERR_GROUP_NOT_JOINED: carol(announce(() => toTeam)),
+    ERR_BANNED_GROUPMEMBER: dave(announce(() => toTeam)),
+    ERR_PERMISSION_DENIED: after(denyParticipants('sendMessage'), bob(announce(() => toTeam))),
+    ERR_MESSAGE_ID_NOT_FOUND: alice(announce((scene) => to(scene.bob, { parentMessageId: '999999999999' }))),
+    ERR_WRONG_MESSAGE_THREAD: alice(announce((scene) => to(scene.bob, { parentMessageId: scene.groupMessageId }))),
+    ERR_WRONG_MESSAGE_THREAD_CATEGORY: alice(announce((scene) => to(scene.bob, { parentMessageId: scene.actionId }))),
+    ERR_MESSAGE_THREAD_NESTING: alice(announce((scene) => to(scene.bob, { parentMessageId: scene.replyId }))),
+  },
   'send-bot-message': {
     ...contentRefusals(to('bob')),
     ERR_BOT_NOT_FOUND: { change: params((scene) => ({ uid: scene.bob })) },
@@ -396,7 +463,7 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
       },
       { change: body(() => toTeam) },
     ),
-    ERR_WRONG_MESSAGE_THREAD: { change: say((scene) => to(scene.bob, { parentId: scene.messageId })) },
+    ERR_WRONG_MESSAGE_THREAD: { change: say((scene) => to(scene.carol, { parentId: scene.beepId })) },
     ERR_WRONG_MESSAGE_THREAD_CATEGORY: { change: say((scene) => to(scene.bob, { parentId: scene.beepActionId })) },
     ERR_MESSAGE_THREAD_NESTING: { change: say((scene) => to(scene.bob, { parentId: scene.beepReplyId })) },
   },
@@ -535,6 +602,7 @@ function inTeam(key: string): Record<string, Refusal> {
 export const asApp: Readonly<Record<string, Change>> = {
   // It takes no part in the conversation of the message that the sample quotes.
   'send-message': body((scene) => to(scene.bob)),
+  'create-upload-addresses': announce((scene) => to(scene.bob)),
 }
 
 /** The sample of an operation, changed so that it is refused. */

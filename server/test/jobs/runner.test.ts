@@ -2,7 +2,6 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPoolGuard } from '../../src/jobs/pool-guard.ts'
 import { createLog } from '../../src/log.ts'
-import { migrate } from '../../src/store/migrate.ts'
 import { createOwnDatabase, type OwnDatabase } from '../support/own-database.ts'
 import { soon } from '../support/until.ts'
 
@@ -12,8 +11,8 @@ let client: pg.Client
 
 beforeAll(async () => {
   own = await createOwnDatabase()
-  await migrate(own.connection)
   client = new pg.Client(own.connection)
+  client.on('error', () => {})
   await client.connect()
 })
 afterAll(async () => {

@@ -1,10 +1,15 @@
+import { readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, utimes } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createBucketStorage } from '../../src/media/bucket.ts'
 import type { MediaStorage } from '../../src/media/storage.ts'
+import { until } from '../support/until.ts'
 
 /** The part of an S3-compatible service that is used: objects by path, put whole, read in ranges. */
 describe('a bucket', () => {
@@ -12,15 +17,16 @@ describe('a bucket', () => {
   const signed: string[] = []
   let server: Server
   let bucket: MediaStorage
+  let staging: string
 
   beforeAll(async () => {
     server = createServer(async (request, response) => {
       signed.push(request.headers.authorization ?? '')
-      const path = request.url ?? ''
+      const name = request.url ?? ''
       const body = Buffer.concat(await request.toArray())
-      const stored = objects.get(path)
-      if (request.method === 'PUT') objects.set(path, body)
-      if (request.method === 'DELETE') objects.delete(path)
+      const stored = objects.get(name)
+      if (request.method === 'PUT') objects.set(name, body)
+      if (request.method === 'DELETE') objects.delete(name)
       if (request.method !== 'GET') return response.end()
       if (stored === undefined) return response.writeHead(404).end()
       const range = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '')
@@ -28,15 +34,40 @@ describe('a bucket', () => {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
-    bucket = createBucketStorage({
+    staging = path.join(await mkdtemp(path.join(os.tmpdir(), 'parley-test-')), 'staging')
+    const settings = {
       endpoint: `http://127.0.0.1:${port}`,
       bucket: 'chat',
       region: 'us-east-1',
       accessKeyId: 'AKID',
       secretAccessKey: 'secret',
-    })
+    }
+    bucket = createBucketStorage(settings, staging)
   })
-  afterAll(() => server.close())
+  afterAll(async () => {
+    server.close()
+    await rm(path.dirname(staging), { recursive: true, force: true })
+  })
+
+  it('stages files in the folder that is named, says what is free there, and tidies up after processes that ended', async () => {
+    let staged: string[] = []
+    async function* content() {
+      yield Buffer.from('01234')
+      await until(() => readdirSync(staging).length > 0)
+      staged = readdirSync(staging)
+      yield Buffer.from('56789')
+    }
+    expect(await bucket.write('1/gh/staged', Readable.from(content()), 'text/plain')).toBe(10)
+    expect(staged).toHaveLength(1)
+    expect(readdirSync(staging)).toEqual([])
+    expect(await bucket.freeBytes()).toBeGreaterThan(0)
+    const [old, recent] = [path.join(staging, 'upload-old'), path.join(staging, 'upload-recent')]
+    for (const folder of [old, recent]) await mkdir(folder)
+    await utimes(old, 1, 1)
+    await bucket.tidy()
+    expect(readdirSync(staging)).toEqual(['upload-recent'])
+    await bucket.remove('1/gh/staged')
+  })
 
   it('takes files, gives them back whole and in ranges, and removes them, each call signed', async () => {
     expect(

@@ -1,5 +1,6 @@
 /**
- * What a chat is, in the plainest form: lists in memory, no positions, no remembered counts. The service must agree with
+ * What a chat is, in the plainest form: lists in memory, no remembered counts. Of positions it knows that what is seen
+ * newly lies at the end, and takes them from the answers, since two held messages of one second may come out in either order. The service must agree with
  * it, whatever is done in whatever order.
  */
 
@@ -17,7 +18,21 @@ export interface Entry {
   readonly by: Person | 'app_system'
   /** A message that counts, or an action. */
   readonly kind: 'message' | 'groupMember' | 'changed'
+  /** Its place, see `placeOf`. */
+  at: number
   deleted: boolean
+  /** Moderation keeps it from everybody but who wrote it. */
+  held: boolean
+  /** Others had seen it before. */
+  wasSeen: boolean
+  /** A rule has stopped it, and nobody has looked at it since. */
+  isBad: boolean
+  /** A reviewer has stopped it. */
+  stopped: boolean
+  /** Never, where it came to light at its old place. */
+  counts: boolean
+  /** An edit of it waits for an engine. */
+  waits: boolean
 }
 
 interface ParticipantState {
@@ -31,15 +46,23 @@ interface ParticipantState {
 
 interface TalkState {
   readonly entries: Entry[]
+  /** The highest place at which others saw something. */
+  end: number
   readonly sides: Map<Person, ParticipantState>
   /** Of the group: how far everybody has received and read, ever. */
   allDelivered: number
   allRead: number
 }
 
-/** Positions are numbers of entries: 0 is before the first. */
+/** A place as one number: what comes later has a higher one, and a mark at 0 is before the first. */
+export function placeOf({ id, sentAt }: { readonly id: string; readonly sentAt: number }): number {
+  const place = sentAt * 4_000_000 + Number(id)
+  if (Number(id) >= 4_000_000 || !Number.isSafeInteger(place)) throw new Error(`the id ${id} is too high for the model`)
+  return place
+}
+
 export class ChatModel {
-  readonly talks = new Map<Talk, TalkState>([['team', { entries: [], sides: new Map(), allDelivered: 0, allRead: 0 }]])
+  readonly talks = new Map<Talk, TalkState>()
   readonly members = new Map<Person, 'admin' | 'participant'>()
   readonly banned = new Set<Person>()
   readonly blocks = new Set<string>()
@@ -47,6 +70,7 @@ export class ChatModel {
   participantsMaySend = true
 
   constructor(members: readonly Person[]) {
+    this.talk('team')
     for (const person of members) {
       this.members.set(person, person === owner ? 'admin' : 'participant')
       this.side('team', person)
@@ -60,7 +84,7 @@ export class ChatModel {
   talk(talk: Talk): TalkState {
     let state = this.talks.get(talk)
     if (state === undefined) {
-      state = { entries: [], sides: new Map(), allDelivered: 0, allRead: 0 }
+      state = { entries: [], end: 0, sides: new Map(), allDelivered: 0, allRead: 0 }
       this.talks.set(talk, state)
     }
     return state
@@ -81,15 +105,21 @@ export class ChatModel {
     return this.members.has(person) && !this.asleep.has(person)
   }
 
-  append(talk: Talk, entry: Omit<Entry, 'deleted'>): void {
-    this.talk(talk).entries.push({ ...entry, deleted: false })
+  append(talk: Talk, entry: Pick<Entry, 'id' | 'by' | 'kind' | 'at'>, held?: 'bad' | 'wait'): void {
+    const state = this.talk(talk)
+    const { at } = entry
+    if (at <= state.end) throw new Error(`the entry ${entry.id} does not come to the end`)
+    const fresh = { deleted: false, wasSeen: false, isBad: held === 'bad', stopped: false, counts: true, waits: false }
+    state.entries.push({ ...entry, ...fresh, held: held !== undefined })
+    state.entries.sort((a, b) => a.at - b.at)
+    if (held === undefined) state.end = at
     if (talk !== 'team') for (const person of talk.split(' ') as Person[]) this.side(talk, person)
   }
 
   /** Sending reads. */
-  sent(talk: Talk, by: Person, id: string): void {
-    this.append(talk, { id, by, kind: 'message' })
-    const end = this.talk(talk).entries.length
+  sent(talk: Talk, by: Person, id: string, at: number): void {
+    this.append(talk, { id, by, kind: 'message', at })
+    const { end } = this.talk(talk)
     Object.assign(this.side(talk, by), { delivered: end, read: end, pointer: end })
     this.settle()
   }
@@ -109,28 +139,61 @@ export class ChatModel {
     side.pointer = Math.min(side.pointer, from - 1)
   }
 
+  /** What is held moves nothing, and reads nothing. */
+  kept(talk: Talk, by: Person, id: string, at: number, words: 'bad' | 'wait'): void {
+    this.append(talk, { id, by, kind: 'message', at }, words)
+  }
+
+  /** A held message comes to the end; in a group its sender's marks move along where that reads nothing of others. */
+  released(talk: Talk, entry: Entry, at: number): void {
+    const state = this.talk(talk)
+    if (at <= state.end) throw new Error(`the entry ${entry.id} does not come to the end`)
+    if (talk === 'team') {
+      const side = this.side(talk, entry.by as Person)
+      const isBehind = (mark: number) => state.entries.some((one) => one.at > mark && isOfOthers(one, entry.by))
+      if (!isBehind(side.delivered)) side.delivered = at
+      if (!isBehind(side.read)) side.read = at
+    }
+    Object.assign(entry, { at, held: false, stopped: false })
+    state.entries.sort((a, b) => a.at - b.at)
+    state.end = at
+    this.settle()
+  }
+
+  /** A message comes to light at its old place. @param counts as it did, where it had been seen before */
+  reappeared(talk: Talk, entry: Entry, counts: boolean): void {
+    const state = this.talk(talk)
+    Object.assign(entry, { held: false, stopped: false, counts })
+    state.end = Math.max(state.end, entry.at)
+  }
+
+  blocked(entry: Entry): void {
+    if (!entry.held) entry.wasSeen = true
+    Object.assign(entry, { held: true, stopped: true, waits: false })
+  }
+
   /** Whether somebody's reset hides an entry from them, by its id too. */
-  isCleared(talk: Talk, person: Person, index: number): boolean {
-    return index < this.side(talk, person).cleared
+  isCleared(talk: Talk, person: Person, entry: Entry): boolean {
+    return entry.at <= this.side(talk, person).cleared
   }
 
   reset(talk: Talk, person: Person): void {
-    const end = this.talk(talk).entries.length
+    const { end } = this.talk(talk)
     Object.assign(this.side(talk, person), { cleared: end, pointer: end, hidden: true })
   }
 
   /** A newcomer starts at the end of the history. */
-  joined(person: Person, id: string, by: Person | 'app_system'): void {
-    const end = this.talk('team').entries.length
+  joined(person: Person, id: string, at: number, by: Person | 'app_system'): void {
+    const { end } = this.talk('team')
     this.members.set(person, person === owner ? 'admin' : 'participant')
     Object.assign(this.side('team', person), { delivered: end, read: end, pointer: end })
-    this.append('team', { id, by, kind: 'groupMember' })
+    this.append('team', { id, by, kind: 'groupMember', at })
     this.settle()
   }
 
-  gone(person: Person, id: string, by: Person | 'app_system'): void {
+  gone(person: Person, id: string, at: number, by: Person | 'app_system'): void {
     this.members.delete(person)
-    this.append('team', { id, by, kind: 'groupMember' })
+    this.append('team', { id, by, kind: 'groupMember', at })
     this.settle()
   }
 
@@ -147,16 +210,14 @@ export class ChatModel {
     return this.listedAt(talk) > 0
   }
 
-  /** Number of the last entry that lists show a conversation by. */
+  /** Place of the last entry that lists show a conversation by. */
   private listedAt(talk: Talk): number {
-    return (this.talks.get(talk)?.entries ?? []).findLastIndex((entry) => entry.kind !== 'changed') + 1
+    return (this.talks.get(talk)?.entries ?? []).findLast((entry) => entry.kind !== 'changed' && !entry.held)?.at ?? 0
   }
 
   unread(talk: Talk, person: Person): number {
     const { pointer } = this.side(talk, person)
-    return this.talk(talk).entries.filter(
-      (entry, i) => i >= pointer && entry.kind === 'message' && !entry.deleted && entry.by !== person,
-    ).length
+    return this.talk(talk).entries.filter((entry) => entry.at > pointer && isOfOthers(entry, person)).length
   }
 
   /** The conversations in a person's list with what he has not read. */
@@ -184,7 +245,7 @@ export class ChatModel {
   /** Ids of the entries that a person sees, in order. */
   history(talk: Talk, person: Person): string[] {
     return this.talk(talk)
-      .entries.slice(this.side(talk, person).cleared)
+      .entries.filter((entry) => !this.isCleared(talk, person, entry) && (!entry.held || entry.by === person))
       .map(({ id }) => id)
   }
 
@@ -196,11 +257,16 @@ export class ChatModel {
       return this.side(talk, this.peer(talk, entry.by as Person))
     }
     return new Map(
-      entries.flatMap((entry, i) =>
-        entry.kind !== 'message'
-          ? []
-          : [[entry.id, { delivered: reach(entry).delivered > i, read: reach(entry).read > i }] as const],
-      ),
+      entries.flatMap((entry) => {
+        if (entry.kind !== 'message' || entry.held) return []
+        const { delivered, read } = reach(entry)
+        return [[entry.id, { delivered: delivered >= entry.at, read: read >= entry.at }] as const]
+      }),
     )
   }
+}
+
+/** Whether it counts as unread for a person. */
+function isOfOthers(entry: Entry, person: Entry['by']): boolean {
+  return entry.kind === 'message' && !entry.held && !entry.deleted && entry.counts && entry.by !== person
 }

@@ -1,22 +1,34 @@
 import fc from 'fast-check'
+import { blockMessage, releaseMessage, restoreMessage, settleEdit } from '../../src/areas/messages/index.ts'
 import { refusal } from '../support/chat.ts'
 import type { Answer, World } from '../support/world.ts'
-import { type ChatModel, type Entry, owner, type Person, people, type Talk } from './chat-model.ts'
+import { type ChatModel, type Entry, owner, type Person, people, placeOf, type Talk } from './chat-model.ts'
 
 /** One thing that somebody does. Numbers pick an entry of a conversation, modulo its length. */
 export type Step =
-  | { do: 'say'; by: Person; to: Person }
-  | { do: 'say in group'; by: Person }
+  | { do: 'say'; by: Person; to: Person; words: Words }
+  | { do: 'say in group'; by: Person; words: Words }
   | { do: 'mark'; receipt: 'delivered' | 'read'; by: Person; with: Person | 'team'; upTo: number | null }
   | { do: 'mark unread'; by: Person; with: Person | 'team'; from: number | null }
   | { do: 'reset'; by: Person; with: Person | 'team' }
-  | { do: 'edit' | 'delete'; by: Person; with: Person | 'team'; which: number }
+  | { do: 'edit' | 'delete'; by: Person; with: Person | 'team'; which: number; words: Words }
+  | { do: Review; by: Person; with: Person | 'team'; which: number }
   | { do: 'block' | 'unblock'; by: Person; whom: Person }
   | { do: 'join' | 'leave'; by: Person }
   | { do: 'kick' | 'ban' | 'unban'; whom: Person }
   | { do: 'sleep' | 'wake'; whom: Person }
   | { do: 'let participants send'; may: boolean }
 
+/** What rules say nothing against, what they stop, what they let wait for an engine. */
+type Words = 'x' | 'bad' | 'wait'
+/** What reviewers and engines do with the held messages, and with those that are seen. */
+const reviews = ['release', 'release at its place', 'stop', 'restore', 'approve the edit', 'refuse the edit'] as const
+type Review = (typeof reviews)[number]
+
+const words = fc.oneof(
+  { weight: 4, arbitrary: fc.constant('x' as const) },
+  { weight: 1, arbitrary: fc.constantFrom('bad' as const, 'wait' as const) },
+)
 const person = fc.constantFrom(...people)
 const guest = fc.constantFrom(...people.filter((name) => name !== owner))
 const place = fc.oneof({ weight: 3, arbitrary: person }, { weight: 2, arbitrary: fc.constant('team' as const) })
@@ -24,8 +36,8 @@ const pick = fc.nat(50)
 const maybePick = fc.option(pick, { nil: null })
 
 export const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 10, arbitrary: fc.record({ do: fc.constant('say' as const), by: person, to: person }) },
-  { weight: 8, arbitrary: fc.record({ do: fc.constant('say in group' as const), by: person }) },
+  { weight: 10, arbitrary: fc.record({ do: fc.constant('say' as const), by: person, to: person, words }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('say in group' as const), by: person, words }) },
   {
     weight: 9,
     arbitrary: fc.record({
@@ -48,8 +60,10 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       by: person,
       with: place,
       which: pick,
+      words,
     }),
   },
+  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom(...reviews), by: person, with: place, which: pick }) },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constantFrom('block' as const, 'unblock' as const), by: person, whom: person }),
@@ -71,9 +85,9 @@ export async function take(
 ): Promise<{ answered: string; expected: string }> {
   switch (step.do) {
     case 'say':
-      return say(step.by, step.to, world, model)
+      return say(step, world, model)
     case 'say in group':
-      return sayInGroup(step.by, world, model)
+      return sayInGroup(step, world, model)
     case 'mark':
     case 'mark unread':
       return mark(step, world, model)
@@ -82,6 +96,13 @@ export async function take(
     case 'edit':
     case 'delete':
       return change(step, world, model)
+    case 'release':
+    case 'release at its place':
+    case 'stop':
+    case 'restore':
+    case 'approve the edit':
+    case 'refuse the edit':
+      return review(step, world, model)
     case 'block':
     case 'unblock':
       return block(step.do, step.by, step.whom, world, model)
@@ -111,18 +132,18 @@ const unknownMessage = '404 ERR_MESSAGE_ID_NOT_FOUND'
 const unknownUser = '404 ERR_UID_NOT_FOUND'
 const notAccessible = '403 ERR_CONVERSATION_NOT_ACCESSIBLE'
 
-async function say(by: Person, to: Person, world: World, model: ChatModel) {
-  const body = { receiver: to, receiverType: 'user', data: { text: 'x' } }
+async function say({ by, to, words }: Extract<Step, { do: 'say' }>, world: World, model: ChatModel) {
+  const body = { receiver: to, receiverType: 'user', data: { text: words } }
   const answer = await world.post('/messages', body, { as: by })
   const expected = model.asleep.has(by) || model.asleep.has(to) ? unknownUser : expectWriting(by, to, model)
-  if (expected === fine) model.sent(talkBetween(by, to), by, idOf(answer))
+  if (expected === fine) said(model, talkBetween(by, to), by, answer, words)
   return { answered: refusal(answer), expected }
 }
 
-async function sayInGroup(by: Person, world: World, model: ChatModel) {
+async function sayInGroup({ by, words }: Extract<Step, { do: 'say in group' }>, world: World, model: ChatModel) {
   const answer = await world.post(
     '/messages',
-    { receiver: 'team', receiverType: 'group', data: { text: 'x' } },
+    { receiver: 'team', receiverType: 'group', data: { text: words } },
     { as: by },
   )
   const expected = model.asleep.has(by)
@@ -132,8 +153,14 @@ async function sayInGroup(by: Person, world: World, model: ChatModel) {
         ? '403 ERR_BANNED_GROUPMEMBER'
         : '403 ERR_GROUP_NOT_JOINED'
       : expectWriting(by, 'team', model)
-  if (expected === fine) model.sent('team', by, idOf(answer))
+  if (expected === fine) said(model, 'team', by, answer, words)
   return { answered: refusal(answer), expected }
+}
+
+function said(model: ChatModel, talk: Talk, by: Person, answer: Answer, words: Words): void {
+  const { id, at } = placed(answer)
+  if (words === 'x') model.sent(talk, by, id, at)
+  else model.kept(talk, by, id, at, words)
 }
 
 async function mark(step: Extract<Step, { do: 'mark' | 'mark unread' }>, world: World, model: ChatModel) {
@@ -149,15 +176,25 @@ async function mark(step: Extract<Step, { do: 'mark' | 'mark unread' }>, world: 
       ? await world.post(`${path}/conversation/${step.receipt}`, body, { as: by })
       : await world.delete(`${path}/conversation/read`, body, { as: by })
   const access = expectAccess(talk, by, model)
-  const isHidden = access === fine && index !== undefined && model.isCleared(talk, by, index)
+  const named = index === undefined ? undefined : entries[index]
+  const isHidden = access === fine && named !== undefined && (named.held || model.isCleared(talk, by, named))
   const expected = isHidden ? unknownMessage : access
   if (expected === fine && step.do === 'mark') {
-    model.mark(talk, by, step.receipt, index === undefined ? entries.length : index + 1)
+    model.mark(talk, by, step.receipt, named?.at ?? model.talk(talk).end)
   }
   if (expected === fine && step.do === 'mark unread') {
-    const newest = entries.findLastIndex((entry) => entry.kind === 'message' && !entry.deleted && entry.by !== by)
-    const from = index ?? newest
-    if (from >= 0) model.markUnread(talk, by, from + 1)
+    const newest = entries.findLast((entry) => {
+      return (
+        entry.kind === 'message' &&
+        entry.counts &&
+        !entry.held &&
+        !entry.deleted &&
+        entry.by !== by &&
+        !model.isCleared(talk, by, entry)
+      )
+    })
+    const from = named ?? newest
+    if (from !== undefined) model.markUnread(talk, by, from.at)
   }
   return { answered: refusal(answer), expected }
 }
@@ -179,30 +216,134 @@ async function change(step: Extract<Step, { do: 'edit' | 'delete' }>, world: Wor
   if (entry === undefined) return { answered: fine, expected: fine }
   const answer =
     step.do === 'edit'
-      ? await world.put(`/messages/${entry.id}`, { data: { text: 'y' } }, { as: by })
+      ? await world.put(`/messages/${entry.id}`, { data: { text: step.words } }, { as: by })
       : await world.delete(`/messages/${entry.id}`, {}, { as: by })
-  const expected = expectChange(step.do, entry, talk, step.with, by, model)
-  if (expected === fine && !(step.do === 'delete' && entry.deleted)) {
-    if (step.do === 'delete') entry.deleted = true
-    model.append(talk, { id: idOf(answer), by, kind: 'changed' })
+  const expected = expectChange(step, entry, talk, by, model)
+  if (expected === fine && step.do === 'edit') await edited(world, model, talk, entry, answer, step)
+  if (expected === fine && step.do === 'delete' && !entry.deleted) {
+    entry.deleted = true
+    entry.waits = false
+    if (!entry.held) model.append(talk, { ...placed(answer), by, kind: 'changed' })
   }
   return { answered: refusal(answer), expected }
 }
 
+/** What becomes of a message that its sender edits: of one that others see the old text stays while the new one waits. */
+async function edited(
+  world: World,
+  model: ChatModel,
+  talk: Talk,
+  entry: Entry,
+  answer: Answer,
+  { words, with: other }: Extract<Step, { do: 'edit' | 'delete' }>,
+): Promise<void> {
+  const by = entry.by as Person
+  if (!entry.held) {
+    entry.waits = words === 'wait'
+    if (words === 'x') model.append(talk, { ...placed(answer), by, kind: 'changed' })
+    return
+  }
+  // A reviewer decides about what a reviewer has stopped.
+  entry.isBad = false
+  if (entry.stopped) entry.stopped = false
+  else if (words === 'x' && expectSending(by, other, model) === fine) {
+    model.released(talk, entry, placed(await world.get(`/messages/${entry.id}`)).at)
+  }
+}
+
+/** Somebody reviews, or an engine has answered. */
+async function review(step: Extract<Step, { do: Review }>, world: World, model: ChatModel) {
+  const { by } = step
+  const talk = step.with === 'team' ? 'team' : talkBetween(by, step.with)
+  const messages = model.talk(talk).entries.filter((entry) => entry.kind === 'message')
+  const entry = messages[step.which % Math.max(1, messages.length)]
+  if (entry === undefined) return { answered: 'nothing', expected: 'nothing' }
+  const answered = await decide(step.do, entry, world)
+  const expected = expectReview(step.do, entry, otherIn(talk, entry), model)
+  if (expected !== 'done') return { answered, expected }
+  if (step.do === 'stop') model.blocked(entry)
+  if (step.do === 'restore' || (step.do.startsWith('release') && entry.wasSeen))
+    model.reappeared(talk, entry, entry.counts)
+  else if (step.do === 'release') model.released(talk, entry, placed(await world.get(`/messages/${entry.id}`)).at)
+  else if (step.do === 'release at its place') model.reappeared(talk, entry, false)
+  if (step.do === 'approve the edit' || step.do === 'refuse the edit') entry.waits = false
+  if (step.do === 'approve the edit') await recordEdit(world, model, talk, entry)
+  return { answered, expected }
+}
+
+async function decide(what: Review, { id }: Entry, { context, app }: World): Promise<string> {
+  const about = [context, app, Number(id)] as const
+  const byReviewer = { by: { reviewer: 'rita' } } as const
+  const done =
+    what === 'stop'
+      ? await blockMessage(...about, byReviewer)
+      : what === 'restore'
+        ? await restoreMessage(...about, byReviewer)
+        : what === 'approve the edit'
+          ? await settleEdit(...about, 'approved', { by: 'engine' })
+          : what === 'refuse the edit'
+            ? await settleEdit(...about, 'disapproved', { by: 'engine' })
+            : await releaseMessage(...about, { ...byReviewer, asNew: what === 'release' })
+  return 'refused' in done ? done.because : 'done'
+}
+
+function expectReview(what: Review, entry: Entry, other: Person | 'team', model: ChatModel): string {
+  if (what === 'approve the edit' || what === 'refuse the edit') {
+    if (!entry.waits) return 'late'
+    if (what === 'refuse the edit') return 'done'
+    const by = entry.by as Person
+    const may = !model.asleep.has(by) && model.sees(talkOf(by, other), by) && expectWriting(by, other, model) === fine
+    if (!may) entry.waits = false
+    return may ? 'done' : 'forbidden'
+  }
+  if (entry.deleted) return 'deleted'
+  if (what === 'stop') return entry.stopped || (entry.held && entry.isBad) ? 'decided' : 'done'
+  if (!entry.held) return 'decided'
+  if (what === 'restore') return entry.wasSeen ? 'done' : 'decided'
+  return entry.wasSeen || expectSending(entry.by as Person, other, model) === fine ? 'done' : 'forbidden'
+}
+
+/** What somebody meets who sends now. */
+function expectSending(by: Person, other: Person | 'team', model: ChatModel): string {
+  if (model.asleep.has(by) || (other !== 'team' && model.asleep.has(other))) return unknownUser
+  if (other === 'team' && !model.members.has(by)) return '403 ERR_GROUP_NOT_JOINED'
+  return expectWriting(by, other, model)
+}
+
+/** The edit that was approved left an action message, the newest of the conversation. */
+async function recordEdit(world: World, model: ChatModel, talk: Talk, { by }: Entry): Promise<void> {
+  const place = talk === 'team' ? 'conversationId=group_team' : `conversationId=${talk.replace(' ', '_user_')}`
+  const newest = await world.get(`/messages?${place}&limit=1&affix=prepend`)
+  model.append(talk, { ...placedAt(newest.body.data[0]), by, kind: 'changed' })
+}
+
+/** Whom a message is for. */
+function otherIn(talk: Talk, { by }: Entry): Person | 'team' {
+  if (talk === 'team') return talk
+  const [a, b] = talk.split(' ') as [Person, Person]
+  return a === by ? b : a
+}
+
+function talkOf(by: Person, other: Person | 'team'): Talk {
+  return other === 'team' ? other : talkBetween(by, other)
+}
+
 function expectChange(
-  does: 'edit' | 'delete',
+  { do: does, with: other, words }: Extract<Step, { do: 'edit' | 'delete' }>,
   entry: Entry,
   talk: Talk,
-  other: Person | 'team',
   by: Person,
   model: ChatModel,
 ): string {
   if (model.asleep.has(by)) return unknownUser
-  if (!model.sees(talk, by) || model.isCleared(talk, by, model.talk(talk).entries.indexOf(entry))) return unknownMessage
+  if (!model.sees(talk, by) || model.isCleared(talk, by, entry)) return unknownMessage
+  if (entry.held && entry.by !== by) return unknownMessage
   const moderates = does === 'delete' && talk === 'team' && model.members.get(by) === 'admin'
   if (entry.by !== by && !moderates) return '403 ERR_MESSAGE_NOT_A_SENDER'
   if (does === 'delete') return fine
-  return entry.deleted ? '403 ERR_MESSAGE_ACTION_NOT_ALLOWED' : expectWriting(by, other, model)
+  if (entry.deleted) return '403 ERR_MESSAGE_ACTION_NOT_ALLOWED'
+  const expected = expectWriting(by, other, model)
+  return expected === fine && words === 'bad' ? '403 ERR_MESSAGE_ACTION_NOT_ALLOWED' : expected
 }
 
 /** What somebody who takes part meets when they send to somebody who is there, or edit what they sent. */
@@ -250,7 +391,9 @@ async function joinOrLeave(does: 'join' | 'leave', by: Person, world: World, mod
           ? '403 ERR_BANNED_GROUPMEMBER'
           : '403 ERR_GROUP_NOT_JOINED'
   if (expected === fine)
-    await recordEvent(world, model, (id) => (does === 'join' ? model.joined(by, id, by) : model.gone(by, id, by)))
+    await recordEvent(world, model, (id, at) =>
+      does === 'join' ? model.joined(by, id, at, by) : model.gone(by, id, at, by),
+    )
   return { answered: refusal(answer), expected }
 }
 
@@ -276,9 +419,9 @@ async function govern(does: 'kick' | 'ban' | 'unban', whom: Person, world: World
   if (expected === fine) {
     if (does === 'ban') model.banned.add(whom)
     if (does === 'unban') model.banned.delete(whom)
-    await recordEvent(world, model, (id) => {
-      if (does === 'unban' || !isMember) model.append('team', { id, by: owner, kind: 'groupMember' })
-      else model.gone(whom, id, owner)
+    await recordEvent(world, model, (id, at) => {
+      if (does === 'unban' || !isMember) model.append('team', { id, at, by: owner, kind: 'groupMember' })
+      else model.gone(whom, id, at, owner)
     })
   }
   return { answered: refusal(answer), expected }
@@ -296,11 +439,11 @@ async function sleepOrWake(does: 'sleep' | 'wake', whom: Person, world: World, m
 }
 
 /** A group event left an action message: its id is the newest of the group's history. */
-async function recordEvent(world: World, model: ChatModel, record: (id: string) => void): Promise<void> {
+async function recordEvent(world: World, model: ChatModel, record: (id: string, at: number) => void): Promise<void> {
   const newest = await world.get('/groups/team/messages?limit=1&affix=prepend')
-  const id = newest.body.data[0]?.id
+  const { id, at } = placedAt(newest.body.data[0])
   if (model.talk('team').entries.some((entry) => entry.id === id)) throw new Error('the event left no action message')
-  record(id)
+  record(id, at)
 }
 
 function expectAccess(talk: Talk, by: Person, model: ChatModel): string {
@@ -313,6 +456,11 @@ function talkBetween(a: Person, b: Person): Talk {
   return a <= b ? `${a} ${b}` : `${b} ${a}`
 }
 
-function idOf(answer: Answer): string {
-  return answer.body.data?.id
+/** The id and the place of a message that was answered. */
+function placed(answer: Answer): { id: string; at: number } {
+  return placedAt(answer.body.data)
+}
+
+function placedAt(message: { id: string; sentAt: number }): { id: string; at: number } {
+  return { id: message.id, at: placeOf(message) }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, say, sayInGroup, texts } from '../support/chat.ts'
+import { startService } from '../support/service.ts'
 import { type Client, connect } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
@@ -302,5 +303,31 @@ describe('what a role or a scope hides in lists', () => {
     await carol.takeType('reaction')
     await bob.takeText('plain')
     await expectNothing(bob)
+  })
+})
+
+describe('what is known of members is dropped while something is said', () => {
+  it('and nothing that is said is lost', async () => {
+    const service = await startService()
+    const own = await createWorld(service)
+    await createUsers(own, 'alice', 'bob')
+    await createGroup(own, 'team', 'alice', { participants: ['bob'] })
+    const bob = await connect(own, 'bob')
+    const said: string[] = []
+    let isOver = false
+    // As after a line to other processes that was cut.
+    const dropping = (async () => {
+      while (!isOver) await service.parley.sockets.resync()
+    })()
+    for (let n = 0; n < 40; n++) {
+      said.push(`message ${n}`)
+      await sayInGroup(own, 'alice', 'team', `message ${n}`)
+    }
+    isOver = true
+    await dropping
+    await sayInGroup(own, 'alice', 'team', 'the last')
+    await bob.takeText('the last')
+    expect(bob.frames.flatMap(({ type, body }) => (type === 'message' ? [body.data.text] : []))).toEqual(said)
+    await service.parley.close()
   })
 })

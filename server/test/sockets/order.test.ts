@@ -67,10 +67,11 @@ it('a message that could not be shown to its sender is told all the same, and th
 
 it('a line tells by id, goes on past a listener that throws, and ends; nobody waits where nobody listens', () => {
   const bus = { isHeard: true }
+  const at = (id: number) => ({ sentAt: 1, id })
   const order = createPublishOrder(bus)
   const told: number[] = []
-  const tells = [3, 1, 2, 5, 4].map((id) => ({ id, tell: order.enter('a', id) }))
-  const elsewhere = order.enter('b', 9)
+  const tells = [3, 1, 2, 5, 4].map((id) => ({ id, tell: order.enter('a', at(id)) }))
+  const elsewhere = order.enter('b', at(9))
   elsewhere(() => told.push(9))
   const tell = (id: number, publish = () => void told.push(id)) => tells.find((place) => place.id === id)?.tell(publish)
   tell(4)
@@ -85,7 +86,7 @@ it('a line tells by id, goes on past a listener that throws, and ends; nobody wa
   expect(told).toEqual([9, 1, 3, 4, 5])
 
   bus.isHeard = false
-  const [later, sooner] = [order.enter('a', 11), order.enter('a', 10)]
+  const [later, sooner] = [order.enter('a', at(11)), order.enter('a', at(10))]
   later(() => told.push(11))
   sooner(() => told.push(10))
   expect(told.slice(-2)).toEqual([11, 10])

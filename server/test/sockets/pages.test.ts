@@ -76,15 +76,20 @@ describe('/demo', () => {
     expect(String(page.headers['content-security-policy'])).toContain("default-src 'none'")
     const program = await ask(`${world.url}/demo/demo.js`)
     expect(program.headers['content-type']).toContain('text/javascript')
-    for (const { body } of [page, program, await ask(`${world.url}/demo/demo.css`)]) {
+    const worker = await ask(`${world.url}/demo/service-worker.js`)
+    expect(worker.headers['service-worker-allowed']).toBe('/demo')
+    const others = await Promise.all(['demo.css', 'notify.js'].map((file) => ask(`${world.url}/demo/${file}`)))
+    for (const { status, body } of [page, program, worker, ...others]) {
+      expect(status).toBe(200)
       expect(body).not.toContain(world.apiKey)
       expect(body).not.toMatch(/[0-9a-f]{40}/)
     }
-    expect(program.body.split('\n').length).toBeLessThan(150)
+    expect(program.body.split('\n').length).toBeLessThan(170)
   })
 
   it('is not served in production', async () => {
     expect((await ask(`${open.url}/demo`)).status).toBe(404)
     expect((await ask(`${open.url}/demo/demo.js`)).status).toBe(404)
+    expect((await ask(`${open.url}/demo/service-worker.js`)).status).toBe(404)
   })
 })

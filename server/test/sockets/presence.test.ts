@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { createGroup, dataOf, say } from '../support/chat.ts'
+import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import { firstCursor } from '../support/events.ts'
 import { startService } from '../support/service.ts'
-import { authFrame, Client, connect, eventually } from '../support/socket.ts'
+import { authFrame, Client, connect, eventually, tokenOf } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const chatWorld = async (...uids: string[]): Promise<World> => {
@@ -17,6 +18,13 @@ const presenceOf =
 
 const statusOf = async (world: World, uid: string) => dataOf(await world.get(`/users/${uid}`)).status
 const uidsOf = (answer: { uid: string }[]) => answer.map(({ uid }) => uid)
+
+/** Wherever in a frame a user is shown. */
+function usersIn(value: unknown, uid: string): object[] {
+  if (typeof value !== 'object' || value === null) return []
+  const isUser = (value as { uid?: string }).uid === uid && 'name' in value
+  return [...(isUser ? [value] : []), ...Object.values(value).flatMap((member) => usersIn(member, uid))]
+}
 
 const everything = { body: { presenceSubscription: 'ALL_USERS' } }
 
@@ -143,6 +151,32 @@ describe('presence', () => {
     }
   })
 
+  it('is in no frame of a message whom it mentions or quotes, since one for all cannot hide it from some', async () => {
+    const world = await chatWorld('alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const [alice, bob] = [await connect(world, 'alice'), await connect(world, 'bob')]
+    await eventually(
+      () => statusOf(world, 'bob'),
+      (status) => status === 'available',
+    )
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    const quoted = await sayInGroup(world, 'bob', 'team', 'mine, <@uid:bob>')
+    const said = await sayInGroup(world, 'carol', 'team', 'see <@uid:bob>', { quotedMessageId: quoted.id })
+    const frames = [await alice.take(({ type, body }) => type === 'message' && body.id === said.id)]
+    dataOf(await world.put(`/messages/${said.id}`, { data: { text: 'saw <@uid:bob>' } }, { as: 'carol' }))
+    frames.push(await alice.take(({ type, body }) => type === 'message' && body.data.action === 'edited'))
+    dataOf(await world.post(`/messages/${quoted.id}/pin`, {}, { as: 'carol' }))
+    frames.push(await alice.take(({ type }) => type === 'message_pin'))
+    const users = frames.flatMap((frame) => usersIn(frame, 'bob'))
+    expect(users.length).toBeGreaterThanOrEqual(6)
+    expect(users.filter((user) => 'status' in user || 'lastActiveAt' in user)).toEqual([])
+    expect(users[0]).toMatchObject({ uid: 'bob', name: 'Bob', role: 'default' })
+    // Requests are each answered for one user, so they still show it to who may see it.
+    const [listed] = dataOf(await world.get(`/groups/team/messages?id=${quoted.id}&affix=append`, { as: 'carol' }))
+    expect(listed.data.mentions.bob).toMatchObject({ status: 'available', lastActiveAt: expect.any(Number) })
+    for (const client of [alice, bob]) client.close()
+  })
+
   it('is told only of users whom the role may list', async () => {
     const world = await chatWorld('alice', 'bob', 'carol')
     dataOf(await world.post('/roles', { role: 'guest', name: 'Guest' }))
@@ -191,12 +225,46 @@ describe('presence', () => {
       (count) => count === 2,
     )
     stop()
-    const connection = { deviceId: 'd1', ...params, connectedAt: expect.any(Number) }
+    const appInfo = { version: '4.2.0', clientIp: '127.0.0.1' }
+    const connection = { deviceId: 'd1', ...params, appInfo, connectedAt: expect.any(Number) }
     const event = { trigger: 'user_connection_status_changed', uid: 'alice', timestamp: expect.any(Number) }
     expect(heard).toEqual([
       { ...event, status: 'online', connection: { action: 'connected', ...connection } },
       { ...event, status: 'offline', connection: { action: 'disconnected', ...connection } },
     ])
+  })
+})
+
+describe('the address of a client', () => {
+  const appInfoOf = async (world: World, params: object, headers: Record<string, string> = {}) => {
+    const cursor = await firstCursor(world)
+    const client = await new Client(world.url, headers).opened()
+    client.send(authFrame(world, 'alice', await tokenOf(world, 'alice'), { body: { params } }))
+    await client.takeType('auth')
+    const ask = async () => dataOf(await world.get(`/events?after=${cursor}&triggers=user_connection_status_changed`))
+    const [event] = await eventually(ask, (events) => events.length === 1)
+    client.close()
+    return event.data.currentConnection.appInfo
+  }
+
+  it('is told of a connection, unless the client tells one', async () => {
+    expect(await appInfoOf(await chatWorld('alice'), {})).toEqual({ clientIp: '127.0.0.1' })
+    const appInfo = { clientIp: '192.0.2.1', version: '1' }
+    expect(await appInfoOf(await chatWorld('alice'), { appInfo })).toEqual(appInfo)
+  })
+
+  it('is as trusted proxies say, and is not told if it is not to be kept', async () => {
+    const forwarded = { 'x-forwarded-for': '203.0.113.9' }
+    for (const [environment, expected] of [
+      [{ TRUST_PROXY: 'loopback' }, { clientIp: '203.0.113.9' }],
+      [{ KEEP_CLIENT_ADDRESSES: 'false' }, undefined],
+    ] as const) {
+      const service = await startService(environment)
+      const world = await createWorld(service)
+      await createUsers(world, 'alice')
+      expect(await appInfoOf(world, {}, forwarded)).toEqual(expected)
+      await service.parley.close()
+    }
   })
 })
 

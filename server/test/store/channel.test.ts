@@ -195,15 +195,12 @@ describe.each([
 async function whenSomebodyWaits(): Promise<void> {
   const watcher = newChannel()
   await expect
-    .poll(
-      async () => {
-        const { rows } = await watcher.query({
-          text: `select count(*)::int as waiting from pg_stat_activity
+    .poll(async () => {
+      const { rows } = await watcher.query({
+        text: `select count(*)::int as waiting from pg_stat_activity
             where application_name = 'parley test channel' and wait_event_type = 'Lock'`,
-        })
-        return rows[0].waiting
-      },
-      { timeout: 10_000 },
-    )
+      })
+      return rows[0].waiting
+    })
     .toBe(1)
 }

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
+import { getPriority } from 'node:os'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, inject, it, vi } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts'
 import type { Reader } from '../../src/store/reader.ts'
 import type { ReadKind, Reads } from '../../src/store/reads.ts'
 import { compileFragment, type Fragment } from '../../src/store/statement.ts'
+import { itWith, onLinux } from '../gate/needs.ts'
 
 const databases: Database[] = []
 
@@ -19,8 +21,8 @@ interface Opened {
   countRunning(): Promise<number>
 }
 
-function open(kind: Partial<ReadKind> = {}): Opened {
-  const database = openDatabase(inject('connection'))
+function open(kind: Partial<ReadKind> = {}, options: DatabaseOptions = {}): Opened {
+  const database = openDatabase(inject('connection'), options)
   databases.push(database)
   const name = `reads ${randomBytes(6).toString('hex')}`
   return {
@@ -169,5 +171,18 @@ describe('Reads that may take long', () => {
     }
     for (let i = 0; i < 320; i++) await run(reads, sql`select ${sql.raw(String(i))}`, nobody)
     expect(await countPrepared()).toBeLessThan(100)
+  })
+})
+
+describe('a database that is a child of the service', () => {
+  itWith(onLinux, 'gives long reads less of the processor than all else', async () => {
+    const { reads } = open({}, { giveWay: true })
+    const ask = sql<{ pid: number }>`select pg_backend_pid() as pid`
+    const { rows } = await run(reads, ask, nobody)
+    const [{ pid }] = rows as [{ pid: number }]
+    expect(getPriority(pid)).toBe(5)
+    const { reads: others } = open()
+    const [other] = (await run(others, ask, nobody)).rows as [{ pid: number }]
+    expect(getPriority(other.pid)).toBe(0)
   })
 })

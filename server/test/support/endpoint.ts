@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { findFreePort } from './ports.ts'
 
 /** One request that an endpoint got. */
 export interface Received {
@@ -37,8 +37,9 @@ export interface Endpoint {
   close(): Promise<void>
 }
 
-/** @param port where to listen, for one that comes back where it was */
-export async function openEndpoint(port = 0): Promise<Endpoint> {
+/** @param at the port, for one that comes back where it was */
+export async function openEndpoint(at?: number): Promise<Endpoint> {
+  const port = at ?? (await findFreePort())
   const received: Received[] = []
   let behaviour: (request: Received, count: number) => Behaviour = () => ({})
   let open = 0
@@ -71,10 +72,9 @@ export async function openEndpoint(port = 0): Promise<Endpoint> {
     })
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
-  const { port: actual } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${actual}/hook`,
-    port: actual,
+    url: `http://127.0.0.1:${port}/hook`,
+    port,
     received,
     behave(how) {
       behaviour = typeof how === 'function' ? how : () => how

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Parley } from '../../src/app.ts'
+import type { Parley, ParleyOptions } from '../../src/app.ts'
 import { createOwnDatabase } from './own-database.ts'
 import { startService } from './service.ts'
 
@@ -10,7 +10,7 @@ export interface Service {
 
 /** Services on a database of their own, so that those of other test files do not do their jobs. */
 export interface OwnServices {
-  start(environment?: Record<string, string>): Promise<Service>
+  start(environment?: Record<string, string>, options?: Pick<ParleyOptions, 'notificationClock'>): Promise<Service>
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Begins a transaction with a statement that locks. @returns ends it */
   lock(text: string, values?: unknown[]): Promise<() => Promise<void>>
@@ -31,8 +31,8 @@ export async function createOwnServices(): Promise<OwnServices> {
     await Promise.all([...services].map(({ parley }) => parley.close()))
   }
   return {
-    async start(environment = {}) {
-      const service = await startService(environment, connection)
+    async start(environment = {}, options = {}) {
+      const service = await startService(environment, connection, undefined, options)
       const close = service.parley.close
       service.parley.close = async () => {
         if (services.delete(service)) await close()
@@ -44,6 +44,7 @@ export async function createOwnServices(): Promise<OwnServices> {
       (await pool.query<Row>(text, values)).rows,
     async lock(text, values = []) {
       const client = new pg.Client(connection)
+      client.on('error', () => {})
       await client.connect()
       await client.query('begin')
       await client.query(text, values)

@@ -74,17 +74,34 @@ interface PlanNode {
 
 type Explained = ReadonlyArray<{ 'QUERY PLAN': ReadonlyArray<{ Plan: PlanNode }> }>
 
+/** Tells how queries read their tables. */
+export interface Explainer {
+  /** Runs a query as the service did: a composed one where it was asked, a fixed one with the plan that fits all parameters. */
+  explain(query: SeenQuery): Promise<readonly TableRead[]>
+}
+
 /**
- * Runs a query as the service did and tells how it read its tables: a composed one where it was asked, a fixed one with the
- * plan that fits all parameters.
+ * Explains queries on data that do not change: a fixed one with the same values is run once, since what many lists ask
+ * first is the same.
  * @param planner one of the service's connections, which nobody else uses
  */
-export async function explain(query: SeenQuery, planner: pg.Client): Promise<TableRead[]> {
-  const { composed } = query
-  const explained =
-    composed === undefined
-      ? await explainFixed(query, planner)
-      : await composed.on.run(sql<Explained[number]>`${sql.raw(explainIt)} ${composed.fragment}`)
+export function createExplainer(planner: pg.Client): Explainer {
+  const known = new Map<string, readonly TableRead[]>()
+  return {
+    async explain(query) {
+      const { composed, text, values } = query
+      if (composed !== undefined) {
+        return readsIn(await composed.on.run(sql<Explained[number]>`${sql.raw(explainIt)} ${composed.fragment}`))
+      }
+      const key = JSON.stringify([text, values])
+      const reads = known.get(key) ?? readsIn(await explainFixed(query, planner))
+      known.set(key, reads)
+      return reads
+    },
+  }
+}
+
+function readsIn(explained: Explained): TableRead[] {
   return explained.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => readsOf(Plan)))
 }
 

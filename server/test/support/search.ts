@@ -30,13 +30,14 @@ export async function entriesOf(world: World): Promise<Map<number, string>> {
 }
 
 /**
- * Keeps the index from taking in what is sent from now on: a transaction that runs might still store a message with an
- * earlier id. It ends, and the index goes on, when `work` is done.
+ * Keeps the index from taking in what is sent from now on: a transaction with a number and the lock of a writer might
+ * still store a message with an earlier id. It ends, and the index goes on, when `work` is done.
  */
 export async function withoutIndex<Result>(world: World, work: () => Promise<Result>): Promise<Result> {
   return world.context.database.transaction(async (tx) => {
     // However long the work takes on a busy machine.
     await tx.run(sql`set local idle_in_transaction_session_timeout = 0`)
+    await tx.run(sql`lock table messages in row exclusive mode`)
     await tx.run(sql`select pg_current_xact_id()`)
     return work()
   })

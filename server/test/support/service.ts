@@ -1,7 +1,7 @@
 import os from 'node:os'
 import path from 'node:path'
 import { inject } from 'vitest'
-import { buildParley, type Parley } from '../../src/app.ts'
+import { buildParley, type Parley, type ParleyOptions } from '../../src/app.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { createLog } from '../../src/log.ts'
 import { whenDatabaseAnswers } from '../../src/process/foundation.ts'
@@ -18,12 +18,22 @@ export function sharedService(): Promise<{ parley: Parley; url: string }> {
 }
 
 /**
- * Webhooks of tests are on this machine. All services on one database deliver for each other, so all must be allowed to. And
- * a list may take long where the machine is busy.
+ * Webhooks of tests are on this machine. All services on one database deliver for each other, so all must be allowed to. A
+ * list may take long where the machine is busy. And tests call more often than front ends.
  */
 export const testSettings = {
   LOG_LEVEL: 'silent',
   WEBHOOK_ALLOW_PRIVATE: 'true',
+  RATE_LIMITS: 'off',
+  // Nobody listens there: tests of push services start emulators.
+  FCM_ENDPOINT: 'http://127.0.0.1:9',
+  FCM_TOKEN_ENDPOINT: 'http://127.0.0.1:9/token',
+  APNS_ENDPOINT: 'https://127.0.0.1:9',
+  SENDGRID_ENDPOINT: 'http://127.0.0.1:9',
+  TWILIO_ENDPOINT: 'http://127.0.0.1:9',
+  SMTP_URL: 'smtp://127.0.0.1:9',
+  MAIL_FROM: 'chat@example.com',
+  WEB_PUSH_HOSTS: '127.0.0.1,*.push.example.com',
   LIST_TIMEOUT_SECONDS: '120',
   SEARCH_TIMEOUT_SECONDS: '120',
 }
@@ -36,6 +46,7 @@ export async function startService(
   environment: Record<string, string> = {},
   connection: ConnectionSettings = inject('connection'),
   patienceMs = databasePatienceMs,
+  own: Pick<ParleyOptions, 'mediaStorage' | 'notificationClock'> = {},
 ): Promise<{ parley: Parley; url: string }> {
   const options = {
     config: readConfig({ ...testSettings, ...environment }),
@@ -44,6 +55,7 @@ export async function startService(
     masterKey: testMasterKey,
     databasePatienceMs: patienceMs,
     mediaDir: path.join(os.tmpdir(), `parley-test-media-${process.pid}`),
+    ...own,
   }
   // On a busy machine the database may seem to be away for a moment; the real service tries again, too.
   const parley = await whenDatabaseAnswers(options.log, () => buildParley(options))

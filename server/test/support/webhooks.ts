@@ -40,7 +40,7 @@ export async function register(world: World, webhookURL: string, settings: objec
  */
 export async function tell(world: World, message: Pick<Message, 'id'>, count = 1, conversation = 1): Promise<void> {
   const { database, events } = world.context
-  const place = { conversation, kind: 1, first: 'alice', second: 'bob' } as const
+  const place = { conversation, kind: 'user', first: 'alice', second: 'bob' } as const
   const event = { trigger: 'message_sent', place, messageId: Number(message.id) } as const
   await database.transaction((tx) =>
     events.raise(

@@ -45,9 +45,15 @@ export async function createWorld(service?: { parley: Parley; url: string }): Pr
   const app = await context.apps.ensure(`app-${randomBytes(8).toString('hex')}`, 'us')
   const apiKey = randomBytes(20).toString('hex')
   const authKey = randomBytes(20).toString('hex')
-  await ensureKey(context.database, context.secrets, app.appId, { apiKey, name: 'test', scope: 'fullAccess' })
-  await ensureKey(context.database, context.secrets, app.appId, { apiKey: authKey, name: 'front', scope: 'authOnly' })
+  await ensureKey(context, app.appId, { apiKey, name: 'test', scope: 'fullAccess' })
+  await ensureKey(context, app.appId, { apiKey: authKey, name: 'front', scope: 'authOnly' })
 
+  return servedBy({ url, app, context, apiKey, authKey }, url)
+}
+
+/** The same app, called at another process that serves it. */
+export function servedBy(world: Pick<World, 'url' | 'app' | 'context' | 'apiKey' | 'authKey'>, url: string): World {
+  const { app, apiKey } = world
   const call = (method: string, path: string, body?: unknown, options: RequestOptions = {}) =>
     send(url, method, path, body, {
       appid: app.name,
@@ -56,11 +62,8 @@ export async function createWorld(service?: { parley: Parley; url: string }): Pr
       ...options.headers,
     })
   return {
+    ...world,
     url,
-    app,
-    context,
-    apiKey,
-    authKey,
     call,
     get: (path, options) => call('GET', path, undefined, options),
     post: (path, body, options) => call('POST', path, body, options),

@@ -3,10 +3,11 @@ import { ApiError, appLimitReached, hasReached, limits } from '@parley/contract'
 import { sql } from 'kysely'
 import { lockApp } from '../../chat/apps.ts'
 import { type KeyScope, keysTopic } from '../../chat/credentials/keys.ts'
+import { keyFingerprint } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import type { PageRequest } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
-import type { Queryable } from '../../store/database.ts'
+import type { Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 
@@ -24,7 +25,7 @@ interface KeyRow {
   createdAt: number
 }
 
-type Store = Pick<Context, 'database' | 'secrets' | 'invalidation' | 'keys' | 'settings'>
+type Store = Pick<Context, 'database' | 'secrets' | 'invalidation' | 'keys' | 'settings' | 'audit'>
 
 const countKeys = statement(`
   select count(*) as count
@@ -34,7 +35,8 @@ const countKeys = statement(`
 const insert = statement(`
   insert into api_keys (app_id, digest, sealed, name, scope, created_at)
   values ($1, $2, $3, $4, $5, $6)
-  on conflict (app_id, digest) do nothing`)
+  on conflict (app_id, digest) do nothing
+  returning digest`)
 
 const select = statement(`
   select sealed, name, scope, created_at as "createdAt"
@@ -65,20 +67,34 @@ export async function insertKey(store: Store, appId: number, name: string, scope
     await lockApp(tx, appId)
     const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countKeys, [appId])
     if (hasReached(maxApiKeys, count)) throw appLimitReached(maxApiKeys, 'API keys')
-    await tx.query(insert, [appId, store.secrets.digest(apiKey), store.secrets.seal(apiKey), name, scope, createdAt])
+    await storeKey(store, tx, appId, { apiKey, name, scope }, createdAt)
   })
   return { apiKey, name, scope, createdAt }
 }
 
 /** Makes sure that an app has a given key, as configured for the deployment. */
 export async function ensureKey(
-  on: Queryable,
-  secrets: Secrets,
+  keys: Pick<Context, 'database' | 'secrets' | 'audit'>,
   appId: number,
-  key: { apiKey: string; name: string; scope: KeyScope },
+  key: NewKey,
 ): Promise<void> {
-  const now = Math.floor(Date.now() / 1000)
-  await on.query(insert, [appId, secrets.digest(key.apiKey), secrets.seal(key.apiKey), key.name, key.scope, now])
+  await keys.database.transaction((tx) => storeKey(keys, tx, appId, key, Math.floor(Date.now() / 1000)))
+}
+
+type NewKey = Pick<ApiKey, 'apiKey' | 'name' | 'scope'>
+
+async function storeKey(
+  { secrets, audit }: Pick<Context, 'secrets' | 'audit'>,
+  tx: Transaction,
+  appId: number,
+  { apiKey, name, scope }: NewKey,
+  createdAt: number,
+): Promise<void> {
+  const digest = secrets.digest(apiKey)
+  const inserted = await tx.query(insert, [appId, digest, secrets.seal(apiKey), name, scope, createdAt])
+  if (inserted.length === 0) return
+  const details = { name, scope }
+  await audit.record(tx, appId, { action: 'apikey_created', type: 'apikey', target: keyFingerprint(digest), details })
 }
 
 /** A page of an app's keys, newest first, and how many there are. */
@@ -118,6 +134,8 @@ export async function changeKey(
   const row = await store.database.transaction(async (tx) => {
     const [changed] = await tx.query<KeyRow>(update, [appId, digest, change.name ?? null, change.scope ?? null])
     if (changed === undefined) throw unknownKey()
+    const target = keyFingerprint(digest)
+    await store.audit.record(tx, appId, { action: 'apikey_updated', type: 'apikey', target, details: change })
     await store.invalidation.announce(tx, keysTopic, String(appId))
     tx.afterCommit(() => store.keys.forget(appId))
     return changed
@@ -127,9 +145,11 @@ export async function changeKey(
 
 /** Removes a key; from the answer on it opens nothing. @throws 404 `ERR_APIKEY_NOT_FOUND` */
 export async function removeKey(store: Store, appId: number, apiKey: string): Promise<void> {
+  const digest = store.secrets.digest(apiKey.toLowerCase())
   await store.database.transaction(async (tx) => {
-    const removed = await tx.query(remove, [appId, store.secrets.digest(apiKey.toLowerCase())])
+    const removed = await tx.query(remove, [appId, digest])
     if (removed.length === 0) throw unknownKey()
+    await store.audit.record(tx, appId, { action: 'apikey_deleted', type: 'apikey', target: keyFingerprint(digest) })
     await store.invalidation.announce(tx, keysTopic, String(appId))
     tx.afterCommit(() => store.keys.forget(appId))
   })

@@ -1,7 +1,8 @@
-import { ApiError, createApiKey, deleteApiKey, getApiKey, listApiKeys, updateApiKey } from '@parley/contract'
+import { createApiKey, deleteApiKey, getApiKey, listApiKeys, updateApiKey } from '@parley/contract'
 import { serve } from '../../call.ts'
 import type { Caller } from '../../chat/identity.ts'
 import { pageMeta, readPage } from '../../paging.ts'
+import { noSelfAction } from './errors.ts'
 import { changeKey, insertKey, readKey, removeKey, selectKeys } from './keys.ts'
 
 export const operations = [
@@ -33,5 +34,5 @@ export const operations = [
 
 /** A key cannot change or delete itself, so that nobody is locked out by accident. */
 function refuseSelfAction(caller: Caller, digest: Buffer): void {
-  if (caller.kind === 'app' && caller.keyDigest.equals(digest)) throw new ApiError('ERR_APIKEY_NO_SELF_ACTION')
+  if (caller.kind === 'app' && caller.keyDigest.equals(digest)) throw noSelfAction()
 }

@@ -1,4 +1,4 @@
-import { getAppSettings, updateAppSettings } from '@parley/contract'
+import { badRequest, getAppSettings, isTimezone, updateAppSettings } from '@parley/contract'
 import { serve } from '../../call.ts'
 import { unknownApp } from '../../chat/apps.ts'
 import type { App } from '../../chat/identity.ts'
@@ -9,13 +9,23 @@ export const operations = [
     return { data: await settings.of(app.appId) }
   }),
 
-  serve(updateAppSettings, async ({ app, params, body }, { settings }) => {
+  serve(updateAppSettings, async ({ app, params, body }, { settings, events, audit }) => {
     requireOwnApp(app, params.appId)
-    return { data: await settings.change(app.appId, body) }
+    checkTimezone((body as { timezone?: unknown }).timezone)
+    const held = await settings.change(app, body, audit)
+    // Some settings have more of what happens be kept.
+    events.forget(app.appId)
+    return { data: held }
   }),
 ]
 
 /** Another app is as unknown as one that does not exist. @throws 404 `ERR_APP_NOT_FOUND` */
 function requireOwnApp(app: App, appId: string): void {
   if (appId.toLowerCase() !== app.name) throw unknownApp(appId)
+}
+
+/** @throws 400 for a zone that this runtime does not know */
+function checkTimezone(name: unknown): void {
+  if (typeof name !== 'string' || isTimezone(name)) return
+  throw badRequest([{ path: 'body/timezone', message: 'must be an IANA time zone, such as Europe/Oslo' }])
 }

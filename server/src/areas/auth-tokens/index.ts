@@ -1,1 +1,1 @@
-export { issueToken, recordUse, removeToken, removeTokens } from './tokens.ts'
+export { issueToken, recordUse, removeOwnToken, removeTokens } from './tokens.ts'

@@ -1,5 +1,4 @@
 import {
-  ApiError,
   createAuthToken,
   deleteAuthToken,
   flushAuthTokens,
@@ -13,6 +12,7 @@ import { lockUser } from '../../chat/users/locks.ts'
 import { refuseDeactivated, requireUser } from '../../chat/users/require.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import { checkAuthKey } from '../users/index.ts'
+import { systemCannotLogIn } from './errors.ts'
 import { checkUse, issueToken, readToken, recordUse, removeToken, removeTokens, selectTokens } from './tokens.ts'
 
 export const operations = [
@@ -21,8 +21,7 @@ export const operations = [
     const uid = params.uid.toLowerCase()
     const token = await context.database.transaction(async (tx) => {
       refuseDeactivated(await lockUser(tx, app.appId, uid))
-      // Anyone who could log in as the system user would own every group that was created without an owner.
-      if (uid === systemUid) throw new ApiError('ERR_PERMISSION_DENIED', `Nobody can log in as ${systemUid}.`)
+      if (uid === systemUid) throw systemCannotLogIn(uid)
       await checkAuthKey(context, tx, app, caller, uid)
       return issueToken(context, tx, app.appId, uid, body)
     })
@@ -44,7 +43,7 @@ export const operations = [
 
   serve(getAuthToken, async ({ app, params }, context) => {
     const { uid } = await requireUser(context.database, app.appId, params.uid)
-    return { data: await readToken(context.database, context.secrets, app.appId, uid, params.authToken) }
+    return { data: await readToken(context, app.appId, uid, params.authToken) }
   }),
 
   serve(updateAuthToken, async ({ app, params, body }, context) => {

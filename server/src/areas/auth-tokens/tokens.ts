@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { ApiError, type BodyOf, badRequest, limits, type updateAuthToken } from '@parley/contract'
+import { type BodyOf, badRequest, limits, type updateAuthToken } from '@parley/contract'
+import { isExpired, validityOf } from '../../chat/credentials/tokens.ts'
+import { forgetDevicesOf } from '../../chat/notifications/push-tokens.ts'
 import type { Context } from '../../context.ts'
 import type { Events } from '../../events/index.ts'
 import type { PageRequest } from '../../paging.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
-import { statement } from '../../store/statement.ts'
+import { type Statement, statement } from '../../store/statement.ts'
+import { tokenOfAnother, unknownToken } from './errors.ts'
 
 /** A token as answers show it. */
 export interface AuthToken {
@@ -32,8 +35,8 @@ interface TokenRow {
 const columns = `uid, sealed, platform, user_agent as "userAgent", app_info as "appInfo", created_at as "createdAt"`
 
 const insert = statement(`
-  insert into auth_tokens (app_id, digest, sealed, uid, platform, user_agent, app_info, created_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8)
+  insert into auth_tokens (app_id, digest, sealed, uid, platform, user_agent, app_info, created_at, used_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   returning ${columns}`)
 
 const dropOldest = statement(`
@@ -54,13 +57,13 @@ const dropOldest = statement(`
  * counted one after the other: the oldest beyond 100 drop out.
  */
 export async function issueToken(
-  { secrets, events }: Pick<Context, 'secrets' | 'events'>,
+  { secrets, events, audit, settings }: Pick<Context, 'secrets' | 'events' | 'audit' | 'settings'>,
   tx: Transaction,
   appId: number,
   uid: string,
   use: TokenUse = {},
 ): Promise<AuthToken> {
-  const createdAt = Math.floor(Date.now() / 1000)
+  const createdAt = nowSeconds()
   const authToken = `${uid}_${createdAt}${randomBytes(15).toString('hex')}`
   const [row] = await tx.query<TokenRow>(insert, [
     appId,
@@ -71,8 +74,12 @@ export async function issueToken(
     use.userAgent ?? null,
     use.appInfo === undefined ? null : JSON.stringify(use.appInfo),
     createdAt,
+    (await settings.of(appId)).tokenIdleTimeout === 0 ? null : createdAt,
   ])
   const dropped = await tx.query<{ digest: Buffer }>(dropOldest, [appId, uid, limits.authTokensPerUser])
+  await forgetDevices(tx, appId, dropped)
+  const details = dropped.length === 0 ? undefined : { dropped: dropped.length }
+  await audit.record(tx, appId, { action: 'token_created', type: 'user', target: uid, details })
   tx.afterCommit(() => endSessions(events, appId, uid, dropped))
   return show(secrets, row as TokenRow)
 }
@@ -83,52 +90,64 @@ export function checkUse({ appInfo }: TokenUse): void {
   throw badRequest([{ path: 'body/appInfo', message: `must be at most ${limits.metadataBytes} bytes of JSON` }])
 }
 
+const isValid = `created_at > $3
+  and (used_at is null or used_at > $4)`
+
 const selectPage = statement(`
   select ${columns}
   from auth_tokens
   where app_id = $1
   and uid = $2
+  and ${isValid}
   order by ordinal desc
-  limit $3
-  offset $4`)
+  limit $5
+  offset $6`)
 
 const count = statement(`
   select count(*) as total
   from auth_tokens
   where app_id = $1
-  and uid = $2`)
+  and uid = $2
+  and ${isValid}`)
 
-/** A page of a user's tokens, newest first, and the total. */
+/** A page of a user's tokens that have not expired, newest first, and their total. */
 export async function selectTokens(
-  { database, secrets }: Pick<Context, 'database' | 'secrets'>,
+  { database, secrets, settings }: Pick<Context, 'database' | 'secrets' | 'settings'>,
   appId: number,
   uid: string,
   page: PageRequest,
 ): Promise<{ tokens: AuthToken[]; total: number }> {
+  const { createdAfter, usedAfter } = validityOf(await settings.of(appId), nowSeconds())
   const [rows, counted] = await Promise.all([
-    database.query<TokenRow>(selectPage, [appId, uid, page.perPage, page.offset]),
-    database.query<{ total: number }>(count, [appId, uid]),
+    database.query<TokenRow>(selectPage, [appId, uid, createdAfter, usedAfter, page.perPage, page.offset]),
+    database.query<{ total: number }>(count, [appId, uid, createdAfter, usedAfter]),
   ])
   return { tokens: rows.map((row) => show(secrets, row)), total: counted[0]?.total ?? 0 }
 }
 
 const select = statement(`
-  select ${columns}
+  select ${columns}, used_at as "usedAt"
   from auth_tokens
   where app_id = $1
   and digest = $2`)
 
-/** @throws 404 `ERR_AUTH_TOKEN_NOT_FOUND`, 403 `ERR_AUTHTOKEN_NOT_ACCESSIBLE` */
+/** A token that may have expired. @throws 404 `ERR_AUTH_TOKEN_NOT_FOUND`, 403 `ERR_AUTHTOKEN_NOT_ACCESSIBLE` */
+async function findToken(on: Queryable, secrets: Secrets, appId: number, uid: string, authToken: string) {
+  const [row] = await on.query<TokenRow & { usedAt: number | null }>(select, [appId, secrets.digest(authToken)])
+  if (row === undefined) throw unknownToken(uid)
+  if (row.uid !== uid) throw tokenOfAnother(uid)
+  return row
+}
+
+/** A token that opens something. @throws 404 `ERR_AUTH_TOKEN_NOT_FOUND`, also when it has expired, 403 `ERR_AUTHTOKEN_NOT_ACCESSIBLE` */
 export async function readToken(
-  on: Queryable,
-  secrets: Secrets,
+  { database, secrets, settings }: Pick<Context, 'database' | 'secrets' | 'settings'>,
   appId: number,
   uid: string,
   authToken: string,
 ): Promise<AuthToken> {
-  const [row] = await on.query<TokenRow>(select, [appId, secrets.digest(authToken)])
-  if (row === undefined) throw unknownToken(uid)
-  if (row.uid !== uid) throw new ApiError('ERR_AUTHTOKEN_NOT_ACCESSIBLE', `The auth token does not belong to ${uid}.`)
+  const row = await findToken(database, secrets, appId, uid, authToken)
+  if (isExpired(row, await settings.of(appId), nowSeconds())) throw unknownToken(uid)
   return show(secrets, row)
 }
 
@@ -143,13 +162,14 @@ const update = statement(`
 
 /** Records where a token is used; what is left out stays as it is. @throws as `readToken` */
 export async function recordUse(
-  { database, secrets }: Pick<Context, 'database' | 'secrets'>,
+  context: Pick<Context, 'database' | 'secrets' | 'settings'>,
   appId: number,
   uid: string,
   authToken: string,
   use: TokenUse,
 ): Promise<AuthToken> {
-  await readToken(database, secrets, appId, uid, authToken)
+  const { database, secrets } = context
+  await readToken(context, appId, uid, authToken)
   const [row] = await database.query<TokenRow>(update, [
     appId,
     secrets.digest(authToken),
@@ -167,17 +187,31 @@ const remove = statement(`
   and digest = $2
   returning digest`)
 
-/** Drops one token; from the answer on it opens nothing. @throws as `readToken` */
-export async function removeToken(
+/** Deletes the token that a user is logged in with; from the answer on it opens nothing. One that has expired can be deleted, too. @throws as `findToken` */
+export async function removeOwnToken(
   { database, secrets, events }: Pick<Context, 'database' | 'secrets' | 'events'>,
   appId: number,
   uid: string,
   authToken: string,
 ): Promise<void> {
-  await readToken(database, secrets, appId, uid, authToken)
-  const removed = await database.query<{ digest: Buffer }>(remove, [appId, secrets.digest(authToken)])
-  if (removed.length === 0) throw unknownToken(uid)
-  endSessions(events, appId, uid, removed)
+  await findToken(database, secrets, appId, uid, authToken)
+  await database.transaction(async (tx) => {
+    const removed = await dropTokens(tx, appId, remove, secrets.digest(authToken))
+    if (removed.length === 0) throw unknownToken(uid)
+    tx.afterCommit(() => endSessions(events, appId, uid, removed))
+  })
+}
+
+/** Deletes a token of a user for the app; from the answer on it opens nothing. One that has expired can be deleted, too. @throws as `findToken` */
+export async function removeToken(context: Context, appId: number, uid: string, authToken: string): Promise<void> {
+  const { database, secrets, events, audit } = context
+  await database.transaction(async (tx) => {
+    await findToken(tx, secrets, appId, uid, authToken)
+    const removed = await dropTokens(tx, appId, remove, secrets.digest(authToken))
+    if (removed.length === 0) throw unknownToken(uid)
+    await audit.record(tx, appId, { action: 'token_deleted', type: 'user', target: uid, details: { count: 1 } })
+    tx.afterCommit(() => endSessions(events, appId, uid, removed))
+  })
 }
 
 const removeAll = statement(`
@@ -186,13 +220,38 @@ const removeAll = statement(`
   and uid = $2
   returning digest`)
 
-/** Drops all tokens of a user. */
+/** Deletes all tokens of a user for the app. */
 export async function removeTokens(
-  { database, events }: Pick<Context, 'database' | 'events'>,
+  { database, events, audit }: Pick<Context, 'database' | 'events' | 'audit'>,
   appId: number,
   uid: string,
 ): Promise<void> {
-  endSessions(events, appId, uid, await database.query<{ digest: Buffer }>(removeAll, [appId, uid]))
+  await database.transaction(async (tx) => {
+    const removed = await dropTokens(tx, appId, removeAll, uid)
+    const details = { count: removed.length }
+    if (removed.length > 0)
+      await audit.record(tx, appId, { action: 'token_deleted', type: 'user', target: uid, details })
+    tx.afterCommit(() => endSessions(events, appId, uid, removed))
+  })
+}
+
+interface Dropped {
+  readonly digest: Buffer
+}
+
+/** Removes tokens with the devices that are notified by them. */
+async function dropTokens(tx: Transaction, appId: number, removal: Statement, which: unknown): Promise<Dropped[]> {
+  const dropped = await tx.query<Dropped>(removal, [appId, which])
+  await forgetDevices(tx, appId, dropped)
+  return dropped
+}
+
+async function forgetDevices(tx: Transaction, appId: number, dropped: readonly Dropped[]): Promise<void> {
+  await forgetDevicesOf(
+    tx,
+    appId,
+    dropped.map(({ digest }) => digest),
+  )
 }
 
 /** Sockets that were opened with tokens which are gone must close. */
@@ -205,8 +264,8 @@ function endSessions(events: Events, appId: number, uid: string, gone: ReadonlyA
   })
 }
 
-function unknownToken(uid: string): ApiError {
-  return new ApiError('ERR_AUTH_TOKEN_NOT_FOUND', `${uid} has no such auth token.`)
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000)
 }
 
 function show(secrets: Secrets, row: TokenRow): AuthToken {

@@ -1,4 +1,3 @@
-import { ApiError } from '@parley/contract'
 import { lockGroup } from '../../chat/groups/access.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
@@ -6,6 +5,7 @@ import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
 import {
   holdUsers,
+  refuseAdmin,
   refuseBan,
   removeMembers,
   requireActor,
@@ -13,6 +13,7 @@ import {
   storeBans,
   tell,
 } from '../group-members/index.ts'
+import { notBanned } from './errors.ts'
 
 const deleteBan = statement(`
   delete from group_bans
@@ -21,26 +22,33 @@ const deleteBan = statement(`
   and uid = $3
   returning uid`)
 
-/** Bans a user, member or not. @throws what `refuseBan` says */
+/**
+ * Bans a user, member or not.
+ * @param sparesAdmins a rule does it, not a person: admins stay
+ * @throws what `refuseBan` says
+ */
 export async function banUser(
   context: Context,
   appId: number,
   guid: string,
   user: UserRow | undefined,
   uid: string,
+  sparesAdmins = false,
 ): Promise<void> {
   await context.database.transaction(async (tx) => {
     await holdUsers(tx, appId, [uid])
     const group = await lockGroup(tx, appId, guid)
     const target = await requireTarget(tx, appId, group.guid, uid)
     const actor = await requireActor(tx, appId, group, user)
-    const refusal = refuseBan(group, actor, target)
+    const refusal = refuseBan(group, actor, target) ?? (sparesAdmins ? refuseAdmin(group, target) : undefined)
     if (refusal !== undefined) throw refusal
 
     const now = Math.floor(Date.now() / 1000)
     const expelled = target.membership === undefined ? [] : [target.user]
     const after = await removeMembers(context.events, tx, appId, group, expelled, now)
     await storeBans(tx, appId, group.guid, [uid], actor.user.uid, now)
+    const details = { guid: group.guid }
+    await context.audit.record(tx, appId, { action: 'user_banned', type: 'user', target: uid, details })
     const isRemoval = expelled.length > 0
     await tell(context.events, tx, appId, after, { action: 'banned', by: actor.user, on: target.user, isRemoval }, now)
   })
@@ -62,8 +70,10 @@ export async function unbanUser(
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'unban')
     const removed = await tx.query(deleteBan, [appId, group.guid, uid])
     if (removed.length === 0) {
-      throw new ApiError('ERR_NOT_A_BANNED_USER', `${uid} is not banned from the group ${group.guid}.`)
+      throw notBanned(group.guid, uid)
     }
+    const details = { guid: group.guid }
+    await context.audit.record(tx, appId, { action: 'user_unbanned', type: 'user', target: uid, details })
     const event = { action: 'unbanned', by: actor.user, on: target.user } as const
     await tell(context.events, tx, appId, group, event, Math.floor(Date.now() / 1000))
   })

@@ -1,17 +1,19 @@
-import { ApiError, type ErrorBody, type listBlockedUsers, type QueryOf } from '@parley/contract'
+import type { ApiError, ErrorBody, listBlockedUsers, QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
 import { systemUid } from '../../chat/apps.ts'
+import { everywhere, hasText } from '../../chat/name-search.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { roleDenied, roleList } from '../../chat/roles/rules.ts'
 import { keepActive } from '../../chat/users/locks.ts'
 import { unknownUser } from '../../chat/users/require.ts'
-import { nameKey, readUsers, type UserRow, userColumns } from '../../chat/users/rows.ts'
+import { readUsers, type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { ChatEvent } from '../../events/types.ts'
 import type { PageRequest } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
+import * as errors from './errors.ts'
 
 /** What became of each uid, by uid. */
 export type OutcomeByUid = Record<string, { success: boolean; message?: string } & Partial<ErrorBody>>
@@ -53,9 +55,9 @@ export async function blockUsers(
 }
 
 function refusalOf(blocker: string, uid: string, active: ReadonlySet<string>): ApiError | undefined {
-  if (uid === blocker) return new ApiError('ERR_CANNOT_BLOCK_SELF', `${uid} cannot block themselves.`)
+  if (uid === blocker) return errors.noSelfBlock(uid)
   if (!active.has(uid)) return unknownUser(uid)
-  if (uid === systemUid) return new ApiError('ERR_PERMISSION_DENIED', `${systemUid} cannot be blocked.`)
+  if (uid === systemUid) return errors.systemCannotBeBlocked(uid)
   return undefined
 }
 
@@ -136,8 +138,7 @@ export async function selectBlocked(
   const conditions: Fragment[] = []
   if (visibleRoles !== null) conditions.push(sql`u.role = any(${visibleRoles}::text[])`)
   if (searchKey !== undefined) {
-    const key = nameKey(searchKey)
-    conditions.push(sql`(starts_with(u.name_key, ${key}) or starts_with(u.uid, ${key}))`)
+    conditions.push(hasText({ key: searchKey, ...everywhere }, { name: sql`u.name_key`, id: sql`u.uid` }))
   }
   // The offset keeps it a look by key for each; the planner would rather read all users in the order of their uids.
   const rows = await on.run<UserRow & { total: number }>(

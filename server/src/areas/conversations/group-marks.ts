@@ -11,6 +11,7 @@ import { type Coalescer, createCoalescer } from '../../store/coalesce.ts'
 import { isConnectionFailure, isRetryable } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import { type Statement, statement } from '../../store/statement.ts'
+import type { Marked } from './marks.ts'
 
 /** A mark of one member in the conversation of a group. */
 export interface GroupMark {
@@ -30,8 +31,8 @@ export interface GroupMark {
  * look for the lowest mark and the commit, instead of waiting for one another.
  */
 export interface GroupMarkWriter {
-  /** @returns what the statement gave: the newest message that the mark covers anew, where somebody hears of it */
-  write(mark: GroupMark): Promise<number | undefined>
+  /** @returns what the statement gave */
+  write(mark: GroupMark): Promise<Marked | undefined>
   drain(): Promise<void>
 }
 
@@ -48,7 +49,7 @@ const lockConversations = statement(`
 export function createGroupMarkWriter(database: Database, events: Events): GroupMarkWriter {
   const channel = database.openChannel('parley marks')
 
-  const write = async (marks: readonly GroupMark[]): Promise<Array<number | undefined>> => {
+  const write = async (marks: readonly GroupMark[]): Promise<Array<Marked | undefined>> => {
     const now = Math.floor(Date.now() / 1000)
     const appIds = marks.map(({ appId }) => appId)
     const queries = [
@@ -60,24 +61,19 @@ export function createGroupMarkWriter(database: Database, events: Events): Group
       try {
         const results = await channel.transaction(queries)
         publishRisen(events, (results.at(-1)?.rows ?? []) as RisenRow[], now)
-        return marks.map((_, i) => (results[i + 1]?.rows[0] as MarkedRow | undefined)?.messageId)
+        return marks.map((_, i) => results[i + 1]?.rows[0] as Marked | undefined)
       } catch (error) {
         if (attempt === maxAttempts || !isRetryable(error)) throw error
       }
     }
   }
-  const marks: Coalescer<GroupMark, number | undefined> = createCoalescer({
+  const marks: Coalescer<GroupMark, Marked | undefined> = createCoalescer({
     maxBatch,
     maxInFlight: 1,
     write,
     isDivisible: (error) => !isConnectionFailure(error),
   })
   return { write: marks.submit, drain: marks.drain }
-}
-
-/** What a mark's statement gives. */
-interface MarkedRow {
-  readonly messageId: number
 }
 
 function settling(marks: readonly GroupMark[], now: number): Query {

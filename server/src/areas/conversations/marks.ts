@@ -3,8 +3,9 @@ import type { FoundConversation } from '../../chat/conversations/find.ts'
 import { groupReceiptSubscriptions } from '../../chat/conversations/group-receipts.ts'
 import { lockConversation } from '../../chat/conversations/membership.ts'
 import { insertIntoEvents, storedData } from '../../chat/events/stored.ts'
+import { kindSql } from '../../chat/kind.ts'
 import type { Position } from '../../chat/sight/condition.ts'
-import { notClearedSql } from '../../chat/sight/participation.ts'
+import { notClearedSql, notHeldIn } from '../../chat/sight/participation.ts'
 import { identifyViewer, mayOpen, type PlacedFacts, readConditions } from '../../chat/sight/sight.ts'
 import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
@@ -25,9 +26,19 @@ const raise = (column: string) => `
     ${column}_sent_at = ${higher(column)} then $4 else s.${column}_sent_at end,
     ${column}_id = ${higher(column)} then $5 else s.${column}_id end`
 
+/** What a mark did, and what it tells. */
+export interface Marked {
+  readonly deliveredRose: boolean
+  readonly readRose: boolean
+  /** The newest message of others that it covers and the one before did not, where somebody hears of that. */
+  readonly messageId: number | null
+}
+
+const rose = (column: string) => `(b.${column}_sent_at, b.${column}_id) < ($4::bigint, $5::bigint)`
+
 /**
- * What a mark tells: the newest message of others that it covers and the one before did not. Nothing is looked for where
- * nobody hears of it. More parameters of a mark: does anybody hear, the trigger if its events are kept, their `data`.
+ * Gives a row of `Marked`. What is told is not looked for where nobody hears of it. More parameters of a mark: does anybody
+ * hear, the trigger if its events are kept, their `data`.
  */
 const telling = (column: string) => `
   published as materialized (
@@ -53,8 +64,10 @@ const telling = (column: string) => `
     from published
     where $8::text is not null
   )
-  select id as "messageId"
-  from published`
+  select ${rose('delivered')} as "deliveredRose",
+    ${column === 'read' ? rose('read') : 'false'} as "readRose",
+    (select id from published) as "messageId"
+  from before b`
 
 /**
  * Everything up to a position was delivered: the mark rises, never falls, and the staircase gets a step, so that every
@@ -134,29 +147,32 @@ const markUnread = statement(`
   and c.key in (select conversation from marked)`)
 
 const selectPlaced = statement(`
-  select m.id, m.conversation, m.kind, m.sender, m.category, m.type, m.sent_at as "sentAt"
+  select m.id, m.conversation, ${kindSql('m.kind')} as kind, m.sender, m.category, m.type, m.traits, m.sent_at as "sentAt"
   from messages m
   join conversation_states s on s.app_id = m.app_id and s.uid = $4 and s.conversation = m.conversation
   where m.app_id = $1
   and m.id = $2
   and m.conversation = $3
   and not m.purged
+  and ${notHeldIn('m')}
   and (m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`)
 
 /**
  * Marks what others sent as delivered to, or read by, a user. Reading implies delivery, which is not published by itself then.
  * @param messageId up to this message; everything where it is absent
  * @param device that marks, and so is not notified
+ * @param viaSocket the mark came by a socket
  * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for a message of another conversation, or one that they do not see
  */
 export async function markReceived(
-  context: Pick<Context, 'database' | 'groupMarks' | 'events' | 'policies'>,
+  context: Pick<Context, 'database' | 'groupMarks' | 'events' | 'policies' | 'usage'>,
   receipt: 'delivered' | 'read',
   state: ParticipantOf,
   messageId: number | undefined,
   device: string | undefined,
+  viaSocket = false,
 ): Promise<void> {
-  const { database, groupMarks, events } = context
+  const { database, groupMarks, events, usage } = context
   const { appId, uid, conversation } = state
   const [position, kept] = await Promise.all([positionOf(context, state, messageId), events.listens(appId)])
   const mark = receipt === 'delivered' ? markDelivered : markRead
@@ -173,11 +189,11 @@ export async function markReceived(
     at,
     isKept || events.bus.isHeard,
     isKept ? trigger : null,
-    isKept ? storedData(trigger, { kind, first, second, uid, at }) : null,
+    isKept ? storedData(trigger, { kind, first, second, uid, at, ...(viaSocket && { viaSocket }) }) : null,
   ]
-  const receivedId =
-    kind === 1
-      ? (await database.query<{ messageId: number }>(mark, values))[0]?.messageId
+  const marked =
+    kind === 'user'
+      ? (await database.query<Marked>(mark, values))[0]
       : await groupMarks.write({
           appId,
           guid: first,
@@ -186,9 +202,11 @@ export async function markReceived(
           values,
           subscribed: await groupReceiptSubscriptions(events, appId),
         })
-  if (receivedId === undefined) return
+  if (marked === undefined) return
+  usage.received(appId, { delivered: marked.deliveredRose, read: marked.readRose })
+  if (marked.messageId === null) return
   const place = { conversation: key, kind, first, second }
-  events.publish(appId, { trigger, place, messageId: receivedId, uid, at, device })
+  events.publish(appId, { trigger, place, messageId: marked.messageId, uid, at, device })
 }
 
 /**
@@ -217,7 +235,7 @@ type Asking = Pick<Context, 'database' | 'policies'>
 async function findNewestOfOthers({ database, policies }: Asking, state: ParticipantOf): Promise<Position | undefined> {
   const { appId, uid, conversation } = state
   const viewer = await identifyViewer(database, policies, appId, uid)
-  const guids = conversation.kind === 2 ? [conversation.first] : []
+  const guids = conversation.kind === 'group' ? [conversation.first] : []
   const hidden = await readConditions(database, appId, viewer, guids)
   const [newest] = await database.run(sql<Position>`
     select m.sent_at as "sentAt", m.id

@@ -63,11 +63,16 @@ export const operations = [
     const page = readPage(query, caller)
     const viewer = actor && { uid: actor.uid, policy }
     const hiding = viewer && query.unread === true ? await readConditions(database, app.appId, viewer) : []
-    const { states, total } = await selectConversations(database, app.appId, actor?.uid, query, page, hiding)
+    const {
+      states,
+      total,
+      last,
+      peers: known,
+    } = await selectConversations(database, app.appId, actor?.uid, query, page, hiding)
     rememberCounts(database, app.appId, states).catch((err: unknown) =>
       log.warn({ err }, 'unread counts could not be cached'),
     )
-    const peers = states.filter((state) => state.kind === 1).map(peerOf)
+    const peers = states.filter((state) => state.kind === 'user').map(peerOf)
     const blockInfo =
       query.withBlockedInfo === true && actor !== undefined
         ? await readBlockInfo(database, app.appId, actor.uid, peers)
@@ -75,7 +80,7 @@ export const operations = [
     const written = await writeConversations(database, app.appId, states, {
       ...query,
       ...(blockInfo && { blockInfo }),
-      ...{ viewer, actor },
+      ...{ viewer, actor, last, peers: known },
     })
     const meta = toJson(pageMeta(page, total, written.length))
     return new Serialized(`{"data":[${written.join(',')}],"meta":${meta}}` as JsonText<ConversationPage>)
@@ -168,14 +173,14 @@ export const operations = [
     return { data: await readAppPins(database, app.appId) }
   }),
 
-  serve(replaceAppPinnedConversations, async ({ app, body }, { database }) => {
-    await replaceAppPins(database, app.appId, readPins(body.pinnedConversations))
+  serve(replaceAppPinnedConversations, async ({ app, body }, { database, settings }) => {
+    await replaceAppPins(database, app.appId, readPins(body.pinnedConversations), await settings.of(app.appId))
     return { data: await readAppPins(database, app.appId) }
   }),
 
   serve(pinUserConversation, async ({ app, caller, actor, policy, params }, context) => {
     const state = await requireUserConversation(context.database, app, actor.uid, params.uid)
-    const data = await pinConversation(context.database, state)
+    const data = await pinConversation(context.database, state, await context.settings.of(app.appId))
     await publishPin(context, app, caller, policy, state, 'pinned')
     return { data }
   }),
@@ -192,7 +197,7 @@ export const operations = [
 
   serve(pinGroupConversation, async ({ app, caller, actor, policy, params }, context) => {
     const state = await requireGroupConversation(context.database, app, actor.uid, params.guid)
-    const data = await pinConversation(context.database, state)
+    const data = await pinConversation(context.database, state, await context.settings.of(app.appId))
     await publishPin(context, app, caller, policy, state, 'pinned')
     return { data }
   }),

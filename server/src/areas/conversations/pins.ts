@@ -1,9 +1,10 @@
-import { badRequest, limits } from '@parley/contract'
+import { type AppSettings, badRequest, hasReached } from '@parley/contract'
 import { lockApp, systemUid } from '../../chat/apps.ts'
 import type { FoundConversation } from '../../chat/conversations/find.ts'
-import { listedSql, peerOf } from '../../chat/conversations/participant-state.ts'
+import { listedSql, otherPeerSql, peerOf } from '../../chat/conversations/participant-state.ts'
 import { unknownGroup } from '../../chat/groups/access.ts'
 import { readGroups } from '../../chat/groups/rows.ts'
+import { type ConversationKind, kindSql, storedKind } from '../../chat/kind.ts'
 import { conversationId } from '../../chat/naming.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { readUsers } from '../../chat/users/rows.ts'
@@ -49,8 +50,8 @@ const selectPinned = statement(`
   and conversation = $3
   and pinned_at is not null`)
 
-/** Pins of conversations that are not in the user's list: left, reset, deleted. */
-const releaseUnlisted = statement(`
+/** Pins that a user sees nothing of: of conversations that were left, reset or deleted, or that the app has pinned. */
+const releaseUnseen = statement(`
   update conversation_states s
   set pinned_at = null
   from conversations c
@@ -59,7 +60,16 @@ const releaseUnlisted = statement(`
   and s.pinned_at is not null
   and c.app_id = s.app_id
   and c.key = s.conversation
-  and not (${listedSql})`)
+  and (
+    not (${listedSql})
+    or exists (
+      select
+      from app_pinned_conversations p
+      where p.app_id = c.app_id
+      and p.kind = c.kind
+      and p.peer = ${otherPeerSql}
+    )
+  )`)
 
 const writePin = statement(`
   update conversation_states
@@ -69,26 +79,28 @@ const writePin = statement(`
   and conversation = $3`)
 
 /**
- * Pins a conversation on top of a user's list; asked again, the first pin stays. Where no place is left, pins of
- * conversations that are not in the list any more make room.
+ * Pins a conversation on top of a user's list; asked again, the first pin stays. Where no place is left, pins that the user
+ * sees nothing of make room.
  * @throws 400 `ERR_PINNED_CONVERSATIONS_LIMIT_EXCEEDED`, 403 `ERR_SYSTEM_PINNED_CONVERSATION`
  */
-export async function pinConversation(database: Database, state: ParticipantOf): Promise<PinnedConversation> {
+export async function pinConversation(
+  database: Database,
+  state: ParticipantOf,
+  { maxPinnedConversations: most }: AppSettings,
+): Promise<PinnedConversation> {
   const pinnedAt = await database.transaction(async (tx) => {
-    // One pin of a user at a time, so that two cannot both be the fifth.
+    // One pin of a user at a time, so that two cannot both be the last.
     await tx.query(lockUser, [state.appId, state.uid])
     await refuseAppPin(tx, state)
     const readPins = () => tx.query<{ conversation: number; pinnedAt: number }>(selectPins, [state.appId, state.uid])
     let pins = await readPins()
     const existing = pins.find((pin) => pin.conversation === state.conversation.key)
     if (existing !== undefined) return existing.pinnedAt
-    if (pins.length >= limits.pinnedConversationsPerUser) {
-      await tx.query(releaseUnlisted, [state.appId, state.uid])
+    if (hasReached(most, pins.length)) {
+      await tx.query(releaseUnseen, [state.appId, state.uid])
       pins = await readPins()
     }
-    if (pins.length >= limits.pinnedConversationsPerUser) {
-      throw tooManyPins(state.uid)
-    }
+    if (hasReached(most, pins.length)) throw tooManyPins(state.uid, most)
     const now = Math.floor(Date.now() / 1000)
     await tx.query(writePin, [state.appId, state.uid, state.conversation.key, now])
     return now
@@ -117,24 +129,24 @@ export async function unpinConversation(database: Database, state: ParticipantOf
 
 async function refuseAppPin(on: Queryable, state: ParticipantOf): Promise<void> {
   const peer = peerOf({ ...state.conversation, uid: state.uid })
-  const pins = await on.query(selectAppPin, [state.appId, state.conversation.kind, peer])
+  const pins = await on.query(selectAppPin, [state.appId, storedKind(state.conversation.kind), peer])
   if (pins.length > 0) {
     throw pinnedByApp(peer)
   }
 }
 
 function nameOf({ conversation: { kind, first, second } }: ParticipantOf): PinnedConversation {
-  return { conversationId: conversationId(kind, first, second), conversationType: kind === 1 ? 'user' : 'group' }
+  return { conversationId: conversationId(kind, first, second), conversationType: kind }
 }
 
 interface AppPin {
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly peer: string
   readonly pinnedAt: number
 }
 
 const selectAppPins = statement(`
-  select kind, peer, pinned_at as "pinnedAt"
+  select ${kindSql('kind')} as kind, peer, pinned_at as "pinnedAt"
   from app_pinned_conversations
   where app_id = $1
   order by place`)
@@ -143,8 +155,8 @@ const selectAppPins = statement(`
 export async function readAppPins(on: Queryable, appId: number): Promise<PinnedConversation[]> {
   return (await on.query<AppPin>(selectAppPins, [appId])).map(({ kind, peer, pinnedAt }) => ({
     // A user is pinned for everyone who has a conversation with them; the name is that of their conversation with the app.
-    conversationId: conversationId(kind, kind === 2 ? peer : systemUid, peer),
-    conversationType: kind === 1 ? 'user' : 'group',
+    conversationId: conversationId(kind, kind === 'group' ? peer : systemUid, peer),
+    conversationType: kind,
     pinnedBy: systemUid,
     pinnedAt,
   }))
@@ -153,14 +165,14 @@ export async function readAppPins(on: Queryable, appId: number): Promise<PinnedC
 /** Entries of the app's pinned list; each names a user or a group, and repeats count once, at their first place. */
 export function readPins(
   entries: ReadonlyArray<{ uid?: string; guid?: string }>,
-): Array<{ kind: 1 | 2; peer: string }> {
-  const pins = new Map<string, { kind: 1 | 2; peer: string }>()
+): Array<{ kind: ConversationKind; peer: string }> {
+  const pins = new Map<string, { kind: ConversationKind; peer: string }>()
   for (const [i, { uid, guid }] of entries.entries()) {
     const peer = (uid ?? guid)?.toLowerCase()
     if (peer === undefined || (uid !== undefined && guid !== undefined)) {
       throw badRequest([{ path: `body/pinnedConversations/${i}`, message: 'must name either a uid or a guid' }])
     }
-    const kind = uid === undefined ? 2 : 1
+    const kind = uid === undefined ? 'group' : 'user'
     if (!pins.has(`${kind} ${peer}`)) pins.set(`${kind} ${peer}`, { kind, peer })
   }
   return [...pins.values()]
@@ -183,9 +195,10 @@ const insertAppPins = statement(`
 export async function replaceAppPins(
   database: Database,
   appId: number,
-  wanted: ReadonlyArray<{ kind: 1 | 2; peer: string }>,
+  wanted: ReadonlyArray<{ kind: ConversationKind; peer: string }>,
+  { maxAppPinnedConversations: most }: AppSettings,
 ): Promise<void> {
-  if (wanted.length > limits.pinnedConversationsPerApp) throw tooManyAppPins(wanted.length)
+  if (most !== 0 && wanted.length > most) throw tooManyAppPins(wanted.length, most)
   await database.transaction(async (tx) => {
     await lockApp(tx, appId)
     await requirePeers(tx, appId, wanted)
@@ -195,20 +208,25 @@ export async function replaceAppPins(
       ({ kind, peer }) => current.find((pin) => pin.kind === kind && pin.peer === peer)?.pinnedAt ?? now,
     )
     await tx.query(removeAppPins, [appId])
-    await tx.query(insertAppPins, [appId, wanted.map(({ kind }) => kind), wanted.map(({ peer }) => peer), pinnedAt])
+    await tx.query(insertAppPins, [
+      appId,
+      wanted.map(({ kind }) => storedKind(kind)),
+      wanted.map(({ peer }) => peer),
+      pinnedAt,
+    ])
   })
 }
 
 async function requirePeers(
   tx: Transaction,
   appId: number,
-  wanted: ReadonlyArray<{ kind: 1 | 2; peer: string }>,
+  wanted: ReadonlyArray<{ kind: ConversationKind; peer: string }>,
 ): Promise<void> {
-  const peersOf = (kind: 1 | 2) => wanted.filter((pin) => pin.kind === kind).map(({ peer }) => peer)
-  const users = await readUsers(tx, appId, peersOf(1))
-  const groups = await readGroups(tx, appId, peersOf(2))
+  const peersOf = (kind: ConversationKind) => wanted.filter((pin) => pin.kind === kind).map(({ peer }) => peer)
+  const users = await readUsers(tx, appId, peersOf('user'))
+  const groups = await readGroups(tx, appId, peersOf('group'))
   for (const { kind, peer } of wanted) {
-    if (kind === 1 && !users.has(peer)) throw unknownUser(peer)
-    if (kind === 2 && !groups.has(peer)) throw unknownGroup(peer)
+    if (kind === 'user' && !users.has(peer)) throw unknownUser(peer)
+    if (kind === 'group' && !groups.has(peer)) throw unknownGroup(peer)
   }
 }

@@ -79,7 +79,7 @@ export async function resetConversation(
  */
 export async function deleteForAll(context: Pick<Context, 'database' | 'tables'>, state: ParticipantOf): Promise<void> {
   const { appId, uid, conversation } = state
-  if (conversation.kind === 2) {
+  if (conversation.kind === 'group') {
     const membership = await readMembership(context.database, appId, conversation.first, uid)
     if (membership?.scope !== 'admin') throw notAnAdmin(conversation.first, uid)
   }

@@ -1,9 +1,23 @@
-import { ApiError, type ImportKind, limits } from '@parley/contract'
+import { ApiError, type ErrorCode, type ImportKind } from '@parley/contract'
+import type { ImportRefusal, ImportRow } from '../messages/index.ts'
 
 export function tooManyRecords(kind: ImportKind, sent: number, most: number): ApiError {
   const path = `body/${kind}`
   const message = `must have at most ${most} records`
   return new ApiError('ERR_BAD_REQUEST', `${path} ${message}; it has ${sent}.`, [{ path, message }])
+}
+
+const existsErrors = {
+  users: 'ERR_UID_ALREADY_EXISTS',
+  groups: 'ERR_GUID_ALREADY_EXISTS',
+  members: 'ERR_ALREADY_JOINED',
+  messages: 'ERR_IMPORT_MUID_ALREADY_EXISTS',
+} as const satisfies Record<ImportKind, ErrorCode>
+
+/** Two records that the old system told apart: whoever imports must be able to see that this one is missing. */
+export function spelledOtherwise(kind: ImportKind, path: string, id: string, earlier: string): ApiError {
+  const message = `differs from ${earlier}, in an earlier record, in upper and lower case only`
+  return new ApiError(existsErrors[kind], `The ${path} ${id} ${message}.`, [{ path, message }])
 }
 
 /** A membership or a ban that exists already. */
@@ -12,8 +26,8 @@ export function alreadyThere(guid: string, uid: string, kind: 'member' | 'banned
   return new ApiError('ERR_ALREADY_JOINED', `${uid} is already ${state} the group ${guid}.`)
 }
 
-export function groupIsFull(guid: string): ApiError {
-  const devMessage = `The group ${guid} has ${limits.membersPerGroup} members, the maximum.`
+export function groupIsFull(guid: string, most: number): ApiError {
+  const devMessage = `The group ${guid} has ${most} members, the maximum.`
   return new ApiError('ERR_PLAN_QUOTA_RESTRICTION', devMessage)
 }
 
@@ -53,4 +67,22 @@ export function usersJustDeleted(sender: string, receiver: string): ApiError {
 
 export function groupJustDeleted(guid: string): ApiError {
   return new ApiError('ERR_GUID_NOT_FOUND', `The group ${guid} has just been deleted.`)
+}
+
+/** Why a message was not stored. */
+export function ofMessage(refusal: ImportRefusal, row: ImportRow): ApiError {
+  switch (refusal) {
+    case 'ERR_IMPORT_MUID_ALREADY_EXISTS':
+      return muidExists(row.muid)
+    case 'MUID_OF_ANOTHER_MESSAGE':
+      return muidOfAnother(row.muid)
+    case 'ERR_WRONG_MESSAGE_THREAD':
+      return parentElsewhere(row.muid, row.parentMuid)
+    case 'ERR_MESSAGE_THREAD_NESTING':
+      return parentIsReply(row.parentMuid)
+    case 'ERR_UID_NOT_FOUND':
+      return usersJustDeleted(row.sender, row.receiver)
+    case 'ERR_GUID_NOT_FOUND':
+      return groupJustDeleted(row.receiver)
+  }
 }

@@ -16,7 +16,7 @@ export function storeGroups(
   now: number,
 ): Promise<Array<Outcome<Group>>> {
   return context.database.transaction(async (tx) => {
-    const roster = await readRoster(tx, appId, records.map(linksOf))
+    const roster = await readRoster(context, tx, appId, records.map(linksOf))
     const verdicts = records.map((group) => {
       const guid = group.guid.toLowerCase()
       if (roster.hasGroup(guid)) return { guid, refusal: alreadyThere(guid) }

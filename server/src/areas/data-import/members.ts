@@ -50,7 +50,7 @@ async function storeAll(
   refused: ReadonlyMap<number, Failure>,
   now: number,
 ): Promise<Outcomes> {
-  const roster = await readRoster(tx, appId, records.map(linksOf))
+  const roster = await readRoster(context, tx, appId, records.map(linksOf))
   const refusals = records.map((record, place) => refused.get(place) ?? roster.admit(linksOf(record)))
   const admitted = records.map((record, place) => (refusals[place] === undefined ? record : undefined))
   await makeUsers(context, tx, appId, roster.newUsers, now)
@@ -61,7 +61,7 @@ async function storeAll(
   const groups = await lockGroups(tx, appId, [...pairs, ...founders])
   await enrol(tx, appId, founders, users, now)
   const standings = await readStandings(tx, appId, pairs)
-  const plan = planMembers(admitted, { groups, users, standings }, now)
+  const plan = planMembers(admitted, { groups, users, standings, limits: await context.settings.of(appId) }, now)
   const wasteful = broughtForNothing(records, plan, roster)
   if (wasteful.size > 0) throw new BroughtForNothing(wasteful)
   await enrol(tx, appId, plan.members, users, now)

@@ -1,86 +1,90 @@
-import type { ApiError, ImportMessage, Message } from '@parley/contract'
-import { type GroupRow, readGroups } from '../../chat/groups/rows.ts'
+import type { ImportMessage, Message } from '@parley/contract'
+import type { JsonText } from '../../chat/json.ts'
 import { entitiesOf } from '../../chat/messages/entities.ts'
-import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
-import type { Queryable } from '../../store/database.ts'
-import { createImportedView, type ImportResult, type ImportRow, toImportRow } from '../messages/index.ts'
+import { createPauses } from '../../pauses.ts'
+import { createImportedWriter, type ImportRow, isFaultOfData, toImportRow } from '../messages/index.ts'
 import * as errors from './errors.ts'
-import { makeGroups } from './make-groups.ts'
-import { enrol, holdUsers } from './memberships.ts'
+import { Overtaken, resultsOf, type Written, writeWithCast } from './message-cast.ts'
 import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
-import { refuseOrphans } from './parents.ts'
 import { type Links, ownerOf, readRoster } from './roster.ts'
-import { makeUsers } from './users.ts'
 
-/** Imports messages: first the users and groups that they bring along, then, with those of other requests, themselves. */
+/** Imports messages, with the users and groups that they bring along. */
 export async function storeMessages(
   context: Context,
   appId: number,
   records: readonly ImportMessage[],
   now: number,
-): Promise<Array<Outcome<Message>>> {
-  const { refusals, ...cast } = await makeCast(context, appId, records, now)
-  const rows = records.map((record, place) => (refusals[place] === undefined ? toImportRow(appId, record) : undefined))
-  const admitted = rows.filter((row) => row !== undefined)
+): Promise<Array<Outcome<JsonText<Message>>>> {
+  const rows = await toRows(appId, records)
+  const links = records.map(linksOf)
+  const known = await readRoster(context, context.database, appId, links)
+  const refusals = links.map((link) => known.admit(link))
+  if (known.newUsers.length > 0 || known.newGroups.length > 0) return storeWithCast(context, appId, records, now)
+
+  // Most requests come for people who are all there: their messages are stored with those of other requests.
+  const admitted = rows.filter((_, place) => refusals[place] === undefined)
   const results = admitted.length === 0 ? [] : await context.messages.imports.write(admitted)
-  const resultOf = new Map(admitted.map((row, place) => [row, results[place] as ImportResult]))
-
-  const show = createImportedView(entitiesOf(cast.users, cast.groups))
-  return rows.map((row, place): Outcome<Message> => {
-    if (row === undefined) return refusals[place] as Failure
-    const result = resultOf.get(row) as ImportResult
-    if ('id' in result) return stored(show(row, result))
-    if ('cause' in result) {
-      context.log.error({ err: result.cause }, 'an imported message could not be stored')
-      return refuse(errors.notStored(row.muid))
-    }
-    if (result.refusal === 'MUID_OF_ANOTHER_MESSAGE') {
-      return refuse(errors.muidOfAnother(row.muid))
-    }
-    return refuse(errorOf(result.refusal, row))
-  })
+  return outcomesOf(context, rows, { ...known, refusals, results: resultsOf(admitted, results) })
 }
 
-interface Cast {
-  readonly users: ReadonlyMap<string, UserRow>
-  readonly groups: ReadonlyMap<string, GroupRow>
-}
-
-/** Makes the users and groups that the records bring along. @returns all that they name, and who is refused */
-async function makeCast(
+/**
+ * Imports messages in the transaction that makes their users and groups. What cannot be stored as a whole is halved, so
+ * that one bad record never fails its neighbours.
+ */
+async function storeWithCast(
   context: Context,
   appId: number,
   records: readonly ImportMessage[],
   now: number,
-): Promise<Cast & { refusals: Array<Failure | undefined> }> {
-  const links = records.map(linksOf)
-  const admitAll = async (on: Queryable, orphans: ReadonlyMap<number, Failure>) => {
-    const roster = await readRoster(on, appId, links)
-    return { roster, refusals: links.map((link, place) => orphans.get(place) ?? roster.admit(link)) }
+): Promise<Array<Outcome<JsonText<Message>>>> {
+  const rows = await toRows(appId, records)
+  try {
+    return await outcomesOf(context, rows, await writeWithCast(context, appId, rows, records.map(linksOf), now))
+  } catch (error) {
+    if (!isFaultOfData(error) && !(error instanceof Overtaken)) throw error
+    if (rows.length === 1) return rows.map((row) => notStored(context, row, error))
+    const half = Math.ceil(records.length / 2)
+    const before = await storeMessages(context, appId, records.slice(0, half), now)
+    return [...before, ...(await storeMessages(context, appId, records.slice(half), now))]
   }
-  // Most requests come for people who are all there.
-  const { roster, refusals } = await admitAll(context.database, new Map())
-  if (roster.newUsers.length === 0 && roster.newGroups.length === 0) return { ...roster, refusals }
+}
 
-  return context.database.transaction(async (tx) => {
-    const { roster, refusals } = await admitAll(tx, await refuseOrphans(tx, appId, records))
-    const users = await makeUsers(context, tx, appId, roster.newUsers, now)
-    const owners = await holdUsers(
-      tx,
-      appId,
-      roster.newGroups.map(({ owner }) => owner),
-    )
-    const { founders } = await makeGroups(tx, context.secrets, appId, roster.newGroups, now)
-    await enrol(tx, appId, founders, owners, now)
-    const guids = roster.newGroups.map(({ details }) => details.guid.toLowerCase())
-    const groups = await readGroups(tx, appId, guids)
-    return {
-      users: new Map([...roster.users, ...users]),
-      groups: new Map([...roster.groups, ...groups]),
-      refusals,
-    }
-  })
+async function toRows(appId: number, records: readonly ImportMessage[]): Promise<ImportRow[]> {
+  const pause = createPauses()
+  const rows: ImportRow[] = []
+  for (const record of records) {
+    await pause()
+    rows.push(toImportRow(appId, record))
+  }
+  return rows
+}
+
+async function outcomesOf(
+  context: Context,
+  rows: readonly ImportRow[],
+  written: Written,
+): Promise<Array<Outcome<JsonText<Message>>>> {
+  const write = createImportedWriter(entitiesOf(written.users, written.groups))
+  const outcomeOf = (row: ImportRow, place: number): Outcome<JsonText<Message>> => {
+    const result = written.results.get(row)
+    if (result === undefined) return written.refusals[place] as Failure
+    if ('id' in result) return stored(write(row, result))
+    if ('cause' in result) return notStored(context, row, result.cause)
+    return refuse(errors.ofMessage(result.refusal, row))
+  }
+  const pause = createPauses()
+  const outcomes: Array<Outcome<JsonText<Message>>> = []
+  for (const [place, row] of rows.entries()) {
+    await pause()
+    outcomes.push(outcomeOf(row, place))
+  }
+  return outcomes
+}
+
+function notStored(context: Pick<Context, 'log'>, row: ImportRow, cause: unknown): Failure {
+  context.log.error({ err: cause }, 'an imported message could not be stored')
+  return refuse(errors.notStored(row.muid))
 }
 
 function linksOf(message: ImportMessage): Links {
@@ -101,23 +105,5 @@ function linksOf(message: ImportMessage): Links {
       ...Object.values(reactions).flatMap((uids) => uids.map((uid) => uid.toLowerCase())),
     ],
     needsGroups: isGroup ? [receiver.toLowerCase()] : [],
-  }
-}
-
-function errorOf(
-  refusal: Exclude<Extract<ImportResult, { refusal: string }>['refusal'], 'ERR_EXCEPTION' | 'MUID_OF_ANOTHER_MESSAGE'>,
-  row: ImportRow,
-): ApiError {
-  switch (refusal) {
-    case 'ERR_IMPORT_MUID_ALREADY_EXISTS':
-      return errors.muidExists(row.muid)
-    case 'ERR_WRONG_MESSAGE_THREAD':
-      return errors.parentElsewhere(row.muid, row.parentMuid)
-    case 'ERR_MESSAGE_THREAD_NESTING':
-      return errors.parentIsReply(row.parentMuid)
-    case 'ERR_UID_NOT_FOUND':
-      return errors.usersJustDeleted(row.sender, row.receiver)
-    case 'ERR_GUID_NOT_FOUND':
-      return errors.groupJustDeleted(row.receiver)
   }
 }

@@ -1,7 +1,17 @@
-import { type ImportKind, importGroups, importMembers, importMessages, importUsers } from '@parley/contract'
-import { serve } from '../../call.ts'
+import {
+  type AnswerOf,
+  type ImportKind,
+  importGroups,
+  importMembers,
+  importMessages,
+  importUsers,
+  type Message,
+} from '@parley/contract'
+import { Serialized, serve } from '../../call.ts'
 import type { App } from '../../chat/identity.ts'
+import { type JsonText, toJson } from '../../chat/json.ts'
 import type { Context } from '../../context.ts'
+import { createPauses } from '../../pauses.ts'
 import { storeGroups } from './groups.ts'
 import { storeMembers } from './members.ts'
 import { storeMessages } from './messages.ts'
@@ -12,11 +22,40 @@ import { storeUsers } from './users.ts'
 const takesRecords = { takesRecords: true }
 
 export const operations = [
-  serve(importUsers, (call, context) => importAll('users', call, context, storeUsers), takesRecords),
-  serve(importGroups, (call, context) => importAll('groups', call, context, storeGroups), takesRecords),
-  serve(importMembers, (call, context) => importAll('members', call, context, storeMembers), takesRecords),
-  serve(importMessages, (call, context) => importAll('messages', call, context, storeMessages), takesRecords),
+  serve(
+    importUsers,
+    async (call, context) => ({ data: await importAll('users', call, context, storeUsers) }),
+    takesRecords,
+  ),
+  serve(
+    importGroups,
+    async (call, context) => ({ data: await importAll('groups', call, context, storeGroups) }),
+    takesRecords,
+  ),
+  serve(
+    importMembers,
+    async (call, context) => ({ data: await importAll('members', call, context, storeMembers) }),
+    takesRecords,
+  ),
+  serve(
+    importMessages,
+    async (call, context) => writeOutcomes(await importAll('messages', call, context, storeMessages)),
+    takesRecords,
+  ),
 ]
+
+/** The answer about messages is written out record by record: it may be as large as the request. */
+async function writeOutcomes(
+  outcomes: Readonly<Record<string, Outcome<JsonText<Message>>>>,
+): Promise<Serialized<AnswerOf<typeof importMessages>>> {
+  const pause = createPauses()
+  const members: string[] = []
+  for (const [key, outcome] of Object.entries(outcomes)) {
+    await pause()
+    members.push(`${toJson(key)}:${outcome.success ? `{"success":true,"data":${outcome.data}}` : toJson(outcome)}`)
+  }
+  return new Serialized(`{"data":{${members.join(',')}}}` as Serialized<AnswerOf<typeof importMessages>>['text'])
+}
 
 async function importAll<Kind extends ImportKind, Entity>(
   kind: Kind,
@@ -29,8 +68,15 @@ async function importAll<Kind extends ImportKind, Entity>(
     now: number,
   ) => Promise<Array<Outcome<Entity>>>,
 ) {
-  const data = await importRecords(kind, body[kind], context.config.importMaxRecords, (records, now) =>
-    store(context, app.appId, records, now),
-  )
-  return { data }
+  return importRecords(kind, body[kind], context.config.importMaxRecords, async (records, now) => {
+    // Before the import, which is many transactions: there is none without an entry.
+    const details = { kind, records: records.length }
+    await context.audit.record(context.database, app.appId, {
+      action: 'data_imported',
+      type: 'app',
+      target: app.name,
+      details,
+    })
+    return store(context, app.appId, records, now)
+  })
 }

@@ -1,9 +1,9 @@
-import { type GroupScope, type ImportedMember, type ImportMember, limits, readOptionalTime } from '@parley/contract'
+import { type GroupScope, hasReached, type ImportedMember, type ImportMember, readOptionalTime } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import { unknownGroup } from '../../chat/groups/access.ts'
 import type { GroupRow } from '../../chat/groups/rows.ts'
 import { unknownUser } from '../../chat/users/require.ts'
-import { systemIsNoMember, tooManyGroups } from '../group-members/index.ts'
+import { type GroupLimits, systemIsNoMember, tooManyGroups } from '../group-members/index.ts'
 import * as errors from './errors.ts'
 import type { Enrolment, HeldUser } from './memberships.ts'
 import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
@@ -19,6 +19,7 @@ export interface MemberState {
   readonly users: ReadonlyMap<string, HeldUser>
   /** By `<guid> <uid>`. */
   readonly standings: ReadonlyMap<string, Standing>
+  readonly limits: GroupLimits
 }
 
 /** What is to be written, and the outcome of each record; undefined where there was one already. */
@@ -48,11 +49,12 @@ export function planMembers(
 
   const refuseQuota = (guid: string, membersCount: number, uid: string): Failure | undefined => {
     const user = state.users.get(uid)
-    if ((user?.groups ?? 0) + (joinedGroups.get(uid) ?? 0) >= limits.groupsPerUser) {
-      return refuse(tooManyGroups(uid))
+    const { maxGroupMembers, maxGroupsPerUser } = state.limits
+    if (hasReached(maxGroupsPerUser, (user?.groups ?? 0) + (joinedGroups.get(uid) ?? 0))) {
+      return refuse(tooManyGroups(uid, maxGroupsPerUser))
     }
-    if (user?.isActive === true && membersCount + (newMembers.get(guid) ?? 0) >= limits.membersPerGroup) {
-      return refuse(errors.groupIsFull(guid))
+    if (user?.isActive === true && hasReached(maxGroupMembers, membersCount + (newMembers.get(guid) ?? 0))) {
+      return refuse(errors.groupIsFull(guid, maxGroupMembers))
     }
     return undefined
   }

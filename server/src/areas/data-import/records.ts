@@ -9,7 +9,9 @@ import {
   importChecks,
   summariseImportFlaws,
 } from '@parley/contract'
-import { tooManyRecords } from './errors.ts'
+import { makeWellFormed } from '../../chat/json.ts'
+import { createPauses } from '../../pauses.ts'
+import { spelledOtherwise, tooManyRecords } from './errors.ts'
 import { type Outcome, refuse } from './outcomes.ts'
 
 /** What a record of each kind is once it is known to be sound. */
@@ -44,16 +46,23 @@ export async function importRecords<Kind extends ImportKind, Entity>(
   store: (records: ReadonlyArray<RecordOf[Kind]>, now: number) => Promise<Array<Outcome<Entity>>>,
 ): Promise<Record<string, Outcome<Entity>>> {
   const now = Math.floor(Date.now() / 1000)
-  const entries = readEntries(kind, sent, most)
+  const pause = createPauses()
+  const entries = await readEntries(kind, sent, most, pause)
   const outcomes = new Array<Outcome<Entity> | undefined>(entries.length)
   const sound: Array<RecordOf[Kind]> = []
+  const spellings = new Map<string, string>()
   for (const [place, { record, mapKey }] of entries.entries()) {
+    await pause()
     const flaws = importChecks[kind](record, mapKey === undefined ? { now } : { now, key: mapKey })
-    if (flaws.length === 0) sound.push(record as RecordOf[Kind])
-    else {
+    if (flaws.length > 0) {
       const { code, devMessage, details } = summariseImportFlaws(flaws)
       outcomes[place] = refuse(new ApiError(code, devMessage, details))
+      continue
     }
+    const id = (record as Record<string, string>)[ownIds[kind]] as string
+    const earlier = kind === 'messages' ? id : spellingOf(spellings, id)
+    if (earlier === id) sound.push(record as RecordOf[Kind])
+    else outcomes[place] = refuse(spelledOtherwise(kind, ownIds[kind], id, earlier))
   }
   const stored = sound.length === 0 ? [] : await store(sound, now)
   const answered: Record<string, Outcome<Entity>> = Object.create(null)
@@ -61,6 +70,14 @@ export async function importRecords<Kind extends ImportKind, Entity>(
   for (const [place, { key }] of entries.entries())
     answered[key] = outcomes[place] ?? (stored[next++] as Outcome<Entity>)
   return answered
+}
+
+/** How an id is spelled where it comes first: ids are compared without regard to case. */
+function spellingOf(spellings: Map<string, string>, id: string): string {
+  const key = id.toLowerCase()
+  const first = spellings.get(key) ?? id
+  spellings.set(key, first)
+  return first
 }
 
 /** One record of a request. */
@@ -72,13 +89,24 @@ interface Entry {
   readonly mapKey?: string
 }
 
-function readEntries(kind: ImportKind, sent: unknown, most: number): Entry[] {
+async function readEntries(
+  kind: ImportKind,
+  sent: unknown,
+  most: number,
+  pause: () => Promise<void> | undefined,
+): Promise<Entry[]> {
   if (typeof sent !== 'object' || sent === null) throw unreadable(kind, sent)
-  const entries = Array.isArray(sent)
-    ? readArray(sent, ownIds[kind])
-    : Object.entries(sent).map(([key, record]) => ({ key, record, mapKey: key }))
-  if (entries.length > most) throw tooManyRecords(kind, entries.length, most)
-  return entries
+  const records: readonly unknown[] = Array.isArray(sent) ? sent : Object.values(sent)
+  if (records.length > most) throw tooManyRecords(kind, records.length, most)
+  for (const record of records) {
+    await pause()
+    makeWellFormed(record)
+  }
+  if (Array.isArray(sent)) return readArray(records, ownIds[kind])
+  return Object.keys(sent).map((sentKey, place) => {
+    const key = sentKey.toWellFormed()
+    return { key, record: records[place], mapKey: key }
+  })
 }
 
 /**

@@ -1,10 +1,11 @@
-import { type ImportGroupDetails, type ImportUser, limits } from '@parley/contract'
+import { hasReached, type ImportGroupDetails, type ImportUser } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import { unknownGroup } from '../../chat/groups/access.ts'
 import { type GroupRow, readGroups } from '../../chat/groups/rows.ts'
 import { unknownRole } from '../../chat/roles/rows.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { readUsers, type UserRow } from '../../chat/users/rows.ts'
+import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { tooManyGroups } from '../group-members/index.ts'
@@ -47,7 +48,21 @@ export interface Roster {
 }
 
 /** Reads what is there of all that the records of a request name. To make what is missing, in its transaction. */
-export async function readRoster(on: Queryable, appId: number, records: readonly Links[]): Promise<Roster> {
+export async function readRoster(
+  context: Pick<Context, 'settings'>,
+  on: Queryable,
+  appId: number,
+  records: readonly Links[],
+): Promise<Roster> {
+  return openRoster(await readPresent(context, on, appId, records))
+}
+
+export async function readPresent(
+  { settings }: Pick<Context, 'settings'>,
+  on: Queryable,
+  appId: number,
+  records: readonly Links[],
+): Promise<Present> {
   const uids = new Set<string>()
   const guids = new Set<string>()
   for (const { users = [], groups = [], needsUsers = [], needsGroups = [] } of records) {
@@ -67,12 +82,13 @@ export async function readRoster(on: Queryable, appId: number, records: readonly
   const owners = records.flatMap((links) =>
     (links.groups ?? []).filter(({ details }) => !groups.has(details.guid.toLowerCase())).map(({ owner }) => owner),
   )
-  return openRoster({
+  return {
     users,
     groups,
     roles: await keepRoles(on, appId, missing),
     memberships: await countGroups(on, appId, [...new Set(owners)]),
-  })
+    maxGroupsPerUser: (await settings.of(appId)).maxGroupsPerUser,
+  }
 }
 
 const selectRoles = statement(`
@@ -102,17 +118,19 @@ export interface Present {
   readonly roles: ReadonlySet<string>
   /** Of those who shall own a group: how many they are in. */
   readonly memberships: ReadonlyMap<string, number>
+  /** How many anybody can be in; 0: any number. */
+  readonly maxGroupsPerUser: number
 }
 
 /** The rules of a roster, apart from where it is read. */
-export function openRoster({ users, groups, roles, memberships }: Present): Roster {
+export function openRoster({ users, groups, roles, memberships, maxGroupsPerUser }: Present): Roster {
   const newUsers = new Map<string, ImportUser>()
   const newGroups = new Map<string, NewGroup>()
   const hasUser = (uid: string) => users.has(uid) || newUsers.has(uid)
   const hasGroup = (guid: string) => groups.has(guid) || newGroups.has(guid)
   const founded = new Map<string, number>()
   const isInTooManyGroups = (uid: string) =>
-    uid !== systemUid && (memberships.get(uid) ?? 0) + (founded.get(uid) ?? 0) >= limits.groupsPerUser
+    uid !== systemUid && hasReached(maxGroupsPerUser, (memberships.get(uid) ?? 0) + (founded.get(uid) ?? 0))
 
   const admit = (links: Links): Failure | undefined => {
     const bringsUsers = new Map<string, ImportUser>()
@@ -129,7 +147,7 @@ export function openRoster({ users, groups, roles, memberships }: Present): Rost
       const guid = group.details.guid.toLowerCase()
       if (hasGroup(guid)) continue
       if (!willHaveUser(group.owner)) return refuse(unknownUser(group.owner, `the owner of the group ${guid}`))
-      if (isInTooManyGroups(group.owner)) return refuse(tooManyGroups(group.owner))
+      if (isInTooManyGroups(group.owner)) return refuse(tooManyGroups(group.owner, maxGroupsPerUser))
       bringsGroups.set(guid, group)
     }
     for (const uid of links.needsUsers ?? []) if (!willHaveUser(uid)) return refuse(unknownUser(uid))

@@ -18,6 +18,7 @@ export function storeUsers(
 ): Promise<Array<Outcome<User>>> {
   return context.database.transaction(async (tx) => {
     const roster = await readRoster(
+      context,
       tx,
       appId,
       records.map((user) => ({ users: [user] })),

@@ -1,13 +1,16 @@
-import { ApiError, type ErrorBody, limits, type listFriends, type QueryOf } from '@parley/contract'
+import type { ApiError, AppSettings, ErrorBody, listFriends, QueryOf } from '@parley/contract'
+import { hasReached } from '@parley/contract'
 import { sql } from 'kysely'
 import { systemUid } from '../../chat/apps.ts'
 import { startConversations } from '../../chat/conversations/membership.ts'
+import { everywhere, hasText } from '../../chat/name-search.ts'
 import { unknownUser } from '../../chat/users/require.ts'
-import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
+import { type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { PageRequest } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
+import * as errors from './errors.ts'
 
 type Outcome = { success: boolean; message?: string } & Partial<ErrorBody>
 
@@ -52,6 +55,7 @@ export async function addFriends(
   uid: string,
   accepted: readonly string[],
   addToConversations: boolean,
+  { maxFriends }: Pick<AppSettings, 'maxFriends'>,
 ): Promise<Record<string, Outcome>> {
   const wanted = [...new Set(accepted.map((other) => other.toLowerCase()))]
   const now = Math.floor(Date.now() / 1000)
@@ -65,10 +69,17 @@ export async function addFriends(
 
     const added: string[] = []
     const outcomes = wanted.map((other): [string, Outcome] => {
-      const refusal = refuseFriend(uid, other, known, existing, {
-        mine: existing.size + added.length,
-        theirs: countOf.get(other) ?? 0,
-      })
+      const refusal = refuseFriend(
+        uid,
+        other,
+        known,
+        existing,
+        {
+          mine: existing.size + added.length,
+          theirs: countOf.get(other) ?? 0,
+        },
+        maxFriends,
+      )
       if (refusal !== undefined) return [other, { success: false, ...refusal.toBody() }]
       added.push(other)
       return [other, { success: true, message: `${uid} and ${other} are now friends (accepted).` }]
@@ -90,13 +101,13 @@ function refuseFriend(
   known: ReadonlySet<string>,
   existing: ReadonlySet<string>,
   count: { mine: number; theirs: number },
+  most: number,
 ): ApiError | undefined {
-  if (other === uid) return new ApiError('ERR_CANNOT_FORM_SELF_RELATION', `${uid} cannot be friends with themselves.`)
+  if (other === uid) return errors.noSelfFriend(uid)
   if (!known.has(other) || other === systemUid) return unknownUser(other)
-  if (existing.has(other)) return new ApiError('ERR_ALREADY_FRIEND', `${uid} and ${other} are already friends.`)
-  const full = count.mine >= limits.friendsPerUser ? uid : count.theirs >= limits.friendsPerUser ? other : undefined
-  if (full === undefined) return undefined
-  return new ApiError('ERR_PLAN_QUOTA_RESTRICTION', `${full} has ${limits.friendsPerUser} friends, the maximum.`)
+  if (existing.has(other)) return errors.alreadyFriends(uid, other)
+  const full = hasReached(most, count.mine) ? uid : hasReached(most, count.theirs) ? other : undefined
+  return full === undefined ? undefined : errors.tooManyFriends(full, most)
 }
 
 const remove = statement(`
@@ -118,7 +129,7 @@ export async function removeFriends(
   if (friends.length === 0) return
   const ended = await database.query(remove, [appId, uid, friends.map((friend) => friend.toLowerCase())])
   if (ended.length > 0) return
-  throw new ApiError('ERR_NOT_A_FRIEND', `None of ${friends.join(', ')} is a friend of ${uid}.`)
+  throw errors.notFriends(uid, friends)
 }
 
 /**
@@ -134,8 +145,7 @@ export async function selectFriendsOf(
 ): Promise<{ users: UserRow[]; total: number }> {
   const conditions: Fragment[] = [sql`f.app_id = ${appKey(appId)}`, sql`f.uid = ${uid}`, sql`u.deactivated_at is null`]
   if (searchKey !== undefined) {
-    const key = nameKey(searchKey)
-    conditions.push(sql`(strpos(u.name_key, ${key}) > 0 or strpos(u.uid, ${key}) > 0)`)
+    conditions.push(hasText({ key: searchKey, ...everywhere }, { name: sql`u.name_key`, id: sql`u.uid` }))
   }
   const rows = await on.run<UserRow & { total: number }>(
     sql`

@@ -1,5 +1,6 @@
 import {
   type AnswerOf,
+  type AppSettings,
   addFriends as addFriendsOperation,
   listFriends,
   listMyFriends,
@@ -12,13 +13,16 @@ import { requireUser } from '../../chat/users/require.ts'
 import { showUsers } from '../../chat/users/view.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage, syncCursor } from '../../paging.ts'
+import { tooManyInRequest } from './errors.ts'
 import { addFriends, removeFriends, selectFriendsOf } from './friends.ts'
 
 export const operations = [
-  serve(addFriendsOperation, async ({ app, params, body }, { database }) => {
+  serve(addFriendsOperation, async ({ app, params, body }, { database, settings }) => {
     const uid = params.uid.toLowerCase()
     const { accepted = [], addToConversations = false } = body
-    return { data: { accepted: await addFriends(database, app.appId, uid, accepted, addToConversations) } }
+    const limits = await settings.of(app.appId)
+    requireFew('accepted', accepted, limits)
+    return { data: { accepted: await addFriends(database, app.appId, uid, accepted, addToConversations, limits) } }
   }),
 
   serve(listFriends, async (call, context) => {
@@ -26,7 +30,8 @@ export const operations = [
     return list(context, call, uid, call.query)
   }),
 
-  serve(removeFriendsOperation, async ({ app, params, body }, { database }) => {
+  serve(removeFriendsOperation, async ({ app, params, body }, { database, settings }) => {
+    requireFew('friends', body.friends ?? [], await settings.of(app.appId))
     const { uid } = await requireUser(database, app.appId, params.uid)
     await removeFriends(database, app.appId, uid, body.friends ?? [])
     return { data: { success: true, message: `Friends of ${uid} were removed.` } }
@@ -34,6 +39,12 @@ export const operations = [
 
   serve(listMyFriends, (call, context) => list(context, call, call.actor.uid, call.query)),
 ]
+
+/** @throws 400 for more users than one request can name */
+function requireFew(member: 'accepted' | 'friends', uids: readonly string[], limits: AppSettings): void {
+  const { maxFriendsPerRequest: most } = limits
+  if (most !== 0 && uids.length > most) throw tooManyInRequest(`body/${member}`, uids.length, most)
+}
 
 async function list(
   { database }: Context,

@@ -33,7 +33,8 @@ export function addMembers(
     if (actor.kind === 'member') requireRights(group, actor, additions)
 
     const targets = await readTargets(tx, appId, group.guid, uids)
-    const plan = planAdditions(group, actor, targets, additions, await readUnwilling(context, tx, appId, user, uids))
+    const unwilling = await readUnwilling(context, tx, appId, user, uids)
+    const plan = planAdditions(group, actor, targets, additions, unwilling, await context.settings.of(appId))
     const outcomes = refusals(plan)
 
     const now = Math.floor(Date.now() / 1000)

@@ -1,7 +1,7 @@
-import { type ApiError, type GroupScope, limits } from '@parley/contract'
+import type { ApiError, GroupScope } from '@parley/contract'
 import type { Unwilling } from './consent.ts'
 import { tooManyInRequest } from './errors.ts'
-import { type RuledActor, type RuledGroup, refuseAddition, refuseBan, type Target, vacancies } from './rules.ts'
+import { type GroupLimits, type RuledActor, type RuledGroup, refuseAddition, refuseBan, type Target } from './rules.ts'
 
 /** The four lists of a request that adds members. */
 export interface MemberLists {
@@ -32,11 +32,12 @@ export const listScopes: ReadonlyArray<readonly [ListName, GroupScope | undefine
 /**
  * The users of a request, each once: a user in several lists gets the highest scope and is not banned.
  * @param path where the lists are in the request
- * @throws 400 for more than 25 users
+ * @param most users of one request; 0: any number
+ * @throws 400 for more
  */
-export function readAdditions(lists: MemberLists, path: string): Addition[] {
+export function readAdditions(lists: MemberLists, path: string, most: number): Addition[] {
   const named = listScopes.reduce((sum, [list]) => sum + (lists[list]?.length ?? 0), 0)
-  if (named > limits.membersPerRequest) throw tooManyInRequest(path, named)
+  if (most !== 0 && named > most) throw tooManyInRequest(path, named, most)
   const additions = new Map<string, Addition>()
   for (const [list, scope] of listScopes) {
     for (const uid of lists[list]?.map((sent) => sent.toLowerCase()) ?? []) {
@@ -63,6 +64,7 @@ export function planAdditions(
   targets: ReadonlyMap<string, Target>,
   additions: readonly Addition[],
   unwilling: Unwilling,
+  limits: GroupLimits,
 ): Plan {
   const members: Array<Addition & { scope: GroupScope }> = []
   const bans: Addition[] = []
@@ -70,11 +72,11 @@ export function planAdditions(
   for (const addition of additions) {
     const target = targets.get(addition.uid) ?? unknownTarget(addition.uid)
     const { scope } = addition
-    const room = vacancies(group) - members.length
+    const then = { ...group, membersCount: group.membersCount + members.length }
     const error =
       scope === undefined
         ? refuseBan(group, actor, target)
-        : (refuseAddition(group, actor, target, scope, room) ?? unwilling.get(addition.uid))
+        : (refuseAddition(then, actor, target, scope, limits) ?? unwilling.get(addition.uid))
     if (error !== undefined) refused.push({ ...addition, error })
     else if (scope === undefined) bans.push(addition)
     else members.push({ ...addition, scope })

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { requireActor } from './actor.ts'
 import { removeMembers, tell } from './changes.ts'
 import { notAMember, ownerCannotLeave } from './errors.ts'
-import { refuseRemoval } from './rules.ts'
+import { refuseAdmin, refuseRemoval } from './rules.ts'
 import { holdUsers, requireTarget } from './targets.ts'
 
 /** A member leaves. @throws 403 `ERR_GROUP_NO_SELF_ACTION` for the owner */
@@ -23,20 +23,26 @@ export async function leave(context: Context, appId: number, guid: string, uid: 
   })
 }
 
-/** Removes a member. @throws 400 `ERR_NOT_A_MEMBER`, and what `refuseRemoval` says */
+/**
+ * Removes a member.
+ * @param sparesAdmins a rule does it, not a person: admins stay
+ * @throws 400 `ERR_NOT_A_MEMBER`, and what `refuseRemoval` says
+ */
 export async function kickMember(
   context: Context,
   appId: number,
   guid: string,
   user: UserRow | undefined,
   uid: string,
+  sparesAdmins = false,
 ): Promise<void> {
   await context.database.transaction(async (tx) => {
     await holdUsers(tx, appId, [uid])
     const group = await lockGroup(tx, appId, guid)
     const target = await requireTarget(tx, appId, group.guid, uid)
     const actor = await requireActor(tx, appId, group, user)
-    const refusal = refuseRemoval(group, actor, target, 'kickMembers')
+    const refusal =
+      refuseRemoval(group, actor, target, 'kickMembers') ?? (sparesAdmins ? refuseAdmin(group, target) : undefined)
     if (refusal !== undefined) throw refusal
     if (target.membership === undefined) throw notAMember(group.guid, uid)
 

@@ -1,4 +1,4 @@
-import { ApiError, type GroupScope, limits } from '@parley/contract'
+import { ApiError, type GroupScope } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 
 /** 400: somebody who is to be kicked, changed or made the owner is not in the group. */
@@ -20,22 +20,22 @@ export function systemIsNoMember(guid: string): ApiError {
 }
 
 /** 403 for a user who joins a full group; `tooManyMembers` is for those who are added. */
-export function noVacancy(guid: string): ApiError {
-  return new ApiError('ERR_NO_VACANCY', `The group ${guid} has ${limits.membersPerGroup} members, the maximum.`)
+export function noVacancy(guid: string, most: number): ApiError {
+  return new ApiError('ERR_NO_VACANCY', `The group ${guid} has ${most} members, the maximum.`)
 }
 
-export function tooManyMembers(): ApiError {
-  return new ApiError('ERR_PLAN_QUOTA_RESTRICTION', `A group can have ${limits.membersPerGroup} members.`)
+export function tooManyMembers(most: number): ApiError {
+  return new ApiError('ERR_PLAN_QUOTA_RESTRICTION', `A group can have ${most} members.`)
 }
 
-export function tooManyGroups(uid: string): ApiError {
-  const devMessage = `${uid} is a member of ${limits.groupsPerUser} groups, the maximum.`
+export function tooManyGroups(uid: string, most: number): ApiError {
+  const devMessage = `${uid} is a member of ${most} groups, the maximum.`
   return new ApiError('ERR_PLAN_QUOTA_RESTRICTION', devMessage)
 }
 
 /** 400 for a request that names too many users. @param path where its lists are */
-export function tooManyInRequest(path: string, named: number): ApiError {
-  const message = `can have at most ${limits.membersPerRequest} users`
+export function tooManyInRequest(path: string, named: number, most: number): ApiError {
+  const message = `can have at most ${most} users`
   return new ApiError('ERR_BAD_REQUEST', `${path} ${message}; it has ${named}.`, [{ path, message }])
 }
 
@@ -53,6 +53,11 @@ export function ownerCannotLeave(guid: string, uid: string): ApiError {
 /** 403: nobody can kick or ban the owner. */
 export function isOwner(guid: string, uid: string): ApiError {
   return new ApiError('ERR_GROUP_NO_CLEARANCE', `${uid} owns the group ${guid}.`)
+}
+
+/** 403: rules of moderation leave admins to people. */
+export function isAdmin(guid: string, uid: string): ApiError {
+  return new ApiError('ERR_GROUP_NO_CLEARANCE', `${uid} is an admin of the group ${guid}.`)
 }
 
 /** 403: a member cannot kick or ban members with a higher scope. */

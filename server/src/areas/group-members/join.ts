@@ -1,7 +1,7 @@
-import type { Message } from '@parley/contract'
+import { hasReached, type Message } from '@parley/contract'
 import { joinConversation } from '../../chat/conversations/membership.ts'
 import { bannedFrom, lockGroup, unknownGroup } from '../../chat/groups/access.ts'
-import { checkGroupPassword } from '../../chat/groups/password.ts'
+import { wrongGroupPassword } from '../../chat/groups/password.ts'
 import type { GroupRow } from '../../chat/groups/rows.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { requireListed } from '../../chat/roles/rules.ts'
@@ -9,7 +9,8 @@ import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { countMembers, storeMembers, tell } from './changes.ts'
 import { alreadyJoined, noVacancy } from './errors.ts'
-import { refuseMembership, type Target, vacancies } from './rules.ts'
+import { isStillProven, type ProvenPassword, provePassword } from './password.ts'
+import { type GroupLimits, refuseMembership, type Target } from './rules.ts'
 import { holdUsers, requireActiveTarget } from './targets.ts'
 
 /**
@@ -17,7 +18,7 @@ import { holdUsers, requireActiveTarget } from './targets.ts'
  * @param policy of the user's role, which may limit the types of groups they can join
  * @returns the action message that it leaves in the group
  */
-export function joinGroup(
+export async function joinGroup(
   context: Context,
   appId: number,
   guid: string,
@@ -25,6 +26,26 @@ export function joinGroup(
   policy: RolePolicy | undefined,
   password: string,
 ): Promise<Message> {
+  for (let attempts = 1; ; attempts++) {
+    const proven = await provePassword(context, appId, guid.toLowerCase(), user.uid, policy, password)
+    const message = await join(context, appId, guid, user, policy, proven)
+    if (message !== undefined) return message
+    if (attempts === maxAttempts) throw wrongGroupPassword(guid)
+  }
+}
+
+/** What is kept of a password changes rarely, even more so while somebody joins. */
+const maxAttempts = 3
+
+/** @returns undefined when the password must be proven anew, since it changed meanwhile */
+function join(
+  context: Context,
+  appId: number,
+  guid: string,
+  user: UserRow,
+  policy: RolePolicy | undefined,
+  proven: ProvenPassword | undefined,
+): Promise<Message | undefined> {
   return context.database.transaction(async (tx) => {
     await holdUsers(tx, appId, [user.uid])
     const group = await lockGroup(tx, appId, guid)
@@ -32,8 +53,8 @@ export function joinGroup(
     if (group.type === 'private' && target.membership === undefined) throw unknownGroup(guid)
     requireListed(policy, 'joinGroup.allowedGroupTypes', group.type)
     requireOpen(group, target)
-    if (group.type === 'password') await checkGroupPassword(tx, context.secrets, appId, group.guid, password)
-    requireVacancy(group, target)
+    if (group.type === 'password' && !(await isStillProven(tx, appId, group.guid, proven))) return undefined
+    requireVacancy(group, target, await context.settings.of(appId))
 
     const now = Math.floor(Date.now() / 1000)
     await storeMembers(tx, appId, group.guid, [{ uid: target.uid, scope: 'participant' }], now)
@@ -58,8 +79,9 @@ function requireOpen({ guid }: GroupRow, { uid, membership, isBanned }: Target):
 }
 
 /** @throws 403 `ERR_NO_VACANCY`, `ERR_PLAN_QUOTA_RESTRICTION` for a user who is in too many groups */
-function requireVacancy(group: GroupRow, target: Target): void {
-  if (vacancies(group) <= 0) throw noVacancy(group.guid)
-  const refusal = refuseMembership(group, target, 1)
+function requireVacancy(group: GroupRow, target: Target, limits: GroupLimits): void {
+  const { maxGroupMembers } = limits
+  if (hasReached(maxGroupMembers, group.membersCount)) throw noVacancy(group.guid, maxGroupMembers)
+  const refusal = refuseMembership(group, target, limits)
   if (refusal !== undefined) throw refusal
 }

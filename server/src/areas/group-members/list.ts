@@ -2,7 +2,9 @@ import type { AnswerOf, GroupScope, listGroupMembers, QueryOf } from '@parley/co
 import { sql } from 'kysely'
 import { requireGroup, requireMembership } from '../../chat/groups/access.ts'
 import { allowedScopes, requireScopePermission } from '../../chat/groups/permissions.ts'
-import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
+import { everywhere, findByName, hasText } from '../../chat/name-search.ts'
+import { isOnlineTo } from '../../chat/users/presence.ts'
+import { type UserRow, userColumns } from '../../chat/users/rows.ts'
 import { showUsers } from '../../chat/users/view.ts'
 import { type PageRequest, pageMeta, selectTotal, syncCursor } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
@@ -31,7 +33,9 @@ export async function listMembers(
     const visible = allowedScopes(group, membership, 'listMembers')
     if (visible !== null) conditions.push(sql`m.scope = any(${visible}::text[])`)
   }
-  conditions.push(...filters(query))
+  conditions.push(...filters(viewer, query))
+  const named = query.searchKey === undefined ? undefined : await findByName(on, appId, 1, query.searchKey)
+  if (named !== undefined) conditions.push(sql`m.uid = any(${named}::text[])`)
 
   const matching = membersWhere(appId, group.guid, conditions)
   const [rows, [count]] = await Promise.all([
@@ -76,14 +80,16 @@ function membersWhere(appId: number, guid: string, conditions: readonly Fragment
         and ${allOf([sql`u.deactivated_at is null`, ...conditions])}`
 }
 
-function filters({ scopes, searchKey, status }: QueryOf<typeof listGroupMembers>): Fragment[] {
+function filters(
+  viewer: string | undefined,
+  { scopes, searchKey, status }: QueryOf<typeof listGroupMembers>,
+): Fragment[] {
   const conditions: Fragment[] = []
   if (scopes !== undefined) conditions.push(sql`m.scope = any(${scopes}::text[])`)
   if (searchKey !== undefined) {
-    const uidPart = searchKey.toLowerCase()
-    conditions.push(sql`(strpos(u.name_key, ${nameKey(searchKey)}) > 0 or strpos(u.uid, ${uidPart}) > 0)`)
+    conditions.push(hasText({ key: searchKey, ...everywhere }, { name: sql`u.name_key`, id: sql`u.uid` }))
   }
-  const isOnline = sql`exists (select from presence p where p.app_id = m.app_id and p.uid = m.uid)`
+  const isOnline = isOnlineTo(viewer, 'm')
   if (status !== undefined) conditions.push(status === 'available' ? isOnline : sql`not ${isOnline}`)
   return conditions
 }

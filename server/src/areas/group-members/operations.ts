@@ -10,9 +10,10 @@ import {
 import { serve } from '../../call.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
+import type { Context } from '../../context.ts'
 import { readPage } from '../../paging.ts'
 import { addMembers } from './add.ts'
-import { listScopes, type MemberLists, readAdditions } from './additions.ts'
+import { type Addition, listScopes, type MemberLists, readAdditions } from './additions.ts'
 import { kickMember, leave } from './depart.ts'
 import { joinGroup } from './join.ts'
 import { listMembers } from './list.ts'
@@ -24,7 +25,13 @@ export const operations = [
     if (named.length > 0) {
       requireFeature(policy, 'massMemberOperate')
       requireListFeatures(policy, body)
-      const outcomes = await addMembers(context, app.appId, params.guid, actor, readAdditions(body, 'body'))
+      const outcomes = await addMembers(
+        context,
+        app.appId,
+        params.guid,
+        actor,
+        await readLists(context, app.appId, body),
+      )
       return { data: Object.fromEntries(named.map((list) => [list, outcomes[list]])) }
     }
     // Front ends join by this path; the app cannot, it has no membership.
@@ -40,7 +47,7 @@ export const operations = [
 
   serve(putGroupMembers, async ({ app, actor, policy, params, body }, context) => {
     requireListFeatures(policy, body)
-    return { data: await addMembers(context, app.appId, params.guid, actor, readAdditions(body, 'body')) }
+    return { data: await addMembers(context, app.appId, params.guid, actor, await readLists(context, app.appId, body)) }
   }),
 
   serve(leaveGroup, async ({ app, actor, params }, context) => {
@@ -70,4 +77,14 @@ function requireListFeatures(policy: RolePolicy | undefined, lists: MemberLists)
   for (const [list, scope] of listScopes) {
     if ((lists[list]?.length ?? 0) > 0) requireFeature(policy, scope === undefined ? 'ban' : 'addMember')
   }
+}
+
+/** The users whom a request adds or bans. @throws 400 for more than the app allows in one request */
+async function readLists(
+  { settings }: Pick<Context, 'settings'>,
+  appId: number,
+  body: MemberLists,
+): Promise<Addition[]> {
+  const { maxMembersPerRequest } = await settings.of(appId)
+  return readAdditions(body, 'body', maxMembersPerRequest)
 }

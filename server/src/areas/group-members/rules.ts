@@ -1,4 +1,4 @@
-import { type ApiError, type GroupScope, limits } from '@parley/contract'
+import { type ApiError, type AppSettings, type GroupScope, hasReached } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import { bannedFrom, type Membership } from '../../chat/groups/access.ts'
 import { allowedScopes, permissionDenied, scopeAllows } from '../../chat/groups/permissions.ts'
@@ -24,10 +24,8 @@ export interface Target {
   readonly groups: number
 }
 
-/** How many members a group can still take. */
-export function vacancies({ membersCount }: Pick<GroupRow, 'membersCount'>): number {
-  return limits.membersPerGroup - membersCount
-}
+/** How large groups can become, and how many a user can be in. */
+export type GroupLimits = Pick<AppSettings, 'maxGroupMembers' | 'maxGroupsPerUser'>
 
 const rank: Readonly<Record<GroupScope, number>> = { participant: 1, moderator: 2, admin: 3 }
 
@@ -37,19 +35,18 @@ export function isAbove(scope: GroupScope, other: GroupScope): boolean {
 
 /**
  * Why a user cannot be added with this scope: first the rights of the actor, then the state of the group.
- * @param room how many members the group can still take
  */
 export function refuseAddition(
   group: RuledGroup,
   actor: RuledActor,
   target: Target,
   scope: GroupScope,
-  room: number,
+  limits: GroupLimits,
 ): ApiError | undefined {
   return (
     refuseUnknown(target) ??
     (actor.kind === 'member' ? refuseGiving(group, actor.membership, scope) : undefined) ??
-    refuseMembership(group, target, room)
+    refuseMembership(group, target, limits)
   )
 }
 
@@ -68,17 +65,17 @@ function refuseGiving(group: RuledGroup, actor: Membership, scope: GroupScope): 
   return undefined
 }
 
-/** Why a user cannot become a member, whoever adds them. @param room how many members the group can still take */
+/** Why a user cannot become a member, whoever adds them. */
 export function refuseMembership(
-  { guid }: Pick<GroupRow, 'guid'>,
+  { guid, membersCount }: Pick<GroupRow, 'guid' | 'membersCount'>,
   { uid, membership, isBanned, groups }: Target,
-  room: number,
+  { maxGroupMembers, maxGroupsPerUser }: GroupLimits,
 ): ApiError | undefined {
   if (uid === systemUid) return errors.systemIsNoMember(guid)
   if (membership !== undefined) return errors.alreadyJoined(guid, uid)
   if (isBanned) return bannedFrom(guid, uid)
-  if (groups >= limits.groupsPerUser) return errors.tooManyGroups(uid)
-  return room <= 0 ? errors.tooManyMembers() : undefined
+  if (hasReached(maxGroupsPerUser, groups)) return errors.tooManyGroups(uid, maxGroupsPerUser)
+  return hasReached(maxGroupMembers, membersCount) ? errors.tooManyMembers(maxGroupMembers) : undefined
 }
 
 /**
@@ -106,6 +103,11 @@ export function refuseRemoval(
     return permissionDenied(group, membership, `${key}.allowedScopes`)
   }
   return undefined
+}
+
+/** Why a rule, of which nobody can be asked, does not remove a member: admins are left to people. */
+export function refuseAdmin({ guid }: Pick<GroupRow, 'guid'>, { uid, membership }: Pick<Target, 'uid' | 'membership'>) {
+  return membership?.scope === 'admin' ? errors.isAdmin(guid, uid) : undefined
 }
 
 /** Why a user cannot be banned. They need not be a member. */

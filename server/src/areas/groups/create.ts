@@ -1,8 +1,8 @@
-import { type AnswerOf, type BodyOf, type createGroup, limits } from '@parley/contract'
+import { type AnswerOf, type BodyOf, type createGroup, hasReached } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import { createGroupConversation, joinConversation } from '../../chat/conversations/membership.ts'
 import { groupExists } from '../../chat/groups/access.ts'
-import { digestGroupPassword, emptyGroupPassword } from '../../chat/groups/password.ts'
+import { emptyGroupPassword } from '../../chat/groups/password.ts'
 import { type GroupRow, groupColumns, showGroup } from '../../chat/groups/rows.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { nameKey, readUsers, type UserRow } from '../../chat/users/rows.ts'
@@ -11,6 +11,7 @@ import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import {
   type Addition,
+  type GroupLimits,
   holdUsers,
   notify,
   type Plan,
@@ -49,7 +50,7 @@ const setConversation = statement(`
  * @param user the acting user, who becomes the owner
  * @throws 409 `ERR_GUID_ALREADY_EXISTS`, 404 `ERR_UID_NOT_FOUND` for the owner, 400 `ERR_EMPTY_GROUP_PASS`
  */
-export function makeGroup(
+export async function makeGroup(
   context: Context,
   appId: number,
   user: UserRow | undefined,
@@ -57,14 +58,20 @@ export function makeGroup(
 ): Promise<AnswerOf<typeof createGroup>['data']> {
   checkProfile(group)
   if (group.type === 'password' && !group.password) throw emptyGroupPassword(group.guid)
-  const additions = readAdditions(group.members ?? {}, 'body/members')
+  const { maxMembersPerRequest } = await context.settings.of(appId)
+  const additions = readAdditions(group.members ?? {}, 'body/members', maxMembersPerRequest)
   const owner = user?.uid ?? group.owner?.toLowerCase() ?? systemUid
 
+  const guid = group.guid.toLowerCase()
+  const kept =
+    group.type === 'password'
+      ? await context.groupPasswords.hash({ appId, uid: user?.uid }, guid, group.password ?? '')
+      : null
+
   return context.database.transaction(async (tx) => {
-    const guid = group.guid.toLowerCase()
     const now = Math.floor(Date.now() / 1000)
     const plan = await planMembers(context, tx, appId, { guid, owner, by: user }, additions)
-    const row = await store(tx, context, appId, owner, group, plan.members.length, now)
+    const row = await store(tx, appId, owner, group, kept, plan.members.length, now)
 
     const outcomes = await storeFirstMembers(tx, appId, row, plan, user?.uid ?? systemUid, now)
     const uids = plan.members.map(({ uid }) => uid)
@@ -108,30 +115,31 @@ async function planMembers(
   const uids = owner === systemUid ? named : [owner, ...named]
   await holdUsers(tx, appId, uids)
   const unwilling = await readUnwilling(context, tx, appId, by, uids)
+  const limits = await context.settings.of(appId)
   const targets = new Map(await readTargets(tx, appId, guid, uids))
   const group = { guid, owner, permissions: {}, membersCount: 0 }
-  if (owner === systemUid) return planAdditions(group, { kind: 'app' }, targets, additions, unwilling)
+  if (owner === systemUid) return planAdditions(group, { kind: 'app' }, targets, additions, unwilling, limits)
 
-  requireOwner(owner, targets.get(owner))
+  requireOwner(owner, targets.get(owner), limits)
   const ownership: Addition = { uid: owner, list: 'admins', scope: 'admin' }
   const others = additions.filter(({ uid, list }) => uid !== owner || list !== 'admins')
   targets.set(owner, { ...(targets.get(owner) as Target), membership: { uid: owner, scope: 'admin', joinedAt: 0 } })
-  const plan = planAdditions({ ...group, membersCount: 1 }, { kind: 'app' }, targets, others, unwilling)
+  const plan = planAdditions({ ...group, membersCount: 1 }, { kind: 'app' }, targets, others, unwilling, limits)
   return { ...plan, members: [{ ...ownership, scope: 'admin' }, ...plan.members] }
 }
 
-function requireOwner(uid: string, target: Target | undefined): void {
+function requireOwner(uid: string, target: Target | undefined, { maxGroupsPerUser }: GroupLimits): void {
   const user = target?.user
   if (target === undefined || user === undefined || user.deactivatedAt !== null) throw unknownUser(uid)
-  if (target.groups >= limits.groupsPerUser) throw tooManyGroups(uid)
+  if (hasReached(maxGroupsPerUser, target.groups)) throw tooManyGroups(uid, maxGroupsPerUser)
 }
 
 async function store(
   tx: Transaction,
-  { secrets }: Context,
   appId: number,
   owner: string,
   group: NewGroup,
+  kept: Buffer | null,
   membersCount: number,
   now: number,
 ): Promise<GroupRow> {
@@ -143,7 +151,7 @@ async function store(
     group.name,
     nameKey(group.name),
     type,
-    type === 'password' ? digestGroupPassword(secrets, appId, guid, group.password ?? '') : null,
+    kept,
     group.icon ?? null,
     group.description || null,
     owner,

@@ -33,6 +33,7 @@ export async function removeGroup(
     const uids = context.events.bus.isHeard ? await tx.query<{ uid: string }>(selectMembers, [appId, deleted]) : []
     const onlineMembersCount = await countOnlineMembers(tx, appId, deleted)
     await erase(tx, context.tables, 'ofGroup', { appId, guid: deleted, conversation })
+    await context.audit.record(tx, appId, { action: 'group_deleted', type: 'group', target: deleted })
     await context.events.raise(tx, appId, [
       {
         trigger: 'group_deleted',

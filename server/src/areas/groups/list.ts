@@ -1,8 +1,8 @@
 import type { AnswerOf, GroupScope, listGroups, QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
 import { type GroupRow, type GroupViewer, groupColumns, showGroup } from '../../chat/groups/rows.ts'
-import { nameKey } from '../../chat/users/rows.ts'
-import { type PageRequest, pageMeta, selectTotal } from '../../paging.ts'
+import { findByName, hasText, type NameSearch } from '../../chat/name-search.ts'
+import { type PageRequest, pageMeta, passSecond, placeOf, selectTotal } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
@@ -28,6 +28,8 @@ export async function listPage(
   visibleTypes: readonly string[] | null,
 ): Promise<AnswerOf<typeof listGroups>> {
   const conditions = [sql`g.app_id = ${appKey(appId)}`, ...filters(query)]
+  const named = query.searchKey === undefined ? undefined : await findByName(on, appId, 2, query.searchKey)
+  if (named !== undefined) conditions.push(sql`g.guid = any(${named}::text[])`)
   if (visibleTypes !== null) conditions.push(sql`g.type = any(${visibleTypes}::text[])`)
   if (viewer !== undefined) conditions.push(sql`(g.type <> 'private' or m.uid is not null)`)
   if (query.hasJoined === true) conditions.push(sql`m.uid is not null`)
@@ -36,14 +38,14 @@ export async function listPage(
     ${viewer === undefined ? sql`` : membershipOf(viewer)}
     where ${allOf(conditions)}`
 
-  const [rows, [count]] = await Promise.all([
+  const readUpTo = (limit: number) =>
     on.run<ListedRow>(sql`
       select ${sql.raw(groupColumns)}, ${viewer === undefined ? sql`null as scope` : viewerColumns}
       ${source}
       ${orderOf(query)}
-      limit ${page.perPage} offset ${page.offset}`),
-    on.run(selectTotal(page, source)),
-  ])
+      limit ${limit} offset ${page.offset}`)
+  const [found, [count]] = await Promise.all([readUpTo(page.perPage), on.run(selectTotal(page, source))])
+  const { rows } = await passSecond(found, placeOf(query, page), changeOf, readUpTo)
   if (isByChange(query) && query.affix === 'prepend') rows.reverse()
   const cursor = cursorOf(query, rows)
   return {
@@ -65,6 +67,10 @@ function membershipOf(viewer: string): Fragment {
 
 function viewerOf({ scope, joinedAt, isBanned }: ListedRow): GroupViewer {
   return scope === null || joinedAt === null ? { hasJoined: false, isBanned } : { scope, joinedAt }
+}
+
+function changeOf({ updatedAt, createdAt }: GroupRow): number {
+  return updatedAt ?? createdAt
 }
 
 /** With `affix` or `updatedAt` a list is ordered by change, for clients that sync. */
@@ -94,7 +100,7 @@ function cursorOf(
   rows: readonly GroupRow[],
 ): { updatedAt: number; affix: 'append' | 'prepend' } | undefined {
   if (rows.length === 0) return undefined
-  const changes = rows.map((row) => row.updatedAt ?? row.createdAt)
+  const changes = rows.map(changeOf)
   if (isByChange(query) && query.affix === 'prepend') return { updatedAt: Math.min(...changes), affix: 'prepend' }
   return { updatedAt: Math.max(...changes), affix: isByChange(query) ? 'append' : 'prepend' }
 }
@@ -106,7 +112,7 @@ function filters(query: Query): Fragment[] {
   }
   const types = [...(query.type === undefined ? [] : [query.type]), ...(query.types ?? [])].map(readType)
   if (types.length > 0) conditions.push(sql`g.type = any(${types}::text[])`)
-  add(query.searchKey, (key) => searchCondition(key, query.searchIn))
+  add(query.searchKey, (key) => hasText(searchOf(key, query.searchIn), { name: sql`g.name_key`, id: sql`g.guid` }))
   add(query.tags, (tags) => sql`g.tags && ${tags}::text[]`)
   add(query.guid, (guid) => sql`g.guid = ${guid.toLowerCase()}`)
   add(query.guids, (guids) => sql`g.guid = any(${guids.map((guid) => guid.toLowerCase())}::text[])`)
@@ -125,11 +131,7 @@ function filters(query: Query): Fragment[] {
   return conditions
 }
 
-/** Part of the guid or of the name, without regard to case. */
-function searchCondition(searchKey: string, searchIn: Query['searchIn']): Fragment {
-  const inName = sql`strpos(g.name_key, ${nameKey(searchKey)}) > 0`
-  const inGuid = sql`strpos(g.guid, ${searchKey.toLowerCase()}) > 0`
-  const looks = (field: 'guid' | 'name') => searchIn === undefined || searchIn.length === 0 || searchIn.includes(field)
-  if (!looks('guid')) return inName
-  return looks('name') ? sql`(${inName} or ${inGuid})` : inGuid
+function searchOf(key: string, searchIn: Query['searchIn'] = []): NameSearch {
+  const isIn = (field: 'name' | 'guid') => searchIn.length === 0 || searchIn.includes(field)
+  return { key, inName: isIn('name'), inId: isIn('guid') }
 }

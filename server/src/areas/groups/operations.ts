@@ -38,7 +38,7 @@ export const operations = [
     const group = await requireGroup(database, app.appId, params.guid)
     const viewer = actor && (await readViewer(database, app.appId, group, actor.uid))
     requireListed(policy, 'getGroupDetails.allowedGroupTypes', group.type)
-    const onlineMembersCount = await countOnlineMembers(database, app.appId, group.guid)
+    const onlineMembersCount = await countOnlineMembers(database, app.appId, group.guid, actor?.uid)
     return { data: { ...showGroup(group, viewer), onlineMembersCount } }
   }),
 

@@ -3,7 +3,6 @@ import { lockGroup } from '../../chat/groups/access.ts'
 import { type GroupRow, groupColumns } from '../../chat/groups/rows.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
-import type { Events } from '../../events/index.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import {
@@ -17,7 +16,6 @@ import {
   requireActiveTarget,
   requireActor,
   storeScope,
-  vacancies,
 } from '../group-members/index.ts'
 
 import { alreadyTheOwner, notTheOwner } from './errors.ts'
@@ -57,7 +55,7 @@ export function transferGroup(
       if (membership === undefined) throw notAMember(group.guid, owner)
       await refuseBlocker(tx, appId, actor.user, owner)
     }
-    return { group: await appointOwner(context.events, tx, appId, group, owner, actor), actor }
+    return { group: await appointOwner(context, tx, appId, group, owner, actor), actor }
   })
 }
 
@@ -67,7 +65,7 @@ export function transferGroup(
  * @throws 404 `ERR_UID_NOT_FOUND`, 403 `ERR_BANNED_GROUPMEMBER`, `ERR_PLAN_QUOTA_RESTRICTION`
  */
 export async function appointOwner(
-  events: Events,
+  context: Pick<Context, 'events' | 'settings'>,
   tx: Transaction,
   appId: number,
   group: GroupRow,
@@ -76,16 +74,16 @@ export async function appointOwner(
 ): Promise<GroupRow> {
   if (owner === group.owner) return group
   const now = Math.floor(Date.now() / 1000)
-  if (owner !== systemUid) await makeAdmin(events, tx, appId, group, owner, actor, now)
+  if (owner !== systemUid) await makeAdmin(context, tx, appId, group, owner, actor, now)
   const [row] = await tx.query<GroupRow>(update, [appId, group.guid, owner, now, actor.user.uid])
   if (row === undefined) throw new Error(`the group ${group.guid} vanished under its lock`)
   const { guid, conversation, owner: oldOwner } = group
-  await events.raise(tx, appId, [{ trigger: 'group_owner_transferred', guid, conversation, owner, oldOwner }])
+  await context.events.raise(tx, appId, [{ trigger: 'group_owner_transferred', guid, conversation, owner, oldOwner }])
   return row
 }
 
 async function makeAdmin(
-  events: Events,
+  { events, settings }: Pick<Context, 'events' | 'settings'>,
   tx: Transaction,
   appId: number,
   group: GroupRow,
@@ -98,7 +96,7 @@ async function makeAdmin(
     await storeScope(tx, appId, group.guid, uid, 'admin')
     return
   }
-  const refusal = refuseMembership(group, target, vacancies(group))
+  const refusal = refuseMembership(group, target, await settings.of(appId))
   if (refusal !== undefined) throw refusal
   await addMember(tx, appId, group, { uid, scope: 'admin' }, now)
   await publishChange(events, tx, appId, group, { action: 'added', by: actor.user.uid, uids: [uid] })

@@ -1,6 +1,6 @@
 import type { BodyOf, updateGroup } from '@parley/contract'
 import { lockGroup, unknownGroup } from '../../chat/groups/access.ts'
-import { digestGroupPassword, emptyGroupPassword } from '../../chat/groups/password.ts'
+import { emptyGroupPassword } from '../../chat/groups/password.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
 import { type GroupRow, groupColumns } from '../../chat/groups/rows.ts'
 import { nameKey, type UserRow } from '../../chat/users/rows.ts'
@@ -34,7 +34,7 @@ const update = statement(`
  * @param user the acting user, who needs the permission `editGroup`
  * @returns the group after it, and who acted
  */
-export function changeGroup(
+export async function changeGroup(
   context: Context,
   appId: number,
   guid: string,
@@ -42,14 +42,18 @@ export function changeGroup(
   change: Change,
 ): Promise<{ group: GroupRow; actor: GroupActor }> {
   checkProfile(change)
+  const { password } = change
+  const kept = password
+    ? await context.groupPasswords.hash({ appId, uid: user?.uid }, guid.toLowerCase(), password)
+    : null
   return context.database.transaction(async (tx) => {
     const owner = user === undefined ? change.owner?.toLowerCase() : undefined
     if (owner !== undefined) await holdUsers(tx, appId, [owner])
     const group = await lockGroup(tx, appId, guid)
     const actor = await requireActor(tx, appId, group, user)
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'editGroup')
-    const owned = owner === undefined ? group : await appointOwner(context.events, tx, appId, group, owner, actor)
-    const stored = await store(tx, context, appId, owned, change, actor.user.uid)
+    const owned = owner === undefined ? group : await appointOwner(context, tx, appId, group, owner, actor)
+    const stored = await store(tx, appId, owned, change, kept, actor.user.uid)
     if (differs(owned, stored) || change.password !== undefined) {
       await context.events.raise(tx, appId, [
         { trigger: 'group_updated', guid: stored.guid, conversation: stored.conversation },
@@ -68,10 +72,10 @@ function differs(before: GroupRow, after: GroupRow): boolean {
 
 async function store(
   tx: Transaction,
-  { secrets }: Context,
   appId: number,
   group: GroupRow,
   change: Change,
+  kept: Buffer | null,
   by: string,
 ): Promise<GroupRow> {
   const { owner: _, ...fields } = change
@@ -81,7 +85,6 @@ async function store(
   if (type === 'password' && !change.password && (group.type !== 'password' || change.password === '')) {
     throw emptyGroupPassword(group.guid)
   }
-  const digest = change.password ? digestGroupPassword(secrets, appId, group.guid, change.password) : null
   const unset = (field: 'icon' | 'description' | 'metadata') => change.unset?.includes(field) === true
   const metadata = unset('metadata') ? null : (change.metadata ?? group.metadata)
   const name = change.name ?? group.name
@@ -91,7 +94,7 @@ async function store(
     name,
     nameKey(name),
     type,
-    digest,
+    kept,
     unset('icon') ? null : (change.icon ?? group.icon),
     unset('description') ? null : (change.description ?? group.description) || null,
     metadata === null ? null : JSON.stringify(metadata),

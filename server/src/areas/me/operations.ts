@@ -1,12 +1,14 @@
-import { ApiError, getMe, getSettings, logOut, recordUserSession, updateMe } from '@parley/contract'
+import { getMe, getSettings, logOut, recordUserSession, updateMe } from '@parley/contract'
 import { serve } from '../../call.ts'
 import type { App, Caller } from '../../chat/identity.ts'
+import { readReasons } from '../../chat/moderation/reasons.ts'
 import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { showUser, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
-import { recordUse, removeToken } from '../auth-tokens/index.ts'
+import { recordUse, removeOwnToken } from '../auth-tokens/index.ts'
 import { changeOwnProfile } from '../users/index.ts'
+import { nothingToLogOut } from './errors.ts'
 import { clientSettings } from './settings.ts'
 
 export const operations = [
@@ -23,7 +25,8 @@ export const operations = [
       })
     }
     const user = await changeOwnProfile(context.database, app.appId, uid, profile)
-    return { data: { ...showMe(context, app, caller, user), settings: clientSettings(host, context.config) } }
+    const settings = await settingsOf(context, app, host)
+    return { data: { ...showMe(context, app, caller, user), settings } }
   }),
 
   serve(getMe, async ({ app, caller, actor }, context) => {
@@ -33,19 +36,23 @@ export const operations = [
 
   serve(logOut, async ({ app, caller, actor }, context) => {
     if (caller.kind !== 'user' || caller.via !== 'token') {
-      throw new ApiError(
-        'AUTH_ERR_EMPTY_AUTH_TOKEN',
-        'Logging out deletes the auth token of the request; this request has an API key instead.',
-      )
+      throw nothingToLogOut()
     }
-    await removeToken(context, app.appId, caller.uid, caller.authToken)
+    await removeOwnToken(context, app.appId, caller.uid, caller.authToken)
     return { data: { success: true, message: `${actor.uid} is logged out.` } }
   }),
 
-  serve(getSettings, async ({ host }, { config }) => ({ data: clientSettings(host, config) })),
+  serve(getSettings, async ({ app, host }, context) => {
+    return { data: await settingsOf(context, app, host) }
+  }),
 
   serve(recordUserSession, async () => ({ data: { success: true } })),
 ]
+
+async function settingsOf({ config, database, settings }: Context, { appId }: App, host: string) {
+  const [ofApp, reasons] = await Promise.all([settings.of(appId), readReasons(database, appId)])
+  return clientSettings(host, config, ofApp, reasons)
+}
 
 /** The user, with what belongs to this login: the auth token is also the token for the socket. */
 function showMe({ secrets }: Context, app: App, caller: Caller, user: UserRow) {

@@ -1,54 +1,99 @@
 import type { Message } from '@parley/contract'
 import type { App } from '../../chat/identity.ts'
-import { between } from '../../chat/messages/entities.ts'
+import { type JsonText, toJson } from '../../chat/json.ts'
+import { between, writeBetween } from '../../chat/messages/entities.ts'
 import { mediaKeysOf, recordUses } from '../../chat/messages/file-uses.ts'
 import { readMentions } from '../../chat/messages/mentions.ts'
-import { renderMessage, viewOfNew } from '../../chat/messages/render.ts'
+import { showModeration } from '../../chat/messages/moderation.ts'
+import { type RenderOptions, renderMessage, viewOfNew, writeMessage } from '../../chat/messages/render.ts'
 import { readByMuid, type StoredMessage } from '../../chat/messages/rows.ts'
 import { showMessages, showQuoted } from '../../chat/messages/show.ts'
+import { statusOfTraits } from '../../chat/moderation/verdict.ts'
 import { changedTooOften } from '../../chat/writing/refusals.ts'
 import type { Context } from '../../context.ts'
 import type { Content } from './content.ts'
 import type { MessageRow, WrittenRow } from './write/row.ts'
 
+/** A message that was sent, made when it is wanted: for those who listen, and as whoever sent it sees it. */
+export interface SentMessage {
+  renderForAll(): Message
+  render(): Message
+  write(): JsonText<Message>
+}
+
 /** A file whose message is told or answered stays: it is noted before; a retry finds it missing and notes it again. */
-export function keepFiles({ database }: Context, app: App, message: Message): Message | Promise<Message> {
-  const keys = mediaKeysOf(app, message.data)
-  return keys.length === 0 ? message : recordUses(database, app, Number(message.id), keys).then(() => message)
+export function keepFiles(
+  { database }: Context,
+  app: App,
+  messageId: number,
+  data: Readonly<Record<string, unknown>>,
+): Promise<void> | undefined {
+  const keys = mediaKeysOf(app, data)
+  return keys.length === 0 ? undefined : recordUses(database, app, messageId, keys)
 }
 
 /** A repeated muid is answered with the message that is stored. */
-export async function showStored(context: Context, row: MessageRow): Promise<Message> {
+export async function showStored(context: Context, app: App, row: MessageRow): Promise<SentMessage> {
   const stored = await readByMuid(context.database, row.appId, { ...row, muid: row.muid ?? '' })
   if (stored === undefined) throw changedTooOften()
   const [message] = await showMessages(context.database, row.appId, [stored], { viewer: row.sender, withTags: true })
-  return message as Message
+  await keepFiles(context, app, stored.id, (message as Message).data)
+  const render = () => message as Message
+  return { renderForAll: render, render, write: () => toJson(message as Message) }
 }
 
 /** What was sent just now as the answer shows it, out of what is in memory. */
 export async function showSent(
   context: Context,
+  app: App,
   row: MessageRow,
   written: WrittenRow,
   content: Content,
   quoted: StoredMessage | undefined,
-): Promise<Message> {
+): Promise<SentMessage> {
   const { entities } = context.messages
   const id = written.id as number
   const sender = await entities.user(row.appId, row.sender, written.senderRevision)
   const receiver =
-    row.kind === 1
+    row.kind === 'user'
       ? await entities.user(row.appId, row.receiver, written.receiverRevision)
       : await entities.group(row.appId, row.receiver, written.receiverRevision)
-  const { mentioned } = row
-  const mentions = mentioned && (await readMentions(context.database, row.appId, [{ id, mentioned }], {}))
-  const quotedMessage = quoted && (await showQuoted(context.database, row.appId, quoted))
-  const addition = mentions?.get(id)
+  const toSender = await readAround(context, row, id, quoted, row.sender)
+  // Who listens sees who is there; whoever is blocked by one of those does not, and most messages name nobody else.
+  const namesOthers = row.mentioned !== null || quoted !== undefined
+  const isHeard = context.events.bus.isHeard
+  const toAll = namesOthers && isHeard ? await readAround(context, row, id, quoted, undefined) : toSender
   const { sender: from, kind, receiver: to, category, type, muid, parentId, quotedId, tags } = row
-  const draft = { sender: from, kind, receiver: to, category, type, data: content.data, muid, parentId, quotedId, tags }
-  return renderMessage(viewOfNew(draft, id, written.sentAt), between(row, sender, receiver), {
-    withTags: true,
-    additions: addition && [addition],
-    quotedMessage,
-  })
+  const draft = { sender: from, kind, receiver: to, category, type, muid, parentId, quotedId, tags }
+  await keepFiles(context, app, id, content.data)
+  const render = (options: RenderOptions) => {
+    const view = viewOfNew({ ...draft, data: content.data }, id, written.sentAt)
+    return renderMessage(view, between(row, sender.entity, receiver.entity), options)
+  }
+  return {
+    renderForAll: () => render(toAll),
+    render: () => render(toSender),
+    write() {
+      const view = viewOfNew({ ...draft, data: content.json as JsonText }, id, written.sentAt)
+      return writeMessage(view, writeBetween(row, sender.text, receiver.text), toSender)
+    },
+  }
+}
+
+/** What stands in a message beside what was sent. @param viewer whose blockers look offline in it */
+async function readAround(
+  { database }: Context,
+  { appId, mentioned, traits, moderation }: MessageRow,
+  id: number,
+  quoted: StoredMessage | undefined,
+  viewer: string | undefined,
+): Promise<RenderOptions> {
+  const mentions = mentioned && (await readMentions(database, appId, [{ id, mentioned }], { viewer }))
+  const quotedMessage = quoted && (await showQuoted(database, appId, quoted, viewer))
+  const addition = mentions?.get(id)
+  const status = statusOfTraits(traits)
+  if (status === undefined) return { withTags: true, additions: addition && [addition], quotedMessage }
+  const { rule_id: ruleId, rule_name: ruleName } = moderation?.held ?? {}
+  const judged = showModeration(status, { ruleId: ruleId ?? null, ruleName: ruleName ?? null })
+  return { withTags: true, additions: addition ? [addition, judged] : [judged], quotedMessage }
 }

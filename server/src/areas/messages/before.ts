@@ -1,4 +1,3 @@
-import { ApiError } from '@parley/contract'
 import { readGroups, showGroup } from '../../chat/groups/rows.ts'
 import { between } from '../../chat/messages/entities.ts'
 import { renderDraft } from '../../chat/messages/render.ts'
@@ -7,6 +6,7 @@ import { type Draft, type Judge, pass } from '../../chat/writing/judges.ts'
 import type { BeforeMessage } from '../../delivery/webhooks/before-message.ts'
 import type { Database } from '../../store/database.ts'
 import { type Content, injectedOf, withInjected } from './content.ts'
+import { blockedByWebhook } from './errors.ts'
 
 /** The judge that asks the before_message webhooks of an app, where there are any. */
 export function createHookJudge(database: Database, hooks: BeforeMessage): Judge {
@@ -19,7 +19,7 @@ export function createHookJudge(database: Database, hooks: BeforeMessage): Judge
       if (message === undefined) return pass
       const { stoppedBy, answers } = await hooks.ask(targets, message)
       if (stoppedBy !== undefined) {
-        const error = new ApiError('ERR_BLOCKED_BY_WEBHOOK', `The webhook ${stoppedBy} rejected the message.`)
+        const error = blockedByWebhook(stoppedBy)
         return { is: 'refused', error }
       }
       const asked = targets.map(({ id }) => id)
@@ -33,11 +33,11 @@ async function showDraft(database: Database, draft: Draft): Promise<object | und
   const { app, sender, kind, receiver, content, edits } = draft
   const { appId } = app
   const [users, groups] = await Promise.all([
-    readUsers(database, appId, kind === 1 ? [sender, receiver] : [sender]),
-    kind === 2 ? readGroups(database, appId, [receiver]) : new Map<string, never>(),
+    readUsers(database, appId, kind === 'user' ? [sender, receiver] : [sender]),
+    kind === 'group' ? readGroups(database, appId, [receiver]) : new Map<string, never>(),
   ])
   const from = users.get(sender)
-  const to = kind === 1 ? users.get(receiver) : groups.get(receiver)
+  const to = kind === 'user' ? users.get(receiver) : groups.get(receiver)
   if (to === undefined || (from === undefined && edits === null)) return undefined
   // The app edits what somebody has left behind.
   const by = from === undefined ? showDeletedUser(sender) : showUser(from)

@@ -1,4 +1,4 @@
-import { ApiError, limits } from '@parley/contract'
+import { limits } from '@parley/contract'
 import { attachmentsOf } from '../../chat/messages/traits.ts'
 import * as errors from './errors.ts'
 import { checkMentions } from './mentions/text.ts'
@@ -28,8 +28,8 @@ export const reserved = ['entities', 'mentions', 'reactions', 'moderation']
  * @throws 400, with the contract's code for what is missing or wrong
  */
 export function checkContent(sent: { category?: string; type?: string; data?: Record<string, unknown> }): Content {
-  if (sent.category === '') throw new ApiError('ERR_EMPTY_MESSAGE_CATEGORY')
-  if (sent.type === '') throw new ApiError('ERR_EMPTY_MESSAGE_TYPE')
+  if (sent.category === '') throw errors.emptyCategory()
+  if (sent.type === '') throw errors.emptyType()
   const category = sent.category ?? 'message'
   const data = { ...sent.data }
   for (const name of reserved) delete data[name]

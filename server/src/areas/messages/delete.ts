@@ -1,25 +1,29 @@
 import type { Message } from '@parley/contract'
+import { sql } from 'kysely'
 import { systemUid } from '../../chat/apps.ts'
 import { erase } from '../../chat/erasure.ts'
 import type { App } from '../../chat/identity.ts'
-import { writeMessageAction } from '../../chat/messages/actions.ts'
 import {
   type ActingEditor,
   changeMessage,
-  publishAction,
   refuseActions,
   requireMessagePermission,
   showAction,
+  tellChange,
 } from '../../chat/messages/change.ts'
 import { releaseUses } from '../../chat/messages/file-uses.ts'
+import type { HeldFor } from '../../chat/messages/read.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
-import { contentTraits } from '../../chat/messages/traits.ts'
-import { placeOf } from '../../chat/place.ts'
+import { contentTraits, isHeld } from '../../chat/messages/traits.ts'
+import { forgetEngineAnswers, forgetJudgedText, wasJudged } from '../../chat/moderation/forget.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
+import { notHeldIn } from '../../chat/sight/participation.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { notTheSender } from './errors.ts'
+import { dropJudging } from './held/waiting.ts'
+import { inTurn, tellInTurn } from './in-turn.ts'
 import { recountThreads } from './threads/recount.ts'
 
 const clear = statement(`
@@ -42,8 +46,14 @@ const raiseVersion = statement(`
   where app_id = $1
   and key = $2`)
 
-const unpin = statement(`
-  delete from pinned_messages
+/** A deleted message is on nobody's list of pinned or saved ones: there is nothing to keep. */
+const unmark = statement(`
+  with unpinned as (
+    delete from pinned_messages
+    where app_id = $1
+    and message_id = $2
+  )
+  delete from saved_messages
   where app_id = $1
   and message_id = $2`)
 
@@ -59,6 +69,7 @@ const selectAction = statement(`
 /**
  * Deletes a message: softly, so that it stays in the history without its content, or for good with its replies and
  * reactions, where the one who asks may delete them all. Asked again, a soft deletion answers the same action message.
+ * @param heldFor who deletes it while moderation holds it
  * @returns the action message that tells of it
  * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`: its sender deletes a message, in groups admins and moderators, and the app
  */
@@ -68,32 +79,46 @@ export async function deleteMessage(
   { editor, policy, device }: ActingEditor,
   id: number,
   permanent: boolean,
+  heldFor: HeldFor = 'sender',
 ): Promise<Message> {
   const now = Math.floor(Date.now() / 1000)
-  const { actionId, event } = await changeMessage(context, app, editor, id, async (tx, message) => {
+  const change = async (tx: Transaction, message: StoredMessage) => {
     refuseActions(message)
     const takesReplies = await mayDeleteReplies(tx, app, { editor, policy, device }, message)
     const purges = permanent && takesReplies
+    const tell = () => tellChange(context, tx, app, 'deleted', message, { editor, device }, now)
     if (message.deletedAt !== null && !purges) {
+      if (isHeld(message)) return tell()
       const [action] = await tx.query<{ id: number }>(selectAction, [app.appId, id])
-      if (action !== undefined) return { actionId: action.id, event: undefined }
+      if (action !== undefined) return action.id
     }
     const replies = purges ? await purgeThread(context, tx, app.appId, message) : []
     if (!purges) await tx.query(clear, [app.appId, id, contentTraits, now, editor ?? systemUid])
+    if (wasJudged(message)) {
+      await tx.run(forgetEngineAnswers(app.appId, sql`array[${id}::bigint]`))
+      await forgetJudgedText(tx, app.appId, id)
+      await dropJudging(tx, app.appId, id, now)
+    }
     await releaseUses(tx, app.appId, [id])
-    await tx.query(unpin, [app.appId, id])
+    await tx.query(unmark, [app.appId, id])
     if (message.parentId !== null) await recountThreads(tx, app.appId, [message.parentId])
     await tx.query(raiseVersion, [app.appId, message.conversation])
-    const actionId = await writeMessageAction(tx, app.appId, 'deleted', message, editor ?? message.sender, now)
-    const place = placeOf(message)
-    const deleted = (messageId: number) => ({ trigger: 'message_deleted', place, messageId, actionId, device }) as const
-    const event = deleted(id)
+    const told = await tell()
     // Replies that went with it are told one by one to whoever keeps copies; those who are connected see its thread go.
-    await context.events.record(tx, app.appId, [event, ...replies.map(deleted)])
-    return { actionId, event }
+    await context.events.record(
+      tx,
+      app.appId,
+      replies.map((messageId) => ({ ...told.event, messageId })),
+    )
+    return told
+  }
+  return inTurn(context, app.appId, (turn) => {
+    const changeAndTell = async (tx: Transaction, message: StoredMessage) => {
+      const told = await change(tx, message)
+      return typeof told === 'number' ? showAction(tx, app, told, editor) : tellInTurn(tx, app, told, editor, turn)
+    }
+    return changeMessage(context, app, editor, id, changeAndTell, heldFor)
   })
-  if (event === undefined) return showAction(context.database, app, actionId, editor)
-  return publishAction(context, app, event, editor)
 }
 
 const selectOtherReply = statement(`
@@ -105,6 +130,7 @@ const selectOtherReply = statement(`
   and category <> 'action'
   and deleted_at is null
   and not purged
+  and ${notHeldIn('messages')}
   limit 1`)
 
 /**
@@ -138,7 +164,7 @@ async function requireRight(
 }
 
 const selectReplies = statement(`
-  select id
+  select id, not (${notHeldIn('messages')}) as "isHeld"
   from messages
   where app_id = $1
   and parent_id = $2
@@ -169,14 +195,14 @@ export async function purgeConversation(
   await tx.query(raiseVersion, [appId, conversation])
 }
 
-/** Removes a message and its replies for good, with all that hangs on them. @returns the ids of the replies */
+/** Removes a message and its replies for good, with all that hangs on them. @returns the ids of the replies that were told of */
 async function purgeThread(
   { tables }: Context,
   tx: Transaction,
   appId: number,
   message: StoredMessage,
 ): Promise<number[]> {
-  const replies = (await tx.query<{ id: number }>(selectReplies, [appId, message.id])).map(({ id }) => id)
-  await erase(tx, tables, 'ofMessages', { appId, ids: [message.id, ...replies] })
-  return replies
+  const replies = await tx.query<{ id: number; isHeld: boolean }>(selectReplies, [appId, message.id])
+  await erase(tx, tables, 'ofMessages', { appId, ids: [message.id, ...replies.map(({ id }) => id)] })
+  return replies.flatMap((reply) => (reply.isHeld ? [] : reply.id))
 }

@@ -12,6 +12,14 @@ export function invalidReceiverType(): ApiError {
 
 // Content
 
+export function emptyCategory(): ApiError {
+  return new ApiError('ERR_EMPTY_MESSAGE_CATEGORY', 'category is empty.')
+}
+
+export function emptyType(): ApiError {
+  return new ApiError('ERR_EMPTY_MESSAGE_TYPE', 'type is empty.')
+}
+
 export function invalidCategory(category: string): ApiError {
   const devMessage = `category must be message, custom or interactive; it is ${JSON.stringify(category)}.`
   return new ApiError('ERR_INVALID_MESSAGE_CATEGORY', devMessage)
@@ -128,13 +136,13 @@ export function notInteractive(id: number): ApiError {
 
 // Limits
 
-export function tooManyPinnedMessages(): ApiError {
-  const devMessage = `A conversation can have ${limits.pinnedMessagesPerConversation} pinned messages.`
+export function tooManyPinnedMessages(most: number): ApiError {
+  const devMessage = `A conversation can have ${most} pinned messages.`
   return new ApiError('ERR_PINNED_MESSAGES_LIMIT_EXCEEDED', devMessage)
 }
 
-export function tooManySavedMessages(): ApiError {
-  const devMessage = `A user can have ${limits.savedMessagesPerUser} saved messages.`
+export function tooManySavedMessages(most: number): ApiError {
+  const devMessage = `A user can have ${most} saved messages.`
   return new ApiError('ERR_SAVED_MESSAGES_LIMIT_EXCEEDED', devMessage)
 }
 
@@ -146,4 +154,15 @@ export function tooManyReactions(): ApiError {
 /** 400 for a filter or list that needs an acting user. */
 export function needsActingUser(parameter: string): ApiError {
   return badRequest([{ path: `query/${parameter}`, message: 'needs an acting user (header onBehalfOf)' }])
+}
+
+// Senders
+
+export function unknownBot(uid: string): ApiError {
+  return new ApiError('ERR_BOT_NOT_FOUND', `There is no bot with the uid ${uid}.`)
+}
+
+/** 403: a `before_message` webhook said no. */
+export function blockedByWebhook(webhook: string): ApiError {
+  return new ApiError('ERR_BLOCKED_BY_WEBHOOK', `The webhook ${webhook} rejected the message.`)
 }

@@ -1,5 +1,4 @@
 import {
-  ApiError,
   deleteMessage as deleteMessageOperation,
   getMessage,
   limits,
@@ -13,39 +12,60 @@ import {
 import { serve } from '../../call.ts'
 import { findNamedConversations, findUserConversation } from '../../chat/conversations/find.ts'
 import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
-import { actingDevice } from '../../chat/identity.ts'
+import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { readMessageId, requireMessage, requireMessageDetails, showOne } from '../../chat/messages/read.ts'
+import { isHeld } from '../../chat/messages/traits.ts'
 import { readConditions, restrictedOf } from '../../chat/sight/sight.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { readUser } from '../../chat/users/rows.ts'
+import type { Context } from '../../context.ts'
 import { deleteMessage } from './delete.ts'
 import { editMessage } from './edit.ts'
+import { unknownBot } from './errors.ts'
 import type { HistoryOf } from './list/history.ts'
 import { listMessages } from './list/list.ts'
 import type { Source } from './list/sources.ts'
+import { judgeFiles } from './media/judge.ts'
 import { sendForm } from './media/send.ts'
 import { readReceipts } from './receipts.ts'
-import { send } from './send.ts'
+import { receiversOf, send } from './send.ts'
 
 /** The acting user of a list, whose marks and memberships count. */
 const viewerOf = (actor: { uid: string } | undefined) => actor?.uid
+
+/** The bot that a path names, as who acts. @throws 404 `ERR_BOT_NOT_FOUND` */
+async function requireBot({ database }: Context, app: App, uid: string): Promise<Caller & { kind: 'user' }> {
+  const bot = await readUser(database, app.appId, uid.toLowerCase())
+  if (bot?.role !== 'bot') throw unknownBot(uid)
+  return { kind: 'user', uid: bot.uid, via: 'key' }
+}
 
 export const operations = [
   serve(
     sendMessage,
     async ({ app, caller, files, body }, context) => {
-      return { data: await sendForm(context, app, files, body, (whole) => send(context, app, caller, whole)) }
+      return sendForm(context, app, files, body, (whole) => send(context, app, caller, whole))
     },
-    // The batch checks that the sender is known and active, in the transaction that writes the message.
-    { checksActor: true },
+    {
+      // The batch checks that the sender is known and active, in the transaction that writes the message.
+      checksActor: true,
+      receiversOf,
+      judgeForm: ({ app, caller, body, files }, context) => judgeFiles(context, app, caller, body, files),
+    },
   ),
 
-  serve(sendBotMessage, async ({ app, params, files, body }, context) => {
-    const bot = await readUser(context.database, app.appId, params.uid.toLowerCase())
-    if (bot?.role !== 'bot') throw new ApiError('ERR_BOT_NOT_FOUND', `There is no bot with the uid ${params.uid}.`)
-    const caller = { kind: 'user', uid: bot.uid, via: 'key' } as const
-    return { data: await sendForm(context, app, files, body, (whole) => send(context, app, caller, whole)) }
-  }),
+  serve(
+    sendBotMessage,
+    async ({ app, params, files, body }, context) => {
+      const bot = await requireBot(context, app, params.uid)
+      return sendForm(context, app, files, body, (whole) => send(context, app, bot, whole))
+    },
+    {
+      async judgeForm({ app, params, body, files }, context) {
+        await judgeFiles(context, app, await requireBot(context, app, params.uid as string), body, files)
+      },
+    },
+  ),
 
   serve(listAllMessages, async ({ app, actor, policy, query }, context) => {
     const { database } = context
@@ -106,17 +126,17 @@ export const operations = [
     const source: Source = { of: 'viewer', appId, viewer, conversations: [group.conversation] }
     const conditions = await readConditions(database, appId, { uid: viewer, policy }, restrictedOf([group]))
     const known = { users: [actor], groups: [group] }
-    const history: HistoryOf = { key: group.conversation, kind: 2, first: group.guid, second: '' }
+    const history: HistoryOf = { key: group.conversation, kind: 'group', first: group.guid, second: '' }
     return listMessages(context, { app, viewer, policy, source, query, limit, conditions, known, history })
   }),
 
   serve(getMessage, async ({ app, actor, policy, params }, { database }) => {
     const viewer = actor && { uid: actor.uid, policy }
-    const message = await requireMessage(database, app, readMessageId(params.id), viewer)
+    const message = await requireMessage(database, app, readMessageId(params.id), viewer, 'senderAndApp')
     await requireMessageDetails(database, app, message, viewer)
     const shown = await showOne(database, app, message, viewer)
     // As over sockets: receipts in a group are for the author.
-    const hasReceipts = message.kind === 2 && message.category !== 'action'
+    const hasReceipts = message.kind === 'group' && message.category !== 'action' && !isHeld(message)
     if (!hasReceipts || (viewer !== undefined && viewer.uid !== message.sender)) return { data: shown }
     return { data: { ...shown, receipts: { data: await readReceipts(database, app.appId, message, viewer?.uid) } } }
   }),

@@ -1,7 +1,8 @@
+import { isBefore, type Position } from '../../chat/sight/condition.ts'
 import type { Bus } from '../../events/bus.ts'
 
 /**
- * Messages are ready to be answered in any order; they are told in the order of their ids, conversation by conversation.
+ * Messages are ready to be answered in any order; they are told in the order of their positions, conversation by conversation.
  * Nobody waits for it: what is ready early is told by the one before it.
  */
 export interface PublishOrder {
@@ -9,11 +10,11 @@ export interface PublishOrder {
    * Takes a place in the line of a conversation, as soon as a message is written. Where nobody listens there is no line.
    * @returns what must be called once, whatever became of the message: runs `publish` when all before it have been told
    */
-  enter(conversation: string, id: number): (publish: () => void) => void
+  enter(conversation: string, position: Position): (publish: () => void) => void
 }
 
 interface Ticket {
-  readonly id: number
+  readonly position: Position
   publish?: () => void
 }
 
@@ -33,15 +34,15 @@ export function createPublishOrder(bus: Pick<Bus, 'isHeard'>): PublishOrder {
     }
   }
   return {
-    enter(conversation, id) {
+    enter(conversation, position) {
       const line = lines.get(conversation) ?? []
       if (line.length === 0) {
         if (!bus.isHeard) return (publish) => publish()
         lines.set(conversation, line)
       }
-      const ticket: Ticket = { id }
+      const ticket: Ticket = { position }
       // Mostly the last: batches are answered in the order in which they were committed.
-      line.splice(line.findLastIndex((before) => before.id < id) + 1, 0, ticket)
+      line.splice(line.findLastIndex((before) => isBefore(before.position, position)) + 1, 0, ticket)
       return (publish) => {
         ticket.publish = publish
         advance(conversation, line)

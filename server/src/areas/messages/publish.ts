@@ -1,8 +1,10 @@
-import type { Message } from '@parley/contract'
 import { groupReceiptSubscriptionsOf } from '../../chat/conversations/group-receipts.ts'
+import { traits } from '../../chat/messages/traits.ts'
 import { partsOf } from '../../chat/naming.ts'
 import type { Context } from '../../context.ts'
 import type { Events } from '../../events/index.ts'
+import type { Place } from '../../events/types.ts'
+import type { SentMessage } from './answer.ts'
 import { eventBits, type MessageRow, type SendSubscriptions, type WrittenRow } from './write/row.ts'
 
 /**
@@ -13,10 +15,13 @@ export async function publishSent(
   { events, messages }: Context,
   row: MessageRow,
   written: WrittenRow,
-  makeReady: () => Promise<Message>,
-): Promise<Message> {
-  const tell = messages.order.enter(`${row.appId} ${written.conversation}`, written.id as number)
-  let message: Message | undefined
+  makeReady: () => Promise<SentMessage>,
+): Promise<SentMessage> {
+  const tell = messages.order.enter(`${row.appId} ${written.conversation}`, {
+    sentAt: written.sentAt,
+    id: written.id as number,
+  })
+  let message: SentMessage | undefined
   try {
     message = await makeReady()
     return message
@@ -24,6 +29,25 @@ export async function publishSent(
     tell(() => publish(events, row, written, message))
   }
 }
+
+/** A held message is told to the other devices of its sender, and to nobody else. */
+export async function tellSender(
+  { events }: Context,
+  row: MessageRow,
+  written: WrittenRow,
+  makeReady: () => Promise<SentMessage>,
+): Promise<SentMessage> {
+  const { appId, sender, device, traits } = row
+  const place = placeOfSent(row, written)
+  if ((traits & disapproved) !== 0) {
+    events.publish(appId, { trigger: 'moderation_engine_blocked', place, messageId: written.id as number })
+  }
+  const message = await makeReady()
+  if (events.bus.isHeard) events.publish(appId, { notice: message.render(), place, to: sender, device })
+  return message
+}
+
+const { disapproved } = traits
 
 const known = new WeakMap<ReadonlySet<string>, Partial<Record<'heard' | 'unheard', SendSubscriptions>>>()
 
@@ -46,18 +70,27 @@ function readSubscriptions(kept: ReadonlySet<string>, isHeard: boolean): SendSub
     (kept.has('user_mentioned') ? eventBits.mentioned : 0) |
     (keepsDelivered ? eventBits.delivered : 0) |
     (keepsRead ? eventBits.read : 0) |
-    (isHeard || keepsDelivered || keepsRead ? eventBits.receipts : 0)
+    (isHeard || keepsDelivered || keepsRead ? eventBits.receipts : 0) |
+    (kept.has('moderation_engine_approved') ? eventBits.approved : 0) |
+    (kept.has('moderation_engine_blocked') ? eventBits.blocked : 0)
   return { bits, ofAll: groupReceiptSubscriptionsOf(kept, isHeard) }
 }
 
 /** The log has it from the batch; who listens in this process is told with the message as it is answered. */
-function publish(events: Events, row: MessageRow, written: WrittenRow, message: Message | undefined): void {
-  const [first, second] = partsOf(row)
-  const place = { conversation: written.conversation as number, kind: row.kind, first, second }
+function publish(events: Events, row: MessageRow, written: WrittenRow, message: SentMessage | undefined): void {
+  const place = placeOfSent(row, written)
   const messageId = written.id as number
   const { device } = row
-  const groupRevision = row.kind === 2 ? { groupRevision: written.receiverRevision } : {}
-  const shown = message && { message }
+  const groupRevision = row.kind === 'group' ? { groupRevision: written.receiverRevision } : {}
+  const shown = message && events.bus.isHeard && { message: message.renderForAll() }
   events.publish(row.appId, { trigger: 'message_sent', place, messageId, device, ...shown, ...groupRevision })
   if (row.mentioned !== null) events.publish(row.appId, { trigger: 'user_mentioned', place, messageId })
+  if ((row.traits & traits.moderated) !== 0) {
+    events.publish(row.appId, { trigger: 'moderation_engine_approved', place, messageId })
+  }
+}
+
+function placeOfSent(row: MessageRow, { conversation }: WrittenRow): Place {
+  const [first, second] = partsOf(row)
+  return { conversation: conversation as number, kind: row.kind, first, second }
 }

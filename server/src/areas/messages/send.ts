@@ -1,7 +1,12 @@
-import { ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage } from '@parley/contract'
+import { type AnswerOf, ApiError, type BodyOf, type ErrorBody, type Message, type sendMessage } from '@parley/contract'
+import { Serialized } from '../../call.ts'
 import { systemUid } from '../../chat/apps.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
+import { type JsonText, toJson } from '../../chat/json.ts'
+import type { ConversationKind } from '../../chat/kind.ts'
 import { traitsOf } from '../../chat/messages/traits.ts'
+import { recordsOf } from '../../chat/moderation/records.ts'
+import { decide, traitsOfStatus } from '../../chat/moderation/verdict.ts'
 import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
 import { noScopes } from '../../chat/writing/group-judge.ts'
 import { passJudges } from '../../chat/writing/judges.ts'
@@ -9,50 +14,62 @@ import { requireMayWrite } from '../../chat/writing/may-write.ts'
 import { changedTooOften, refusalError } from '../../chat/writing/refusals.ts'
 import { judgeByRoles } from '../../chat/writing/role-rules.ts'
 import type { Context } from '../../context.ts'
-import { keepFiles, showSent, showStored } from './answer.ts'
+import { type SentMessage, showSent, showStored } from './answer.ts'
 import { type Content, checkContent } from './content.ts'
 import { emptyReceiver } from './errors.ts'
-import { publishSent, sendSubscriptions } from './publish.ts'
+import { publishSent, sendSubscriptions, tellSender } from './publish.ts'
 import { isRelated, readRelated, unrelated } from './related.ts'
 import { readTarget, type Target } from './target.ts'
-import type { MessageRow } from './write/row.ts'
+import { isHeld, type MessageRow } from './write/row.ts'
 
 type SendBody = BodyOf<typeof sendMessage>
 
 /** The outcome for one of several receivers. */
 type Outcome = { success: true; data: Message } | ({ success: false } & ErrorBody)
 
+/** The answer to a send, written out. */
+type SendAnswer = Serialized<AnswerOf<typeof sendMessage>>
+
 /** Sends to one receiver, or to `multipleReceivers`, where one that fails does not stop the others. */
-export async function send(
-  context: Context,
-  app: App,
-  caller: Caller,
-  body: SendBody,
-): Promise<Message | { uids?: Record<string, Outcome>; guids?: Record<string, Outcome> }> {
+export async function send(context: Context, app: App, caller: Caller, body: SendBody): Promise<SendAnswer> {
   const content = checkContent(body)
-  if (body.multipleReceivers === undefined) return sendTo(context, app, caller, content, body, readTarget(body))
+  if (body.multipleReceivers === undefined) {
+    const sent = await sendTo(context, app, caller, content, body, readTarget(body))
+    return answerOf(sent.write())
+  }
 
   const { uids, guids } = body.multipleReceivers
   if ((uids?.length ?? 0) + (guids?.length ?? 0) === 0) {
     throw emptyReceiver('multipleReceivers')
   }
-  const sendToAll = async (kind: 1 | 2, ids: readonly string[]) => {
+  const sendToAll = async (kind: ConversationKind, ids: readonly string[]) => {
     const receivers = [...new Set(ids.map((id) => id.toLowerCase()))]
     const outcomes = await Promise.all(
-      receivers.map(async (receiver): Promise<[string, Outcome]> => {
+      receivers.map(async (receiver) => {
         const outcome = sendTo(context, app, caller, content, body, { kind, receiver })
-        return [receiver, await outcomeOf(outcome)]
+        return [receiver, await outcomeOf(outcome)] as const
       }),
     )
     return Object.fromEntries(outcomes)
   }
-  const [toUsers, toGroups] = await Promise.all([uids && sendToAll(1, uids), guids && sendToAll(2, guids)])
-  return { ...(toUsers && { uids: toUsers }), ...(toGroups && { guids: toGroups }) }
+  const [toUsers, toGroups] = await Promise.all([uids && sendToAll('user', uids), guids && sendToAll('group', guids)])
+  return answerOf(toJson({ ...(toUsers && { uids: toUsers }), ...(toGroups && { guids: toGroups }) }))
 }
 
-async function outcomeOf(sent: Promise<Message>): Promise<Outcome> {
+function answerOf(data: JsonText): SendAnswer {
+  return new Serialized(`{"data":${data}}` as SendAnswer['text'])
+}
+
+/** How many receivers a body names. */
+export function receiversOf({ multipleReceivers }: Pick<SendBody, 'multipleReceivers'>): number {
+  if (multipleReceivers === undefined) return 1
+  return (multipleReceivers.uids?.length ?? 0) + (multipleReceivers.guids?.length ?? 0)
+}
+
+async function outcomeOf(sending: Promise<SentMessage>): Promise<Outcome> {
   try {
-    return { success: true, data: await sent }
+    const sent = await sending
+    return { success: true, data: sent.render() }
   } catch (error) {
     if (error instanceof ApiError) return { success: false, ...error.toBody() }
     throw error
@@ -68,27 +85,29 @@ async function sendTo(
   sent: Content,
   body: SendBody,
   target: Target,
-): Promise<Message> {
+): Promise<SentMessage> {
   const sender = caller.kind === 'user' ? caller.uid : systemUid
   const related = isRelated(body) ? await readRelated(context, app, sender, target, body) : unrelated
   const asApp = caller.kind === 'app'
   const key = sendKeyOf(related.parent?.id)
   const describe = () => ({
-    ...{ app, sender, ...target, muid: body.muid ?? null, tags: body.tags ?? null, edits: null },
+    ...{ app, sender, byApp: asApp, ...target, muid: body.muid ?? null, tags: body.tags ?? null, edits: null },
     ...{ parentId: related.parent?.id ?? null, quotedId: related.quoted?.id ?? null },
   })
-  const content = await passJudges(context.judges, app, sent, describe, async () => {
+  const { content, outcome } = await passJudges(context.judges, app, sent, describe, async () => {
     if (asApp) return
     const deed = { key, says: messageTraits(sent) }
     const where = { appId: app.appId, sender, ...target, isNew: true, conversation: 'any' } as const
     await requireMayWrite(context, context.database, { ...where, deed })
   })
+  const decision = outcome && decide(outcome)
+  const judged = decision === undefined ? 0 : traitsOfStatus(decision.status)
   const subscribed = await sendSubscriptions(context.events, app.appId)
   const deed = { key, says: messageTraits(content) }
   const roleRules = asApp ? null : judgeByRoles(await context.policies.ofApp(app.appId), target.kind, deed)
   for (let judgements = 1; ; judgements++) {
     const { deniedScopes, permissionsVersion } =
-      target.kind === 2 ? context.messages.judge.judge(app.appId, target.receiver, deed) : noScopes
+      target.kind === 'group' ? context.messages.judge.judge(app.appId, target.receiver, deed) : noScopes
     const row: MessageRow = {
       appId: app.appId,
       sender,
@@ -102,14 +121,15 @@ async function sendTo(
       quotedId: related.quoted?.id ?? null,
       tags: body.tags ?? null,
       mentioned: content.mentioned.length > 0 ? content.mentioned : null,
-      traits: traitsOf(content),
-      countable: true,
+      traits: traitsOf(content) | judged,
+      countable: decision === undefined || decision.status === 'approved',
       asApp,
       deniedScopes,
       permissionsVersion,
       roleRules,
       subscribed,
       device: actingDevice(caller),
+      moderation: outcome && decision && recordsOf(outcome, decision, Math.floor(Date.now() / 1000)),
     }
     const written = await context.messages.write(row)
     if (written.refusal === 'STALE_PERMISSIONS' && judgements < maxJudgements) {
@@ -119,9 +139,10 @@ async function sendTo(
     if (written.refusal === 'NO_CONVERSATION') throw changedTooOften()
     if (written.refusal !== null) throw refusalError(written.refusal, { ...row, says: deed.says })
     const { quoted } = related
-    if (written.id === null) return keepFiles(context, app, await showStored(context, row))
-    return publishSent(context, row, written, async () =>
-      keepFiles(context, app, await showSent(context, row, written, content, quoted)),
-    )
+    if (written.id === null) return showStored(context, app, row)
+    if (row.moderation?.held?.questions) context.questions.wake()
+    if (row.moderation?.decisions.some(({ acted }) => !acted)) context.moderationActions.soon(app, written.id)
+    const show = () => showSent(context, app, row, written, content, quoted)
+    return isHeld(row) ? tellSender(context, row, written, show) : publishSent(context, row, written, show)
   }
 }

@@ -2,21 +2,25 @@ import type { BodyOf, sendMessage } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
 import type { App } from '../../chat/identity.ts'
+import type { ConversationKind } from '../../chat/kind.ts'
 import { requireActiveUser } from '../../chat/users/require.ts'
 import type { Queryable } from '../../store/database.ts'
 import { emptyReceiver, invalidReceiverType } from './errors.ts'
 
 /** Where one message goes. */
 export interface Target {
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly receiver: string
 }
 
 /** The receiver that a body names. @throws 400 where it names none */
-export function readTarget({ receiver, receiverType }: BodyOf<typeof sendMessage>): Target {
+export function readTarget({
+  receiver,
+  receiverType,
+}: Pick<BodyOf<typeof sendMessage>, 'receiver' | 'receiverType'>): Target {
   if (receiver === undefined) throw emptyReceiver('receiver')
   if (receiverType !== 'user' && receiverType !== 'group') throw invalidReceiverType()
-  return { kind: receiverType === 'user' ? 1 : 2, receiver: receiver.toLowerCase() }
+  return { kind: receiverType, receiver: receiver.toLowerCase() }
 }
 
 /** @throws 404 for an unknown user or group; 403 for a group that the sender is not a member of */
@@ -26,7 +30,7 @@ export async function requireReceiver(
   { kind, receiver }: Target,
   sender: string,
 ): Promise<void> {
-  if (kind === 1) await requireActiveUser(on, appId, receiver)
+  if (kind === 'user') await requireActiveUser(on, appId, receiver)
   else if (sender === systemUid) await requireGroup(on, appId, receiver)
   else await requireGroupAccess(on, appId, receiver, sender)
 }

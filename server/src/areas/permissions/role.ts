@@ -88,5 +88,7 @@ async function storePermissions(
   permissions: Permissions,
 ): Promise<void> {
   await tx.query(store, [appId, row.role, JSON.stringify(permissions)])
+  const details = { permissions }
+  await context.audit.record(tx, appId, { action: 'role_permissions_updated', type: 'role', target: row.role, details })
   await notifyOfChange(context, tx, appId)
 }

@@ -64,7 +64,7 @@ export function setPermissions(
       permissions[key] = value as PermissionValue
       return [key, { success: true, message: `${key} mapped to scope ${scope} of group ${group.guid}` }] as const
     })
-    if (outcomes.some(([, { success }]) => success)) await storeScope(tx, appId, group, scope, permissions)
+    if (outcomes.some(([, { success }]) => success)) await storeScope(context, tx, appId, group, scope, permissions)
     return { ...Object.fromEntries(outcomes), permissions }
   })
 }
@@ -87,12 +87,13 @@ export function unsetPermission(
   return context.database.transaction(async (tx) => {
     const group = await lockGroup(tx, appId, guid)
     const { [key]: removed, ...permissions } = group.permissions[scope] ?? {}
-    if (removed !== undefined) await storeScope(tx, appId, group, scope, permissions)
+    if (removed !== undefined) await storeScope(context, tx, appId, group, scope, permissions)
     return permissions
   })
 }
 
 async function storeScope(
+  { audit }: Context,
   tx: Transaction,
   appId: number,
   group: GroupRow,
@@ -100,4 +101,6 @@ async function storeScope(
   permissions: Permissions,
 ): Promise<void> {
   await tx.query(store, [appId, group.guid, JSON.stringify({ ...group.permissions, [scope]: permissions })])
+  const [target, details] = [group.guid, { scope, permissions }]
+  await audit.record(tx, appId, { action: 'scope_permissions_updated', type: 'group', target, details })
 }

@@ -94,5 +94,7 @@ async function change(
 ): Promise<void> {
   if (Object.keys(restricted).length === Object.keys(row.restrictedFeatures).length) return
   await tx.query(store, [appId, row.role, JSON.stringify(restricted)])
+  const details = { restricted: Object.keys(restricted) }
+  await context.audit.record(tx, appId, { action: 'role_features_updated', type: 'role', target: row.role, details })
   await notifyOfChange(context, tx, appId)
 }

@@ -1,5 +1,4 @@
 import {
-  ApiError,
   agenticRole,
   appLimitReached,
   type BodyOf,
@@ -16,11 +15,12 @@ import type { Context } from '../../context.ts'
 import type { PageRequest } from '../../paging.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { builtIn, roleExists } from './errors.ts'
 
 /** Every app starts with it; users without another role have it. */
 const defaultRole = 'default'
 
-type Store = Pick<Context, 'database' | 'invalidation' | 'policies' | 'settings'>
+type Store = Pick<Context, 'database' | 'invalidation' | 'policies' | 'settings' | 'audit'>
 
 const selectIds = statement(`
   select role
@@ -44,7 +44,7 @@ export async function insertRole(store: Store, appId: number, body: BodyOf<typeo
     await lockApp(tx, appId)
     const existing = await tx.query<{ role: string }>(selectIds, [appId])
     if (existing.some((other) => other.role === role)) {
-      throw new ApiError('ERR_ROLE_ALREADY_EXISTS', `A role with the id ${role} already exists.`)
+      throw roleExists(role)
     }
     const counted = existing.filter((other) => other.role !== agenticRole)
     if (hasReached(maxRoles, counted.length)) throw appLimitReached(maxRoles, 'roles, including the default role')
@@ -57,6 +57,7 @@ export async function insertRole(store: Store, appId: number, body: BodyOf<typeo
       settings === null ? null : JSON.stringify(settings),
       Math.floor(Date.now() / 1000),
     ])
+    await store.audit.record(tx, appId, { action: 'role_created', type: 'role', target: role })
     if (settings !== null) await notifyOfChange(store, tx, appId)
     return inserted as RoleRow
   })
@@ -123,6 +124,8 @@ export async function changeRole(
       settings === null ? null : JSON.stringify(settings),
       Math.floor(Date.now() / 1000),
     ])
+    const details = { changed: [...Object.keys(change), ...unset] }
+    await store.audit.record(tx, appId, { action: 'role_updated', type: 'role', target: current.role, details })
     await notifyOfChange(store, tx, appId)
     return changed as RoleRow
   })
@@ -158,12 +161,12 @@ const reassignUsers = statement(`
  */
 export function removeRole(store: Store, appId: number, sent: string): Promise<string> {
   const role = sent.toLowerCase()
-  if (role === defaultRole || role === agenticRole)
-    throw new ApiError('ERR_ROLE_DELETE_DENIED', `The role ${role} cannot be deleted.`)
+  if (role === defaultRole || role === agenticRole) throw builtIn(role)
   return store.database.transaction(async (tx) => {
     const removed = await tx.query(remove, [appId, role])
     if (removed.length === 0) throw unknownRole(sent)
     await tx.query(reassignUsers, [appId, role, defaultRole, Math.floor(Date.now() / 1000)])
+    await store.audit.record(tx, appId, { action: 'role_deleted', type: 'role', target: role })
     await notifyOfChange(store, tx, appId)
     return role
   })

@@ -1,9 +1,9 @@
-import { ApiError } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import type { App, Caller } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import * as errors from './errors.ts'
 
 /**
  * Whether the caller is the app's own backend, with a fullAccess key. authOnly keys are used in front ends, where anyone
@@ -15,8 +15,8 @@ export function comesFromBackend(caller: Caller): boolean {
 
 /** The limits of a front end, which may create and update users. @throws 403 `AUTH_ERR_NO_ACCESS` */
 export function checkFrontEnd(user: { uid: string; role: string }, newRole: string | undefined): void {
-  if (user.uid === systemUid) throw noAccess(`change ${systemUid}`)
-  if (newRole !== undefined && newRole !== user.role) throw noAccess(`assign the role ${newRole}`)
+  if (user.uid === systemUid) throw errors.needsFullAccess(`change ${systemUid}`)
+  if (newRole !== undefined && newRole !== user.role) throw errors.needsFullAccess(`assign the role ${newRole}`)
 }
 
 const selectCreator = statement(`
@@ -44,13 +44,5 @@ export async function checkAuthKey(
   const [creator] =
     uid === undefined ? [] : await on.query<{ keyDigest: Buffer | null }>(selectCreator, [app.appId, uid])
   if (creator?.keyDigest?.equals(caller.keyDigest) === true) return
-  const what = uid === undefined ? 'cannot update users' : 'can only create tokens for users that it created itself'
-  throw new ApiError(
-    'AUTH_ERR_NO_ACCESS',
-    `This authOnly key ${what}: the setting authKeys of the app is createOnly. Create tokens in your back end, with a fullAccess key (docs/front-end.md).`,
-  )
-}
-
-function noAccess(what: string): ApiError {
-  return new ApiError('AUTH_ERR_NO_ACCESS', `An authOnly key cannot ${what}; use a fullAccess key.`)
+  throw errors.keyIsConfined(uid === undefined ? 'update' : 'token')
 }

@@ -5,6 +5,8 @@ import {
   resumeMembers,
   suspendMembers,
 } from '../../chat/conversations/membership.ts'
+import { forgetDevicesOfUsers } from '../../chat/notifications/push-tokens.ts'
+import { endCorrespondences } from '../../chat/notifications/reply-address.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
@@ -84,6 +86,8 @@ export function deactivateUsers(
     const changed = await tx.query<{ uid: string }>(deactivate, [appId, uids, now])
     const deactivated = changed.map(({ uid }) => uid)
     await tx.query(removeTokens, [appId, deactivated])
+    await forgetDevicesOfUsers(tx, appId, deactivated)
+    await endCorrespondences(tx, appId, deactivated)
     const states = await lockMemberships(tx, appId, deactivated)
     if (states.length > 0) {
       await suspendMembers(events, tx, appId, states, now)

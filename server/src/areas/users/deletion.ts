@@ -90,7 +90,7 @@ const selectGroups = statement(`
  * @throws 404 `ERR_UID_NOT_FOUND`
  */
 export async function deleteForGood(
-  { database, events, tables }: Pick<Context, 'database' | 'events' | 'tables'>,
+  { database, events, tables, audit }: Pick<Context, 'database' | 'events' | 'tables' | 'audit'>,
   appId: number,
   uid: string,
 ): Promise<void> {
@@ -104,6 +104,7 @@ export async function deleteForGood(
     const passedOn = owned.map(({ guid }) => guid)
     await events.raise(tx, appId, await transfers(tx, appId, passedOn, uid))
     await noteFormerUser(tx, appId, uid)
+    await audit.record(tx, appId, { action: 'user_deleted', type: 'user', target: uid })
     tx.afterCommit(() => {
       events.publish(appId, { control: 'sessions_ended', uid })
       // Not an event that anybody reads: whoever keeps blocks in memory forgets those.

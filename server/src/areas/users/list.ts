@@ -1,8 +1,10 @@
 import { badRequest, type listUsers, type QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
 import { systemUid } from '../../chat/apps.ts'
-import { nameKey, type UserRow, userColumns } from '../../chat/users/rows.ts'
-import { type PageRequest, selectTotal } from '../../paging.ts'
+import { findByName, hasText, type NameSearch } from '../../chat/name-search.ts'
+import { isOnlineTo } from '../../chat/users/presence.ts'
+import { type UserRow, userColumns } from '../../chat/users/rows.ts'
+import { type PageRequest, passSecond, placeOf, selectTotal } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
@@ -34,26 +36,31 @@ export async function selectUsers(
   limits: readonly Fragment[] = [],
 ): Promise<UserPage> {
   const affix = filters.affix ?? (filters.updatedAt === undefined ? undefined : 'append')
+  const found = await findNamed(on, appId, filters)
   const conditions = allOf([
     ...conditionsOf(appId, viewer, filters),
+    ...(found === undefined ? [] : [sql`u.uid = any(${found}::text[])`]),
     ...cursorConditions(filters.updatedAt, affix),
     ...limits,
   ])
   // Which users are on the page is read from an index alone, so that a late page skips index entries and no rows.
-  const users = await on.run<UserRow>(
-    sql`
+  const readUpTo = (limit: number) =>
+    on.run<UserRow>(
+      sql`
     select ${sql.raw(userColumns)}
     from (
       select u.app_id, u.uid
       from users u
       where ${conditions}
-      order by ${orderOf(affix, filters)}
-      limit ${page.perPage}
+      order by ${orderOf(viewer, affix, filters)}
+      limit ${limit}
       offset ${page.offset}
     ) p
     join users u on u.app_id = p.app_id and u.uid = p.uid
-    order by ${orderOf(affix, filters)}` as Fragment<UserRow>,
-  )
+    order by ${orderOf(viewer, affix, filters)}` as Fragment<UserRow>,
+    )
+  const rows = await readUpTo(page.perPage)
+  const { rows: users } = await passSecond(rows, placeOf(filters, page), changeOf, readUpTo)
   const total = await countUsers(on, conditions, users.length, page)
   if (affix === 'prepend') users.reverse()
   const [first] = users
@@ -67,21 +74,34 @@ export async function selectUsers(
   }
 }
 
+const userText = { name: sql`u.name_key`, id: sql`u.uid` }
+
+function searchOf(key: string, searchIn: UserFilters['searchIn'] = []): NameSearch {
+  const isIn = (field: 'name' | 'uid') => searchIn.length === 0 || searchIn.includes(field)
+  return { key, inName: isIn('name'), inId: isIn('uid') }
+}
+
+/** Whom the index of names finds, where that is few. */
+async function findNamed(on: Queryable, appId: number, { searchKey }: UserFilters) {
+  return searchKey === undefined ? undefined : findByName(on, appId, 1, searchKey)
+}
+
 function changeOf(user: UserRow): number {
   return user.updatedAt ?? user.createdAt
 }
 
-function orderOf(affix: 'append' | 'prepend' | undefined, { sortBy, sortOrder }: UserFilters): Fragment {
+function orderOf(
+  viewer: string | undefined,
+  affix: 'append' | 'prepend' | undefined,
+  { sortBy, sortOrder }: UserFilters,
+): Fragment {
   if (affix === 'append') return sql`${changedAt}, u.uid`
   if (affix === 'prepend') return sql`${changedAt} desc, u.uid desc`
   const [direction, opposite] = sortOrder === 'desc' ? [sql`desc`, sql`asc`] : [sql`asc`, sql`desc`]
   if (sortBy === 'uid') return sql`u.uid ${direction}`
   const byName = sql`u.name_key ${direction}, u.uid ${direction}`
-  return sortBy === 'status' ? sql`${isOnline} ${opposite}, ${byName}` : byName
+  return sortBy === 'status' ? sql`${isOnlineTo(viewer, 'u')} ${opposite}, ${byName}` : byName
 }
-
-/** By the table of those who are connected, which is small: the users that are not need not be looked at. */
-const isOnline = sql`exists (select from presence p where p.app_id = u.app_id and p.uid = u.uid)`
 
 /** Everybody but this user. */
 export function isAnother(uid: string): Fragment {
@@ -113,14 +133,17 @@ function conditionsOf(appId: number, viewer: string | undefined, filters: UserFi
   const { searchKey, status, role, roles = [], tags = [], uids } = filters
   if (filters.onlyDeactivated === true) conditions.push(sql`u.deactivated_at is not null`)
   else if (filters.withDeactivated !== true) conditions.push(sql`u.deactivated_at is null`)
-  if (searchKey !== undefined) conditions.push(startsWith(searchKey, filters.searchIn ?? []))
+  if (searchKey !== undefined) conditions.push(hasText(searchOf(searchKey, filters.searchIn), userText))
   const wantedRoles = [...roles, ...(role === undefined ? [] : [role])].map((id) => id.toLowerCase())
   if (wantedRoles.length === 1) conditions.push(sql`u.role = ${wantedRoles[0]}`)
   if (wantedRoles.length > 1) conditions.push(sql`u.role = any(${wantedRoles}::text[])`)
   if (tags.length > 0) conditions.push(sql`u.tags && ${tags}::text[]`)
   if (uids !== undefined) conditions.push(sql`u.uid = any(${uids.map((uid) => uid.toLowerCase())}::text[])`)
   const [wantsOnline, wantsOffline] = [status?.includes('available') === true, status?.includes('offline') === true]
-  if (wantsOnline !== wantsOffline) conditions.push(wantsOnline ? isOnline : sql`not ${isOnline}`)
+  if (wantsOnline !== wantsOffline) {
+    const isOnline = isOnlineTo(viewer, 'u')
+    conditions.push(wantsOnline ? isOnline : sql`not ${isOnline}`)
+  }
   const ranges: Array<[Fragment, keyof UserFilters, Fragment]> = [
     [sql`u.created_at`, 'createdAt[from]', sql`>=`],
     [sql`u.created_at`, 'createdAt[to]', sql`<=`],
@@ -140,15 +163,6 @@ function conditionsOf(appId: number, viewer: string | undefined, filters: UserFi
     )`)
   }
   return conditions
-}
-
-/** Both columns have collation "C", so an index finds what starts with a text. */
-function startsWith(searchKey: string, searchIn: ReadonlyArray<'name' | 'uid'>): Fragment {
-  const everywhere = searchIn.length === 0
-  const choices: Fragment[] = []
-  if (everywhere || searchIn.includes('name')) choices.push(sql`starts_with(u.name_key, ${nameKey(searchKey)})`)
-  if (everywhere || searchIn.includes('uid')) choices.push(sql`starts_with(u.uid, ${searchKey.toLowerCase()})`)
-  return sql`(${sql.join(choices, sql` or `)})`
 }
 
 function required(viewer: string | undefined, filter: string): string {

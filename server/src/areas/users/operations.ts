@@ -1,5 +1,5 @@
 import {
-  ApiError,
+  countOnlineMembers,
   createUser,
   deactivateUsers,
   deleteUser,
@@ -10,6 +10,7 @@ import {
 } from '@parley/contract'
 import { serve } from '../../call.ts'
 import { systemUid } from '../../chat/apps.ts'
+import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { showUser } from '../../chat/users/rows.ts'
 import { showUsers } from '../../chat/users/view.ts'
@@ -18,7 +19,9 @@ import { issueToken } from '../auth-tokens/index.ts'
 import { checkAuthKey, comesFromBackend } from './authority.ts'
 import * as deactivation from './deactivation.ts'
 import { deleteForGood } from './deletion.ts'
+import { systemCannotBeDeleted } from './errors.ts'
 import { isAnother, selectUsers } from './list.ts'
+import * as online from './online.ts'
 import { changeUser, checkProfile, insertUser } from './profile.ts'
 import { listLimits, requireVisibleProfile } from './role-limits.ts'
 
@@ -31,6 +34,8 @@ export const operations = [
     const rules = { fromBackend, maxBots, ...keyDigest }
     return context.database.transaction(async (tx) => {
       const row = await insertUser(context, tx, app.appId, user, rules)
+      if (!fromBackend)
+        await context.audit.record(tx, app.appId, { action: 'user_created', type: 'user', target: row.uid })
       const token = withAuthToken === true ? await issueToken(context, tx, app.appId, row.uid) : undefined
       return { data: { ...showUser(row, 'self'), ...(token && { authToken: token.authToken }) } }
     })
@@ -48,6 +53,15 @@ export const operations = [
     return { data, meta: pageMeta(page, total, data.length), ...(cursor && { cursor }) }
   }),
 
+  serve(countOnlineMembers, async ({ app, actor, policy, body: { groups } }, { database }) => {
+    if (groups !== undefined) {
+      return { data: { groups: await online.countOnlineMembers(database, app.appId, actor?.uid, policy, groups) } }
+    }
+    requireFeature(policy, 'listUsers')
+    requireRolePermission(policy, 'listUsers')
+    return { data: { onlineUsersCount: await online.countOnline(database, app.appId, actor?.uid, policy) } }
+  }),
+
   serve(getUser, async ({ app, actor, policy, params }, { database }) => {
     const row = await requireUser(database, app.appId, params.uid)
     await requireVisibleProfile(database, app.appId, policy, actor, row)
@@ -56,13 +70,17 @@ export const operations = [
   }),
 
   serve(updateUser, async ({ app, caller, params, body }, context) => {
-    const { database, settings } = context
+    const { database, settings, audit } = context
     await checkAuthKey(context, database, app, caller)
     checkProfile(body)
     const fromBackend = comesFromBackend(caller)
     const uid = params.uid.toLowerCase()
     const { maxBots } = await settings.of(app.appId)
-    const row = await database.transaction((tx) => changeUser(tx, app.appId, uid, body, { fromBackend, maxBots }))
+    const row = await database.transaction(async (tx) => {
+      const changed = await changeUser(tx, app.appId, uid, body, { fromBackend, maxBots })
+      if (!fromBackend) await audit.record(tx, app.appId, { action: 'user_updated', type: 'user', target: uid })
+      return changed
+    })
     return { data: showUser(row, fromBackend ? 'app' : 'other') }
   }),
 
@@ -76,7 +94,7 @@ export const operations = [
 
   serve(deleteUser, async ({ app, params, body }, context) => {
     const { uid } = await requireUser(context.database, app.appId, params.uid)
-    if (uid === systemUid) throw new ApiError('ERR_PERMISSION_DENIED', `${systemUid} cannot be deleted.`)
+    if (uid === systemUid) throw systemCannotBeDeleted(uid)
     await deactivation.deactivateUsers(context, app.appId, [uid])
     if (body.permanent === true) await deleteForGood(context, app.appId, uid)
     return { data: { success: true, message: `The user ${uid} was deleted.` } }

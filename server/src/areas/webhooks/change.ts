@@ -1,3 +1,4 @@
+import type { AuditAction } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import { listenersTopic } from '../../events/listening.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
@@ -19,18 +20,22 @@ export async function requireWebhook(on: Queryable, appId: number, id: string): 
   return webhook
 }
 
+type WebhookAction = Extract<AuditAction, `webhook_${string}`>
+
 /**
  * Changes the webhooks of an app, one change at a time, and tells every process that what they listen for has changed;
  * this one at once after the commit.
  */
 export function changeWebhooks<Result>(
-  { database, invalidation, events, webhooks }: Context,
+  { database, invalidation, events, webhooks, audit }: Context,
   appId: number,
+  done: { action: WebhookAction; target: string; details?: object },
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return database.transaction(async (tx) => {
     await tx.query(lockApp, [appId])
     const result = await work(tx)
+    await audit.record(tx, appId, { type: 'webhook', ...done })
     await invalidation.announce(tx, listenersTopic, String(appId))
     tx.afterCommit(() => {
       events.forget(appId)

@@ -1,4 +1,6 @@
+export { checkAddress } from './address.ts'
 export { deliveryId } from './delivery-id.ts'
+export { makeSecret } from './make-secret.ts'
 export { addJobs, deliverTask } from './request-delivery.ts'
 export { sampleEvent } from './sample.ts'
 export { readHookTargets, type Target, type TargetRow, targetColumns, toTarget } from './target.ts'

@@ -12,7 +12,7 @@ export function sampleEvent({ name }: Pick<App, 'name'>, version: 1 | 2): ShownE
   const user = (uid: string, entityName: string) => ({ uid, name: entityName, role: 'default', status: 'offline' })
   const draft: DraftView = {
     sender: 'sample-alice',
-    kind: 1,
+    kind: 'user',
     receiver: 'sample-bob',
     category: 'message',
     type: 'text',

@@ -30,7 +30,8 @@ export async function renewSecret(
   const secret = makeSecret()
   const now = Math.floor(Date.now() / 1000)
   const oldSecretValidUntil = now + oldValidFor
-  await changeWebhooks(context, appId, async (tx) => {
+  const done = { action: 'webhook_updated', target: id, details: { changed: ['secret'] } } as const
+  await changeWebhooks(context, appId, done, async (tx) => {
     const sealed = context.secrets.seal(secret)
     const changed = await tx.query(replace, [appId, id, sealed, oldSecretValidUntil, now])
     if (changed.length === 0) throw unknownWebhook(id)

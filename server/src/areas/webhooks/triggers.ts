@@ -61,7 +61,8 @@ export async function replaceTriggers(tx: Transaction, appId: number, id: string
 
 /** Unsubscribes; what was not subscribed to does not matter. @throws 404 for what is no trigger, or no webhook */
 export async function unsubscribe(context: Context, appId: number, id: string, ids: readonly string[]): Promise<void> {
-  await changeWebhooks(context, appId, async (tx) => {
+  const done = { action: 'webhook_updated', target: id, details: { changed: ['triggers'] } } as const
+  await changeWebhooks(context, appId, done, async (tx) => {
     const webhook = await requireWebhook(tx, appId, id)
     const unknown = ids.find((trigger) => !known.has(trigger))
     if (unknown !== undefined) throw unknownTrigger(unknown)
@@ -71,7 +72,8 @@ export async function unsubscribe(context: Context, appId: number, id: string, i
 
 /** Subscribes, trigger by trigger: one that cannot be does not stop the others. @throws 404 for what is no webhook */
 export function subscribe(context: Context, appId: number, id: string, ids: readonly string[]) {
-  return changeWebhooks(context, appId, async (tx) => {
+  const done = { action: 'webhook_updated', target: id, details: { changed: ['triggers'] } } as const
+  return changeWebhooks(context, appId, done, async (tx) => {
     const webhook = await requireWebhook(tx, appId, id)
     const refusals = ids.map((trigger) => [trigger, refusalOf(webhook.version, trigger)] as const)
     const accepted = refusals.filter(([, refusal]) => refusal === undefined).map(([trigger]) => trigger)

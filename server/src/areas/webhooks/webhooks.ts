@@ -100,7 +100,8 @@ export async function insertWebhook(
   await checkAddress(context, body.webhookURL)
   const secret = makeSecret()
   const { maxWebhooks } = await context.settings.of(appId)
-  return changeWebhooks(context, appId, async (tx) => {
+  const done = { action: 'webhook_created', target: body.id } as const
+  return changeWebhooks(context, appId, done, async (tx) => {
     const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countWebhooks, [appId])
     const [made] = await tx.query<{ key: number }>(insert, [
       appId,
@@ -133,7 +134,8 @@ export async function changeWebhook(
 ): Promise<WebhookRow> {
   await requireWebhook(context.database, appId, id)
   if (change.webhookURL !== undefined) await checkAddress(context, change.webhookURL)
-  return changeWebhooks(context, appId, async (tx) => {
+  const done = { action: 'webhook_updated', target: id, details: { changed: Object.keys(change) } } as const
+  return changeWebhooks(context, appId, done, async (tx) => {
     const webhook = await requireWebhook(tx, appId, id)
     checkTriggers(webhook.version, change.triggers ?? [])
     checkCredentials(change, webhook)
@@ -163,7 +165,7 @@ async function tryAtOnce(tx: Transaction, appId: number, webhook: number): Promi
 
 /** Removes a webhook; nothing more is sent to it. @throws 404 `ERR_WEBHOOK_NOT_FOUND` */
 export async function removeWebhook(context: Context, appId: number, id: string): Promise<void> {
-  await changeWebhooks(context, appId, async (tx) => {
+  await changeWebhooks(context, appId, { action: 'webhook_deleted', target: id }, async (tx) => {
     const removed = await tx.query(remove, [appId, id])
     if (removed.length === 0) throw unknownWebhook(id)
   })

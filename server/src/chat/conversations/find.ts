@@ -1,12 +1,13 @@
 import type { Queryable } from '../../store/database.ts'
 import { lookup } from '../../store/lookups.ts'
 import { statement } from '../../store/statement.ts'
+import { type ConversationKind, kindSql, storedKind } from '../kind.ts'
 import { orderPair } from '../naming.ts'
 
 /** What identifies a conversation, and where its history ends. */
 export interface FoundConversation {
   readonly key: number
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly first: string
   readonly second: string
   readonly lastSentAt: number | null
@@ -15,7 +16,7 @@ export interface FoundConversation {
   readonly exists: boolean
 }
 
-const columns = `c.key, c.kind, c.first, c.second, c.last_sent_at as "lastSentAt", c.last_id as "lastId",
+const columns = `c.key, ${kindSql('c.kind')} as kind, c.first, c.second, c.last_sent_at as "lastSentAt", c.last_id as "lastId",
   c.listed_id is not null as exists`
 
 type Parts = Pick<FoundConversation, 'kind' | 'first' | 'second'>
@@ -26,14 +27,14 @@ const selectByParts = lookup<Parts>(
   from unnest($2::smallint[], $3::text[], $4::text[]) as wanted(kind, first, second)
   join conversations c
     on c.app_id = $1 and c.kind = wanted.kind and c.first = wanted.first and c.second = wanted.second`),
-  ({ kind, first, second }) => [kind, first, second],
+  ({ kind, first, second }) => [storedKind(kind), first, second],
 )
 
 async function findByParts(on: Queryable, appId: number, parts: readonly Parts[]): Promise<FoundConversation[]> {
   if (parts.length === 0) return []
   return on.query<FoundConversation>(selectByParts, [
     appId,
-    parts.map(({ kind }) => kind),
+    parts.map(({ kind }) => storedKind(kind)),
     parts.map(({ first }) => first),
     parts.map(({ second }) => second),
   ])
@@ -47,7 +48,7 @@ export async function findUserConversation(
   b: string,
 ): Promise<FoundConversation | undefined> {
   const [first, second] = orderPair(a, b)
-  const [row] = await findByParts(on, appId, [{ kind: 1, first, second }])
+  const [row] = await findByParts(on, appId, [{ kind: 'user', first, second }])
   return row
 }
 
@@ -57,7 +58,7 @@ export async function findGroupConversation(
   appId: number,
   guid: string,
 ): Promise<FoundConversation | undefined> {
-  const [row] = await findByParts(on, appId, [{ kind: 2, first: guid, second: '' }])
+  const [row] = await findByParts(on, appId, [{ kind: 'group', first: guid, second: '' }])
   return row
 }
 
@@ -69,12 +70,12 @@ export function findNamedConversations(on: Queryable, appId: number, name: strin
 /** Every reading of a conversation id: `group_<guid>`, or two uids in byte order around one of its `_user_`. */
 export function candidatesOf(name: string): Parts[] {
   const candidates: Parts[] = []
-  if (name.startsWith('group_')) candidates.push({ kind: 2, first: name.slice('group_'.length), second: '' })
+  if (name.startsWith('group_')) candidates.push({ kind: 'group', first: name.slice('group_'.length), second: '' })
   const separator = '_user_'
   for (let at = name.indexOf(separator); at !== -1; at = name.indexOf(separator, at + 1)) {
     const first = name.slice(0, at)
     const second = name.slice(at + separator.length)
-    if (first !== '' && second !== '' && first <= second) candidates.push({ kind: 1, first, second })
+    if (first !== '' && second !== '' && first <= second) candidates.push({ kind: 'user', first, second })
   }
   return candidates
 }

@@ -144,7 +144,7 @@ export function groupReceiptSubscriptionsOf(kept: ReadonlySet<string>, isHeard: 
 /** Publishes what `raiseAndPublishGroupReceipts` gave, once it is committed. @param at epoch seconds */
 export function publishRisen(events: Events, rows: readonly RisenRow[], at: number): void {
   for (const { appId, conversation, guid, trigger, messageId } of rows) {
-    const place = { conversation, kind: 2, first: guid, second: '' } as const
+    const place = { conversation, kind: 'group', first: guid, second: '' } as const
     events.publish(appId, { trigger, place, messageId, at })
   }
 }

@@ -1,11 +1,12 @@
 import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { type ConversationKind, kindSql } from '../kind.ts'
 
 /** One participant's state of a conversation, with what a list shows of it. */
 export interface ParticipantState {
   readonly uid: string
   readonly key: number
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly first: string
   readonly second: string
   readonly createdAt: number
@@ -29,53 +30,64 @@ export interface ParticipantState {
 
 /** Whom the conversation is with: the uid that a user talks with, or the guid. */
 export function peerOf(state: Pick<ParticipantState, 'uid' | 'kind' | 'first' | 'second'>): string {
-  if (state.kind === 2) return state.first
+  if (state.kind === 'group') return state.first
   return state.first === state.uid ? state.second : state.first
 }
 
 /**
- * Whether a conversation `c` is in the list of a participant `s`. One that was reset stays away until the next message,
- * unless its place was to be kept.
+ * Whether no reset hides a conversation `c` from the list of a participant: one that was reset stays away until the next
+ * message, unless its place was to be kept.
  */
+export function keptSql(side: string): string {
+  return `(not ${side}.hidden or (c.listed_sent_at, c.listed_id) > (${side}.cleared_sent_at, ${side}.cleared_id))`
+}
+
+/** Whether a conversation `c` is in the list of a participant `s`. */
 export const listedSql = `(c.kind = 1 or s.member)
   and c.listed_id is not null
-  and (not s.hidden or (c.listed_sent_at, c.listed_id) > (s.cleared_sent_at, s.cleared_id))`
+  and ${keptSql('s')}`
 
-/** The uid or guid on the other side of a conversation `c`, seen from a side `s`. */
-export const otherPeerSql = `case when c.kind = 2 or c.second = s.uid then c.first else c.second end`
+/** The uid or guid on the other side of a conversation, seen from one side of it. */
+export function otherPeerOf(side: string, conversation: string): string {
+  return `case when ${conversation}.kind = 2 or ${conversation}.second = ${side}.uid then ${conversation}.first else ${conversation}.second end`
+}
+
+/** The same of a conversation `c` and a side `s`. */
+export const otherPeerSql = otherPeerOf('s', 'c')
+
+/** What a side remembers up to a position, if nothing in the past of its conversation has changed since. */
+export function rememberedUnreadOf(side: string, conversation: string): string {
+  return `case when ${side}.counted_version = ${conversation}.version then ${side}.counted_unread else 0 end`
+}
 
 /** Columns of `ParticipantState`, beside `participantJoins`. */
-export const participantColumns = `s.uid, c.key, c.kind, c.first, c.second, c.created_at as "createdAt",
+export const participantColumns = `s.uid, c.key, ${kindSql('c.kind')} as kind, c.first, c.second, c.created_at as "createdAt",
   c.listed_sent_at as "listedSentAt", c.listed_id as "listedId",
   coalesce((c.listed_sent_at, c.listed_id) <= (s.cleared_sent_at, s.cleared_id), false) as cleared, s.tags,
   s.pinned_at as "pinnedAt", ap.pinned_at as "appPinnedAt", c.version, c.last_sent_at as "lastSentAt", c.last_id as "lastId",
-  s.unread_sent_at as "unreadSentAt", s.unread_id as "unreadId", n.count as counted, n.count + n.remembered as unread`
+  s.unread_sent_at as "unreadSentAt", s.unread_id as "unreadId", n.count as counted, n.count + ${rememberedUnreadOf('s', 'c')} as unread`
 
-/**
- * Counts what a side \`s\` of a conversation \`c\` has not read: what it remembers up to a position, if nothing in the past
- * has changed since, and the index entries after it.
- */
-const unreadCount = `
+/** Counts, as `n`, what a side of a conversation has not read: the index entries after what it remembers. */
+export function unreadCountOf(side: string, conversation: string): string {
+  const remembers = `${side}.counted_version = ${conversation}.version`
+  return `
   cross join lateral (
-    select count(m.id) as count, b.remembered
-    from (
-      select
-        case when s.counted_version = c.version then s.counted_sent_at else s.unread_sent_at end as sent_at,
-        case when s.counted_version = c.version then s.counted_id else s.unread_id end as id,
-        case when s.counted_version = c.version then s.counted_unread else 0 end as remembered
-    ) b
-    left join messages m
-      on m.app_id = s.app_id
-      and m.conversation = s.conversation
-      and (m.sent_at, m.id) > (b.sent_at, b.id)
-      and m.countable
-      and m.sender <> s.uid
-    group by b.remembered
+    select count(*) as count
+    from messages m
+    where m.app_id = ${side}.app_id
+    and m.conversation = ${side}.conversation
+    and (m.sent_at, m.id) > (
+      case when ${remembers} then ${side}.counted_sent_at else ${side}.unread_sent_at end,
+      case when ${remembers} then ${side}.counted_id else ${side}.unread_id end
+    )
+    and m.countable
+    and m.sender <> ${side}.uid
   ) n`
+}
 
 /** What a side `s` of a conversation `c` is shown with. */
 export const participantJoins = `
-  left join app_pinned_conversations ap on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeerSql}${unreadCount}`
+  left join app_pinned_conversations ap on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeerSql}${unreadCountOf('s', 'c')}`
 
 const selectState = statement(`
   select ${participantColumns}

@@ -20,7 +20,7 @@ export async function requireUserConversation(
 ): Promise<ParticipantOf> {
   const user = await requireUser(on, app.appId, peer)
   const conversation = await findUserConversation(on, app.appId, uid, user.uid)
-  if (!conversation?.exists) throw notAccessible(conversationId(1, uid, user.uid), uid)
+  if (!conversation?.exists) throw notAccessible(conversationId('user', uid, user.uid), uid)
   return { appId: app.appId, uid, conversation }
 }
 
@@ -40,7 +40,7 @@ export async function requireGroupConversation(
   if (membership === undefined && group.type === 'private') throw unknownGroup(group.guid)
   const conversation = await findGroupConversation(on, app.appId, group.guid)
   if (membership === undefined || !conversation?.exists) {
-    throw notAccessible(conversationId(2, group.guid, ''), uid)
+    throw notAccessible(conversationId('group', group.guid, ''), uid)
   }
   return { appId: app.appId, uid, conversation, isRestricted: group.permissionsVersion > 0 }
 }
@@ -53,7 +53,11 @@ export async function requireNamed(on: Queryable, app: App, uid: string, name: s
   for (const conversation of await findNamedConversations(on, app.appId, name)) {
     if ((await readParticipantState(on, app.appId, uid, conversation.key)) !== undefined) return conversation
   }
-  throw new ApiError('ERR_CONVERSATION_NOT_FOUND', `There is no conversation ${name}.`)
+  throw unknownConversation(name)
+}
+
+function unknownConversation(name: string): ApiError {
+  return new ApiError('ERR_CONVERSATION_NOT_FOUND', `There is no conversation ${name}.`)
 }
 
 export function notAccessible(name: string, uid: string): ApiError {

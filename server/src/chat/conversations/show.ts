@@ -8,10 +8,12 @@ import { type JsonText, toJson } from '../json.ts'
 import { type MessageRow, readMessages, readMessageTexts, type StoredMessage } from '../messages/rows.ts'
 import { type ShowOptions, showMessages, writeMessages } from '../messages/show.ts'
 import { conversationId } from '../naming.ts'
+import { isThere } from '../sight/participation.ts'
 import { readVisible, type Viewer } from '../sight/sight.ts'
 import { readBlockers } from '../users/block-info.ts'
 import { readUsers, showUserOrDeleted, type UserRow, withoutPresence } from '../users/rows.ts'
 import { type ParticipantState, peerOf } from './participant-state.ts'
+import type { Peers } from './peers.ts'
 import { readVisibleUnread } from './unread.ts'
 
 export interface ShowConversationOptions {
@@ -25,6 +27,10 @@ export interface ShowConversationOptions {
   readonly viewer?: Viewer | undefined
   /** The acting user, where that row was read already. */
   readonly actor?: UserRow | undefined
+  /** The users on the other side, where they were read already. */
+  readonly peers?: Peers | undefined
+  /** The last messages by id, where they were read already. */
+  readonly last?: ReadonlyMap<number, StoredMessage<JsonText>> | undefined
 }
 
 /** Conversations as answers show them, their last messages and other sides read once for all of them. */
@@ -55,7 +61,7 @@ export async function writeConversations(
   options: ShowConversationOptions = {},
 ): Promise<JsonText<Conversation>[]> {
   const [last, sides] = await Promise.all([
-    readMessageTexts(on, appId, lastIdsOf(states)),
+    options.last ?? readMessageTexts(on, appId, lastIdsOf(states)),
     readSides(on, appId, states, options),
   ])
   const lastMessages = await showLast(on, appId, last, sides, options, writeMessages)
@@ -86,16 +92,16 @@ async function readSides(
   on: Queryable,
   appId: number,
   states: readonly ParticipantState[],
-  { viewer }: ShowConversationOptions,
+  { viewer, peers }: ShowConversationOptions,
 ): Promise<Sides> {
-  const uids = states.filter((state) => state.kind === 1).map(peerOf)
-  const groupStates = states.filter((state) => state.kind === 2)
+  const uids = states.filter((state) => state.kind === 'user').map(peerOf)
+  const groupStates = states.filter((state) => state.kind === 'group')
   const pairs = groupStates.map((state) => ({ guid: state.first, uid: state.uid }))
   const [users, groups, memberships, blockers] = await Promise.all([
-    readUsers(on, appId, uids),
+    peers?.users ?? readUsers(on, appId, uids),
     readGroups(on, appId, groupStates.map(peerOf)),
     readMemberships(on, appId, pairs),
-    viewer && readBlockers(on, appId, viewer.uid, uids),
+    peers?.blockers ?? (viewer && readBlockers(on, appId, viewer.uid, uids)),
   ])
   const unread = viewer && (await readVisibleUnread(on, appId, viewer, states, groups))
   return { users, groups, memberships, unread, blockers }
@@ -111,11 +117,11 @@ function renderConversation(
   const other = peerOf(state)
   return {
     conversationId: id,
-    conversationType: state.kind === 1 ? 'user' : 'group',
+    conversationType: state.kind,
     unreadMessageCount: String(unread?.get(state.key) ?? state.unread),
     createdAt: state.createdAt,
     updatedAt: state.listedSentAt ?? state.createdAt,
-    conversationWith: state.kind === 1 ? showPeer() : showGroupPeer(),
+    conversationWith: state.kind === 'user' ? showPeer() : showGroupPeer(),
     ...(options.withTags === true && state.tags.length > 0 && { tags: state.tags }),
     ...pinOf(state),
   }
@@ -142,19 +148,23 @@ function pinOf({ uid, pinnedAt, appPinnedAt }: ParticipantState): Pick<Conversat
   return pinnedAt === null ? {} : { pinnedBy: uid, pinnedAt }
 }
 
-/** The last messages by id; one that was deleted, or is hidden from the viewer, is left out until the next. */
+/** The last messages by id; one that was deleted, held by moderation or is hidden from the viewer is left out until the next. */
 async function showLast<Data, Shown>(
   on: Queryable,
   appId: number,
   rows: ReadonlyMap<number, StoredMessage<Data>>,
-  { users, groups }: Sides,
+  { users, groups, blockers }: Sides,
   { viewer, actor }: ShowConversationOptions,
   show: (on: Queryable, appId: number, rows: Array<StoredMessage<Data>>, options: ShowOptions) => Promise<Shown[]>,
 ): Promise<Map<number, Shown>> {
-  const present = [...rows.values()].filter((row) => row.deletedAt === null)
+  const present = [...rows.values()].filter((row) => row.deletedAt === null && isThere(viewer?.uid, row))
   const hidden = viewer === undefined ? new Set() : await readHidden(on, appId, viewer, present, groups)
   const visible = present.filter(({ id }) => !hidden.has(id))
-  const known = { users: [...users.values(), ...(actor ? [actor] : [])], groups: [...groups.values()] }
+  const known = {
+    users: [...users.values(), ...(actor ? [actor] : [])],
+    groups: [...groups.values()],
+    away: blockers,
+  }
   const shown = await show(on, appId, visible, { viewer: viewer?.uid, policy: viewer?.policy, known })
   return new Map(visible.map((row, i) => [row.id, shown[i] as Shown]))
 }
@@ -169,7 +179,7 @@ async function readHidden(
 ): Promise<ReadonlySet<number>> {
   const restricted = messages.filter(
     ({ kind, receiver }) =>
-      viewer.policy !== undefined || (kind === 2 && groups.get(receiver)?.permissionsVersion !== 0),
+      viewer.policy !== undefined || (kind === 'group' && groups.get(receiver)?.permissionsVersion !== 0),
   )
   const visible = await readVisible(on, appId, viewer, restricted)
   return new Set(restricted.flatMap(({ id }) => (visible.has(id) ? [] : id)))

@@ -31,7 +31,7 @@ export async function readVisibleUnread(
   const restricted = new Set(restrictedOf(groups.values()))
   const byRole = hidesByRole(viewer)
   const asked = states.filter(
-    ({ kind, first, unread }) => unread > 0 && (byRole || (kind === 2 && restricted.has(first))),
+    ({ kind, first, unread }) => unread > 0 && (byRole || (kind === 'group' && restricted.has(first))),
   )
   if (asked.length === 0) return new Map()
   const conditions = await readConditions(on, appId, viewer, [...restricted])

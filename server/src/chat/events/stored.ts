@@ -1,18 +1,20 @@
 import type { ChatEvent, EventTrigger, Place } from '../../events/types.ts'
+import { type ConversationKind, readKind, storedKind } from '../kind.ts'
 
 const parts = ['kind', 'first', 'second'] as const
 
 const change = [...parts, 'actionId'] as const
-const receipt = [...parts, 'uid', 'at'] as const
+const receipt = [...parts, 'uid', 'at', 'viaSocket'] as const
 const receiptOfAll = [...parts, 'at'] as const
 const reaction = [...parts, 'parentId', 'reactionId', 'reaction', 'uid', 'reactedAt'] as const
 const block = ['by', 'uids'] as const
 const group = ['guid', 'uids', 'owner', 'oldOwner'] as const
+const failure = [...parts, 'contentType', 'outcome', 'completedAt', 'failures'] as const
 const members = ['guid', 'by', 'members'] as const
 
 /**
  * What the log keeps of each kind of event in `data`, besides its conversation and its message: members of its type, those
- * of its place among them. Never a message or a text. Whoever writes an event and whoever reads it goes by this.
+ * of its place among them. Never a message or a text, but for what an engine answered (`forgetModerationEvents`). Whoever writes an event and whoever reads it goes by this.
  */
 const kept = {
   message_sent: [],
@@ -39,6 +41,10 @@ const kept = {
   group_member_banned: members,
   group_member_unbanned: members,
   group_member_scope_changed: members,
+  moderation_engine_approved: [],
+  moderation_engine_blocked: [],
+  moderation_manual_approved: ['hits'],
+  moderation_engine_failed: failure,
 } as const satisfies { readonly [Trigger in EventTrigger]: ReadonlyArray<keyof Flat<Trigger>> }
 
 type EventOf<Trigger extends EventTrigger, Event = ChatEvent> = Event extends { readonly trigger: infer Triggers }
@@ -58,6 +64,11 @@ export type Parts = Omit<Place, 'conversation'>
 export type StoredData<Trigger extends EventTrigger> = Pick<Flat<Trigger>, KeptOf<Trigger>>
 
 type KeptOf<Trigger extends EventTrigger> = (typeof kept)[Trigger][number] & keyof Flat<Trigger>
+
+/** Members that every event of a kind has. */
+type RequiredOf<Trigger extends EventTrigger> = {
+  [Member in KeptOf<Trigger>]: undefined extends StoredData<Trigger>[Member] ? never : Member
+}[KeptOf<Trigger>]
 
 /** A reaction is taken out when its message, or its user, is removed for good. */
 type AsFound<Data> = Data extends { readonly reaction: string }
@@ -88,16 +99,22 @@ export function storedData<Trigger extends EventTrigger>(trigger: Trigger, data:
 
 function textOf(trigger: EventTrigger, flat: object): string {
   const values = flat as Readonly<Record<string, unknown>>
-  return JSON.stringify(Object.fromEntries(kept[trigger].map((member) => [member, values[member]])))
+  return JSON.stringify(Object.fromEntries(kept[trigger].map((member) => [member, storedOf(member, values[member])])))
+}
+
+/** The log keeps kinds as tables do. */
+function storedOf(member: string, value: unknown): unknown {
+  return member === 'kind' ? storedKind(value as ConversationKind) : value
 }
 
 /** `data` of an event that is written by a statement of its own, as SQL: each member with the expression that gives it. */
 export function storedDataSql<Trigger extends EventTrigger>(
   trigger: Trigger,
-  expressions: Readonly<Record<KeptOf<Trigger>, string>>,
+  expressions: Readonly<Record<RequiredOf<Trigger>, string>>,
 ): string {
   const values = expressions as Readonly<Record<string, string>>
-  return `json_build_object(${kept[trigger].map((member) => `'${member}', ${values[member]}`).join(', ')})`
+  const members = kept[trigger].filter((member) => member in values)
+  return `json_build_object(${members.map((member) => `'${member}', ${values[member]}`).join(', ')})`
 }
 
 /** Begins a statement that writes events, whose ids are drawn as they are inserted. */
@@ -109,6 +126,8 @@ export function readStored(row: {
   readonly message: number | null
   readonly data: Readonly<Record<string, unknown>>
 }): StoredEvent {
-  const members = kept[row.trigger].filter((member) => member in row.data).map((member) => [member, row.data[member]])
+  const members = kept[row.trigger]
+    .filter((member) => member in row.data)
+    .map((member) => [member, member === 'kind' ? readKind(row.data[member]) : row.data[member]])
   return { ...Object.fromEntries(members), trigger: row.trigger, messageId: row.message } as StoredEvent
 }

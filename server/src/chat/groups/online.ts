@@ -11,11 +11,20 @@ const select = statement(`
     and m.guid = $2
     and m.uid = p.uid
     offset 0
+  )
+  and not exists (
+    select from blocks b
+    where b.app_id = p.app_id
+    and b.blocker = p.uid
+    and b.blocked = $3
   )`)
 
-/** How many members of a group are connected now. */
-export async function countOnlineMembers(on: Queryable, appId: number, guid: string): Promise<number> {
-  const [row] = await on.query<{ online: number }>(select, [appId, guid])
+/**
+ * How many members of a group are connected now.
+ * @param viewer whoever has blocked them seems to be away; absent where the app asks
+ */
+export async function countOnlineMembers(on: Queryable, appId: number, guid: string, viewer?: string): Promise<number> {
+  const [row] = await on.query<{ online: number }>(select, [appId, guid, viewer ?? null])
   return row?.online ?? 0
 }
 

@@ -1,38 +1,96 @@
-import { timingSafeEqual } from 'node:crypto'
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
 import { ApiError } from '@parley/contract'
-import type { Queryable } from '../../store/database.ts'
+import { TooManyRequests } from '../../limits/errors.ts'
+import { type Reader, ReadsFullError, ReadTimeoutError } from '../../store/reader.ts'
 import type { Secrets } from '../../store/secrets.ts'
-import { statement } from '../../store/statement.ts'
+import { createTurns } from '../../store/turns.ts'
 
-/** What is kept of a group's password. Neither colons nor blanks occur in a guid, so no two inputs are alike. */
+/**
+ * Passwords of groups. What is kept is slow to compute, so that whoever has the database and the master key still has to
+ * guess; few are computed at a time, in turn between apps and users, so that nothing else waits for them.
+ */
+export interface GroupPasswords {
+  /** What is kept of a password. @param reader on whose behalf */
+  hash(reader: Reader, guid: string, password: string): Promise<Buffer>
+  matches(reader: Reader, guid: string, password: string, kept: Buffer): Promise<boolean>
+}
+
+const deriveKey = promisify<Buffer, Buffer, number, ScryptOptions, Buffer>(scrypt)
+
+/** 16 MB and some 50 ms. */
+const cost = { N: 2 ** 14, r: 8, p: 1 }
+/** Begins what is kept: another cost would have another number. */
+const version = Buffer.from([1])
+const saltBytes = 16
+const keyBytes = 32
+
+/** Two of the four threads that files are read by, too. */
+const turnLimits = {
+  atOnce: 2,
+  atOncePerApp: 2,
+  atOncePerUser: 1,
+  atOncePerKey: 1,
+  waitingPerReader: 20,
+  waitingPerApp: 200,
+  waiting: 1_000,
+}
+const patienceMs = 10_000
+
+export function createGroupPasswords(secrets: Secrets): GroupPasswords {
+  const turns = createTurns('password', turnLimits, patienceMs)
+  const derive = async (reader: Reader, guid: string, password: string, salt: Buffer) => {
+    const digest = digestGroupPassword(secrets, reader.appId, guid, password)
+    try {
+      return await turns.run(reader, () => deriveKey(digest, salt, keyBytes, cost))
+    } catch (error) {
+      throw refusalOf(error) ?? error
+    }
+  }
+  return {
+    async hash(reader, guid, password) {
+      const salt = randomBytes(saltBytes)
+      return Buffer.concat([version, salt, await derive(reader, guid, password, salt)])
+    },
+    async matches(reader, guid, password, kept) {
+      if (isDigest(kept)) return timingSafeEqual(kept, digestGroupPassword(secrets, reader.appId, guid, password))
+      const salt = kept.subarray(version.length, version.length + saltBytes)
+      return timingSafeEqual(kept.subarray(version.length + saltBytes), await derive(reader, guid, password, salt))
+    },
+  }
+}
+
+function refusalOf(error: unknown): ApiError | undefined {
+  if (error instanceof ReadsFullError && error.of === 'reader') {
+    return new TooManyRequests('Too many of your group passwords wait to be checked.', 1_000)
+  }
+  if (error instanceof ReadsFullError || error instanceof ReadTimeoutError) {
+    return new ApiError('ERR_MISSION_FAILED', 'Too many group passwords wait to be checked. Try again.')
+  }
+  return undefined
+}
+
+/**
+ * What an import keeps of a group's password, since there may be a thousand at once; it is made slow when somebody joins.
+ * Neither colons nor blanks occur in a guid, so no two inputs are alike.
+ */
 export function digestGroupPassword(secrets: Secrets, appId: number, guid: string, password: string): Buffer {
   return secrets.digest(`group password:${appId}:${guid}:${password}`)
 }
 
-const selectDigest = statement(`
-  select password_digest as digest
-  from groups
-  where app_id = $1
-  and guid = $2`)
-
-/** @throws 400 `ERR_EMPTY_GROUP_PASS`, 403 `ERR_WRONG_GROUP_PASS` */
-export async function checkGroupPassword(
-  on: Queryable,
-  secrets: Secrets,
-  appId: number,
-  guid: string,
-  password: string,
-): Promise<void> {
-  if (password === '') throw emptyGroupPassword(guid)
-  const [row] = await on.query<{ digest: Buffer | null }>(selectDigest, [appId, guid])
-  const given = digestGroupPassword(secrets, appId, guid, password)
-  if (!row?.digest || !timingSafeEqual(row.digest, given)) {
-    throw new ApiError('ERR_WRONG_GROUP_PASS', `The password of the group ${guid} is wrong.`)
-  }
+/** Is this what an import keeps? */
+export function isDigest(kept: Buffer): boolean {
+  return kept.length === keyBytes
 }
 
+/** 400: a group of type password needs one. */
 export function emptyGroupPassword(guid: string): ApiError {
   return new ApiError('ERR_EMPTY_GROUP_PASS', `The group ${guid} has the type password, so a password is required.`, [
     { path: 'body/password', message: 'is required for a group of type password' },
   ])
+}
+
+/** 403: it is another. */
+export function wrongGroupPassword(guid: string): ApiError {
+  return new ApiError('ERR_WRONG_GROUP_PASS', `The password of the group ${guid} is wrong.`)
 }

@@ -79,7 +79,7 @@ export function showGroup(row: GroupRow, viewer?: GroupViewer, { withTags = true
     ...(row.metadata !== null && { metadata: row.metadata }),
     ...(withTags && row.tags.length > 0 && { tags: row.tags }),
     membersCount: row.membersCount,
-    conversationId: conversationId(2, row.guid, ''),
+    conversationId: conversationId('group', row.guid, ''),
     createdAt: row.createdAt,
     ...(row.updatedAt !== null && { updatedAt: row.updatedAt }),
     ...(row.updatedBy !== null && { updatedBy: row.updatedBy }),

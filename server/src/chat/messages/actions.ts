@@ -1,6 +1,7 @@
 import type { Message, User } from '@parley/contract'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { storedKind } from '../kind.ts'
 import { ownEntities } from './entities.ts'
 import { type DraftView, renderMessage, viewOfNew } from './render.ts'
 import type { StoredMessage } from './rows.ts'
@@ -100,7 +101,7 @@ function showGroupAction(
   data: Message['data'],
   { id, sentAt }: { id: number; sentAt: number },
 ): Message {
-  const ends = { sender: by.uid, kind: 2, receiver: guid } as const
+  const ends = { sender: by.uid, kind: 'group', receiver: guid } as const
   const none = { muid: null, parentId: null, quotedId: null, tags: null }
   const draft: DraftView = { ...ends, ...none, category: 'action', type: 'groupMember', data }
   return renderMessage(viewOfNew(draft, id, sentAt), ownEntities(ends))
@@ -146,8 +147,31 @@ export async function writeMessageAction(
 ): Promise<number> {
   const { conversation, kind, receiver, id, parentId } = message
   const data = JSON.stringify({ action })
-  const values = [appId, conversation, by, kind, receiver, data, id, parentId, now]
+  const values = [appId, conversation, by, storedKind(kind), receiver, data, id, parentId, now]
   const [row] = await tx.query<{ id: number }>(insertAboutMessage, values)
   if (row === undefined) throw new Error(`the message ${id} has no conversation`)
   return row.id
+}
+
+/**
+ * The action message of an edit or a deletion of what moderation holds, for its sender: stored nowhere, since no history has
+ * the message. As `writeMessageAction`, with an id of its own, which no other message gets.
+ */
+export async function draftMessageAction(
+  tx: Transaction,
+  appId: number,
+  action: 'edited' | 'deleted',
+  message: StoredMessage,
+  by: string,
+  now: number,
+): Promise<StoredMessage> {
+  const { conversation, kind, receiver, parentId } = message
+  const [position] = await tx.query<{ id: number; sentAt: number }>(drawPositions, [appId, conversation, now, 1])
+  if (position === undefined) throw new Error(`the message ${message.id} has no conversation`)
+  return {
+    ...{ ...position, updatedAt: position.sentAt, conversation, sender: by, kind, receiver, parentId },
+    ...{ category: 'action', type: 'message', data: { action }, subjectId: message.id, traits: 0 },
+    ...{ quotedId: null, muid: null, tags: null, mentioned: null, deliveredAt: null, readAt: null },
+    ...{ editedAt: null, editedBy: null, deletedAt: null, deletedBy: null },
+  }
 }

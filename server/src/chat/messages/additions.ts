@@ -1,6 +1,7 @@
 import type { Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { mentionsOfMessages } from './mentions.ts'
+import { moderationOfMessages } from './moderation.ts'
 import { pinsOfMessages } from './pins.ts'
 import { reactionsOfMessages } from './reactions.ts'
 import type { MessageRow } from './rows.ts'
@@ -34,6 +35,7 @@ const features: readonly AddingFeature[] = [
   savesOfMessages,
   reactionsOfMessages,
   threadsOfMessages,
+  moderationOfMessages,
 ]
 
 /** Asks each feature for the messages that have it; pages of plain messages ask nothing. */
@@ -44,14 +46,17 @@ export async function readAdditions(
   options: ShowOptions,
 ): Promise<Map<number, Addition[]>> {
   const additions = new Map<number, Addition[]>()
-  await Promise.all(
-    features.map(async ({ bits, read }) => {
-      const having = rows.filter((row) => (row.traits & bits) !== 0)
-      if (having.length === 0) return
-      for (const [id, addition] of await read(on, appId, having, options)) {
-        additions.set(id, [...(additions.get(id) ?? []), addition])
-      }
+  const found = rows.reduce((all, { traits }) => all | traits, 0)
+  const asked = features.filter(({ bits }) => (found & bits) !== 0)
+  const read = await Promise.all(
+    asked.map((feature) => {
+      const having = rows.filter((row) => (row.traits & feature.bits) !== 0)
+      return feature.read(on, appId, having, options)
     }),
   )
+  // In the order of the features, whichever was read first: the members of an answer always stand in the same order.
+  for (const added of read) {
+    for (const [id, addition] of added) additions.set(id, [...(additions.get(id) ?? []), addition])
+  }
   return additions
 }

@@ -7,12 +7,15 @@ import { type Membership, readMembership } from '../groups/access.ts'
 import { requireScopePermission } from '../groups/permissions.ts'
 import { readGroup } from '../groups/rows.ts'
 import type { App } from '../identity.ts'
+import { placeOf } from '../place.ts'
 import type { RolePolicy } from '../roles/policies.ts'
 import { requireFeature, requireRolePermission, roleDenied, roleList } from '../roles/rules.ts'
 import { identifyViewer } from '../sight/sight.ts'
-import { requireMessage, unknownMessage } from './read.ts'
+import { draftMessageAction, writeMessageAction } from './actions.ts'
+import { type HeldFor, isThereFor, requireMessage, unknownMessage } from './read.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
 import { showMessages } from './show.ts'
+import { isHeld } from './traits.ts'
 
 /** Who changes a message: a user, or the app itself, to whom no rule applies. */
 export type Editor = string | undefined
@@ -27,6 +30,7 @@ export interface ActingEditor {
 /**
  * Changes a message in a transaction of its own, under its conversation's lock: what is sent, marked or changed at the
  * same time comes before or after. The message given to `change` is read under the lock.
+ * @param heldFor who changes it while moderation holds it
  */
 export async function changeMessage<Result>(
   context: Context,
@@ -34,8 +38,10 @@ export async function changeMessage<Result>(
   editor: Editor,
   id: number,
   change: (tx: Transaction, message: StoredMessage) => Promise<Result>,
+  heldFor: HeldFor = 'nobody',
 ): Promise<Result> {
-  return changeSeen(context.database, app, await requireVisible(context, app, editor, id), change)
+  const seen = await requireVisible(context, app, editor, id, heldFor)
+  return changeSeen(context.database, app, editor, seen, change, heldFor)
 }
 
 /** A message that the editor may open. @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` */
@@ -44,22 +50,25 @@ export async function requireVisible(
   app: App,
   editor: Editor,
   id: number,
+  heldFor: HeldFor = 'nobody',
 ): Promise<StoredMessage> {
   const viewer = editor === undefined ? undefined : await identifyViewer(database, policies, app.appId, editor)
-  return requireMessage(database, app, id, viewer)
+  return requireMessage(database, app, id, viewer, heldFor)
 }
 
-/** As `changeMessage`, of a message that the editor was found to see. */
+/** As `changeMessage`, of a message that the editor was found to see. Moderation may have taken it since. */
 export function changeSeen<Result>(
   database: Database,
   app: App,
+  editor: Editor,
   { id, conversation }: StoredMessage,
   change: (tx: Transaction, message: StoredMessage) => Promise<Result>,
+  heldFor: HeldFor = 'nobody',
 ): Promise<Result> {
   return database.transaction(async (tx) => {
     await lockConversation(tx, app.appId, conversation)
     const message = (await readMessages(tx, app.appId, [id])).get(id)
-    if (message === undefined) throw unknownMessage(id)
+    if (message === undefined || !isThereFor(heldFor, editor, message)) throw unknownMessage(id)
     return change(tx, message)
   })
 }
@@ -67,7 +76,7 @@ export function changeSeen<Result>(
 /** @throws 403 `ERR_MESSAGE_ACTION_NOT_ALLOWED` for action and call messages, which nobody edits or deletes */
 export function refuseActions(message: StoredMessage): void {
   if (message.category === 'action' || message.category === 'call') {
-    throw new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `A message of category ${message.category} cannot be changed.`)
+    throw unchangeable(message.category)
   }
 }
 
@@ -84,7 +93,7 @@ export async function requireMessagePermission(
   does: 'edit' | 'delete',
 ): Promise<Membership | undefined> {
   if (policy !== undefined) await requireRoleRight(on, app, policy, message, does)
-  if (message.kind === 1) return undefined
+  if (message.kind === 'user') return undefined
   if (does === 'delete') requireFeature(policy, 'deleteGroupMessages')
   const [group, membership] = await Promise.all([
     readGroup(on, app.appId, message.receiver),
@@ -105,30 +114,55 @@ async function requireRoleRight(
 ): Promise<void> {
   requireRolePermission(policy, message.parentId === null ? `${does}Message` : `${does}ThreadedMessage`)
   const denied = roleList(policy, `${does}Message.denyForScopes`)
-  if (denied === null || message.kind === 1 || message.parentId !== null) return
+  if (denied === null || message.kind === 'user' || message.parentId !== null) return
   const sender = await readMembership(on, app.appId, message.receiver, message.sender)
   if (sender !== undefined && denied.includes(sender.scope)) throw roleDenied(policy, `${does}Message.denyForScopes`)
 }
 
-/** The action message of an edit or deletion as answers show it. */
-export async function showAction(on: Queryable, app: App, actionId: number, editor: Editor): Promise<Message> {
-  const action = (await readMessages(on, app.appId, [actionId])).get(actionId)
-  if (action === undefined) throw unknownMessage(actionId)
-  const [shown] = await showMessages(on, app.appId, [action], { viewer: editor, withHidden: true })
+/** The action message of an edit or deletion as answers show it. @param action its id, where it is stored */
+export async function showAction(
+  on: Queryable,
+  app: App,
+  action: number | StoredMessage,
+  editor: Editor,
+): Promise<Message> {
+  const row = typeof action === 'number' ? (await readMessages(on, app.appId, [action])).get(action) : action
+  if (row === undefined) throw unknownMessage(action as number)
+  const [shown] = await showMessages(on, app.appId, [row], { viewer: editor, withHidden: true })
   return shown as Message
 }
 
-/**
- * Puts the event of an edit or deletion on the bus, once it is committed and recorded.
- * @returns its action message, as answers show it
- */
-export async function publishAction(
-  { database, events }: Context,
+/** What tells of an edit or a deletion. */
+export interface ToldChange {
+  readonly event: MessageChanged
+  /** Its action message, where moderation holds what was changed: that is told to the sender alone, and stored nowhere. */
+  readonly draft?: { readonly action: StoredMessage; readonly sender: string }
+}
+
+/** Writes what tells of an edit or a deletion, in its transaction and under the conversation's lock. */
+export async function tellChange(
+  { events }: Pick<Context, 'events'>,
+  tx: Transaction,
   app: App,
-  event: MessageChanged,
-  editor: Editor,
-): Promise<Message> {
-  const message = await showAction(database, app, event.actionId, editor)
-  events.publish(app.appId, { ...event, message })
-  return message
+  does: 'edited' | 'deleted',
+  message: StoredMessage,
+  { editor, device }: Pick<ActingEditor, 'editor' | 'device'>,
+  now: number,
+): Promise<ToldChange> {
+  const { id: messageId, sender } = message
+  const about = [tx, app.appId, does, message, editor ?? sender, now] as const
+  const eventOf = (actionId: number) =>
+    ({ trigger: `message_${does}`, place: placeOf(message), messageId, actionId, device }) as const
+  if (isHeld(message)) {
+    const action = await draftMessageAction(...about)
+    return { event: eventOf(action.id), draft: { action, sender } }
+  }
+  const event = eventOf(await writeMessageAction(...about))
+  await events.record(tx, app.appId, [event])
+  return { event }
+}
+
+/** 403: nobody edits or deletes actions and calls. */
+function unchangeable(category: string): ApiError {
+  return new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', `A message of category ${category} cannot be changed.`)
 }

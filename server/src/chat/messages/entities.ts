@@ -2,16 +2,15 @@ import type { Queryable } from '../../store/database.ts'
 import { type GroupRow, readGroups, showGroupOrDeleted } from '../groups/rows.ts'
 import { type JsonText, toJson } from '../json.ts'
 import { conversationId } from '../naming.ts'
-import { readUsers, showUserOrDeleted, type UserRow } from '../users/rows.ts'
-import type { DraftView } from './render.ts'
+import { readAway } from '../users/block-info.ts'
+import { readUsers, showUserOrDeleted, type UserRow, withoutPresence } from '../users/rows.ts'
+import { type Ends, type WrittenBetween, writeEnds } from './render.ts'
 
 /** Names and faces of those whom messages mention as sender or receiver, as they are now. */
 export interface Entities {
   user(uid: string): object
   group(guid: string): object
 }
-
-type Ends = Pick<DraftView, 'sender' | 'kind' | 'receiver'>
 
 /**
  * What is the same for all messages from a sender to a receiver: the id of their conversation, and `data.entities`; null
@@ -30,7 +29,7 @@ export function between(ends: Ends, sender: object, receiver: object): Between {
     entities: {
       sender: { entity: sender, entityType: 'user' },
       receiver:
-        ends.kind === 1
+        ends.kind === 'user'
           ? { entity: { ...receiver, conversationId: id }, entityType: 'user' }
           : { entity: receiver, entityType: 'group' },
     },
@@ -46,21 +45,24 @@ export function createBetween(entities: Entities): (ends: Ends) => Between {
 /** The entities of `between`, out of the two entities written out. */
 function writeEntities(ends: Ends, sender: JsonText, receiver: JsonText): JsonText {
   const shown =
-    ends.kind === 1
+    ends.kind === 'user'
       ? `{"entity":${receiver.slice(0, -1)},"conversationId":${toJson(conversationOf(ends))}},"entityType":"user"}`
       : `{"entity":${receiver},"entityType":"group"}`
   return `{"sender":{"entity":${sender},"entityType":"user"},"receiver":${shown}}` as JsonText
 }
 
-/** For many messages: each user and group is written out once. */
-export function createEntitiesWriter(entities: Entities): (ends: Ends) => JsonText {
+/** For one message that is written out: as `between`, with the two entities as they are written out. */
+export function writeBetween(ends: Ends, sender: JsonText, receiver: JsonText): WrittenBetween {
+  return { ends: writeEnds(ends, conversationOf(ends)), entities: writeEntities(ends, sender, receiver) }
+}
+
+/** For many messages that are written out: each user and group once, and what lies between two of them too. */
+export function createBetweenWriter(entities: Entities): (ends: Ends) => WrittenBetween {
   const entityTexts = new Map<object, JsonText>()
-  const made = new Map<string, JsonText>()
+  const made = new Map<string, WrittenBetween>()
   const write = (entity: object) => once(entityTexts, entity, () => toJson(entity))
-  return (ends) =>
-    once(made, keyOf(ends), () =>
-      writeEntities(ends, write(entities.user(ends.sender)), write(receiverOf(ends, entities))),
-    )
+  const make = (ends: Ends) => writeBetween(ends, write(entities.user(ends.sender)), write(receiverOf(ends, entities)))
+  return (ends) => once(made, keyOf(ends), () => make(ends))
 }
 
 /** For a message that carries its entities in its `data`. */
@@ -75,7 +77,7 @@ export function aboutMessage(ends: Ends, entities: Entities, subject: object): B
     entities: {
       by: { entity: entities.user(ends.sender), entityType: 'user' },
       for:
-        ends.kind === 1
+        ends.kind === 'user'
           ? { entity: entities.user(ends.receiver), entityType: 'user' }
           : { entity: entities.group(ends.receiver), entityType: 'group' },
       on: { entity: subject, entityType: 'message' },
@@ -84,21 +86,24 @@ export function aboutMessage(ends: Ends, entities: Entities, subject: object): B
 }
 
 function conversationOf({ kind, sender, receiver }: Ends): string {
-  return conversationId(kind, kind === 2 ? receiver : sender, receiver)
+  return conversationId(kind, kind === 'group' ? receiver : sender, receiver)
 }
 
 /** Rows that were read a moment ago, so that they need not be read again. */
 export interface KnownEntities {
   readonly users?: readonly UserRow[]
   readonly groups?: readonly GroupRow[]
+  /** Of the users, those whose presence the viewer is not shown; absent where that was not asked. */
+  readonly away?: ReadonlySet<string> | undefined
 }
 
-/** Reads the senders and receivers of messages, once for all of them. */
+/** Reads the senders and receivers of messages, once for all of them, as a viewer sees them. */
 export async function readEntities(
   on: Queryable,
   appId: number,
   messages: readonly Ends[],
-  { users: knownUsers = [], groups: knownGroups = [] }: KnownEntities = {},
+  viewer: string | undefined,
+  { users: knownUsers = [], groups: knownGroups = [], away: knownAway }: KnownEntities = {},
 ): Promise<Entities> {
   const users = new Map(knownUsers.map((user) => [user.uid, user]))
   const groups = new Map(knownGroups.map((group) => [group.guid, group]))
@@ -106,21 +111,30 @@ export async function readEntities(
   const guids = new Set<string>()
   for (const { sender, kind, receiver } of messages) {
     if (!users.has(sender)) uids.add(sender)
-    if (kind === 2) {
+    if (kind === 'group') {
       if (!groups.has(receiver)) guids.add(receiver)
     } else if (!users.has(receiver)) uids.add(receiver)
   }
   const [otherUsers, otherGroups] = await Promise.all([readUsers(on, appId, uids), readGroups(on, appId, guids)])
   for (const [uid, user] of otherUsers) users.set(uid, user)
   for (const [guid, group] of otherGroups) groups.set(guid, group)
-  return entitiesOf(users, groups)
+  const away = await readAway(on, appId, viewer, (knownAway === undefined ? users : otherUsers).values())
+  return entitiesOf(users, groups, knownAway === undefined ? away : new Set([...knownAway, ...away]))
 }
 
-/** Senders and receivers out of what was read. */
-export function entitiesOf(users: ReadonlyMap<string, UserRow>, groups: ReadonlyMap<string, GroupRow>): Entities {
+/** Senders and receivers out of what was read. @param away uids of those whose presence is not shown */
+export function entitiesOf(
+  users: ReadonlyMap<string, UserRow>,
+  groups: ReadonlyMap<string, GroupRow>,
+  away: ReadonlySet<string> = new Set(),
+): Entities {
   const [shownUsers, shownGroups] = [new Map<string, object>(), new Map<string, object>()]
+  const showEntity = (uid: string) => {
+    const user = showUserOrDeleted(uid, users.get(uid))
+    return away.has(uid) ? withoutPresence(user) : user
+  }
   return {
-    user: (uid) => once(shownUsers, uid, () => showUserOrDeleted(uid, users.get(uid))),
+    user: (uid) => once(shownUsers, uid, () => showEntity(uid)),
     group: (guid) => once(shownGroups, guid, () => showGroupOrDeleted(guid, groups.get(guid))),
   }
 }
@@ -130,7 +144,7 @@ function keyOf({ kind, sender, receiver }: Ends): string {
 }
 
 function receiverOf({ kind, receiver }: Ends, entities: Entities): object {
-  return kind === 1 ? entities.user(receiver) : entities.group(receiver)
+  return kind === 'user' ? entities.user(receiver) : entities.group(receiver)
 }
 
 function once<Key, Value>(made: Map<Key, Value>, key: Key, make: () => Value): Value {

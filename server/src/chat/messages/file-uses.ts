@@ -6,13 +6,25 @@ import { type Fragment, statement } from '../../store/statement.ts'
 import type { App } from '../identity.ts'
 import { attachmentsOf } from './traits.ts'
 
+/** The sweep removes a file that nobody has claimed in time: one of the two waits for the other. */
 const insert = statement(`
+  with claimed as (
+    update media_files
+    set claim_by = null
+    where app_id = $1
+    and key = any($3::text[])
+    and removed_at is null
+    and not arriving
+    and claim_by is not null
+    returning key
+  )
   insert into media_uses (app_id, message_id, key)
   select $1, $2, f.key
   from media_files f
   where f.app_id = $1
   and f.key = any($3::text[])
   and f.removed_at is null
+  and not f.arriving
   on conflict do nothing`)
 
 /** The keys of our own files that the attachments of a message name, by whatever host they were reached. */

@@ -20,7 +20,7 @@ export async function requireMessageRight(
   message: StoredMessage,
   key: ScopePermissionKey,
 ): Promise<{ group: GroupRow; membership: Membership } | undefined> {
-  if (message.kind === 1) return undefined
+  if (message.kind === 'user') return undefined
   const [group, membership] = await Promise.all([
     readGroup(on, app.appId, message.receiver),
     readMembership(on, app.appId, message.receiver, uid),

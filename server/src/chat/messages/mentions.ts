@@ -1,7 +1,7 @@
 import type { User } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
-import { readBlockInfo } from '../users/block-info.ts'
-import { readUsers, showUser, type UserRow } from '../users/rows.ts'
+import { readAway, readBlockInfo } from '../users/block-info.ts'
+import { readUsers, showUser, type UserRow, withoutPresence } from '../users/rows.ts'
 import type { AddingFeature, Addition } from './additions.ts'
 import type { ShowOptions } from './show.ts'
 import { traits } from './traits.ts'
@@ -46,10 +46,11 @@ async function showMentioned(
     withMentionBlocks && viewer !== undefined
       ? await readBlockInfo(on, appId, viewer, [...users.keys()])
       : new Map<string, never>()
+  const away = await readAway(on, appId, viewer, users.values())
   return new Map(
-    [...users].map(([uid, user]) => [
-      uid,
-      { ...showUser(user, 'other', { withTags: withMentionTags }), ...blocks.get(uid) },
-    ]),
+    [...users].map(([uid, user]) => {
+      const shown = showUser(user, 'other', { withTags: withMentionTags })
+      return [uid, { ...(away.has(uid) ? withoutPresence(shown) : shown), ...blocks.get(uid) }]
+    }),
   )
 }

@@ -7,6 +7,7 @@ import { mayOpen, type Viewer } from '../sight/sight.ts'
 import { areFriends } from '../users/friends.ts'
 import { readMessages, type StoredMessage } from './rows.ts'
 import { showMessages } from './show.ts'
+import { isHeld } from './traits.ts'
 
 /** The id of a message as a path gives it. @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for what cannot be one */
 export function readMessageId(text: string): number {
@@ -20,6 +21,18 @@ export function unknownMessage(id: string | number): ApiError {
 }
 
 /**
+ * For whom a message is there by its id while moderation holds it: to read, edit and delete it for its sender, to read it
+ * for the app as well. For all else it is there for nobody.
+ */
+export type HeldFor = 'nobody' | 'sender' | 'senderAndApp'
+
+/** Whether a message is there for somebody as far as moderation holds it. @param uid undefined for the app */
+export function isThereFor(heldFor: HeldFor, uid: string | undefined, message: StoredMessage): boolean {
+  if (!isHeld(message)) return true
+  return uid === undefined ? heldFor === 'senderAndApp' : heldFor !== 'nobody' && message.sender === uid
+}
+
+/**
  * A message that the viewer may open: one that they see, or wrote themselves. The app sees all. What is hidden is answered
  * as what does not exist.
  * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND`
@@ -29,9 +42,10 @@ export async function requireMessage(
   app: App,
   id: number,
   viewer: Viewer | undefined,
+  heldFor: HeldFor = 'nobody',
 ): Promise<StoredMessage> {
   const message = (await readMessages(on, app.appId, [id])).get(id)
-  if (message === undefined) throw unknownMessage(id)
+  if (message === undefined || !isThereFor(heldFor, viewer?.uid, message)) throw unknownMessage(id)
   if (viewer !== undefined && !(await mayOpen(on, app.appId, viewer, message))) throw unknownMessage(id)
   return message
 }

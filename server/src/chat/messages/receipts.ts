@@ -1,3 +1,4 @@
+import { everyMember } from '../conversations/receipt-steps.ts'
 import type { StoredMessage } from './rows.ts'
 
 /** A message with the times that it has of its own, which those have that were imported with them. */
@@ -13,54 +14,89 @@ interface Step {
 /** When the messages of a page were delivered and read. */
 export type Receipts = (message: Received) => { readonly deliveredAt: number | null; readonly readAt: number | null }
 
-/**
- * The steps of a page: of each receiver those within it, and the first one at its end or beyond. For a page that is cheaper
- * than two looks for each message, as `receiptJoins` does for single ones. `receiptsOf` reads it.
- * @param page a relation with the positions of the page
- * @param conversation its key
- * @param receivers `text[]`: whose staircases count, the two of a conversation or '' for all of a group
- */
-export function stepsOfPage(page: string, appId: string, conversation: string, receivers: string): string {
-  const steps = (range: string) => `
-        select s.sent_at, s.id, s.at
-        from receipt_steps s
-        where s.app_id = ${appId}
-        and s.conversation = ${conversation}
-        and s.uid = u.uid
-        and s.kind = k.kind
-        and ${range}`
-  return `(
-    select string_agg(concat_ws(' ', u.n, k.kind, t.sent_at, t.id, t.at), ',')
-    from (select p.sent_at, p.id from ${page} p order by p.sent_at, p.id limit 1) oldest
-    cross join (select p.sent_at, p.id from ${page} p order by p.sent_at desc, p.id desc limit 1) newest
-    cross join unnest(${receivers}::text[]) with ordinality as u(uid, n)
-    cross join (values (1), (2)) as k(kind)
-    cross join lateral (
-      (${steps('(s.sent_at, s.id) >= (oldest.sent_at, oldest.id) and (s.sent_at, s.id) < (newest.sent_at, newest.id)')}
-      )
-      union all
-      (${steps('(s.sent_at, s.id) >= (newest.sent_at, newest.id)')}
-        order by s.sent_at, s.id
-        limit 1
-      )
-    ) t
-  )`
+/** Where a page lies, as SQL: the times of its messages, and whose they are. */
+interface PageOfSteps {
+  readonly appId: string
+  /** The key of its conversation. */
+  readonly conversation: string
+  /** `text[]`: whose staircases count, the two of a conversation or '' for all of a group. */
+  readonly receivers: string
+  /** `sent_at` of its first message. */
+  readonly oldest: string
+  /** `sent_at` of its last message; absent where the history ends with the page. */
+  readonly newest?: string
 }
 
 /**
- * Reads what `stepsOfPage` gives.
- * @param receivers as they were given to it
+ * The steps of a page: of each receiver those within it, and the first one beyond. For a page that is cheaper than two looks
+ * for each message, as `receiptJoins` does for single ones. `receiptsOf` reads it.
  */
-export function receiptsOf(text: string | null, receivers: readonly string[]): Receipts {
+export function stepsOfPage({ appId, conversation, receivers, oldest, newest }: PageOfSteps): string {
+  const within = `
+        select s.uid, s.kind, s.sent_at, s.id, s.at
+        from receipt_steps s
+        where s.app_id = ${appId}
+        and s.conversation = ${conversation}
+        and s.uid = any(${receivers}::text[])
+        and s.kind in (1, 2)
+        and s.sent_at >= ${oldest}`
+  const beyond = `
+        select u.uid, k.kind, t.sent_at, t.id, t.at
+        from unnest(${receivers}::text[]) as u(uid)
+        cross join (values (1), (2)) as k(kind)
+        cross join lateral (
+          select s.sent_at, s.id, s.at
+          from receipt_steps s
+          where s.app_id = ${appId}
+          and s.conversation = ${conversation}
+          and s.uid = u.uid
+          and s.kind = k.kind
+          and s.sent_at > ${newest}
+          order by s.sent_at, s.id
+          limit 1
+        ) t`
+  const steps = newest === undefined ? within : `${within} and s.sent_at <= ${newest}\n        union all${beyond}`
+  return `(
+      select string_agg(concat_ws(' ', array_position(${receivers}::text[], t.uid), t.kind, t.sent_at, t.id, t.at), ',')
+      from (${steps}
+      ) t
+    )`
+}
+
+/** What `stepsOfPage` gives, read. */
+export interface PageReceipts {
+  /** As everybody sees them: of the receiver, or of a whole group. */
+  readonly of: Receipts
+  /** By the marks of one of the receivers alone. */
+  readonly by: (receiver: string) => Receipts
+}
+
+/** @param receivers as they were given to `stepsOfPage` */
+export function receiptsOf(text: string | null, receivers: readonly string[]): PageReceipts {
   const staircases = readStaircases(text, receivers.length)
-  return (message) => {
-    const { kind, sender, receiver, deliveredAt, readAt } = message
-    if (kind === 1 && sender === receiver) return { deliveredAt: deliveredAt ?? readAt, readAt }
-    const { delivered, read } = staircases[kind === 2 ? 0 : receivers.indexOf(receiver)] ?? noSteps
-    const [wasDelivered, wasRead] = [firstAt(delivered, message), firstAt(read, message)]
-    return { deliveredAt: deliveredAt ?? earlier(wasDelivered, wasRead) ?? readAt, readAt: readAt ?? wasRead }
+  const staircaseOf = (receiver: string) => staircases[receivers.indexOf(receiver)] ?? noSteps
+  return {
+    of: (message) => {
+      const { kind, sender, receiver, deliveredAt, readAt } = message
+      if (kind === 'user' && sender === receiver) return { deliveredAt: deliveredAt ?? readAt, readAt }
+      const marked = markedAt(message, staircaseOf(kind === 'group' ? everyMember : receiver))
+      return { deliveredAt: deliveredAt ?? marked.deliveredAt ?? readAt, readAt: readAt ?? marked.readAt }
+    },
+    by: (receiver) => {
+      const staircase = staircaseOf(receiver)
+      return (message) => markedAt(message, staircase)
+    },
   }
 }
+
+/** Whoever has read a message has received it. */
+function markedAt(message: Received, { delivered, read }: Staircases): ReturnType<Receipts> {
+  if (delivered.length === 0 && read.length === 0) return unmarked
+  const readAt = firstAt(read, message)
+  return { deliveredAt: earlier(firstAt(delivered, message), readAt), readAt }
+}
+
+const unmarked: ReturnType<Receipts> = { deliveredAt: null, readAt: null }
 
 interface Staircases {
   readonly delivered: Step[]

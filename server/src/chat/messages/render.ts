@@ -1,16 +1,18 @@
-import { Message } from '@parley/contract'
-import fastJson from 'fast-json-stringify'
+import type { Message } from '@parley/contract'
 import { type JsonText, toJson } from '../json.ts'
+import type { ConversationKind } from '../kind.ts'
 import { shownUid } from '../naming.ts'
 import type { Addition } from './additions.ts'
 import type { Between } from './entities.ts'
+
+/** Who writes a message, and to whom. */
+export type Ends = Pick<DraftView, 'sender' | 'kind' | 'receiver'>
 
 /** What answers show of a message that is about to be stored. */
 export interface DraftView<Data = Readonly<Record<string, unknown>>> {
   readonly muid: string | null
   readonly sender: string
-  /** 1 one-to-one, 2 group */
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly receiver: string
   readonly category: string
   readonly type: string
@@ -41,7 +43,11 @@ export interface MessageView<Data = Readonly<Record<string, unknown>>> extends D
 }
 
 /** The view of a new message, which nothing has happened to yet. */
-export function viewOfNew(draft: DraftView, id: number, sentAt: number): MessageView {
+export function viewOfNew<Data = Readonly<Record<string, unknown>>>(
+  draft: DraftView<Data>,
+  id: number,
+  sentAt: number,
+): MessageView<Data> {
   // One literal: an object that is spread together costs more than all the rest of a send's answer.
   return {
     id,
@@ -80,25 +86,55 @@ export function renderMessage(view: MessageView, between: Between, options: Rend
   return renderAround(view, between, dataOf(view, between, options.additions ?? none), options)
 }
 
-const stringify = fastJson(Message)
-const noData = {}
-const placeOfData = '"data":'
+/** What is the same between a sender and a receiver, written out. */
+export interface WrittenBetween {
+  /** The members of a message from `conversationId` to `receiver`. */
+  readonly ends: string
+  /** `data.entities`; undefined where the message carries its own. */
+  readonly entities: JsonText | undefined
+}
+
+/** Writes out `ends` of messages from a sender to a receiver. */
+export function writeEnds({ sender, kind, receiver }: Ends, conversationId: string): string {
+  const ends: Partial<Message> = { conversationId, sender: shownUid(sender), receiverType: kind, receiver }
+  return toJson(ends).slice(1, -1)
+}
 
 /**
- * The same message, written out. What was sent is put in as it is stored; all the rest is rendered as ever.
- * @param entities those of `between`, written out
+ * What `renderMessage` gives, written out: what was sent is put in as it is stored. Most of what chats read comes through
+ * here, so it is one text from the start.
  */
 export function writeMessage(
   view: MessageView<JsonText>,
-  between: Between,
-  entities: JsonText | undefined,
-  options: RenderOptions = {},
+  { ends, entities }: WrittenBetween,
+  { withTags = false, additions = none, quotedMessage }: RenderOptions = {},
 ): JsonText<Message> {
-  const text = stringify(renderAround(view, between, noData, options))
-  // All that comes before it are strings, in which no quote stands without a backslash: so this is `data` itself.
-  const at = text.indexOf(placeOfData) + placeOfData.length
-  const data = writeData(view.data, entities, options.additions ?? none)
-  return (text.slice(0, at) + data + text.slice(at + 2)) as JsonText<Message>
+  let text = `{"id":"${view.id}",`
+  if (view.muid !== null) text += `"muid":${toJson(view.muid)},`
+  text += `${ends},"category":"${view.category}","type":${toJson(view.type)},"data":${writeData(view.data, entities, additions)}`
+  if (view.parentId !== null) text += `,"parentId":"${view.parentId}"`
+  if (view.quotedId !== null) text += `,"quotedMessageId":"${view.quotedId}"`
+  if (quotedMessage !== undefined) text += `,"quotedMessage":${toJson(quotedMessage)}`
+  if (withTags && view.tags !== null && view.tags.length > 0) text += `,"tags":${toJson(view.tags)}`
+  text += `,"sentAt":${view.sentAt}`
+  if (view.deliveredAt !== null) text += `,"deliveredAt":${view.deliveredAt}`
+  if (view.readAt !== null) text += `,"readAt":${view.readAt}`
+  if (view.editedAt !== null) text += `,"editedAt":${view.editedAt}`
+  if (view.editedBy !== null) text += `,"editedBy":"${view.editedBy}"`
+  if (view.deletedAt !== null) text += `,"deletedAt":${view.deletedAt}`
+  if (view.deletedBy !== null) text += `,"deletedBy":"${view.deletedBy}"`
+  text += `,"updatedAt":${view.updatedAt}`
+  for (const { fields } of additions) if (fields !== undefined) text += writeMembers(fields)
+  return `${text}}` as JsonText<Message>
+}
+
+function writeMembers(members: Readonly<Record<string, unknown>>): string {
+  let text = ''
+  for (const name in members) {
+    const value = members[name]
+    if (value !== undefined) text += `,"${name}":${typeof value === 'number' ? value : toJson(value)}`
+  }
+  return text
 }
 
 /** All but what is in `data`. */
@@ -113,7 +149,7 @@ function renderAround(
   if (view.muid !== null) message.muid = view.muid
   message.conversationId = between.conversationId
   message.sender = shownUid(view.sender)
-  message.receiverType = view.kind === 1 ? 'user' : 'group'
+  message.receiverType = view.kind
   message.receiver = view.receiver
   message.category = view.category
   message.type = view.type
@@ -157,11 +193,14 @@ function dataOf(view: DraftView, { entities }: Between, additions: readonly Addi
 
 /** As `dataOf`, of what is written out. */
 function writeData(stored: JsonText, entities: JsonText | undefined, additions: readonly Addition[]): string {
-  const added = entities === undefined ? [] : [`"entities":${entities}`]
-  for (const { data } of additions) {
-    for (const name in data) added.push(`${toJson(name)}:${toJson(data[name])}`)
-  }
-  if (added.length === 0) return stored
+  let added = entities === undefined ? '' : `,"entities":${entities}`
+  for (const { data } of additions) if (data !== undefined) added += writeMembers(data)
+  if (added === '') return stored
   const inner = stored.slice(stored.indexOf('{') + 1, stored.lastIndexOf('}'))
-  return `{${inner.trim() === '' ? '' : `${inner},`}${added.join(',')}}`
+  return isBlank(inner) ? `{${added.slice(1)}}` : `{${inner}${added}}`
+}
+
+function isBlank(text: string): boolean {
+  // Nearly all have a member, whose name comes first.
+  return !text.startsWith('"') && text.trim() === ''
 }

@@ -1,16 +1,17 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../store/database.ts'
-import { type Fragment, jsonAsText, statement } from '../../store/statement.ts'
+import { type Fragment, inOrder, statement } from '../../store/statement.ts'
 import { everyMember } from '../conversations/receipt-steps.ts'
 import type { JsonText } from '../json.ts'
+import { type ConversationKind, kindSql, storedKind } from '../kind.ts'
+import { packMessages, unpackMessages } from './packed.ts'
 
 /** A message as the database keeps it, with the times at which it was delivered and read. */
 export interface StoredMessage<Data = Record<string, unknown>> {
   readonly id: number
   readonly conversation: number
   readonly sender: string
-  /** 1 one-to-one, 2 group */
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly receiver: string
   readonly category: string
   readonly type: string
@@ -43,78 +44,21 @@ export type MessageRow = StoredMessage<unknown>
  * A message was delivered and read at the time of the first step of the staircase at or above it: that of its receiver,
  * or of the whole group. Explicit times of an import win.
  */
-const receiptTimes = `coalesce(m.delivered_at, least(d.at, r.at), m.read_at) as "deliveredAt", coalesce(m.read_at, r.at) as "readAt"`
-
-const columnsWith = (data: string, receipts = receiptTimes) =>
-  `m.id, m.conversation, m.sender, m.kind, m.receiver, m.category, m.type, ${data}, m.parent_id as "parentId",
-  m.quoted_id as "quotedId", m.subject_id as "subjectId", m.muid, m.tags, m.traits, m.mentioned, m.sent_at as "sentAt", m.updated_at as "updatedAt",
-  ${receipts},
-  m.edited_at as "editedAt", m.edited_by as "editedBy", m.deleted_at as "deletedAt", m.deleted_by as "deletedBy"`
-
-/** The same without receipts: with the times that a message has of its own. */
-export const ownColumns = columnsWith('m.data', 'm.delivered_at, m.read_at')
-
-/** A row of these columns as `jsonAsText` gives it. */
-export type ListedRow = readonly [
-  id: number,
-  conversation: number,
-  sender: string,
-  kind: 1 | 2,
-  receiver: string,
-  category: string,
-  type: string,
-  data: JsonText,
-  parentId: number | null,
-  quotedId: number | null,
-  subjectId: number | null,
-  muid: string | null,
-  tags: string[] | null,
-  traits: number,
-  mentioned: string[] | null,
-  sentAt: number,
-  updatedAt: number,
-  deliveredAt: number | null,
-  readAt: number | null,
-  editedAt: number | null,
-  editedBy: string | null,
-  deletedAt: number | null,
-  deletedBy: string | null,
-]
-
-/** How many columns a `ListedRow` has; what a statement adds stands behind them. */
-export const listedColumns = 23
-
-export function storedOf(row: ListedRow | readonly [...ListedRow, ...unknown[]]): StoredMessage<JsonText> {
-  return {
-    id: row[0],
-    conversation: row[1],
-    sender: row[2],
-    kind: row[3],
-    receiver: row[4],
-    category: row[5],
-    type: row[6],
-    data: row[7],
-    parentId: row[8],
-    quotedId: row[9],
-    subjectId: row[10],
-    muid: row[11],
-    tags: row[12],
-    traits: row[13],
-    mentioned: row[14],
-    sentAt: row[15],
-    updatedAt: row[16],
-    deliveredAt: row[17],
-    readAt: row[18],
-    editedAt: row[19],
-    editedBy: row[20],
-    deletedAt: row[21],
-    deletedBy: row[22],
-  }
+export const receiptTimes = {
+  deliveredAt: 'coalesce(m.delivered_at, least(d.at, r.at), m.read_at)',
+  readAt: 'coalesce(m.read_at, r.at)',
 }
+
+const columnsWith = (data: string) =>
+  `m.id, m.conversation, m.sender, ${kindSql('m.kind')} as kind, m.receiver, m.category, m.type, ${data}, m.parent_id as "parentId",
+  m.quoted_id as "quotedId", m.subject_id as "subjectId", m.muid, m.tags, m.traits, m.mentioned, m.sent_at as "sentAt", m.updated_at as "updatedAt",
+  ${receiptTimes.deliveredAt} as "deliveredAt", ${receiptTimes.readAt} as "readAt",
+  m.edited_at as "editedAt", m.edited_by as "editedBy", m.deleted_at as "deletedAt", m.deleted_by as "deletedBy"`
 
 const columns = columnsWith('m.data')
 
-const receiptJoins = [1, 2]
+/** The steps that `receiptTimes` are of, of messages `m`. */
+export const receiptJoins = [1, 2]
   .map(
     (kind) => `
   left join lateral (
@@ -160,7 +104,14 @@ export async function readMessages(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-const selectTextsByIds = jsonAsText(selectByIds)
+const selectPackedByIds = inOrder(
+  statement(`
+  select ${packMessages(receiptTimes)}
+  from messages m${receiptJoins}
+  where m.app_id = $1
+  and m.id = any($2::bigint[])
+  and not m.purged`),
+)
 
 /** As `readMessages`, of messages that are written out again: what was sent stays as it is stored. */
 export async function readMessageTexts(
@@ -170,8 +121,8 @@ export async function readMessageTexts(
 ): Promise<Map<number, StoredMessage<JsonText>>> {
   const wanted = [...new Set(ids)]
   if (wanted.length === 0) return new Map()
-  const rows = await on.query<ListedRow>(selectTextsByIds, [appId, wanted])
-  return new Map(rows.map((row) => [row[0], storedOf(row)]))
+  const [row] = await on.query<readonly [string | null]>(selectPackedByIds, [appId, wanted])
+  return new Map(unpackMessages(row?.[0] ?? null).map((message) => [message.id, message]))
 }
 
 /** In two halves, since live and imported messages have an index of their own each. */
@@ -190,8 +141,8 @@ const selectByMuid = statement(`
 export async function readByMuid(
   on: Queryable,
   appId: number,
-  { muid, sender, kind, receiver }: { muid: string; sender: string; kind: 1 | 2; receiver: string },
+  { muid, sender, kind, receiver }: { muid: string; sender: string; kind: ConversationKind; receiver: string },
 ): Promise<StoredMessage | undefined> {
-  const [row] = await on.query<StoredMessage>(selectByMuid, [appId, muid, sender, kind, receiver])
+  const [row] = await on.query<StoredMessage>(selectByMuid, [appId, muid, sender, storedKind(kind), receiver])
   return row
 }

@@ -2,22 +2,25 @@ import type { Message } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { type JsonText, toJson } from '../json.ts'
 import type { RolePolicy } from '../roles/policies.ts'
+import { isThere } from '../sight/participation.ts'
 import { readVisible } from '../sight/sight.ts'
 import { type Addition, readAdditions } from './additions.ts'
 import {
   aboutMessage,
   type Between,
   createBetween,
-  createEntitiesWriter,
+  createBetweenWriter,
   type Entities,
   type KnownEntities,
   ownEntities,
   readEntities,
 } from './entities.ts'
 import { readMentions } from './mentions.ts'
-import { readOwnReceipts } from './own-receipts.ts'
-import { type RenderOptions, renderMessage, writeMessage } from './render.ts'
+import { moderationOfMessages } from './moderation.ts'
+import { type OwnReceipts, readOwnReceipts } from './own-receipts.ts'
+import { type RenderOptions, renderMessage, type WrittenBetween, writeEnds, writeMessage } from './render.ts'
 import { type MessageRow, readMessages, type StoredMessage } from './rows.ts'
+import { isHeld } from './traits.ts'
 
 export interface ShowOptions {
   /** The acting user; what is private to them (saved, reactedByMe) is shown to nobody else. */
@@ -38,6 +41,8 @@ export interface ShowOptions {
   readonly withMentionBlocks?: boolean
   /** Users and groups that were read for this answer already. */
   readonly known?: KnownEntities
+  /** So were the viewer's receipts in all groups that these messages are of. */
+  readonly ownReceipts?: OwnReceipts | undefined
 }
 
 /** Messages as answers show them; senders and receivers are read once for all of them. */
@@ -47,11 +52,8 @@ export async function showMessages(
   rows: readonly StoredMessage[],
   options: ShowOptions = {},
 ): Promise<Message[]> {
-  const { partsOf } = await readParts(on, appId, rows, options)
-  return rows.map((row) => {
-    const { between, ...parts } = partsOf(row)
-    return renderMessage(row, between, parts)
-  })
+  const { betweenOf, optionsOf } = await readParts(on, appId, rows, options)
+  return rows.map((row) => renderMessage(withoutReceipts(row), betweenOf(row), optionsOf(row)))
 }
 
 /** As `showMessages`, written out: what was sent goes through as it is stored. */
@@ -61,18 +63,33 @@ export async function writeMessages(
   rows: ReadonlyArray<StoredMessage<JsonText>>,
   options: ShowOptions = {},
 ): Promise<JsonText<Message>[]> {
-  const { partsOf, entities } = await readParts(on, appId, rows, options)
-  const writeBetween = createEntitiesWriter(entities)
+  const { entities, betweenOf, optionsOf } = await readParts(on, appId, rows, options)
+  const writeBetween = createBetweenWriter(entities)
   return rows.map((row) => {
-    const { between, ...parts } = partsOf(row)
-    const isPlain = row.subjectId === null && between.entities !== null
-    const written = isPlain ? writeBetween(row) : between.entities === null ? undefined : toJson(between.entities)
-    return writeMessage(row, between, written, parts)
+    const isPlain = row.subjectId === null && row.category !== 'action'
+    return writeMessage(
+      withoutReceipts(row),
+      isPlain ? writeBetween(row) : writeOne(row, betweenOf(row)),
+      optionsOf(row),
+    )
   })
 }
 
-interface Parts extends RenderOptions {
-  readonly between: Between
+/** Marks that pass what moderation holds are not about it. */
+function withoutReceipts<Row extends MessageRow>(row: Row): Row {
+  return isHeld(row) ? { ...row, deliveredAt: null, readAt: null } : row
+}
+
+/** What stands around a message that has entities of its own. */
+function writeOne(row: MessageRow, { conversationId, entities }: Between): WrittenBetween {
+  return { ends: writeEnds(row, conversationId), entities: entities === null ? undefined : toJson(entities) }
+}
+
+/** What is shown with each message of a page. */
+interface Parts {
+  readonly entities: Entities
+  betweenOf(row: MessageRow): Between
+  optionsOf(row: MessageRow): RenderOptions
 }
 
 /** Reads what is shown with messages, once for all of them. */
@@ -81,35 +98,63 @@ async function readParts(
   appId: number,
   rows: readonly MessageRow[],
   options: ShowOptions,
-): Promise<{ partsOf: (row: MessageRow) => Parts; entities: Entities }> {
+): Promise<Parts> {
   const inside = await readInside(on, appId, rows, options)
-  const { viewer } = options
-  const [entities, additions, mentionsInside, receipts] = await Promise.all([
-    readEntities(on, appId, [...rows, ...inside.values()], options.known),
+  const { viewer, withTags } = options
+  const [entities, additions, addedInside, ownReceiptsOf] = await Promise.all([
+    readEntities(on, appId, inside.size === 0 ? rows : [...rows, ...inside.values()], viewer, options.known),
     readAdditions(on, appId, rows, options),
-    readMentions(on, appId, [...inside.values()], options),
-    viewer === undefined ? undefined : readOwnReceipts(on, appId, viewer, rows),
+    readAdditionsInside(on, appId, [...inside.values()], options),
+    viewer === undefined ? () => undefined : readOwnReceipts(on, appId, viewer, rows, options.ownReceipts),
   ])
   const around = createAround(entities)
   const showInside = (row: StoredMessage | undefined, { withTags }: ShowOptions): Message | undefined =>
-    row && renderMessage(row, around(row), { withTags, additions: inOne(mentionsInside.get(row.id)) })
+    row && renderMessage(row, around(row), { withTags, additions: addedInside(row.id) })
   const about = (row: MessageRow, subjectId: number): Between => {
     const subject = showInside(inside.get(subjectId), { withTags: true })
     return aboutMessage(row, entities, subject ?? { id: String(subjectId) })
   }
-  const partsOf = (row: MessageRow): Parts => ({
-    between: row.subjectId === null ? around(row) : about(row, row.subjectId),
-    withTags: options.withTags,
-    additions: [...(additions.get(row.id) ?? []), ...inOne(receipts?.get(row.id))],
-    quotedMessage: quotedOf(row, options).map((id) => showInside(inside.get(id), options))[0],
-  })
-  return { partsOf, entities }
+  return {
+    entities,
+    betweenOf: (row) => (row.subjectId === null ? around(row) : about(row, row.subjectId)),
+    optionsOf(row) {
+      const [added, receipts] = [additions.get(row.id), ownReceiptsOf(row)]
+      const quotedMessage = showsQuoted(row, options) ? showInside(inside.get(row.quotedId), options) : undefined
+      return { withTags, additions: receipts === undefined ? added : [...(added ?? []), receipts], quotedMessage }
+    },
+  }
 }
 
-/** A message as it is shown inside another one that quotes it: without what hangs on it, but for its mentions. */
-export async function showQuoted(on: Queryable, appId: number, row: StoredMessage): Promise<Message> {
-  const [entities, mentions] = await Promise.all([readEntities(on, appId, [row]), readMentions(on, appId, [row], {})])
-  return renderMessage(row, createAround(entities)(row), { additions: inOne(mentions.get(row.id)) })
+/**
+ * A message as it is shown inside another one that quotes it: without what hangs on it, but for its mentions and
+ * where moderation stands with it.
+ */
+export async function showQuoted(
+  on: Queryable,
+  appId: number,
+  row: StoredMessage,
+  viewer: string | undefined,
+): Promise<Message> {
+  const [entities, added] = await Promise.all([
+    readEntities(on, appId, [row], viewer),
+    readAdditionsInside(on, appId, [row], { viewer }),
+  ])
+  return renderMessage(row, createAround(entities)(row), { additions: added(row.id) })
+}
+
+/** What features add to messages that are shown inside others, by id. */
+async function readAdditionsInside(
+  on: Queryable,
+  appId: number,
+  rows: readonly StoredMessage[],
+  options: ShowOptions,
+): Promise<(id: number) => readonly Addition[]> {
+  const moderated = rows.filter((row) => (row.traits & moderationOfMessages.bits) !== 0)
+  const [mentions, moderation] = await Promise.all([
+    readMentions(on, appId, rows, options),
+    moderated.length === 0 ? undefined : moderationOfMessages.read(on, appId, moderated, options),
+  ])
+  return (id) => [mentions.get(id), moderation?.get(id)].filter((addition) => addition !== undefined)
 }
 
 /** What stands around messages of a page: actions of group events carry their own entities. */
@@ -118,13 +163,12 @@ function createAround(entities: Entities): (row: MessageRow) => Between {
   return (row) => (row.category === 'action' ? ownEntities(row) : between(row))
 }
 
-function inOne(addition: Addition | undefined): readonly Addition[] {
-  return addition === undefined ? [] : [addition]
-}
-
-/** The id of the message that a message quotes, where it is to be shown. */
-function quotedOf({ quotedId }: MessageRow, { withQuoted = true }: ShowOptions): number[] {
-  return quotedId === null || !withQuoted ? [] : [quotedId]
+/** Whether the message that a message quotes is to be shown in it. */
+function showsQuoted<Row extends MessageRow>(
+  row: Row,
+  { withQuoted = true }: ShowOptions,
+): row is Row & { readonly quotedId: number } {
+  return row.quotedId !== null && withQuoted
 }
 
 /**
@@ -137,13 +181,15 @@ async function readInside(
   rows: readonly MessageRow[],
   options: ShowOptions,
 ): Promise<ReadonlyMap<number, StoredMessage>> {
-  const found = await readMessages(
-    on,
-    appId,
-    rows.flatMap((row) => [...quotedOf(row, options), ...(row.subjectId === null ? [] : [row.subjectId])]),
-  )
+  const ids: number[] = []
+  for (const row of rows) {
+    if (showsQuoted(row, options)) ids.push(row.quotedId)
+    if (row.subjectId !== null) ids.push(row.subjectId)
+  }
+  const found = await readMessages(on, appId, ids)
   const { viewer, policy, withHidden = false } = options
-  if (viewer === undefined || withHidden || found.size === 0) return found
+  if (withHidden || found.size === 0) return found
+  if (viewer === undefined) return new Map([...found].filter(([, message]) => isThere(undefined, message)))
   const visible = await readVisible(on, appId, { uid: viewer, policy }, [...found.values()])
   return new Map([...found].filter(([id]) => visible.has(id)))
 }

@@ -6,6 +6,7 @@ import { type ErasedUser, erasable, messagesInGroup, messagesInPairs, untouched 
 import { showDeletedUser } from '../users/rows.ts'
 import { releaseUsesOf } from './file-uses.ts'
 import { noStarter } from './threads.ts'
+import { heldTraits } from './traits.ts'
 
 const goesWithMessages = (name: string, message = 'message_id') => erasable(name, { message, uids: ['uid'] })
 
@@ -24,6 +25,8 @@ export const messageTables = [
     },
   ),
   untouched('media_files', 'files are removed behind the service, once no message uses them'),
+  untouched('media_usage', 'counts the bytes of all files of an app'),
+  erasable('upload_days', { uids: ['uid'] }),
 
   goesWithMessages('reactions'),
   untouched('reaction_counts', 'a trigger keeps them as the reactions are'),
@@ -81,12 +84,12 @@ export const messageTables = [
           and conversation = any(${user.pairs}::bigint[])`,
         forgetInActions,
       ],
-      // Only the position stays: a cursor that names the message still works.
+      // Only the position stays: a cursor that names the message still works. That of a held one is nobody else's.
       ofMessages: [
         ({ appId, ids }) => sql`
           update messages
           set sender = '', receiver = '', category = '', type = '', data = '{}', parent_id = null, quoted_id = null,
-            muid = null, tags = null, mentioned = null, traits = 0, countable = false, updated_at = sent_at,
+            muid = null, tags = null, mentioned = null, traits = traits & ${sql.lit(heldTraits)}, countable = false, updated_at = sent_at,
             delivered_at = null, read_at = null, edited_at = null, edited_by = null, deleted_at = null, deleted_by = null,
             subject_id = null, purged = true
           where app_id = ${appKey(appId)}

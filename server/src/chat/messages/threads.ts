@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, statement } from '../../store/statement.ts'
-import { notClearedSql } from '../sight/participation.ts'
+import { notClearedSql, notHeldSql } from '../sight/participation.ts'
 import { hidesByRole, readConditions, type Viewer } from '../sight/sight.ts'
 import type { AddingFeature, Addition } from './additions.ts'
 import type { MessageRow } from './rows.ts'
@@ -78,7 +78,7 @@ async function countVisible(
       and m.parent_id = t.parent_id
       and m.category <> 'action'
       and m.deleted_at is null
-      and ${allOf([notClearedSql, ...conditions])}
+      and ${allOf([notClearedSql, notHeldSql, ...conditions])}
     ) n`)
 }
 

@@ -16,7 +16,23 @@ export const traits = {
   saved: 1024,
   /** Somebody follows, or followed, its thread. */
   followed: 2048,
+  /** Moderation looked at it. Without one of the next two it was approved. */
+  moderated: 4096,
+  /** Moderation holds it until somebody has decided: it exists for its sender alone. */
+  pending: 8192,
+  /** Moderation stopped it: it exists for its sender alone. */
+  disapproved: 16_384,
+  /** Moderation held it for a while; `message_moderation` tells since when. */
+  released: 32_768,
 } as const
+
+/** The bits of what moderation keeps from everybody but the sender. */
+export const heldTraits = traits.pending | traits.disapproved
+
+/** Whether moderation holds a message. */
+export function isHeld(message: { readonly traits: number }): boolean {
+  return (message.traits & heldTraits) !== 0
+}
 
 /** The bits that come from what a message says; the others stay when it is edited. */
 export const contentTraits =

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { allOf, type Fragment } from '../../store/statement.ts'
 import { systemUid } from '../apps.ts'
+import { type ConversationKind, storedKind } from '../kind.ts'
 
 /** A place in a history: histories are ordered by time, then id. */
 export interface Position {
@@ -11,10 +12,12 @@ export interface Position {
 /** A message as far as rules look at it. */
 export interface MessageFacts extends Position {
   /** 1 one-to-one, 2 group */
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly sender: string
   readonly category: string
   readonly type: string
+  /** Bits, see `chat/messages/traits.ts`. */
+  readonly traits: number
 }
 
 /** What a rule may ask about the sender of a message; looked up only where one does. */
@@ -39,8 +42,6 @@ export type Condition =
   | { readonly is: 'not'; readonly condition: Condition }
   | { readonly is: 'either'; readonly conditions: readonly Condition[] }
 
-const kindOf = (receiverType: string): 1 | 2 => (receiverType === 'user' ? 1 : 2)
-
 /** The condition on messages `m`, as one viewer meets it. */
 export function conditionSql(condition: Condition, viewer: string): Fragment {
   switch (condition.is) {
@@ -51,7 +52,7 @@ export function conditionSql(condition: Condition, viewer: string): Fragment {
     case 'typeIn':
       return sql`m.type = any(${condition.values}::text[])`
     case 'receiverTypeIn':
-      return sql`m.kind = any(${condition.values.map(kindOf)}::smallint[])`
+      return sql`m.kind = any(${condition.values.map((kind) => storedKind(kind as ConversationKind))}::smallint[])`
     case 'senderRoleIn':
       return sql`exists (
         select from users u
@@ -91,7 +92,7 @@ export function holds(condition: Condition, message: MessageFacts, viewer: strin
     case 'typeIn':
       return condition.values.includes(message.type)
     case 'receiverTypeIn':
-      return condition.values.some((value) => kindOf(value) === message.kind)
+      return condition.values.includes(message.kind)
     case 'senderRoleIn':
       return sender.role !== undefined && condition.values.includes(sender.role)
     case 'fromFriend':

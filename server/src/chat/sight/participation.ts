@@ -1,7 +1,8 @@
 import type { GroupScope, Permissions } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queryable } from '../../store/database.ts'
-import { statement } from '../../store/statement.ts'
+import { type Fragment, statement } from '../../store/statement.ts'
+import { isHeld, traits } from '../messages/traits.ts'
 import { isBefore, type MessageFacts, type Position } from './condition.ts'
 import type { ScopeRules } from './rules.ts'
 
@@ -21,9 +22,29 @@ export const takesPartSql = sql`(s.kind = 1 or s.member)`
 /** Of a message `m` and a participant's state `s`: a reset hides what lies before it. */
 export const notClearedSql = sql`(m.sent_at, m.id) > (s.cleared_sent_at, s.cleared_id)`
 
-/** Both, asked of a message in memory. Without a participation nothing is open. */
-export function isOpen(participation: Participation | undefined, message: MessageFacts): boolean {
-  return participation?.takesPart === true && isBefore(participation.cleared, message)
+/**
+ * Of a message: moderation does not hold it. Said in two parts, of each of which the planner believes that nearly all
+ * messages meet it. What is `countable` is never held, so counts need not ask.
+ */
+export const notHeldIn = (message: string): string =>
+  [traits.pending, traits.disapproved].map((bit) => `${message}.traits & ${bit} <> ${bit}`).join(' and ')
+
+/** Of a message `m`. */
+export const notHeldSql = sql.raw(notHeldIn('m'))
+
+/** Of a message `m`: it is there for somebody. What moderation holds is there for its sender alone, and not for the app. */
+export function isThereSql(viewer: Fragment | undefined): Fragment {
+  return viewer === undefined ? notHeldSql : sql`(${notHeldSql} or m.sender = ${viewer})`
+}
+
+/** The same, asked of a message in memory. @param viewer undefined for the app */
+export function isThere(viewer: string | undefined, message: Pick<MessageFacts, 'sender' | 'traits'>): boolean {
+  return !isHeld(message) || message.sender === viewer
+}
+
+/** All of it, asked of a message in memory. Without a participation nothing is open. */
+export function isOpen(viewer: string, participation: Participation | undefined, message: MessageFacts): boolean {
+  return participation?.takesPart === true && isBefore(participation.cleared, message) && isThere(viewer, message)
 }
 
 interface ParticipationRow {

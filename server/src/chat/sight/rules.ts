@@ -5,8 +5,8 @@ import type { Condition, Position } from './condition.ts'
 
 /*
  * Every rule that hides messages from somebody, each said once. Lists, counts, single messages, quotes, subjects of edits
- * and deletions, last messages, threads and sockets all come here by `sight.ts`. What hides a message whoever looks (one
- * that is held back until somebody has judged it) belongs to `participation.ts`, beside what a reset hides.
+ * and deletions, last messages, threads and sockets all come here by `sight.ts`. What hides a message whatever is set (a
+ * reset, moderation that holds it) is in `participation.ts`.
  */
 
 /** A rule: what its key is, and the condition that messages must meet where it is set. */

@@ -42,7 +42,7 @@ export interface PlacedFacts extends MessageFacts {
 
 /**
  * What hides messages from a viewer in lists and counts: conditions on `m`, beside `takesPartSql` and `notClearedSql`, which
- * the lists ask of the viewer's state `s`. None where nothing is set.
+ * the lists ask of the viewer's state `s`, and `isThereSql`. None where nothing is set.
  * @param guids of the groups that the list is of; absent: of all of theirs
  * @param ofThreads also `listThreadedMessages` of their scopes
  */
@@ -83,7 +83,7 @@ export function sees(
   message: MessageFacts,
   sender: SenderFacts,
 ): boolean {
-  if (!isOpen(participation, message)) return false
+  if (!isOpen(viewer.uid, participation, message)) return false
   return conditionsFor(viewer, participation).every((condition) => holds(condition, message, viewer.uid, sender))
 }
 
@@ -94,7 +94,9 @@ export function opens(
   message: MessageFacts,
   sender: SenderFacts,
 ): boolean {
-  return message.sender === viewer.uid ? isOpen(participation, message) : sees(viewer, participation, message, sender)
+  return message.sender === viewer.uid
+    ? isOpen(viewer.uid, participation, message)
+    : sees(viewer, participation, message, sender)
 }
 
 function conditionsFor({ policy }: Pick<Viewer, 'policy'>, participation: Participation | undefined): Condition[] {

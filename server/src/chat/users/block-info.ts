@@ -1,5 +1,7 @@
 import type { Queryable } from '../../store/database.ts'
+import { lookup } from '../../store/lookups.ts'
 import { statement } from '../../store/statement.ts'
+import type { UserRow } from './rows.ts'
 
 /** What stands between a viewer and another user, as answers show it. */
 export interface BlockInfo {
@@ -31,12 +33,13 @@ export async function readBlockInfo(
   return new Map(rows.map((row) => [row.uid, showBlocks(row)]))
 }
 
-const selectBlockers = statement(`
-  select blocker
-  from blocks
-  where app_id = $1
-  and blocked = $2
-  and blocker = any($3::text[])`)
+const selectBlockers = lookup<{ blocked: string; blocker: string }>(
+  statement(`
+  select b.blocked, b.blocker
+  from unnest($2::text[], $3::text[]) as wanted(blocked, blocker)
+  join blocks b on b.app_id = $1 and b.blocked = wanted.blocked and b.blocker = wanted.blocker`),
+  ({ blocked, blocker }) => [blocked, blocker],
+)
 
 /** Which of some users have blocked a user. */
 export async function readBlockers(
@@ -46,8 +49,28 @@ export async function readBlockers(
   uids: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (uids.length === 0) return new Set()
-  const rows = await on.query<{ blocker: string }>(selectBlockers, [appId, uid, uids])
+  const rows = await on.query<{ blocker: string }>(selectBlockers, [appId, uids.map(() => uid), uids])
   return new Set(rows.map(({ blocker }) => blocker))
+}
+
+/**
+ * Of some users, those who look away to a viewer, as they have blocked them. Whoever was never there is not asked about.
+ * @param viewer nobody looks away to the app
+ */
+export async function readAway(
+  on: Queryable,
+  appId: number,
+  viewer: string | undefined,
+  users: Iterable<Pick<UserRow, 'uid' | 'online' | 'lastActiveAt'>>,
+): Promise<ReadonlySet<string>> {
+  if (viewer === undefined) return new Set()
+  const seen = [...users].filter(({ uid, online, lastActiveAt }) => uid !== viewer && (online || lastActiveAt !== null))
+  return readBlockers(
+    on,
+    appId,
+    viewer,
+    seen.map(({ uid }) => uid),
+  )
 }
 
 function showBlocks(row: { blockedByMeAt: number | null; hasBlockedMeAt: number | null }): BlockInfo {

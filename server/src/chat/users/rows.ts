@@ -27,8 +27,12 @@ export const userColumns = `u.uid, u.name, u.avatar, u.link, u.role, u.status_me
   u.created_at as "createdAt", u.updated_at as "updatedAt", u.online, u.last_active_at as "lastActiveAt",
   u.deactivated_at as "deactivatedAt"`
 
-/** The same as a list, in the order of `userColumns`. */
-type UserColumns = readonly [
+/** The same as JSON: a list in their order, for statements that read more than users. `userOf` takes it. */
+export const userArray = `json_build_array(u.uid, u.name, u.avatar, u.link, u.role, u.status_message, u.metadata, u.tags,
+  u.created_at, u.updated_at, u.online, u.last_active_at, u.deactivated_at)`
+
+/** A user as a list, in the order of `userColumns`. */
+export type UserColumns = readonly [
   uid: string,
   name: string,
   avatar: string | null,
@@ -55,7 +59,7 @@ const selectUsers = lookup<UserColumns>(
   ([uid]) => [uid],
 )
 
-function userOf(row: UserColumns): UserRow {
+export function userOf(row: UserColumns): UserRow {
   return {
     uid: row[0],
     name: row[1],
@@ -118,6 +122,12 @@ export function withoutPresence<Shown extends Partial<User>>(user: Shown): Shown
   if (user.status === undefined) return user
   const { lastActiveAt: _, ...shown } = user
   return { ...shown, status: 'offline' } as Shown
+}
+
+/** A user where it is told to nobody whether they are there. */
+export function neverPresence<Shown extends object>(user: Shown): Omit<Shown, 'status' | 'lastActiveAt'> {
+  const { status: _, lastActiveAt: _at, ...shown } = user as Shown & Pick<Partial<User>, 'status' | 'lastActiveAt'>
+  return shown
 }
 
 function withoutPrivate(metadata: Record<string, unknown> | null): Record<string, unknown> | null {

@@ -36,7 +36,7 @@ export async function showUsers(
       ...(hasBlockedMe && withBlockers && { hasBlockedMe }),
       ...times,
       ...(tellsWhen && { blockedAt }),
-      conversationId: conversationId(1, viewer, row.uid),
+      conversationId: conversationId('user', viewer, row.uid),
     }
   })
 }

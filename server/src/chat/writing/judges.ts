@@ -1,13 +1,17 @@
 import type { ApiError } from '@parley/contract'
 import type { Content } from '../../areas/messages/content.ts'
 import type { App } from '../identity.ts'
+import type { ConversationKind } from '../kind.ts'
+import type { Outcome } from '../moderation/model.ts'
 
 /** A message that somebody wants to send, or to edit, as its judges see it. */
 export interface Draft {
   readonly app: App
   readonly sender: string
+  /** The app itself sends or edits it, on nobody's behalf. */
+  readonly byApp: boolean
   /** 1 one-to-one, 2 group */
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly receiver: string
   readonly muid: string | null
   readonly parentId: number | null
@@ -19,10 +23,11 @@ export interface Draft {
   readonly content: Content
 }
 
-/** What a judge says: nothing against it, other `data`, or no. */
+/** What a judge says: nothing against it, other `data`, what the rules of moderation find in it, or no. */
 export type Verdict =
   | { readonly is: 'pass' }
   | { readonly is: 'changed'; readonly data: Record<string, unknown> }
+  | { readonly is: 'moderated'; readonly outcome: Outcome }
   | { readonly is: 'refused'; readonly error: ApiError }
 
 export const pass: Verdict = { is: 'pass' }
@@ -32,6 +37,8 @@ export const pass: Verdict = { is: 'pass' }
  * transaction and no place in a batch meanwhile, and delays nothing but the messages that it judges.
  */
 export interface Judge {
+  /** It asks nobody outside, so it may as well be asked about what the rules of writing refuse afterwards. */
+  readonly isLocal?: true
   /** Has it anything to say about messages of this app? From memory nearly always: every send asks. */
   concerns(appId: number): Promise<boolean>
   judge(draft: Draft): Promise<Verdict>
@@ -49,11 +56,18 @@ export async function isJudged(judges: readonly Judge[], { appId }: App): Promis
   return (await concernedBy(judges, appId)).length > 0
 }
 
+/** What judges leave of a message. */
+export interface Judged {
+  /** What is to be stored. */
+  readonly content: Content
+  /** What the rules of moderation found in it; undefined where they were not asked, so it is not moderated. */
+  readonly outcome: Outcome | undefined
+}
+
 /**
  * Has the judges that a message concerns judge it, one after the other, each what the ones before it left.
  * @param requireMayWrite asks the rules of writing, so that nobody is asked about what is refused anyway. They are to be
  *   asked again, under the lock, once the judges have spoken.
- * @returns what is to be stored
  * @throws what a judge refuses it with
  */
 export async function passJudges(
@@ -62,17 +76,22 @@ export async function passJudges(
   content: Content,
   describe: () => Omit<Draft, 'content'>,
   requireMayWrite: () => Promise<void>,
-): Promise<Content> {
+): Promise<Judged> {
   const concerned = await concernedBy(judges, appId)
-  if (concerned.length === 0) return content
+  if (concerned.length === 0) return { content, outcome: undefined }
 
-  await requireMayWrite()
+  if (concerned.some(({ isLocal }) => isLocal !== true)) await requireMayWrite()
   const draft = describe()
-  let judged = content
+  let judged: Judged = { content, outcome: undefined }
   for (const judge of concerned) {
-    const verdict = await judge.judge({ ...draft, content: judged })
+    const verdict = await judge.judge({ ...draft, content: judged.content })
     if (verdict.is === 'refused') throw verdict.error
-    if (verdict.is === 'changed') judged = { ...judged, data: verdict.data, json: JSON.stringify(verdict.data) }
+    if (verdict.is === 'changed') judged = { ...judged, content: withData(judged.content, verdict.data) }
+    if (verdict.is === 'moderated') judged = { ...judged, outcome: verdict.outcome }
   }
   return judged
+}
+
+function withData(content: Content, data: Record<string, unknown>): Content {
+  return { ...content, data, json: JSON.stringify(data) }
 }

@@ -2,6 +2,7 @@ import type { MessageTraits } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type Statement, statement } from '../../store/statement.ts'
+import { type ConversationKind, storedKind } from '../kind.ts'
 import type { StoredMessage } from '../messages/rows.ts'
 import { partsOf } from '../naming.ts'
 import type { Deed } from './deeds.ts'
@@ -14,13 +15,15 @@ import { type Asked, joins, type Refusal, refusalOf } from './rules.ts'
 export interface Writing {
   readonly appId: number
   readonly sender: string
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   /** uid or guid, in lower case. */
   readonly receiver: string
   readonly deed: Deed
   /** As in `Asked`. */
   readonly isNew: boolean
   readonly conversation: 'begun' | 'any'
+  /** The app itself writes: only who is named must be there. */
+  readonly asApp?: boolean
 }
 
 /** As `requireMayWrite`, for what a user does to a message that is there: edit it, react to it, pin it. */
@@ -33,7 +36,7 @@ export function requireMayWriteTo(
   deed: Deed,
 ): Promise<void> {
   const { kind } = message
-  const receiver = kind === 1 && message.sender !== uid ? message.sender : message.receiver
+  const receiver = kind === 'user' && message.sender !== uid ? message.sender : message.receiver
   return requireMayWrite(context, on, { appId, sender: uid, kind, receiver, deed, isNew: false, conversation: 'any' })
 }
 
@@ -53,12 +56,24 @@ export async function requireMayWrite(
   const roleRules = judgeByRoles(await policies.ofApp(appId), kind, deed)
   const [first, second] = partsOf(writing)
   const ask = askingStatement({
-    ...{ groups: kind === 2, roles: roleRules !== null, replies: false },
+    ...{ groups: kind === 'group', roles: roleRules !== null, replies: false },
     ...{ isNew: writing.isNew, conversation: writing.conversation },
+    asApp: writing.asApp ?? false,
   })
   for (let verdicts = 1; ; verdicts++) {
-    const { deniedScopes, permissionsVersion } = kind === 2 ? messages.judge.judge(appId, receiver, deed) : noScopes
-    const values = [appId, sender, kind, receiver, first, second, deniedScopes, permissionsVersion, roleRules]
+    const { deniedScopes, permissionsVersion } =
+      kind === 'group' ? messages.judge.judge(appId, receiver, deed) : noScopes
+    const values = [
+      appId,
+      sender,
+      storedKind(kind),
+      receiver,
+      first,
+      second,
+      deniedScopes,
+      permissionsVersion,
+      roleRules,
+    ]
     const [row] = await on.query<{ refusal: Refusal | null }>(ask, values)
     const refusal = row?.refusal ?? null
     if (refusal === null) return
@@ -73,15 +88,15 @@ function saysOf(deed: Deed): MessageTraits | undefined {
 
 const statements = new Map<string, Statement>()
 
-function askingStatement(asked: Asked): Statement {
-  const key = `${asked.groups} ${asked.roles} ${asked.isNew} ${asked.conversation}`
+function askingStatement(asked: Asked & { readonly asApp: boolean }): Statement {
+  const key = `${asked.groups} ${asked.roles} ${asked.isNew} ${asked.conversation} ${asked.asApp}`
   const known = statements.get(key)
   if (known !== undefined) return known
   const made = statement(`
     select ${refusalOf(asked)} as refusal
     from (
       values (
-        $1::int, $2::text, $3::smallint, $4::text, $5::text, $6::text, $7::int, $8::bigint, $9::text, false
+        $1::int, $2::text, $3::smallint, $4::text, $5::text, $6::text, $7::int, $8::bigint, $9::text, ${asked.asApp}
       )
     ) as r(app_id, sender, kind, receiver, first, second, denied_scopes, permissions_version, role_rules, as_app)
     ${joins(asked)}`)

@@ -1,3 +1,4 @@
+import type { ConversationKind } from '../kind.ts'
 import type { PolicyMap, RolePolicy } from '../roles/policies.ts'
 import { isFriendsMode, roleList } from '../roles/rules.ts'
 import { type Deed, featureOf, isDenied } from './deeds.ts'
@@ -18,12 +19,12 @@ interface RoleRules {
  * so those of `sendMessage.mode` bind it too, it has no mode of its own.
  * @returns `RoleRules` as JSON text, or null (nearly always) where no role is refused anything
  */
-export function judgeByRoles(policies: PolicyMap, kind: 1 | 2, deed: Deed): string | null {
+export function judgeByRoles(policies: PolicyMap, kind: ConversationKind, deed: Deed): string | null {
   if (policies.size === 0) return null
   const all = [...policies.values()]
   const denied = all.filter((policy) => isDeniedToRole(policy, kind, deed)).map(({ role }) => role)
   const { key } = deed
-  const narrowed = kind === 2 || key === 'addReaction' ? [] : all
+  const narrowed = kind === 'group' || key === 'addReaction' ? [] : all
   const friendsOnly = narrowed.filter(isFriendsOnly).map(({ role }) => role)
   const receivers =
     key === 'addReaction'
@@ -36,12 +37,12 @@ export function judgeByRoles(policies: PolicyMap, kind: 1 | 2, deed: Deed): stri
   return JSON.stringify({ denied, friendsOnly, receivers: Object.fromEntries(receivers) } satisfies RoleRules)
 }
 
-function isDeniedToRole(policy: RolePolicy, kind: 1 | 2, deed: Deed): boolean {
+function isDeniedToRole(policy: RolePolicy, kind: ConversationKind, deed: Deed): boolean {
   const feature = featureOf[deed.key]
   if (feature !== undefined && policy.restricted.has(feature)) return true
   if (deed.key !== 'addReaction') {
     const receiverTypes = roleList(policy, `${deed.key}.allowedReceiverTypes`)
-    if (receiverTypes?.includes(kind === 1 ? 'user' : 'group') === false) return true
+    if (receiverTypes?.includes(kind) === false) return true
   }
   return isDenied(policy.permissions, deed)
 }

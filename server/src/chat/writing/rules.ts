@@ -1,3 +1,4 @@
+import { notHeldIn } from '../sight/participation.ts'
 import { scopeBits } from './group-judge.ts'
 
 /** Why something may not be written. */
@@ -13,7 +14,7 @@ export type Refusal =
   | 'SCOPE_DENIED'
   /** By the writer's role. */
   | 'ROLE_DENIED'
-  /** The message replied to was removed for good meanwhile. */
+  /** The message replied to was removed for good meanwhile, or moderation has taken it. */
   | 'ERR_MESSAGE_ID_NOT_FOUND'
   /** The two have no conversation yet. A send makes it first; what is not stored is refused. */
   | 'NO_CONVERSATION'
@@ -90,7 +91,7 @@ const groupsAndMembers = `
 const isGone = `
         when r.parent_id is not null and not exists (
           select from messages p
-          where p.app_id = r.app_id and p.id = r.parent_id and not p.purged
+          where p.app_id = r.app_id and p.id = r.parent_id and not p.purged and ${notHeldIn('p')}
         ) then 'ERR_MESSAGE_ID_NOT_FOUND'`
 
 const isDeniedByRole = (groups: boolean) => `

@@ -6,6 +6,7 @@ import type { Progress } from './progress.ts'
 import { type JsonRecord, type RecordError, type Refusal, readRecord } from './records.ts'
 import { linksOf, type Reference } from './references.ts'
 import type { Report } from './report.ts'
+import { createSpellings, existsCodes, spelledOtherwise } from './spellings.ts'
 
 /** What a dry run found out about the records of one kind. */
 export interface DryTally {
@@ -88,16 +89,13 @@ export function makeDryRun(
   }
 }
 
-const repeatedCodes = {
-  users: 'ERR_UID_ALREADY_EXISTS',
-  groups: 'ERR_GUID_ALREADY_EXISTS',
-  members: 'ERR_ALREADY_JOINED',
-  messages: 'ERR_IMPORT_MUID_ALREADY_EXISTS',
-} as const satisfies Record<ImportKind, ErrorCode>
+/** What the names of messages say of their ids. */
+const seenAs = { first: 'no', repeat: 'same', shared: 'no' } as const
 
 /** Makes the check of one line after the other: all that can be told from the files. It remembers what it has seen. */
 function makeCheck(now: number): (kind: ImportKind, line: Line) => Result {
-  const ids = createDigestSet()
+  const muids = createDigestSet()
+  const seenBefore = createSpellings()
   const nameMessage = createMuidNames()
   const made = createDigestSet()
   const groupCreation = new Map<string, number>()
@@ -120,14 +118,14 @@ function makeCheck(now: number): (kind: ImportKind, line: Line) => Result {
         message: 'joinedAt is before createdAt of the group',
       })
     }
-    const isRepeated =
-      kind === 'messages' ? nameMessage(record, key).kind === 'repeat' : !ids.add(`${kind}/${key.toLowerCase()}`)
-    if (isRepeated) {
-      return find('repeated', { code: repeatedCodes[kind], message: 'an earlier line of the file has the same id' })
+    const seen = kind === 'messages' ? seenAs[nameMessage(record, key).kind] : seenBefore(kind, key)
+    if (seen === 'otherSpelling') return find('refused', spelledOtherwise(kind))
+    if (seen === 'same') {
+      return find('repeated', { code: existsCodes[kind], message: 'an earlier line of the file has the same id' })
     }
-    if (kind === 'messages') ids.add(`messages/${key}`)
+    if (kind === 'messages') muids.add(key)
     if (kind === 'groups') rememberCreation(record, groupCreation)
-    if (typeof record.parentMuid === 'string' && kind === 'messages' && !ids.has(`messages/${record.parentMuid}`)) {
+    if (typeof record.parentMuid === 'string' && kind === 'messages' && !muids.has(record.parentMuid)) {
       const message = `unknown reference: no earlier message in these files has the muid ${record.parentMuid}`
       return find('unknownReference', { code: 'ERR_MESSAGE_ID_NOT_FOUND', message })
     }

@@ -81,7 +81,8 @@ async function importFiles({ options, io, service, files, report, progress }: Ru
   const tallies = new Map<ImportKind, Tally>(files.map(({ kind }) => [kind, emptyTally()]))
   const accepted = new Map<string, number>()
   const { signal } = io
-  const transfer = { ...options, service, report, signal, accepted, note: progress.note }
+  const now = Math.floor(io.clock.now() / 1000)
+  const transfer = { ...options, service, report, signal, accepted, note: progress.note, now }
   try {
     for (const file of files) {
       if (!signal.aborted) await transferFile(file, tallies.get(file.kind)!, progress, transfer)

@@ -1,12 +1,22 @@
-import type { ImportKind } from '@parley/contract'
+import { type ImportKind, importChecks } from '@parley/contract'
 import { exitCodes, ImportFailure } from './failure.ts'
 import { type InputFile, maxBodyBytes } from './input.ts'
 import { openLanes } from './lanes.ts'
 import { createMuidNames } from './muids.ts'
 import type { Progress } from './progress.ts'
-import { type Outgoing, type RecordError, type Refusal, readRecord, renamed, toOutgoing } from './records.ts'
+import {
+  idFields,
+  type JsonRecord,
+  type Outgoing,
+  type RecordError,
+  type Refusal,
+  readRecord,
+  renamed,
+  toOutgoing,
+} from './records.ts'
 import type { Report } from './report.ts'
 import type { BatchAnswer, Service } from './service.ts'
+import { createSpellings, existsCodes, spelledOtherwise } from './spellings.ts'
 
 /** What became of the records of one kind. */
 export interface Tally {
@@ -29,16 +39,12 @@ export interface Transfer {
   readonly concurrency: number
   readonly signal: AbortSignal
   readonly note: (text: string) => void
+  /** The clock, in epoch seconds. */
+  readonly now: number
   /** Messages stored or already there, by conversation. */
   readonly accepted: Map<string, number>
 }
 
-const alreadyThere: Record<ImportKind, string> = {
-  users: 'ERR_UID_ALREADY_EXISTS',
-  groups: 'ERR_GUID_ALREADY_EXISTS',
-  members: 'ERR_ALREADY_JOINED',
-  messages: 'ERR_IMPORT_MUID_ALREADY_EXISTS',
-}
 const unknownReferences = ['ERR_UID_NOT_FOUND', 'ERR_GUID_NOT_FOUND']
 
 /** What may wait in memory between the reader and the requests. */
@@ -60,6 +66,12 @@ export async function transferFile(
 ): Promise<void> {
   const send = makeSender(file.kind, tally, transfer)
   const nameMessage = createMuidNames()
+  const seen = createSpellings()
+  // What the service refuses for something else does not have its id.
+  const isOtherSpelling = (kind: ImportKind, record: JsonRecord, key: string) =>
+    kind !== 'messages' &&
+    importChecks[kind](record, { now: transfer.now }).length === 0 &&
+    seen(kind, key) === 'otherSpelling'
   const lanes = openLanes({
     count: transfer.concurrency,
     batchRecords: transfer.batch,
@@ -81,10 +93,15 @@ export async function transferFile(
           refusals.push(result.refusal)
           continue
         }
-        const name = file.kind === 'messages' ? nameMessage(result.record, result.key) : undefined
+        const { key, record } = result
+        if (isOtherSpelling(file.kind, record, key)) {
+          refusals.push({ kind: file.kind, line: line.number, key, error: spelledOtherwise(file.kind), record })
+          continue
+        }
+        const name = file.kind === 'messages' ? nameMessage(record, key) : undefined
         if (name?.kind === 'shared') tally.renamed += 1
-        const outgoing = toOutgoing(file.kind, line, result.record, result.key)
-        const room = lanes.add(name?.kind === 'shared' ? renamed(outgoing, result.record, name.muid) : outgoing)
+        const outgoing = toOutgoing(file.kind, line, record, key)
+        const room = lanes.add(name?.kind === 'shared' ? renamed(outgoing, record, name.muid) : outgoing)
         if (room !== undefined) await room
       }
       tally.refused += refusals.length
@@ -141,7 +158,7 @@ async function bookAnswers(
   const refusals: Refusal[] = []
   for (const record of batch) {
     const answer = records.get(record.key)
-    const isThere = answer?.error?.code === alreadyThere[kind] && !isOfAnother(answer.error)
+    const isThere = answer?.error?.code === existsCodes[kind] && !isOfAnother(kind, answer.error)
     if (answer?.success || isThere) {
       if (isThere) tally.alreadyThere += 1
       else tally.stored += 1
@@ -158,9 +175,9 @@ async function bookAnswers(
   await report.write(refusals)
 }
 
-/** The service has this muid, but of another message: counting it as already there would lose this one silently. */
-function isOfAnother(error: RecordError): boolean {
-  return error.details?.some(({ path }) => path === 'muid') === true
+/** The service has this id, but of another record: counting it as already there would lose this one silently. */
+function isOfAnother(kind: ImportKind, error: RecordError): boolean {
+  return error.details?.some(({ path }) => path === idFields[kind]) === true
 }
 
 function toRefusal(kind: ImportKind, record: Outgoing, error: RecordError): Refusal {

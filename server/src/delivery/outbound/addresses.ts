@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
-import { lookup } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { createResolve, type Resolve } from './resolve.ts'
 
 /** An address that requests must not go to, such as one of the own network. */
 export class TargetRefused extends Error {
@@ -55,57 +55,58 @@ function isIPv4Compatible(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return address.kind() === 'ipv6' && (address as ipaddr.IPv6).parts.slice(0, 6).every((part) => part === 0)
 }
 
+/** Whether a request may go to an address. */
+export type Judge = (address: string) => boolean
+
 const resolvePatienceMs = 1500
 
 /**
- * Resolves a host and refuses it when any of its addresses is not public.
+ * Resolves a host and refuses it when any of its addresses may not be reached.
  * @param host as in a parsed URL: IPv6 addresses in brackets, IPv4 addresses in their plain form
  * @throws TargetRefused; Error when it does not resolve in time
  */
-export async function resolveTarget(host: string): Promise<void> {
+export async function resolveTarget(host: string, mayReach: Judge): Promise<void> {
   // Not every resolver knows what these mean.
-  if (/(^|\.)localhost\.?$/i.test(host)) throw new TargetRefused(host, '127.0.0.1')
+  const isOwnMachine = /(^|\.)localhost\.?$/i.test(host)
+  if (isOwnMachine && !mayReach('127.0.0.1') && !mayReach('::1')) throw new TargetRefused(host, '127.0.0.1')
+  const lookup = checkedLookup(mayReach)
   let timer: NodeJS.Timeout | undefined
   const resolved = new Promise<void>((resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`${host} was not resolved in time`)), resolvePatienceMs)
-    publicLookup(host.replace(/^\[|\]$/g, ''), { all: true }, (error) => (error ? reject(error) : resolve()))
+    lookup(host.replace(/^\[|\]$/g, ''), { all: true }, (error) => (error ? reject(error) : resolve()))
   })
   await resolved.finally(() => clearTimeout(timer))
 }
 
-/** Lookups under way. Each takes one of few threads, so a name that does not resolve must not take them all. */
+const resolve = createResolve()
+
+/** Lookups under way: what is asked for by many at once is looked up once. */
 const underWay = new Map<string, Promise<LookupAddress[]>>()
 
 function lookUp(host: string): Promise<LookupAddress[]> {
   const known = underWay.get(host)
   if (known !== undefined) return known
-  const looking = lookup(host, { all: true, verbatim: true }).finally(() => underWay.delete(host))
+  const looking = resolve(host).finally(() => underWay.delete(host))
   underWay.set(host, looking)
   return looking
 }
 
-/** `dns.lookup` for connections, to wherever a name leads. */
-export const anyLookup: LookupFunction = (host, options, callback) => {
-  lookUp(host).then(
-    (addresses) => give(host, addresses, options, callback),
-    (error) => callback(error, '', 0),
-  )
-}
-
 /**
- * `dns.lookup` for connections: gives only public addresses, and fails with `TargetRefused` when any is not. What it gives
- * is what the socket connects to, so a name cannot change its meaning in between.
+ * `dns.lookup` for connections: fails with `TargetRefused` when any address may not be reached. What it gives is what the
+ * socket connects to, so a name cannot change its meaning in between.
  */
-export const publicLookup: LookupFunction = (host, options, callback) => {
-  lookUp(host).then(
-    (addresses) => {
-      const refused = addresses.find(({ address }) => !isPublic(address))
-      if (refused !== undefined) callback(new TargetRefused(host, refused.address), '', 0)
-      else give(host, addresses, options, callback)
-    },
-    (error) => callback(error, '', 0),
-  )
-}
+export const checkedLookup =
+  (mayReach: Judge, find: Resolve = lookUp): LookupFunction =>
+  (host, options, callback) => {
+    find(host).then(
+      (addresses) => {
+        const refused = addresses.find(({ address }) => !mayReach(address))
+        if (refused !== undefined) callback(new TargetRefused(host, refused.address), '', 0)
+        else give(host, addresses, options, callback)
+      },
+      (error) => callback(error, '', 0),
+    )
+  }
 
 function give(
   host: string,

@@ -1,10 +1,10 @@
-import type { Health } from '../webhooks/lease.ts'
+import type { Health } from './lease.ts'
 
 /** Failures one after the other at which an endpoint is left alone for a while. */
 export const failuresToPause = 10
 
-/** The longest pause; an endpoint that is back is found within it. */
-const maxPauseMs = 60_000
+/** The longest pause where nothing else is said; an endpoint that is back is found within it. */
+const usualMaxPauseMs = 60_000
 const firstPauseMs = 5_000
 
 /** Watches how an endpoint does, and says when to leave it alone. Has no effect of its own. */
@@ -21,8 +21,14 @@ export interface Breaker {
 /**
  * @param health from earlier
  * @param firstDelayMs between a first attempt and the next one: no first pause is longer
+ * @param mostFailures one after the other, at which it is left alone
  */
-export function createBreaker(health: Health, firstDelayMs: number): Breaker {
+export function createBreaker(
+  health: Health,
+  firstDelayMs: number,
+  maxPauseMs = usualMaxPauseMs,
+  mostFailures = failuresToPause,
+): Breaker {
   let { failures, failingSince } = health
   /** Since the beginning of this round: a round begins by probing, so the first failure ends it. */
   let failedNow = false
@@ -31,7 +37,7 @@ export function createBreaker(health: Health, firstDelayMs: number): Breaker {
       return { failures, failingSince }
     },
     get isProbing() {
-      return failures >= failuresToPause
+      return failures >= mostFailures
     },
     succeeded() {
       failures = 0
@@ -43,8 +49,8 @@ export function createBreaker(health: Health, firstDelayMs: number): Breaker {
       failedNow = true
     },
     get pauseMs() {
-      if (!failedNow || failures < failuresToPause) return 0
-      const doublings = Math.min(20, failures - failuresToPause)
+      if (!failedNow || failures < mostFailures) return 0
+      const doublings = Math.min(20, failures - mostFailures)
       return Math.min(maxPauseMs, Math.min(firstPauseMs, firstDelayMs) * 2 ** doublings)
     },
   }

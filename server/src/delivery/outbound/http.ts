@@ -1,15 +1,31 @@
 import { isIP } from 'node:net'
 import { limits } from '@parley/contract'
+import { LRUCache } from 'lru-cache'
 import { Agent, buildConnector, request } from 'undici'
-import { anyLookup, isPublic, publicLookup, TargetRefused } from './addresses.ts'
+import { checkedLookup, TargetRefused } from './addresses.ts'
+import type { Reach } from './allowed.ts'
+import type { Resolve } from './resolve.ts'
 
 /** What an endpoint answered. */
 export interface EndpointAnswer {
   readonly status: number
   /** Beginning of the body, at most as long as was asked for. */
   readonly text: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** Seconds to wait as `Retry-After` says; undefined without a valid one. */
   readonly retryAfter: number | undefined
+}
+
+/** There was no answer. The message says why. */
+export class NoAnswer extends Error {
+  /** Whether it would have come too late. */
+  readonly isTimeout: boolean
+
+  constructor(message: string, isTimeout: boolean) {
+    super(message)
+    this.name = 'NoAnswer'
+    this.isTimeout = isTimeout
+  }
 }
 
 /** Posts to endpoints of others. */
@@ -17,20 +33,39 @@ export interface Poster {
   /**
    * One request, no redirects followed.
    * @param maxBytes of the answer's body that are read
-   * @throws Error whose message says why there is no answer: no time left, refused, no such host, no public host
+   * @param timeoutMs that of webhooks where it is left out
+   * @throws NoAnswer: no time left, refused, no such host, no public host
    */
-  post(url: string, headers: Record<string, string>, body: string, maxBytes: number): Promise<EndpointAnswer>
+  post(
+    url: string,
+    headers: Record<string, string>,
+    body: string | Buffer,
+    maxBytes: number,
+    timeoutMs?: number,
+  ): Promise<EndpointAnswer>
   close(): Promise<void>
 }
 
-const timeoutMs = limits.webhooks.timeoutSeconds * 1000
+const usualTimeoutMs = limits.webhooks.timeoutSeconds * 1000
 const userAgent = 'Parley-Webhooks/1 (+https://www.standardwebhooks.com)'
 
 /**
- * @param allowPrivate also post to private addresses and over plain http
+ * @param reach what is beyond it is refused, at each connection anew
+ * @param resolve how names are looked up; by default as the system does
  */
-export function createPoster({ allowPrivate }: { readonly allowPrivate: boolean }): Poster {
-  const connect = buildConnector({ timeout: timeoutMs, lookup: allowPrivate ? anyLookup : publicLookup })
+export function createPoster(reach: Reach, resolve?: Resolve): Poster {
+  const connectAnywhere = buildConnector({ timeout: usualTimeoutMs, lookup: checkedLookup(() => true, resolve) })
+  /** What is looked up is not told the port, which counts: for each there is one that knows it. */
+  const connectors = new LRUCache<string, buildConnector.connector>({ max: 1_000 })
+  const connectorOf = (port: number, isHttps: boolean) => {
+    const name = `${isHttps} ${port}`
+    const known = connectors.get(name)
+    if (known !== undefined) return known
+    const lookup = checkedLookup((address) => reach.admits(address, port, isHttps), resolve)
+    const made = buildConnector({ timeout: usualTimeoutMs, lookup })
+    connectors.set(name, made)
+    return made
+  }
   const agent = new Agent({
     // Of one origin; how many requests there are at a time is bounded by those who post.
     connections: 256,
@@ -38,31 +73,38 @@ export function createPoster({ allowPrivate }: { readonly allowPrivate: boolean 
     // Shorter than what servers keep idle connections for, so that none closes one just as it is used again.
     keepAliveTimeout: 1_000,
     keepAliveMaxTimeout: 1_000,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
     connect(options, callback) {
-      // What is an address already is not looked up, so it is checked here.
       const host = options.hostname.replace(/^\[|\]$/g, '')
-      if (!allowPrivate && isIP(host) !== 0 && !isPublic(host)) callback(new TargetRefused(host, host), null)
-      else connect(options, callback)
+      const isHttps = options.protocol === 'https:'
+      const port = Number(options.port) || (isHttps ? 443 : 80)
+      if (reach.isTrusted(host, port)) connectAnywhere(options, callback)
+      // What is an address already is not looked up, so it is checked here.
+      else if (isIP(host) !== 0 && !reach.admits(host, port, isHttps)) callback(new TargetRefused(host, host), null)
+      else connectorOf(port, isHttps)(options, callback)
     },
   })
 
   return {
-    async post(url, headers, body, maxBytes) {
-      if (!allowPrivate && !url.startsWith('https://')) throw new Error('the address must start with https://')
+    async post(url, headers, body, maxBytes, timeoutMs = usualTimeoutMs) {
       try {
         const answer = await request(url, {
           method: 'POST',
           dispatcher: agent,
           headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
           body,
+          headersTimeout: timeoutMs,
+          bodyTimeout: timeoutMs,
           signal: AbortSignal.timeout(timeoutMs),
         })
         const text = await readBeginning(answer.body, maxBytes)
-        return { status: answer.statusCode, text, retryAfter: readRetryAfter(answer.headers['retry-after']) }
+        const { statusCode: status, headers: told } = answer
+        return { status, text, headers: told, retryAfter: readRetryAfter(told['retry-after']) }
       } catch (error) {
-        throw new Error(describeFailure(error))
+        const isPlain = error instanceof TargetRefused && !/^https:/i.test(url)
+        if (isPlain) throw new NoAnswer('the address must start with https://', false)
+        throw isLate(error)
+          ? new NoAnswer(`no answer within ${timeoutMs / 1000} s`, true)
+          : new NoAnswer(describeFailure(error), false)
       }
     },
     close: () => agent.destroy(),
@@ -70,7 +112,10 @@ export function createPoster({ allowPrivate }: { readonly allowPrivate: boolean 
 }
 
 /** Reads no further than asked, so that an endless answer costs nothing. */
-async function readBeginning(body: AsyncIterable<Buffer> & { destroy(): unknown }, maxBytes: number): Promise<string> {
+export async function readBeginning(
+  body: AsyncIterable<Buffer> & { destroy(): unknown },
+  maxBytes: number,
+): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of body) {
@@ -89,13 +134,16 @@ function readRetryAfter(header: string | string[] | undefined): number | undefin
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - Date.now()) / 1000))
 }
 
+function isLate(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as { code?: unknown }
+  return error.name === 'TimeoutError' || (typeof code === 'string' && /^UND_ERR_(\w+_)?TIMEOUT$/.test(code))
+}
+
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof TargetRefused) return `the address ${error.message}`
-  const code = (error as { code?: unknown }).code
-  if (error.name === 'TimeoutError' || (typeof code === 'string' && /^UND_ERR_(\w+_)?TIMEOUT$/.test(code))) {
-    return `no answer within ${limits.webhooks.timeoutSeconds} s`
-  }
+  const { code } = error as { code?: unknown }
   const cause = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined
   return (cause?.message || error.message || String(code)).slice(0, 300)
 }

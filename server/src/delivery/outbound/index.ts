@@ -1,32 +1,39 @@
+import type { OutboundSettings } from '../../config/outbound.ts'
 import { resolveTarget, TargetRefused } from './addresses.ts'
+import { createReach } from './allowed.ts'
 import { createPoster, type Poster } from './http.ts'
 
 /** Requests to addresses that apps and users name. */
 export interface Outbound {
   readonly poster: Poster
   /**
-   * Why requests to a host are refused; undefined where they are not. A name that does not resolve now may do so later:
-   * each connection is checked again.
-   * @param host as in a parsed URL
+   * Why requests to an address are refused; undefined where they are not. A name that does not resolve now may do so
+   * later: each connection is checked again.
    */
-  refusalOf(host: string): Promise<string | undefined>
+  refusalOf(url: URL): Promise<string | undefined>
   close(): Promise<void>
 }
 
-/** @param allowPrivate addresses that are not public are allowed, too */
-export function createOutbound({ allowPrivate }: { readonly allowPrivate: boolean }): Outbound {
-  const poster = createPoster({ allowPrivate })
+/** @param settings what may be reached beside the public internet */
+export function createOutbound(settings: OutboundSettings): Outbound {
+  const reach = createReach(settings)
+  const poster = createPoster(reach)
   return {
     poster,
     close: () => poster.close(),
-    async refusalOf(host) {
-      if (allowPrivate) return undefined
+    async refusalOf(url) {
+      const isHttps = url.protocol === 'https:'
+      const overHttp = settings.allowPrivate ? 'must start with https:// or http://' : 'must start with https://'
+      if (!isHttps && url.protocol !== 'http:') return overHttp
+      const port = Number(url.port) || (isHttps ? 443 : 80)
+      if (reach.isTrusted(url.hostname, port)) return undefined
       try {
-        await resolveTarget(host)
+        await resolveTarget(url.hostname, (address) => reach.admits(address, port, isHttps))
+        return undefined
       } catch (error) {
-        if (error instanceof TargetRefused) return error.message
+        if (!isHttps) return overHttp
+        return error instanceof TargetRefused ? error.message : undefined
       }
-      return undefined
     },
   }
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { readHookTargets, type Target } from '../../areas/webhooks/index.ts'
 import { listenersTopic } from '../../events/listening.ts'
+import type { FileLinks } from '../../media/links.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import { createMemory } from '../../store/memory.ts'
@@ -36,6 +37,7 @@ export interface BeforeMessageOptions {
   readonly secrets: Secrets
   readonly poster: Poster
   readonly metrics: DeliveryMetrics
+  readonly fileLinks: FileLinks
 }
 
 /** What an endpoint may put into a message, in bytes; more is not taken. */
@@ -53,7 +55,7 @@ interface Patience {
 }
 
 export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessage {
-  const { database, invalidation, secrets, poster, metrics } = options
+  const { database, invalidation, secrets, poster, metrics, fileLinks } = options
   const known = createMemory<number, readonly Target[]>({
     max: 10_000,
     ttlMs: knownForMs,
@@ -83,7 +85,8 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
       metrics.hooked('skipped')
       return undefined
     }
-    const body = JSON.stringify(envelope(target, { trigger: 'before_message', data: message }))
+    const told = envelope(target, { trigger: 'before_message', data: message })
+    const body = await fileLinks.inText(target.app, JSON.stringify(told))
     const id = `bfm_${target.key}_${crypto.randomUUID()}`
     try {
       const { status, text } = await poster.post(target.url, headersFor(target, id, body), body, maxAnswerBytes + 1)

@@ -1,6 +1,7 @@
 import { nowMs } from '../../store/clock.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import type { EndpointKey } from '../outbound/endpoints.ts'
 
 /** A delivery that is to be attempted now. */
 export interface DueDelivery {
@@ -50,12 +51,12 @@ const select = statement(`
  */
 export async function selectDue(
   on: Queryable,
-  { appId, webhook }: { readonly appId: number; readonly webhook: number },
+  { appId, endpoint }: EndpointKey,
   options: { readonly after: number; readonly except: readonly number[]; readonly limit: number },
 ): Promise<DueDelivery[]> {
   const { after, except, limit } = options
   // Those to try again get a part of the room, so that neither sort holds up the other.
   const again = Math.max(1, Math.floor(limit / 4))
-  const rows = await on.query<DueDelivery>(select, [appId, webhook, after, limit, except, again])
+  const rows = await on.query<DueDelivery>(select, [appId, endpoint, after, limit, except, again])
   return rows.slice(0, limit === 1 ? 1 : rows.length)
 }

@@ -5,7 +5,7 @@ import { statement } from '../../store/statement.ts'
 
 /**
  * Everything that events of a stretch of the log mean for webhooks. Whoever delivers to a webhook at the moment sees that
- * `asked` has risen before he stops; for the others a job is added.
+ * `asked` has risen before it stops; for the others a job is added.
  */
 const enqueue = statement(`
   with due as (

@@ -3,6 +3,7 @@ import type { Config } from '../../config/index.ts'
 import type { Events } from '../../events/index.ts'
 import type { JobRunner } from '../../jobs/runner.ts'
 import type { Log } from '../../log.ts'
+import type { FileLinks } from '../../media/links.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
@@ -11,14 +12,14 @@ import type { Poster } from '../outbound/http.ts'
 import { createPace } from '../outbound/pace.ts'
 import { type Attempt, attempt } from './attempt.ts'
 import { type BeforeMessage, createBeforeMessage } from './before-message.ts'
-import { drain } from './drain.ts'
+import { deliverDue } from './deliver.ts'
 import { enqueueDeliveries } from './enqueue.ts'
 import { createDeliveryMetrics } from './metrics.ts'
 import { createBodies } from './render.ts'
 import { listenedEvents } from './subscriptions.ts'
-import { createUpkeep } from './upkeep.ts'
+import { createWebhookUpkeep } from './upkeep.ts'
 
-export { dropLeases } from './lease.ts'
+export { webhookEndpoints } from './endpoints.ts'
 
 /** Delivers events to webhooks. */
 export interface WebhookDelivery {
@@ -42,28 +43,29 @@ export interface WebhookDeliveryOptions {
   /** Runs deliveries; the task is registered here. */
   readonly jobs: JobRunner
   readonly poster: Poster
+  readonly fileLinks: FileLinks
 }
 
 export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
-  const { config, log, database, secrets, invalidation, events, poster, jobs } = options
+  const { config, log, database, secrets, invalidation, events, poster, jobs, fileLinks } = options
   const metrics = createDeliveryMetrics(options.metrics.registry, database)
-  const bodies = createBodies(database)
+  const bodies = createBodies(database, fileLinks)
   const stopping = new AbortController()
-  const drainOptions = {
+  const deliverOptions = {
     ...{ database, invalidation, secrets, log, poster, bodies, metrics, pace: createPace() },
     delays: config.webhooks.retrySchedule,
     disableAfter: config.webhooks.disableAfterHours * 3600,
   }
   jobs.register(deliverTask, async (payload) => {
     const { appId, webhook } = payload as { appId: number; webhook: number }
-    await drain(drainOptions, { appId, webhook }, stopping.signal)
+    await deliverDue(deliverOptions, { appId, endpoint: webhook }, stopping.signal)
   })
-  const upkeep = createUpkeep(database, log, config.eventsRetentionDays * 86_400)
+  const upkeep = createWebhookUpkeep(database, log, config.eventsRetentionDays * 86_400)
   events.keepFor(listenedEvents(database))
   events.onAdvance(enqueueDeliveries)
 
   return {
-    hooks: createBeforeMessage({ database, invalidation, secrets, poster, metrics }),
+    hooks: createBeforeMessage({ database, invalidation, secrets, poster, metrics, fileLinks }),
     async test(target, id) {
       const body = (await bodies.render(target, [{ id, sample: true }])).get(id) as string
       const made = await attempt(poster, target, deliveryId(target.key, id), body)

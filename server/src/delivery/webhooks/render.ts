@@ -2,6 +2,7 @@ import { sampleEvent, type Target } from '../../areas/webhooks/index.ts'
 import type { App } from '../../chat/identity.ts'
 import { type EventRow, eventColumns } from '../../events/rows.ts'
 import { type ShownEvent, showEvents } from '../../events/show.ts'
+import type { FileLinks } from '../../media/links.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
@@ -20,7 +21,7 @@ const select = statement(`
   where e.app_id = $1
   and e.id = any($2::bigint[])`)
 
-export function createBodies(database: Database): Bodies {
+export function createBodies(database: Database, fileLinks: FileLinks): Bodies {
   return {
     async render(target, deliveries) {
       const bodies = new Map<number, string>()
@@ -28,7 +29,9 @@ export function createBodies(database: Database): Bodies {
       if (ids.length > 0) {
         const rows = await database.query<EventRow>(select, [target.app.appId, ids])
         const shown = await showEvents({ database }, target.app, rows, target.version)
-        for (const [id, event] of shown) bodies.set(id, JSON.stringify(envelope(target, event)))
+        for (const [id, event] of shown) {
+          bodies.set(id, await fileLinks.inText(target.app, JSON.stringify(envelope(target, event))))
+        }
       }
       for (const { id, sample } of deliveries) {
         if (sample) bodies.set(id, JSON.stringify(envelope(target, sampleEvent(target.app, target.version))))
@@ -38,18 +41,11 @@ export function createBodies(database: Database): Bodies {
   }
 }
 
-/** What is posted: the event in the envelope of the webhook's version. */
+/** What is posted: the event in its envelope; the older one says of receipts and presence where they come from. */
 export function envelope(
-  { app, id, version }: { readonly app: App; readonly id: string; readonly version: 1 | 2 },
-  { trigger, data }: ShownEvent,
+  { app, id }: { readonly app: App; readonly id: string },
+  { trigger, data, platform }: ShownEvent,
 ): object {
   const envelope = { trigger, data, appId: app.name, region: app.region, webhook: id }
-  const platform = version === 1 ? legacyOrigin(trigger) : undefined
   return platform === undefined ? envelope : { ...envelope, origin: { platform }, chatAPIVersion: '3.0' }
-}
-
-/** The older envelope says of receipts and presence where they come from. */
-function legacyOrigin(trigger: string): string | undefined {
-  if (trigger === 'message_delivery_receipt' || trigger === 'message_read_receipt') return 'API'
-  return trigger === 'after_connection_status_changed' ? 'WEBSOCKET' : undefined
 }

@@ -1,9 +1,9 @@
 import { nowMs } from '../../store/clock.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import type { EndpointKey } from '../outbound/endpoints.ts'
 import type { Attempt } from './attempt.ts'
 import type { DueDelivery } from './due.ts'
-import type { Health, WebhookKey } from './lease.ts'
 
 /** What becomes of a delivery after an attempt. */
 export interface Result {
@@ -56,67 +56,15 @@ const write = statement(`
   and d.id = any($3::bigint[])
   and d.id = r.id`)
 
-const writeHealth = statement(`
-  update webhook_states
-  set failures = $3,
-    failing_since = $4
-  where app_id = $1
-  and webhook = $2
-  and (failures, coalesce(failing_since, 0)) is distinct from ($3::integer, coalesce($4::bigint, 0))`)
-
-/** Writes results in batches, one batch at a time. */
-export interface ResultWriter {
-  add(result: Result): void
-  /** Resolves when everything is written. @throws what went wrong with a batch, also with an earlier one */
-  flush(): Promise<void>
-}
-
-const batchMs = 20
-
-export function createResultWriter(database: Database, key: WebhookKey, health: () => Health): ResultWriter {
-  let waiting: Result[] = []
-  let timer: NodeJS.Timeout | undefined
-  let writing: Promise<void> = Promise.resolve()
-  let failure: Error | undefined
-
-  const begin = () => {
-    clearTimeout(timer)
-    timer = undefined
-    writing = writing.then(async () => {
-      const batch = waiting
-      waiting = []
-      if (batch.length === 0 || failure !== undefined) return
-      try {
-        await writeResults(database, key, batch)
-        const { failures, failingSince } = health()
-        await database.query(writeHealth, [key.appId, key.webhook, failures, failingSince])
-      } catch (error) {
-        failure = error as Error
-      }
-    })
-  }
-  return {
-    add(result) {
-      waiting.push(result)
-      timer ??= setTimeout(begin, batchMs)
-    },
-    async flush() {
-      begin()
-      await writing
-      if (failure !== undefined) throw failure
-    },
-  }
-}
-
 /** Writes what became of deliveries. Excerpts of answers are kept of failures only. */
 export async function writeResults(
-  database: Pick<Database, 'query'>,
-  { appId, webhook }: WebhookKey,
+  database: Database,
+  { appId, endpoint }: EndpointKey,
   results: readonly Result[],
 ): Promise<void> {
   await database.query(write, [
     appId,
-    webhook,
+    endpoint,
     results.map(({ id }) => id),
     results.map(({ status }) => status),
     results.map(({ dueIn }) => (dueIn === null ? null : Math.ceil(dueIn))),

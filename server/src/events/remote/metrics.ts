@@ -27,6 +27,11 @@ export function createRemoteMetrics(registry: Registry, state: { isOpen: () => b
       labelNames: ['direction'],
       registers: [registry],
     }),
+    forged: new Counter({
+      name: 'parley_remote_forged_total',
+      help: 'Packets on the channel of this deployment in Redis that none of its processes sent; they are dropped',
+      registers: [registry],
+    }),
     resyncs: new Counter({
       name: 'parley_remote_resyncs_total',
       help: 'How often state that follows the events of others was read anew, and whether one of them was missed',

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { BusEvent } from '../types.ts'
-import { encodeEvent, encodePacket } from './wire.ts'
+import type { Seal } from './seal.ts'
+import { encodeEvent, encodePacket, type Packet } from './wire.ts'
 
 /** What this process tells the others. */
 export interface Outbox {
@@ -17,6 +18,8 @@ export interface OutboxParts {
   readonly channel: string
   /** Name of this process. */
   readonly node: string
+  /** Shows the others that a packet comes from this deployment. */
+  readonly seal: Pick<Seal, 'close'>
   readonly onSent: (events: number) => void
   readonly onDropped: (events: number) => void
 }
@@ -33,7 +36,7 @@ interface Batch {
   readonly events: number
 }
 
-export function createOutbox({ redis, channel, node, onSent, onDropped }: OutboxParts): Outbox {
+export function createOutbox({ redis, channel, node, seal, onSent, onDropped }: OutboxParts): Outbox {
   let gathered: string[] = []
   /** Not known to have arrived, in order. */
   const waiting = new Set<Batch>()
@@ -41,6 +44,9 @@ export function createOutbox({ redis, channel, node, onSent, onDropped }: Outbox
   let lastNumber = 0
   let isFlowing = redis.status === 'ready'
   let resuming: NodeJS.Timeout | undefined
+
+  const packetOf = (kind: Packet['kind'], number: number, body = '') =>
+    seal.close(encodePacket({ node, kind, number, body }))
 
   const flush = () => {
     const events = gathered
@@ -57,7 +63,7 @@ export function createOutbox({ redis, channel, node, onSent, onDropped }: Outbox
 
   const pack = (events: readonly string[]) => {
     const body = events.join(',')
-    const batch = { text: encodePacket({ node, kind: 'events', number: ++lastNumber, body }), events: events.length }
+    const batch = { text: packetOf('events', ++lastNumber, body), events: events.length }
     waiting.add(batch)
     waitingLength += batch.text.length
     for (const oldest of waiting) {
@@ -109,7 +115,7 @@ export function createOutbox({ redis, channel, node, onSent, onDropped }: Outbox
     },
     beat() {
       if (!isFlowing) return
-      redis.publish(channel, encodePacket({ node, kind: 'beat', number: lastNumber, body: '' })).catch(pause)
+      redis.publish(channel, packetOf('beat', lastNumber)).catch(pause)
     },
     async close() {
       flush()
@@ -119,7 +125,7 @@ export function createOutbox({ redis, channel, node, onSent, onDropped }: Outbox
       if (redis.status !== 'ready') return
       if (!isFlowing) resume()
       // In order on one connection: when this one has arrived, all have.
-      await redis.publish(channel, encodePacket({ node, kind: 'bye', number: lastNumber, body: '' })).catch(() => 0)
+      await redis.publish(channel, packetOf('bye', lastNumber)).catch(() => 0)
     },
   }
 }

@@ -7,7 +7,7 @@ export interface Peers {
   /** The line was cut for a while and is open again. @param lastHeardAt when it was last known to be open */
   reopened(lastHeardAt: number): void
   /**
-   * Has one of those who were there before the line was cut not been heard since? He may have told something and ended. Said
+   * Has one of those who were there before the line was cut not been heard since? It may have published something and ended. Said
    * once for each cut.
    */
   hasLost(): boolean

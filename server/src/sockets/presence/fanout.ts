@@ -100,7 +100,7 @@ function takeSome({ watchers }: AppSockets, changes: Map<string, ConnectionChang
 }
 
 async function tellChanges(
-  { database }: Context,
+  { database, fileLinks }: Context,
   sockets: AppSockets,
   changes: readonly ConnectionChanged[],
 ): Promise<void> {
@@ -113,14 +113,20 @@ async function tellChanges(
   ])
   const friendsOf = new Map<string, Set<string>>()
   for (const { uid, friend } of friends) friendsOf.set(uid, (friendsOf.get(uid) ?? new Set()).add(friend))
-  const encodedChanges = changes.flatMap((change): EncodedChange[] => {
+  const known = changes.flatMap((change) => {
     const row = users.get(change.uid)
-    if (row === undefined) return []
+    return row === undefined ? [] : [{ row, frame: presenceFrame(app.name, change, row) }]
+  })
+  const frames = await fileLinks.inValue(
+    app,
+    known.map(({ frame }) => frame),
+  )
+  const encodedChanges = known.flatMap(({ row }, i): EncodedChange[] => {
     return [
       {
         uid: row.uid,
         role: row.role,
-        encoded: encodeFrame(presenceFrame(app.name, change, row)),
+        encoded: encodeFrame(frames[i] as object),
         blocks: blocks.get(row.uid),
         friends: friendsOf.get(row.uid),
       },

@@ -101,14 +101,14 @@ export function createPresenceTracker(
       }
       for (const [k, { sockets, user }] of some.entries()) {
         user.isPresent = changes[k]?.isHere === true
-        // He came or went while it was written.
+        // They came or went while it was written.
         if (hasTurned(user) && !noted.has(user)) noted.set(user, some[k] as Noted)
         sockets.release(user)
       }
     }
   }
 
-  /** He came and went, or went and came, within the same second. */
+  /** They came and went, or went and came, within the same second. */
   const forget = ({ sockets, user }: Noted) => {
     noted.delete(user)
     sockets.release(user)

@@ -57,7 +57,7 @@ export function findPackage(platform: string = process.platform, arch: string = 
 
 /**
  * Answers programs that the launcher's account can run: those of the package, or a copy below `copies`, made if need be. The
- * package's own may be out of his reach (below root's home, or installed with umask 077) or lack the links between libraries
+ * package's own may be out of its reach (below root's home, or installed with umask 077) or lack the links between libraries
  * that its install script makes. Rather than look for reasons, this tries them.
  *
  * @throws EmbeddedPostgresUnavailableError when none of them runs here

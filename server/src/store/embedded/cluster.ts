@@ -31,7 +31,7 @@ export interface ClusterSetup {
   log: EmbeddedLog
 }
 
-/** The name of the database, and of the user who owns it and the cluster. */
+/** The name of the database, and of the superuser of the cluster. */
 export const databaseName = 'parley'
 
 const passwordFile = 'postgres-password'

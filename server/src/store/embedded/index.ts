@@ -6,7 +6,7 @@ export { DataDirInUseError, EmbeddedPostgresUnavailableError } from './errors.ts
 export type { EmbeddedLog } from './log.ts'
 
 export interface EmbeddedPostgres {
-  /** What pg needs: host is the folder of the unix socket, or 127.0.0.1 where sockets cannot be used. */
+  /** What pg needs, for a role that owns the database and is no superuser: host is the folder of the unix socket, or 127.0.0.1 where sockets cannot be used. */
   readonly connection: { host: string; port: number; user: string; password: string; database: string }
   /** The server's process; undefined while it is down. */
   readonly pid: number | undefined

@@ -35,7 +35,7 @@ const lockName = 'parley.lock'
  *
  * A stale lock is never deleted to make room, since two newcomers doing so could each delete the other's fresh lock. The
  * right to follow the dead holder X is itself a file, `parley.lock.after-<X>`, and only one process can create it. Holders thus
- * form a chain from the lock file on, the last one counts, and once he is sure of his place he shortens the chain to himself.
+ * form a chain from the lock file on, the last one counts, and once it is sure of its place it shortens the chain to itself.
  *
  * @throws DataDirInUseError when a live process holds it
  */

@@ -9,6 +9,7 @@ import { clearLeftovers, stopWithPgCtl } from './leftovers.ts'
 import { type FolderLock, lockFolder } from './lock.ts'
 import type { EmbeddedLog } from './log.ts'
 import type { Connection, ServerSetup } from './postmaster.ts'
+import { handOver } from './service-role.ts'
 import { makeSocketFolder, type SocketFolder } from './socket-folder.ts'
 import { type Supervised, socketFileOf, superviseServer } from './supervisor.ts'
 
@@ -91,10 +92,14 @@ export async function startInDataDir(options: StartOptions): Promise<Started> {
     if (process.platform === 'win32') await stopWithPgCtl(launcher, binaries.folder, cluster)
     const { password } = await prepareCluster({ home, binaries, launcher, log })
 
-    const connection = { host: place.host, port, user: databaseName, password, database: databaseName }
+    const superuser = { host: place.host, port, user: databaseName, password, database: databaseName }
     const settings = settingsFor(socket, options.settings)
-    const setup: ServerSetup = { cluster, binaries: binaries.folder, launcher, settings, connection, log }
+    const setup: ServerSetup = { cluster, binaries: binaries.folder, launcher, settings, connection: superuser, log }
     const supervised = await superviseServer(setup)
+    const connection = await handOver(superuser, log).catch(async (error: unknown) => {
+      await supervised.stop()
+      throw error
+    })
     log.info({ pid: supervised.pid(), cluster, host: place.host, port }, 'the embedded PostgreSQL is running')
     let stopped: Promise<void> | undefined
     const stop = () => {

@@ -10,6 +10,24 @@ import * as participation from './0008-participation.ts'
 import * as appSettings from './0009-app-settings.ts'
 import * as formerUsers from './0010-former-users.ts'
 import * as agenticRole from './0011-agentic-role.ts'
+import * as auditLog from './0012-audit-log.ts'
+import * as uploads from './0013-uploads.ts'
+import * as nameSearch from './0014-name-search.ts'
+import * as notifications from './0015-notifications.ts'
+import * as tokenUse from './0016-token-use.ts'
+import * as unreadWindows from './0017-unread-windows.ts'
+import * as mailLinks from './0018-mail-links.ts'
+import * as conversationTotals from './0021-conversation-totals.ts'
+import * as fileOrigins from './0022-file-origins.ts'
+import * as usage from './0024-usage.ts'
+import * as moderationRules from './0025-moderation-rules.ts'
+import * as moderatedMessages from './0026-moderated-messages.ts'
+import * as moderationQueue from './0027-moderation-queue.ts'
+import * as moderationEngines from './0028-moderation-engines.ts'
+import * as takeBacks from './0029-take-backs.ts'
+import * as notificationDays from './0030-notification-days.ts'
+import * as notificationUsage from './0031-notification-usage.ts'
+import * as heldMessages from './0032-held-messages.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -24,4 +42,22 @@ export const migrations: Record<string, Migration> = {
   '0009-app-settings': appSettings,
   '0010-former-users': formerUsers,
   '0011-agentic-role': agenticRole,
+  '0012-audit-log': auditLog,
+  '0013-uploads': uploads,
+  '0014-name-search': nameSearch,
+  '0015-notifications': notifications,
+  '0016-token-use': tokenUse,
+  '0017-unread-windows': unreadWindows,
+  '0018-mail-links': mailLinks,
+  '0021-conversation-totals': conversationTotals,
+  '0022-file-origins': fileOrigins,
+  '0024-usage': usage,
+  '0025-moderation-rules': moderationRules,
+  '0026-moderated-messages': moderatedMessages,
+  '0027-moderation-queue': moderationQueue,
+  '0028-moderation-engines': moderationEngines,
+  '0029-take-backs': takeBacks,
+  '0030-notification-days': notificationDays,
+  '0031-notification-usage': notificationUsage,
+  '0032-held-messages': heldMessages,
 }

@@ -1,7 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
@@ -9,6 +8,7 @@ import { chooseAccount } from '../../../src/store/embedded/account.ts'
 import { chooseLauncher, commandFor } from '../../../src/store/embedded/commands.ts'
 import { startEmbeddedPostgres } from '../../../src/store/embedded/index.ts'
 import { fileAt } from '../../gate/needs.ts'
+import { findFreePort } from '../../support/ports.ts'
 import { soon } from '../../support/until.ts'
 import type { Stage } from './stage.ts'
 
@@ -31,10 +31,13 @@ export interface ExternalServer {
 export async function startExternalServer(stage: Stage): Promise<ExternalServer> {
   const dataDir = stage.makeFolder()
   const port = await findFreePort()
-  const settings = { listen_addresses: '127.0.0.1', port: String(port), max_connections: '200' }
+  // Its processes may die, the machine does not: what the system was given is there.
+  const settings = { listen_addresses: '127.0.0.1', port: String(port), max_connections: '200', fsync: 'off' }
   let server = await startEmbeddedPostgres({ dataDir, log: quiet, settings })
   stage.onClean(() => server.stop())
-  const { user, password } = server.connection
+  // An administrator's, who can do what the service's own role cannot.
+  const user = 'parley'
+  const password = readFileSync(join(dataDir, 'postgres-password'), 'utf8').trim()
   return {
     dataDir,
     port,
@@ -93,15 +96,4 @@ async function makeDatabase(server: pg.ClientConfig, name: string): Promise<stri
     await admin.end()
   }
   return `postgres://${server.user}:${server.password}@${server.host}:${server.port}/${name}`
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -29,8 +29,11 @@ export interface Line {
 /** Longer than anything may take on a busy machine, so that a request that hangs is found. */
 const patienceMs = 60_000
 
-/** @param address where the service listens now, without the path */
-export function openLine(address: () => string): Line {
+/**
+ * @param address where the service listens now, without the path
+ * @param key for calls that name none
+ */
+export function openLine(address: () => string, key = apiKey): Line {
   let origin = ''
   let client: Client | undefined
 
@@ -57,7 +60,7 @@ export function openLine(address: () => string): Line {
           // Probes are none of the contract's, and answer without a prefix.
           path: path === '/health' || path === '/ready' ? path : `/v3${path}`,
           headers: {
-            apikey: options.apiKey ?? apiKey,
+            apikey: options.apiKey ?? key,
             ...(options.as !== undefined && { onbehalfof: options.as }),
             ...(body !== undefined && { 'content-type': 'application/json' }),
           },

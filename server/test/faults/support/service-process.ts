@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { mainScript } from './build.ts'
+import { mainArguments } from './build.ts'
 
 export interface Exit {
   readonly code: number | null
@@ -46,7 +46,7 @@ export function launchService(environment: Record<string, string>): ServiceProce
   }
   // So that nothing stays when the test process itself is killed.
   const guard = existsSync(setpriv) ? [setpriv, '--pdeathsig=TERM', '--'] : []
-  const [file = '', ...args] = [...guard, process.execPath, mainScript]
+  const [file = '', ...args] = [...guard, process.execPath, ...mainArguments]
   const child = spawn(file, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] })
   const { pid } = child
   if (pid === undefined) throw new Error(`${file} cannot be run`)

@@ -43,7 +43,7 @@ describe('the embedded PostgreSQL', () => {
   it('is a durable UTF-8 database of version 18 that knows letters of every script', async () => {
     const postgres = await start(makeDataDir())
     const client = await bench.connect(postgres.connection)
-    expect(postgres.connection).toMatchObject({ user: 'parley', database: 'parley' })
+    expect(postgres.connection).toMatchObject({ user: 'parley_service', database: 'parley' })
     const facts = {
       version: await select(client, 'show server_version'),
       encoding: await select(client, 'show server_encoding'),
@@ -62,7 +62,7 @@ describe('the embedded PostgreSQL', () => {
       lower: 'äöσ',
       words: true,
     })
-    expect(facts).toMatchObject({ fsync: 'on', commit: 'on', checksums: 'on', network: '', owner: 'parley' })
+    expect(facts).toMatchObject({ fsync: 'on', commit: 'on', checksums: 'on', network: '', owner: 'parley_service' })
     expect(facts.timezone).toMatch(/UTC/)
     await postgres.stop()
   })
@@ -75,7 +75,9 @@ describe('the embedded PostgreSQL', () => {
     )
     const file = join(dataDir, 'postgres-password')
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(readFileSync(file, 'utf8').trim()).toBe(postgres.connection.password)
+    // It is the superuser's, which the service has no use for once it runs.
+    expect(readFileSync(file, 'utf8')).toMatch(/^[0-9a-f]{48}\n$/)
+    expect(readFileSync(file, 'utf8')).not.toContain(postgres.connection.password)
     expect(statSync(join(dataDir, 'postgres')).mode & 0o777).toBe(0o700)
     await postgres.stop()
   })

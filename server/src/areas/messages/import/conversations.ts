@@ -1,4 +1,5 @@
 import type { LRUCache } from 'lru-cache'
+import { kindSql, storedKind } from '../../../chat/kind.ts'
 import { partsOf } from '../../../chat/naming.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { createConversations, lockConversations } from '../write/conversations.ts'
@@ -8,7 +9,8 @@ import type { ImportRow } from './row.ts'
 /** One-to-one conversations that are known to be there, by name; one that is not any more is made again. */
 export type KnownPairs = LRUCache<string, true>
 
-const lock = lockConversations(`c.app_id as "appId", c.key, c.kind, c.first, c.second, c.created_at as "createdAt",
+const lock =
+  lockConversations(`c.app_id as "appId", c.key, ${kindSql('c.kind')} as kind, c.first, c.second, c.created_at as "createdAt",
     c.last_sent_at as "lastSentAt", c.last_id as "lastId", c.listed_sent_at as "listedSentAt", c.listed_id as "listedId"`)
 
 /**
@@ -22,7 +24,7 @@ export async function lockAll(
   now: number,
 ): Promise<LockedConversation[]> {
   const wanted = new Map(rows.map((row) => [nameOf(row), row]))
-  const pairs = new Map([...wanted].filter(([, { kind }]) => kind === 1))
+  const pairs = new Map([...wanted].filter(([, { kind }]) => kind === 'user'))
   const unknown = [...pairs].filter(([name]) => !known.has(name)).map(([, row]) => row)
   const [, locked] = await Promise.all([create(tx, unknown, now), lockRows(tx, [...wanted.values()])])
   if (locked.length === wanted.size) {
@@ -57,7 +59,7 @@ function columnsOf(rows: readonly ImportRow[]) {
   const parts = rows.map(partsOf)
   return {
     appIds: rows.map(({ appId }) => appId),
-    kinds: rows.map(({ kind }) => kind),
+    kinds: rows.map(({ kind }) => storedKind(kind)),
     firsts: parts.map(([first]) => first),
     seconds: parts.map(([, second]) => second),
   }

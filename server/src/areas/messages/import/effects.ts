@@ -50,6 +50,7 @@ export interface Gap extends Position {
   readonly appId: number
   readonly uid: string
   readonly conversation: number
+  /** 1 delivered, 2 read */
   readonly kind: 1 | 2
   readonly sender: string
 }
@@ -94,7 +95,7 @@ export function moveConversations(messages: readonly NumberedMessage[]): MovedCo
       if (deliveredAt !== null || readAt !== null) timedSentAt = Math.max(timedSentAt ?? 0, sentAt)
       last = later(last, positionOf(message))
       if (message.row.deletedAt === null) listed = later(listed, positionOf(message))
-      if (conversation.kind === 1) createdAt = Math.min(createdAt, message.row.sentAt)
+      if (conversation.kind === 'user') createdAt = Math.min(createdAt, message.row.sentAt)
     }
     return { conversation, createdAt, last: last ?? nowhere, listed, timedSentAt }
   })
@@ -108,7 +109,7 @@ export function markReceipts(messages: readonly NumberedMessage[]): { marks: Mar
   const marks: Mark[] = []
   const steps: Step[] = []
   const gaps: Gap[] = []
-  const received = messages.filter(({ row }) => row.kind === 1 && row.sender !== row.receiver)
+  const received = messages.filter(({ row }) => row.kind === 'user' && row.sender !== row.receiver)
   for (const [conversation, exchanged] of groupBy(received, (message) => message.conversation)) {
     const { appId, key } = conversation
     for (const [uid, toHim] of groupBy(exchanged, ({ row }) => row.receiver)) {

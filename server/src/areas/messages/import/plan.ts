@@ -1,13 +1,18 @@
+import type { ConversationKind } from '../../../chat/kind.ts'
 import { partsOf } from '../../../chat/naming.ts'
 import type { ImportRow } from './row.ts'
 
-/** A conversation that a batch writes into, as it stands under its lock. */
-export interface LockedConversation {
+/** What identifies a conversation. */
+export interface NamedConversation {
   readonly appId: number
   readonly key: number
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly first: string
   readonly second: string
+}
+
+/** A conversation that a batch writes into, as it stands under its lock. */
+export interface LockedConversation extends NamedConversation {
   readonly createdAt: number
   readonly lastSentAt: number | null
   readonly lastId: number | null
@@ -24,6 +29,8 @@ export interface KnownMessage {
   readonly sender: string
   readonly sentAt: number
   readonly parentId: number | null
+  /** Moderation holds it: it takes no replies. */
+  readonly isHeld: boolean
 }
 
 export type ImportRefusal =
@@ -36,19 +43,19 @@ export type ImportRefusal =
   | 'ERR_MESSAGE_THREAD_NESTING'
 
 /** A message that is to be stored. */
-export interface PlannedMessage {
+export interface PlannedMessage<Conversation = LockedConversation> {
   readonly row: ImportRow
-  readonly conversation: LockedConversation
+  readonly conversation: Conversation
   /** The message that it answers: stored before, by its id, or another row of the batch. */
   readonly parent: number | ImportRow | null
 }
 
 /** Decides about each row of a batch: stored, or why not. Of rows with the same muid the first that fits counts. */
-export function planImport(
+export function planImport<Conversation extends NamedConversation>(
   rows: readonly ImportRow[],
-  conversations: readonly LockedConversation[],
+  conversations: readonly Conversation[],
   known: readonly KnownMessage[],
-): Array<PlannedMessage | ImportRefusal> {
+): Array<PlannedMessage<Conversation> | ImportRefusal> {
   const byName = new Map(conversations.map((found) => [nameOf(found, [found.first, found.second]), found]))
   const conversationOf = (row: ImportRow) => byName.get(nameOf(row, partsOf(row)))
   const stored = new Map<string, KnownMessage[]>()
@@ -62,10 +69,10 @@ export function planImport(
     if (!firstOf.has(key) && !stored.has(key)) firstOf.set(key, row)
   }
 
-  const findParent = (row: ImportRow, conversation: LockedConversation): number | ImportRow | null | ImportRefusal => {
+  const findParent = (row: ImportRow, conversation: Conversation): number | ImportRow | null | ImportRefusal => {
     if (row.parentMuid === null) return null
     const key = muidKey(row.appId, row.parentMuid)
-    const here = stored.get(key)?.find((message) => message.conversation === conversation.key)
+    const here = stored.get(key)?.find((message) => message.conversation === conversation.key && !message.isHeld)
     if (here !== undefined) return here.parentId === null ? here.id : 'ERR_MESSAGE_THREAD_NESTING'
     const parent = firstOf.get(key)
     if (parent === undefined || conversationOf(parent) !== conversation) return 'ERR_WRONG_MESSAGE_THREAD'
@@ -73,7 +80,7 @@ export function planImport(
   }
 
   /** Is the message that has this muid the very one of the row? */
-  const isSame = (row: ImportRow, conversation: LockedConversation, key: string): boolean => {
+  const isSame = (row: ImportRow, conversation: Conversation, key: string): boolean => {
     const holders = stored.get(key)
     if (holders === undefined) {
       const first = firstOf.get(key)
@@ -88,7 +95,7 @@ export function planImport(
   const taken = new Set(stored.keys())
   return rows.map((row) => {
     const conversation = conversationOf(row)
-    if (conversation === undefined) return row.kind === 1 ? 'ERR_UID_NOT_FOUND' : 'ERR_GUID_NOT_FOUND'
+    if (conversation === undefined) return row.kind === 'user' ? 'ERR_UID_NOT_FOUND' : 'ERR_GUID_NOT_FOUND'
     const key = muidKey(row.appId, row.muid)
     if (taken.has(key)) {
       return isSame(row, conversation, key) ? 'ERR_IMPORT_MUID_ALREADY_EXISTS' : 'MUID_OF_ANOTHER_MESSAGE'
@@ -100,7 +107,8 @@ export function planImport(
   })
 }
 
-function nameOf(
+/** The name of a conversation among those of all apps. */
+export function nameOf(
   { appId, kind }: Pick<ImportRow, 'appId' | 'kind'>,
   [first, second]: readonly [string, string],
 ): string {

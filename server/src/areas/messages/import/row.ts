@@ -1,4 +1,6 @@
 import { type ImportMessage, limits, readEpochSeconds, readOptionalTime } from '@parley/contract'
+import { type JsonText, toJson } from '../../../chat/json.ts'
+import type { ConversationKind } from '../../../chat/kind.ts'
 import { attachmentsOf, traits, traitsOf } from '../../../chat/messages/traits.ts'
 import { reserved } from '../content.ts'
 import { mentionedIn } from '../mentions/text.ts'
@@ -9,12 +11,12 @@ export interface ImportRow {
   readonly muid: string
   readonly sender: string
   /** 1 one-to-one, 2 group */
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly receiver: string
   readonly category: string
   readonly type: string
   /** As it is stored: without what only the service writes, empty where the message was deleted. */
-  readonly data: Readonly<Record<string, unknown>>
+  readonly data: JsonText
   readonly tags: readonly string[]
   readonly mentioned: readonly string[]
   readonly traits: number
@@ -36,7 +38,7 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
   const type = message.type ?? (category === 'interactive' ? 'card' : 'text')
   const sender = message.sender.toLowerCase()
   const receiver = message.receiver.toLowerCase()
-  const kind = message.receiverType === 'user' ? 1 : 2
+  const kind = message.receiverType
   const deletedAt = readOptionalTime(message.deletedAt)
   const data = deletedAt === null ? contentOf(category, type, message.data) : {}
   // History that mentions more users than one may today is taken as it is: the first of them count.
@@ -51,12 +53,12 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
     receiver,
     category,
     type,
-    data,
+    data: toJson(data),
     tags: deletedAt === null ? [...new Set(tags)] : [],
     mentioned,
     traits: traitsOf({ type, data, mentioned }) | (reactions.length > 0 ? traits.reactions : 0),
     // What is imported into groups leaves nothing unread.
-    countable: kind === 1 && sender !== receiver && category !== 'call' && deletedAt === null,
+    countable: kind === 'user' && sender !== receiver && category !== 'call' && deletedAt === null,
     sentAt: readEpochSeconds(message.sentAt) as number,
     deliveredAt: readOptionalTime(message.deliveredAt) ?? readAt,
     readAt,

@@ -1,17 +1,18 @@
 import type { Message } from '@parley/contract'
-import { createBetween, type Entities } from '../../../chat/messages/entities.ts'
-import { type MessageView, renderMessage } from '../../../chat/messages/render.ts'
+import type { JsonText } from '../../../chat/json.ts'
+import { createBetweenWriter, type Entities } from '../../../chat/messages/entities.ts'
+import { type MessageView, writeMessage } from '../../../chat/messages/render.ts'
 import type { ImportRow } from './row.ts'
 import type { ImportResult } from './write.ts'
 
-/** Makes the answers for imported messages, with the times that their records gave. */
-export function createImportedView(
+/** Writes out imported messages for answers, with the times that their records gave. */
+export function createImportedWriter(
   entities: Entities,
-): (row: ImportRow, stored: Extract<ImportResult, { id: number }>) => Message {
-  const between = createBetween(entities)
+): (row: ImportRow, stored: Extract<ImportResult, { id: number }>) => JsonText<Message> {
+  const between = createBetweenWriter(entities)
   return (row, { id, parentId }) => {
     // One literal, as in `viewOfNew`: to spread the row costs more than all the rest of its answer.
-    const view: MessageView = {
+    const view: MessageView<JsonText> = {
       id,
       muid: row.muid,
       sender: row.sender,
@@ -31,8 +32,8 @@ export function createImportedView(
       editedBy: row.editedAt === null ? null : row.sender,
       deletedAt: row.deletedAt,
       // In groups others may have deleted it.
-      deletedBy: row.deletedAt === null || row.kind === 2 ? null : row.sender,
+      deletedBy: row.deletedAt === null || row.kind === 'group' ? null : row.sender,
     }
-    return renderMessage(view, between(row), { withTags: true })
+    return writeMessage(view, between(row), { withTags: true })
   }
 }

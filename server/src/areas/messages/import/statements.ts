@@ -1,3 +1,4 @@
+import { storedKind } from '../../../chat/kind.ts'
 import { plainArray } from '../../../store/arrays.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { createRecordset } from '../../../store/recordset.ts'
@@ -14,11 +15,11 @@ const insertedRows = createRecordset<NumberedMessage>([
   ['id', 'bigint', ({ id }) => id],
   ['conversation', 'bigint', ({ conversation }) => conversation.key],
   ['sender', 'text', ({ row }) => row.sender],
-  ['kind', 'smallint', ({ row }) => row.kind],
+  ['kind', 'smallint', ({ row }) => storedKind(row.kind)],
   ['receiver', 'text', ({ row }) => row.receiver],
   ['category', 'text', ({ row }) => row.category],
   ['type', 'text', ({ row }) => row.type],
-  ['data', 'text', ({ row }) => JSON.stringify(row.data)],
+  ['data', 'text', ({ row }) => row.data],
   ['parent_id', 'bigint', ({ parentId }) => parentId],
   ['muid', 'text', ({ row }) => row.muid],
   ['tags', 'text[]', ({ row }) => list(row.tags)],
@@ -44,13 +45,31 @@ const insertRows = statement(`
     case when r.deleted_at is not null and r.kind = 1 then r.sender end
   from ${insertedRows.sql}`)
 
+/** Characters of what is sent to the database at once: to write out more would keep everybody else waiting. */
+const portion = 1024 * 1024
+
 /**
- * Stores messages. In the order of their muids, so that two batches that have some in common (in different
- * conversations) wait for each other and do not hold each other up.
+ * Messages as they are to be inserted, cut where they say too much for one statement. In the order of their muids, so that
+ * two batches that have some in common (in different conversations) wait for each other and do not hold each other up.
  */
+export function portionsOf(messages: readonly NumberedMessage[]): NumberedMessage[][] {
+  const portions: NumberedMessage[][] = []
+  let left = 0
+  for (const message of messages.toSorted((a, b) => (a.row.muid < b.row.muid ? -1 : 1))) {
+    const { length } = message.row.data
+    if (length > left || portions.length === 0) {
+      portions.push([])
+      left = portion
+    }
+    portions.at(-1)?.push(message)
+    left -= length
+  }
+  return portions
+}
+
+/** Stores messages. */
 export async function insertMessages(tx: Transaction, messages: readonly NumberedMessage[]): Promise<void> {
-  const ordered = messages.toSorted((a, b) => (a.row.muid < b.row.muid ? -1 : 1))
-  await tx.query(insertRows, insertedRows.values(ordered))
+  await tx.query(insertRows, insertedRows.values(messages))
 }
 
 const movedRows = createRecordset<MovedConversation>([

@@ -5,10 +5,12 @@ import { followThreads } from '../threads/follow.ts'
 import { recountThreads } from '../threads/recount.ts'
 import { type KnownPairs, lockAll } from './conversations.ts'
 import { markReceipts, moveConversations, type NumberedMessage, parentsOf } from './effects.ts'
-import { type ImportRefusal, type KnownMessage, type PlannedMessage, planImport } from './plan.ts'
+import { readKnown } from './known.ts'
+import { type ImportRefusal, type PlannedMessage, planImport } from './plan.ts'
 import type { ImportRow } from './row.ts'
 import {
   insertMessages,
+  portionsOf,
   writeBridges,
   writeConversations,
   writeMarks,
@@ -33,17 +35,9 @@ export const importSettings = `
   set random_page_cost = 1.1;
   set jit = off`
 
-/** Sent and imported messages have an index of their own each. */
-const selectKnown = statement(`
-  select m.app_id as "appId", m.muid, m.id, m.conversation, m.sender, m.sent_at as "sentAt",
-    m.parent_id as "parentId"
-  from unnest($1::int[], $2::text[]) as wanted(app_id, muid)
-  join messages m on m.app_id = wanted.app_id and m.muid = wanted.muid and m.imported
-  union all
-  select m.app_id as "appId", m.muid, m.id, m.conversation, m.sender, m.sent_at as "sentAt",
-    m.parent_id as "parentId"
-  from unnest($1::int[], $2::text[]) as wanted(app_id, muid)
-  join messages m on m.app_id = wanted.app_id and m.muid = wanted.muid and not m.imported`)
+/** The same until a transaction ends, as far as its connection has them otherwise. */
+const settingsWithin = statement(`
+  select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'off', true)`)
 
 const selectIds = statement(`
   select array_agg(nextval('message_ids')) as ids
@@ -54,32 +48,34 @@ const selectIds = statement(`
  * @returns what became of each row, in order
  */
 export function writeImport(channel: Channel, known: KnownPairs, rows: readonly ImportRow[]): Promise<ImportResult[]> {
-  const now = Math.floor(Date.now() / 1000)
-  return channel.interact(async (tx) => {
-    const [conversations, stored, ids] = await Promise.all([
-      lockAll(tx, known, rows, now),
-      readStored(tx, rows),
-      drawIds(tx, rows.length),
-    ])
-    const plan = planImport(rows, conversations, stored)
-    const numbered = number(plan, ids)
-    if (numbered.size > 0) await store(tx, [...numbered.values()])
-    return plan.map((planned): ImportResult => {
-      if (typeof planned === 'string') return { refusal: planned }
-      const { id, parentId } = numbered.get(planned.row) as NumberedMessage
-      return { id, parentId }
-    })
-  })
+  return channel.interact((tx) => writeIn(tx, known, rows))
 }
 
-async function readStored(tx: Transaction, rows: readonly ImportRow[]): Promise<KnownMessage[]> {
-  const wanted = new Map<string, { appId: number; muid: string }>()
-  for (const { appId, muid, parentMuid } of rows) {
-    wanted.set(`${appId} ${muid}`, { appId, muid })
-    if (parentMuid !== null) wanted.set(`${appId} ${parentMuid}`, { appId, muid: parentMuid })
-  }
-  const named = [...wanted.values()]
-  return tx.query<KnownMessage>(selectKnown, [named.map(({ appId }) => appId), named.map(({ muid }) => muid)])
+/** The same in a transaction that goes on, after what it made for these rows. */
+export async function writeImportWithin(
+  tx: Transaction,
+  known: KnownPairs,
+  rows: readonly ImportRow[],
+): Promise<ImportResult[]> {
+  await tx.query(settingsWithin)
+  return writeIn(tx, known, rows)
+}
+
+async function writeIn(tx: Transaction, known: KnownPairs, rows: readonly ImportRow[]): Promise<ImportResult[]> {
+  const now = Math.floor(Date.now() / 1000)
+  const [conversations, stored, ids] = await Promise.all([
+    lockAll(tx, known, rows, now),
+    readKnown(tx, rows),
+    drawIds(tx, rows.length),
+  ])
+  const plan = planImport(rows, conversations, stored)
+  const numbered = number(plan, ids)
+  if (numbered.size > 0) await store(tx, [...numbered.values()])
+  return plan.map((planned): ImportResult => {
+    if (typeof planned === 'string') return { refusal: planned }
+    const { id, parentId } = numbered.get(planned.row) as NumberedMessage
+    return { id, parentId }
+  })
 }
 
 /** Ids for as many messages, rising. */
@@ -107,11 +103,13 @@ function number(
   return numbered
 }
 
-/** In this order, since the writes go out together. */
+/** In this order, since the writes go out together; what is too much to go out at once goes before. */
 async function store(tx: Transaction, messages: readonly NumberedMessage[]): Promise<void> {
   const { marks, steps, gaps } = markReceipts(messages)
+  const portions = portionsOf(messages)
+  for (const portion of portions.slice(0, -1)) await insertMessages(tx, portion)
   await Promise.all([
-    insertMessages(tx, messages),
+    insertMessages(tx, portions.at(-1) ?? []),
     writeConversations(tx, moveConversations(messages)),
     writeMarks(tx, marks),
     writeSteps(tx, steps),

@@ -3,10 +3,10 @@ import type { Metrics } from '../../../metrics.ts'
 import { withChannel } from '../../../store/channel.ts'
 import { createCoalescer } from '../../../store/coalesce.ts'
 import { isRetryable } from '../../../store/connection.ts'
-import type { Database } from '../../../store/database.ts'
+import type { Database, Transaction } from '../../../store/database.ts'
 import type { KnownPairs } from './conversations.ts'
 import type { ImportRow } from './row.ts'
-import { type ImportResult, importSettings, writeImport } from './write.ts'
+import { type ImportResult, importSettings, writeImport, writeImportWithin } from './write.ts'
 
 /** Writes what is imported, the records of several requests together. */
 export interface ImportWriter {
@@ -16,6 +16,11 @@ export interface ImportWriter {
    * @returns what became of each, in order
    */
   write(rows: readonly ImportRow[]): Promise<ImportResult[]>
+  /**
+   * Checks and stores messages in a transaction that has made what they bring along, so that both are stored or neither is.
+   * Must be the last that locks anything in it.
+   */
+  writeWithin(tx: Transaction, rows: readonly ImportRow[]): Promise<ImportResult[]>
   /** Resolves when nothing is waiting or being written. */
   drain(): Promise<void>
 }
@@ -43,11 +48,18 @@ export function createImportWriter(database: Database, metrics: Metrics): Import
     // Rows are divided here, which keeps their order.
     isDivisible: () => false,
   })
-  return { write: requests.submit, drain: requests.drain }
+  return {
+    write: requests.submit,
+    writeWithin(tx, rows) {
+      metrics.batches.observe({ writer: 'import' }, rows.length)
+      return writeImportWithin(tx, known, rows)
+    },
+    drain: requests.drain,
+  }
 }
 
 /** Data that cannot be stored, a broken constraint, a limit of the database. */
-function isFaultOfData(error: unknown): boolean {
+export function isFaultOfData(error: unknown): boolean {
   return /^(22|23|54)/.test(String((error as { code?: unknown }).code))
 }
 
@@ -72,7 +84,7 @@ async function writeDivisibly(write: Write, rows: readonly ImportRow[]): Promise
 }
 
 /** Deadlocks are tried again, and muids that another batch stored after this one had looked for them. */
-async function retryMeetings<Result>(write: () => Promise<Result>): Promise<Result> {
+export async function retryMeetings<Result>(write: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await write()

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
+import { storedKind } from '../../../chat/kind.ts'
 import { type AttachmentKind, traits } from '../../../chat/messages/traits.ts'
+import { isThereSql } from '../../../chat/sight/participation.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { needsActingUser } from '../errors.ts'
 import { mentionsAnybody, mentionsAnyOf } from '../mentions/filters.ts'
@@ -41,8 +43,13 @@ export interface MessageFilters {
   readonly 'editedAt[to]'?: number
 }
 
+/** What every message of a list is: there at all, and for whoever looks. */
+export function present(viewer: string | undefined): Fragment {
+  return sql`not m.purged and ${isThereSql(viewer === undefined ? undefined : sql`${viewer}`)}`
+}
+
 /**
- * The conditions on messages `m` that a query asks for.
+ * The conditions on messages `m` that a query asks for, after the one that all lists have.
  * @param ofApp of the whole app: what few messages have is looked up. Else they are read from their conversations' ends,
  * without weighing that against an index of all that the app has of it
  * @throws 400 when what only a user has (unread, undelivered, saved) is asked without one
@@ -56,7 +63,9 @@ export function filterConditions(
     (name) => filters[name] === true,
   )
   if (personal !== undefined && viewer === undefined) throw needsActingUser(personal)
-  const conditions: Fragment[] = [sql`not m.purged`]
+  // What counts as unread is never held.
+  const counts = filters.unread === true || filters.undelivered === true
+  const conditions: Fragment[] = [counts ? sql`not m.purged` : present(viewer)]
   const add = (value: unknown, condition: () => Fragment) => {
     if (value !== undefined && value !== false) conditions.push(condition())
   }
@@ -68,7 +77,7 @@ export function filterConditions(
   add(filters.types, () => sql`m.type = any(${filters.types}::text[])`)
   add(filters.sender, () => sql`m.sender = ${filters.sender?.toLowerCase()}`)
   add(filters.senders, () => sql`m.sender = any(${lower(filters.senders ?? [])}::text[])`)
-  add(filters.receiverType, () => sql`m.kind = ${filters.receiverType === 'user' ? 1 : 2}`)
+  if (filters.receiverType !== undefined) conditions.push(sql`m.kind = ${storedKind(filters.receiverType)}`)
   const looked = (condition: Fragment) => (ofApp ? condition : sql`(${condition}) is true`)
   add(filters.tags, () => looked(sql`m.tags && ${filters.tags}::text[]`))
   add(filters.hasAttachments, () => hasTraits(traits.attachments))

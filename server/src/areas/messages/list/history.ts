@@ -1,23 +1,26 @@
 import { sql } from 'kysely'
 import { everyMember } from '../../../chat/conversations/receipt-steps.ts'
 import type { JsonText } from '../../../chat/json.ts'
+import type { ConversationKind } from '../../../chat/kind.ts'
+import type { OwnReceipts } from '../../../chat/messages/own-receipts.ts'
+import { packMessages, unpackMessages } from '../../../chat/messages/packed.ts'
 import { receiptsOf, stepsOfPage } from '../../../chat/messages/receipts.ts'
-import { type ListedRow, listedColumns, ownColumns, type StoredMessage, storedOf } from '../../../chat/messages/rows.ts'
-import { notClearedSql, takesPartSql } from '../../../chat/sight/participation.ts'
+import type { StoredMessage } from '../../../chat/messages/rows.ts'
+import { isThereSql, notClearedSql, takesPartSql } from '../../../chat/sight/participation.ts'
 import type { Queryable } from '../../../store/database.ts'
-import { fixedStatement, type JsonStatement, jsonAsText } from '../../../store/statement.ts'
+import { type Fragment, fixedStatement, inOrder, type OrderedStatement } from '../../../store/statement.ts'
 import type { Affix, Paging } from './position.ts'
 
 /*
  * What chats ask for most: a page of one conversation as somebody sees it who takes part, without filters. Other lists are
  * composed of what is asked, and planned for it. Here there is one fixed statement, which brings all that is known of the
- * page in one go, and little besides: no row says again which conversation it is of.
+ * page in one go, as one row.
  */
 
 /** The one conversation that a list is of. */
 export interface HistoryOf {
   readonly key: number
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly first: string
   readonly second: string
 }
@@ -27,13 +30,17 @@ export interface HistoryPage {
   readonly found: Array<StoredMessage<JsonText>>
   /** Whether anything lies behind the cursor. */
   readonly hasBehind: boolean
+  /** In a group: by the viewer's own marks. */
+  readonly ownReceipts: OwnReceipts | undefined
+  /** When the message of the cursor was sent, if it is known. */
+  readonly cursorSentAt: number | undefined
 }
 
 type Row = readonly [
-  ...ListedRow,
-  /** With one of the rows only. */
+  messages: string | null,
   steps: string | null,
   hasBehind: boolean | null,
+  cursorSentAt: number | null,
 ]
 
 /** What a query may ask for besides, since it concerns how messages are shown or where the page lies. */
@@ -45,7 +52,7 @@ const plain = new Set([
 const longest = 100
 
 /** Whether a query asks for a page of a history without filters. */
-export function isPlain(query: object, { limit }: Pick<Paging, 'limit'>): boolean {
+export function isPlain(query: object, limit: number): boolean {
   return limit <= longest && Object.keys(query).every((name) => plain.has(name))
 }
 
@@ -56,45 +63,77 @@ const $ = {
   receivers: '$4',
   limit: sql.raw('$5'),
   cursor: sql.raw('($6::bigint, $7::bigint)'),
+  cursorSentAt: sql.raw('$6::bigint'),
+  cursorId: sql.raw('$7::bigint'),
 }
 
-function selectPage(affix: Affix, hasCursor: boolean): JsonStatement {
-  const [onward, back] = affix === 'append' ? ['>', '<='] : ['<', '>=']
+/** The later of the cursor and what a participant `s` has cleared: of two lower bounds an index begins at either of them. */
+function laterOf(cursor: Fragment): Fragment {
+  const isCleared = sql`(s.cleared_sent_at, s.cleared_id) > ${cursor}`
+  return sql`(
+        case when ${isCleared} then s.cleared_sent_at else ${$.cursorSentAt} end,
+        case when ${isCleared} then s.cleared_id else ${$.cursorId} end
+      )`
+}
+
+function selectPage(affix: Affix, hasCursor: boolean): OrderedStatement {
   const direction = sql.raw(affix === 'append' ? 'asc' : 'desc')
-  const ofHistory = sql`m.app_id = ${$.appId} and m.conversation = ${$.conversation} and not m.purged and ${notClearedSql}`
-  const beyond = hasCursor ? sql`and (m.sent_at, m.id) ${sql.raw(onward as string)} ${$.cursor}` : sql``
+  const ofConversation = sql`m.app_id = ${$.appId} and m.conversation = ${$.conversation}`
+  const ofHistory = sql`${ofConversation} and not m.purged and ${isThereSql($.viewer)}`
+  const beyond = hasCursor
+    ? affix === 'append'
+      ? sql`(m.sent_at, m.id) > ${laterOf($.cursor)}`
+      : sql`(m.sent_at, m.id) < ${$.cursor} and ${notClearedSql}`
+    : notClearedSql
+  // From the end of the history where that is nearest: else it would be looked through from its beginning.
+  const behind =
+    affix === 'append'
+      ? sql`(m.sent_at, m.id) <= ${$.cursor} and ${notClearedSql} order by m.sent_at, m.id`
+      : sql`(m.sent_at, m.id) >= ${$.cursor} and ${notClearedSql} order by m.sent_at desc, m.id desc`
+  const participant = sql`
+      select s.cleared_sent_at, s.cleared_id
+      from (
+        select s.*, c.kind
+        from conversation_states s
+        join conversations c on c.app_id = s.app_id and c.key = s.conversation
+        where s.app_id = ${$.appId} and s.uid = ${$.viewer} and s.conversation = ${$.conversation}
+      ) s
+      where ${takesPartSql}`
   const hasBehind = sql`
     exists (
-      select from messages m, participant s
-      where ${ofHistory} and (m.sent_at, m.id) ${sql.raw(back as string)} ${$.cursor}
+      select from (${participant}) s
+      cross join lateral (
+        select from messages m
+        where ${ofHistory} and ${behind}
+        limit 1
+      ) m
     )`
-  return jsonAsText(
+  const cursorSentAt = sql`(
+    select sent_at from messages where app_id = ${$.appId} and id = $7 and conversation = ${$.conversation}
+  )`
+  const isEnd = affix === 'prepend' && !hasCursor
+  const steps = stepsOfPage({
+    appId: '$1',
+    conversation: '$3',
+    receivers: $.receivers,
+    oldest: 'p.oldest',
+    ...(!isEnd && { newest: 'p.newest' }),
+  })
+  return inOrder(
     fixedStatement(sql`
-  with participant as materialized (
-    select s.cleared_sent_at, s.cleared_id
-    from (
-      select s.*, c.kind
-      from conversation_states s
-      join conversations c on c.app_id = s.app_id and c.key = s.conversation
-      where s.app_id = ${$.appId} and s.uid = ${$.viewer} and s.conversation = ${$.conversation}
-    ) s
-    where ${takesPartSql}
-  ),
-  page as materialized (
-    select m.*
-    from participant s
+  select p.messages, ${sql.raw(steps)}, ${hasCursor ? sql`${hasBehind}, ${cursorSentAt}` : sql`null::boolean, null::bigint`}
+  from (
+    select ${sql.raw(packMessages())} as messages, min(m.sent_at) as oldest, max(m.sent_at) as newest
+    from (${participant}) s
     cross join lateral (
       select m.*
       from messages m
-      where ${ofHistory} ${beyond}
+      where ${ofHistory} and ${beyond}
       order by m.sent_at ${direction}, m.id ${direction}
       limit ${$.limit}
     ) m
-  )
-  select ${sql.raw(ownColumns)},
-    case when row_number() over () = 1 then ${sql.raw(stepsOfPage('page', '$1', '$3', $.receivers))} end,
-    ${hasCursor ? sql`case when row_number() over () = 1 then ${hasBehind} end` : sql`null::boolean`}
-  from page m`),
+    offset 0
+  ) p`),
   )
 }
 
@@ -111,20 +150,23 @@ export async function readHistoryPage(
   { key, kind, first, second }: HistoryOf,
   { affix, cursor, limit }: Paging,
 ): Promise<HistoryPage> {
-  const receivers = kind === 1 ? [first, second] : [everyMember]
+  const receivers = kind === 'user' ? [first, second] : [everyMember, viewer]
   const values = [appId, viewer, key, receivers, limit + 1]
-  const rows = await (cursor === undefined
+  const [row] = await (cursor === undefined
     ? on.query<Row>(selects[affix].fromEnd, values)
     : on.query<Row>(selects[affix].fromCursor, [...values, cursor.at, cursor.id]))
-  const [steps, hasBehind] = rows.map(factsOf).find((facts) => facts.some((fact) => fact !== null)) ?? [null, null]
-  const receiptsFor = receiptsOf(steps, receivers)
-  const found = rows.map((row) => {
-    const message = storedOf(row)
-    return { ...message, ...receiptsFor(message) }
-  })
-  return { found: found.sort((a, b) => a.sentAt - b.sentAt || a.id - b.id), hasBehind: hasBehind === true }
-}
-
-function factsOf(row: Row): readonly [steps: string | null, hasBehind: boolean | null] {
-  return [row[listedColumns], row[listedColumns + 1] as boolean | null]
+  const [messages, steps, hasBehind, cursorSentAt] = row as Row
+  const receipts = receiptsOf(steps, receivers)
+  const found = unpackMessages(messages)
+  for (const message of found) {
+    const { deliveredAt, readAt } = receipts.of(message)
+    message.deliveredAt = deliveredAt
+    message.readAt = readAt
+  }
+  return {
+    found: found.sort((a, b) => a.sentAt - b.sentAt || a.id - b.id),
+    hasBehind: hasBehind === true,
+    ownReceipts: kind === 'user' ? undefined : new Map([[key, receipts.by(viewer)]]),
+    cursorSentAt: cursorSentAt ?? undefined,
+  }
 }

@@ -3,6 +3,7 @@ import { Serialized } from '../../../call.ts'
 import type { App } from '../../../chat/identity.ts'
 import { type JsonText, toJson } from '../../../chat/json.ts'
 import type { KnownEntities } from '../../../chat/messages/entities.ts'
+import type { OwnReceipts } from '../../../chat/messages/own-receipts.ts'
 import { type StoredMessage, selectStored } from '../../../chat/messages/rows.ts'
 import { type ShowOptions, writeMessages } from '../../../chat/messages/show.ts'
 import { conversationId } from '../../../chat/naming.ts'
@@ -19,7 +20,7 @@ import { filterConditions, type MessageFilters, viewerConditions } from './filte
 import { type HistoryOf, isPlain, readHistoryPage } from './history.ts'
 import { findMarked } from './marked.ts'
 import { narrowSource } from './narrow.ts'
-import { answerOrder, type Paging, pointTo, readPaging } from './position.ts'
+import { answerOrder, givenPaging, type Paging, pointTo, readPaging } from './position.ts'
 import { type Reading, readCut } from './reading.ts'
 import type { Source } from './sources.ts'
 
@@ -92,8 +93,7 @@ export async function listMessages(
 
 async function pageOfMessages(on: Queryable, request: ListRequest, reading: Reading): Promise<Serialized<ListAnswer>> {
   const { app, query, limit } = request
-  const paging = await readPaging(on, app.appId, query, limit)
-  const { found, hasBehind } = await readPage(on, request, reading, paging)
+  const { paging, found, hasBehind, ownReceipts } = await readPage(on, request, reading)
   // One row more than asked for was read, at the far end, to know whether anything lies beyond.
   const hasMore = found.length > limit
   const rows = !hasMore ? found : paging.affix === 'append' ? found.slice(0, limit) : found.slice(1)
@@ -106,28 +106,52 @@ async function pageOfMessages(on: Queryable, request: ListRequest, reading: Read
     withMentionTags: query.mentionsWithTagInfo === true,
     withMentionBlocks: query.mentionsWithBlockedInfo === true,
     ...(request.known && { known: request.known }),
+    ownReceipts,
   }
   const messages = await writeMessages(on, app.appId, rows, options)
   const meta = cursorMeta(paging, rows, { beyond: hasMore, behind: hasBehind }, (row) => pointTo(paging, row))
   return new Serialized(`{"data":[${messages.join(',')}],"meta":${toJson(meta)}}` as JsonText<ListAnswer>)
 }
 
-/** Reads a page, and one message more where anything lies beyond it, from the oldest to the newest. */
-async function readPage(
-  on: Queryable,
-  { app, history, query, viewer }: ListRequest,
-  reading: Reading,
-  paging: Paging,
-): Promise<{ found: Array<StoredMessage<JsonText>>; hasBehind: boolean }> {
-  if (history !== undefined && viewer !== undefined && isPlain(query, paging) && reading.conditions.length === 1) {
-    return readHistoryPage(on, app.appId, viewer, history, paging)
+interface Page {
+  readonly paging: Paging
+  /** From the oldest to the newest, and one more where anything lies beyond the page. */
+  readonly found: Array<StoredMessage<JsonText>>
+  readonly hasBehind: boolean
+  readonly ownReceipts?: OwnReceipts | undefined
+}
+
+async function readPage(on: Queryable, request: ListRequest, reading: Reading): Promise<Page> {
+  const { app, history, query, viewer, limit } = request
+  if (history !== undefined && viewer !== undefined && isPlain(query, limit) && reading.conditions.length === 1) {
+    return readPlainPage(on, request, viewer, history)
   }
+  const paging = await readPaging(on, { appId: app.appId, viewer }, query, limit)
   const show = (page: Fragment) => selectStored(page, answerOrder(paging))
   const [found, rowsBehind] = await Promise.all([
     readCut<StoredMessage<JsonText>>(on, reading, paging, 'beyond', paging.limit + 1, show),
     paging.cursor === undefined ? [] : readCut(on, reading, paging, 'behind', 1, (page) => page),
   ])
-  return { found, hasBehind: rowsBehind.length > 0 }
+  return { paging, found, hasBehind: rowsBehind.length > 0 }
+}
+
+/** Cursors mostly come from a page before, so they are right; the page itself tells when one is not. */
+async function readPlainPage(
+  on: Queryable,
+  { app, query, limit }: ListRequest,
+  viewer: string,
+  history: HistoryOf,
+): Promise<Page> {
+  const given = givenPaging(query, limit)
+  if (given !== undefined) {
+    const page = await readHistoryPage(on, app.appId, viewer, history, given)
+    const { cursorSentAt } = page
+    if (query.id === undefined || cursorSentAt === undefined || cursorSentAt === given.cursor?.at) {
+      return { paging: given, ...page }
+    }
+  }
+  const paging = await readPaging(on, { appId: app.appId, viewer }, query, limit)
+  return { paging, ...(await readHistoryPage(on, app.appId, viewer, history, paging)) }
 }
 
 function showCounts({ viewer }: ListRequest, { rows, isMore }: Counts): ListAnswer {
@@ -141,7 +165,7 @@ function showCounts({ viewer }: ListRequest, { rows, isMore }: Counts): ListAnsw
   return {
     ...meta,
     data: rows.map(({ kind, first, second, count }) =>
-      kind === 2
+      kind === 'group'
         ? { entityId: first, entityType: 'group' as const, count }
         : { entityId: first === viewer ? second : first, entityType: 'user' as const, count },
     ),

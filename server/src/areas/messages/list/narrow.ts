@@ -7,21 +7,37 @@ import type { Source, ViewerSource } from './sources.ts'
 
 /**
  * A source whose sides are narrowed to those that can hold what the filters ask for. Who takes part in thousands of
- * conversations has few with something unread, or in which they are mentioned, and the others need not be looked into.
+ * conversations has few with something unread, or in which they are mentioned, and the others need not be looked into. Of
+ * conversations that are named, all are: what moderation holds of the viewer lies beyond the ends that everybody sees.
  */
 export function narrowSource(source: Source, filters: MessageFilters): Source {
   if (source.of !== 'viewer') return source
-  const mentions = source.conversations === undefined ? sidesThatMention(filters, source) : []
-  return { ...source, narrowed: [...sidesThatGoOn(filters), ...mentions] }
+  const own =
+    source.conversations === undefined ? [...sidesSince(filters, source), ...sidesThatMention(filters, source)] : []
+  return { ...source, narrowed: [...sidesThatGoOn(filters), ...own] }
 }
 
 function sidesThatGoOn(filters: MessageFilters): Fragment[] {
   const conditions: Fragment[] = []
   if (filters.unread === true) conditions.push(endsAfter(sql`(s.unread_sent_at, s.unread_id)`))
   if (filters.undelivered === true) conditions.push(endsAfter(sql`(s.delivered_sent_at, s.delivered_id)`))
-  const since = Math.max(filters['sentAt[from]'] ?? 0, filters.fromTimestamp ?? 0)
-  if (since > 0) conditions.push(sql`s.last_sent_at >= ${since}`)
   return conditions
+}
+
+function sidesSince(filters: MessageFilters, source: ViewerSource): Fragment[] {
+  const since = Math.max(filters['sentAt[from]'] ?? 0, filters.fromTimestamp ?? 0)
+  return since > 0 ? [sql`(s.last_sent_at >= ${since} or ${holdsOwn(source)})`] : []
+}
+
+/** Moderation may hold something of the viewer there, which lies beyond the end that everybody sees. */
+function holdsOwn({ appId, viewer }: ViewerSource): Fragment {
+  return sql`s.conversation = any(array(
+      select h.conversation
+      from message_moderation h
+      where h.app_id = ${appKey(appId)}
+      and h.sender = ${viewer}
+      and h.status <> 'approved'
+    ))`
 }
 
 function sidesThatMention(filters: MessageFilters, { appId, viewer }: ViewerSource): Fragment[] {
@@ -41,9 +57,11 @@ function sidesThatMention(filters: MessageFilters, { appId, viewer }: ViewerSour
 }
 
 /** Sides whose conversations go on from the cursor of a page, or end at it, towards newer messages. */
-export function sidesBeyond({ affix, cursor, by }: Paging): Fragment[] {
+export function sidesBeyond(source: Source, { affix, cursor, by }: Paging): Fragment[] {
+  if (source.of !== 'viewer' || source.conversations !== undefined) return []
   if (affix !== 'append' || cursor === undefined || by !== 'sent_at') return []
-  return [sql`(s.last_sent_at, s.last_id) >= (${cursor.at}::bigint, ${cursor.id}::bigint)`]
+  const goesOn = sql`(s.last_sent_at, s.last_id) >= (${cursor.at}::bigint, ${cursor.id}::bigint)`
+  return [sql`(${goesOn} or ${holdsOwn(source)})`]
 }
 
 function endsAfter(position: Fragment): Fragment {

@@ -45,18 +45,56 @@ const selectTimes = lookup<Times>(
   ({ id }) => [id],
 )
 
+/** Is a user one of those in the conversation `c`? */
+export function isAmongThem(uid: string): string {
+  return `case
+    when c.kind = 1 then ${uid} in (c.first, c.second)
+    else exists (select from group_members g where g.app_id = c.app_id and g.guid = c.first and g.uid = ${uid})
+  end`
+}
+
+/**
+ * The same where a user takes part in the conversation; what is said elsewhere is as if it were not. What is removed for good
+ * leaves its conversation, so that pages go on from there.
+ */
+const selectTimesFor = lookup<Times & { readonly uid: string }>(
+  statement(`
+  select m.id, w.uid, m.sent_at as "sentAt", m.updated_at as "updatedAt"
+  from unnest($2::bigint[], $3::text[]) as w(id, uid)
+  join messages m on m.app_id = $1 and m.id = w.id
+  join conversations c on c.app_id = m.app_id and c.key = m.conversation
+  where ${isAmongThem('w.uid')}`),
+  ({ id, uid }) => [id, uid],
+)
+
+/** Whose list it is; the app's own where there is no viewer. */
+export interface Asker {
+  readonly appId: number
+  readonly viewer: string | undefined
+}
+
+/**
+ * The page that a query says by itself; undefined where an id alone says where it begins. It is the right one unless the
+ * message of its id was sent at another time than it says.
+ */
+export function givenPaging({ affix = 'append', id, sentAt }: CursorQuery, limit: number): Paging | undefined {
+  if (id !== undefined && sentAt === undefined) return undefined
+  const cursor = id === undefined || sentAt === undefined ? ofTime(affix, sentAt) : { at: sentAt, id: Number(id) }
+  return { affix, cursor, limit, by: 'sent_at' }
+}
+
 /**
  * Reads `affix`, `id`, `sentAt` and `updatedAt` of a query. Clients send the smallest id and the smallest time of a
  * page, which may belong to two messages: then the page goes on from the later of both positions for `prepend`, from
  * the earlier for `append`, so that rows may repeat but never vanish.
- * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for an id alone that was never given
+ * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for an id alone that was never given, or not where the viewer takes part
  */
-export async function readPaging(on: Queryable, appId: number, query: CursorQuery, limit: number): Promise<Paging> {
+export async function readPaging(on: Queryable, asker: Asker, query: CursorQuery, limit: number): Promise<Paging> {
   const by = query.updatedAt === undefined ? 'sent_at' : 'updated_at'
   const affix = query.affix ?? 'append'
   const time = query.updatedAt ?? query.sentAt
   const cursor =
-    query.id === undefined ? ofTime(affix, time) : await ofId(on, appId, { affix, time, by, id: Number(query.id) })
+    query.id === undefined ? ofTime(affix, time) : await ofId(on, asker, { affix, time, by, id: Number(query.id) })
   return { affix, cursor, limit, by }
 }
 
@@ -68,10 +106,12 @@ function ofTime(affix: Affix, time: number | undefined): Position | undefined {
 
 async function ofId(
   on: Queryable,
-  appId: number,
+  { appId, viewer }: Asker,
   { affix, time, by, id }: { affix: Affix; time: number | undefined; by: Paging['by']; id: number },
 ): Promise<Position> {
-  const [row] = await on.query<Times>(selectTimes, [appId, [id]])
+  const [row] = await (viewer === undefined
+    ? on.query<Times>(selectTimes, [appId, [id]])
+    : on.query<Times>(selectTimesFor, [appId, [id], [viewer]]))
   const at = by === 'sent_at' ? row?.sentAt : row?.updatedAt
   if (at === undefined && time === undefined) throw unknownCursor(id)
   if (at === undefined || time === undefined || at === time) return { at: at ?? (time as number), id }

@@ -49,10 +49,11 @@ export async function readCut<Row>(
   limit: number,
   show: (page: Fragment) => Fragment,
 ): Promise<Row[]> {
-  const { conditions, onlyChanged } = reading
+  const { source, conditions, onlyChanged } = reading
   const direction = where === 'beyond' ? paging : turned(paging)
   const from = where === 'beyond' ? beyond(paging) : behind(paging)
-  const cut = cutOf(direction, limit, onlyChanged, unchangedFrom(paging, where))
+  const sides = sidesBeyond(source, direction)
+  const cut = { ...cutOf(direction, limit, onlyChanged, unchangedFrom(paging, where)), sides }
   const run = (page: Fragment) => on.run(show(page) as Fragment<Row>)
   for (const nearby of await nearbyOf(on, reading, from, cut)) {
     const rows = await run(nearby.rows(conditions, cut))
@@ -91,7 +92,7 @@ function unchangedFrom(paging: Paging, where: 'beyond' | 'behind'): Fragment | u
 }
 
 function cutOf(direction: Paging, limit: number, onlyChanged: boolean, unchanged: Fragment | undefined): Cut {
-  const cut = { order: readingOrder(direction), limit, sides: sidesBeyond(direction) }
+  const cut = { order: readingOrder(direction), limit }
   if (direction.by === 'sent_at' || onlyChanged) return cut
   const conditions = unchanged === undefined ? [] : [unchanged]
   return { ...cut, unchanged: { order: readingOrder(direction, 'sent_at'), conditions } }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { kindSql } from '../../../chat/kind.ts'
 import { notClearedSql, takesPartSql } from '../../../chat/sight/participation.ts'
 import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
@@ -202,7 +203,7 @@ export function countsByConversation(appId: number, messages: Fragment): Fragmen
 /** The offset keeps it a look by key for each count, and not a count for each conversation. */
 function namesOf(appId: number, counts: Fragment): Fragment {
   return sql`
-    select c.kind, c.first, c.second, n.count
+    select ${sql.raw(kindSql('c.kind'))} as kind, c.first, c.second, n.count
     from (${counts}) n
     cross join lateral (
       select c.kind, c.first, c.second
@@ -218,9 +219,11 @@ export type ViewerSource = Extract<Source, { of: 'viewer' }>
 
 /**
  * The viewer's sides `s`, each with the kind of its conversation and the end of its history. The offset keeps it a look by
- * key for each; the planner would rather read all conversations of the app.
+ * key for each; the planner would rather read all conversations of the app. One that is named may hold nothing but what
+ * moderation keeps for the viewer, who finds it there.
  */
-export function sidesOf({ appId, viewer }: ViewerSource): Fragment {
+export function sidesOf({ appId, viewer, conversations }: ViewerSource): Fragment {
+  const hasBegun = conversations === undefined ? sql`and v.last_id is not null` : sql``
   return sql`(
     select s.*, v.kind, v.last_sent_at, v.last_id
     from conversation_states s
@@ -233,7 +236,7 @@ export function sidesOf({ appId, viewer }: ViewerSource): Fragment {
     ) v
     where s.app_id = ${appKey(appId)}
     and s.uid = ${viewer}
-    and v.last_id is not null
+    ${hasBegun}
   ) s`
 }
 

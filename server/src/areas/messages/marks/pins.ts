@@ -1,4 +1,4 @@
-import { limits } from '@parley/contract'
+import { hasReached } from '@parley/contract'
 import { systemUid } from '../../../chat/apps.ts'
 import type { App } from '../../../chat/identity.ts'
 import { changeMessage, type Editor } from '../../../chat/messages/change.ts'
@@ -10,8 +10,9 @@ import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
 import { tooManyPinnedMessages, unsuitable } from '../errors.ts'
 
+/** How many pins a conversation has, and whether one message is among them. */
 const selectPins = statement(`
-  select message_id as "messageId"
+  select count(*) as count, coalesce(bool_or(message_id = $3), false) as "isPinned"
   from pinned_messages
   where app_id = $1
   and conversation = $2`)
@@ -43,7 +44,7 @@ const clearTrait = statement(`
 const pinning: Deed = { key: 'sendMessage' }
 
 /**
- * Pins a message in its conversation, under the conversation's lock, so that two pins cannot both be the hundredth.
+ * Pins a message in its conversation, under the conversation's lock, so that two pins cannot both be the last.
  * Pinned already, the first pin stays.
  * @returns whether it was not pinned before
  * @throws 400 `ERR_PINNED_MESSAGES_LIMIT_EXCEEDED`; 403 for who may not write there
@@ -52,9 +53,11 @@ export async function pinMessage(context: Context, app: App, editor: Editor, id:
   return changeMessage(context, app, editor, id, async (tx, message) => {
     if (editor !== undefined) await requireMayWriteTo(context, tx, app.appId, editor, message, pinning)
     refuseUnsuitable(message)
-    const pins = await tx.query<{ messageId: number }>(selectPins, [app.appId, message.conversation])
-    if (pins.some((pin) => pin.messageId === id)) return false
-    if (pins.length >= limits.pinnedMessagesPerConversation) throw tooManyPinnedMessages()
+    const values = [app.appId, message.conversation, id]
+    const [pins] = await tx.query<{ count: number; isPinned: boolean }>(selectPins, values)
+    if (pins?.isPinned === true) return false
+    const { maxPinnedMessages } = await context.settings.of(app.appId)
+    if (hasReached(maxPinnedMessages, pins?.count ?? 0)) throw tooManyPinnedMessages(maxPinnedMessages)
     const now = Math.floor(Date.now() / 1000)
     await tx.query(insertPin, [app.appId, message.conversation, id, editor ?? systemUid, now])
     await tx.query(setTrait, [app.appId, id, traits.pinned])
@@ -69,7 +72,7 @@ export async function pinMessage(context: Context, app: App, editor: Editor, id:
  */
 export async function unpinMessage(context: Context, app: App, editor: Editor, id: number): Promise<boolean> {
   return changeMessage(context, app, editor, id, async (tx, message) => {
-    if (editor !== undefined && message.kind === 2) {
+    if (editor !== undefined && message.kind === 'group') {
       await requireMayWriteTo(context, tx, app.appId, editor, message, pinning)
     }
     const removed = await tx.query(removePin, [app.appId, message.conversation, id])

@@ -1,9 +1,9 @@
-import { limits } from '@parley/contract'
+import { hasReached } from '@parley/contract'
 import { lockConversation } from '../../../chat/conversations/membership.ts'
 import type { App } from '../../../chat/identity.ts'
 import { requireMessage, unknownMessage } from '../../../chat/messages/read.ts'
 import { readMessages } from '../../../chat/messages/rows.ts'
-import { traits } from '../../../chat/messages/traits.ts'
+import { isHeld, traits } from '../../../chat/messages/traits.ts'
 import { readVisible, type Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
@@ -43,25 +43,33 @@ const removeSaves = statement(`
 
 /**
  * Saves a message on a user's private list; saved already, the first time stays. Where no place is left, messages that
- * they do not see any more, or that were deleted, make room.
+ * they do not see any more make room. Deleted ones have left the list.
  * @returns whether it was not saved before
  * @throws 400 `ERR_SAVED_MESSAGES_LIMIT_EXCEEDED`
  */
-export async function saveMessage({ database }: Context, app: App, viewer: Viewer, id: number): Promise<boolean> {
+export async function saveMessage(
+  { database, settings }: Context,
+  app: App,
+  viewer: Viewer,
+  id: number,
+): Promise<boolean> {
   const { uid } = viewer
+  const { maxSavedMessages } = await settings.of(app.appId)
   const { conversation } = await requireMessage(database, app, id, viewer)
   return database.transaction(async (tx) => {
-    // One save of a user at a time, so that two cannot both be the hundredth.
+    // One save of a user at a time, so that two cannot both be the last.
     await tx.query(lockUser, [app.appId, uid])
     // And none of a message that is being removed.
     await lockConversation(tx, app.appId, conversation)
     const message = (await readMessages(tx, app.appId, [id])).get(id)
-    if (message === undefined) throw unknownMessage(id)
+    if (message === undefined || isHeld(message)) throw unknownMessage(id)
     refuseUnsuitable(message)
     const saves = (await tx.query<{ id: number }>(selectSaves, [app.appId, uid])).map((save) => save.id)
     if (saves.includes(id)) return false
-    const isFull = saves.length >= limits.savedMessagesPerUser
-    if (isFull && (await releaseHidden(tx, app.appId, viewer, saves)) === 0) throw tooManySavedMessages()
+    const isFull = hasReached(maxSavedMessages, saves.length)
+    if (isFull && (await releaseHidden(tx, app.appId, viewer, saves)) < saves.length - maxSavedMessages + 1) {
+      throw tooManySavedMessages(maxSavedMessages)
+    }
     await tx.query(insertSave, [app.appId, uid, id, Math.floor(Date.now() / 1000)])
     await tx.query(setTrait, [app.appId, id, traits.saved])
     return true
@@ -75,7 +83,7 @@ async function releaseHidden(
   viewer: Viewer,
   saves: readonly number[],
 ): Promise<number> {
-  const messages = [...(await readMessages(tx, appId, saves)).values()].filter(({ deletedAt }) => deletedAt === null)
+  const messages = [...(await readMessages(tx, appId, saves)).values()]
   const visible = await readVisible(tx, appId, viewer, messages)
   const hidden = saves.filter((id) => !visible.has(id))
   return (await tx.query(removeSaves, [appId, viewer.uid, hidden])).length

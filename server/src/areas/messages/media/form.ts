@@ -1,3 +1,4 @@
+import { attachmentOf } from '../../../media/describe.ts'
 import type { UploadedFile } from '../../../media/library.ts'
 
 interface FormBody {
@@ -9,13 +10,7 @@ interface FormBody {
 /** `data` of a message that came as a form: its fields gathered, its files as attachments. Others stay as they are. */
 export function dataOfForm(body: FormBody, files: readonly UploadedFile[]): Record<string, unknown> | undefined {
   if (files.length === 0) return body.data
-  const attachments = files.map(({ url, name, mimeType, size }) => ({
-    url,
-    name,
-    mimeType,
-    extension: name.includes('.') ? (name.split('.').at(-1) ?? '') : '',
-    size: String(size),
-  }))
+  const attachments = files.map((file) => attachmentOf(file, file.url))
   const sent = Array.isArray(body.data?.attachments) ? body.data.attachments : []
   return {
     ...body.data,

@@ -1,5 +1,6 @@
 import { limits } from '@parley/contract'
 import { sql } from 'kysely'
+import type { ConversationKind } from '../../../chat/kind.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { countsByConversation, messagesOf, nextOfApp, type Source } from '../list/sources.ts'
@@ -8,7 +9,7 @@ import { foundAmong, hitsAmong } from './hits.ts'
 
 /** How many messages of a list one conversation has. */
 export interface CountRow {
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly first: string
   readonly second: string
   readonly count: number
@@ -84,7 +85,7 @@ async function readCounts(
     select t."isMore", n.kind, n.first, n.second, n.count
     from (select (select count(*) from hits) > ${most} or ${isMore} as "isMore") t
     left join (${countsByConversation(appId, counted)}) n on true
-    order by n.kind, n.first, n.second`)
+    order by n.kind desc, n.first, n.second`)
   // Where nothing was counted, one row still tells whether there is more.
   return { rows: rows.filter(({ kind }) => kind !== null), isMore: rows[0]?.isMore === true }
 }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { notHeldIn } from '../../../chat/sight/participation.ts'
 import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Channel, Query } from '../../../store/channel.ts'
 import type { Transaction } from '../../../store/database.ts'
@@ -28,7 +29,7 @@ function entryOf({ appId, id, conversation, data }: Saying): Entry {
   return { appId, id, conversation, body, grams: vectorOf(appId, conversation, body) }
 }
 
-/** Ids are drawn for all apps together; each app's messages are found by its key. */
+/** Ids are drawn for all apps together; each app's messages are found by its key. What moderation holds is in no search. */
 const selectSayings = statement(`
   select m.app_id as "appId", m.id, m.conversation, m.data
   from apps a
@@ -40,6 +41,7 @@ const selectSayings = statement(`
     and id <= $2
     and deleted_at is null
     and category <> 'action'
+    and ${notHeldIn('messages')}
     offset 0
   ) m`)
 

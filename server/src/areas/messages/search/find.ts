@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { notHeldSql } from '../../../chat/sight/participation.ts'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
@@ -168,6 +169,7 @@ async function findUnindexed(on: Queryable, appId: number, scope: Scope, text: s
       and (${isThere}) is true
       and m.deleted_at is null
       and m.category <> 'action'
+      and ${notHeldSql}
       order by m.id
       limit ${pieceLength}`)
     for (const { id, data } of piece) if (searchedText(data).includes(text)) found.push(id)

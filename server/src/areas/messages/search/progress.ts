@@ -1,7 +1,8 @@
 import type { Channel } from '../../../store/channel.ts'
 import { statement } from '../../../store/statement.ts'
+import { type WritersBefore, writersBefore } from '../../../store/writers-before.ts'
 
-/** How far the writer is, and what the database tells of ids and transactions. */
+/** How far the writer is, and what the database tells of ids. */
 export interface Progress {
   /** This process is the one that writes. */
   readonly leads: boolean
@@ -9,8 +10,6 @@ export interface Progress {
   readonly indexedId: number
   /** The last id that was drawn. */
   readonly lastId: number
-  /** Every transaction with a lower number is over. */
-  readonly oldest: number
 }
 
 /** Any constant will do, as long as every version of the service uses the same. */
@@ -20,15 +19,15 @@ const advisoryLock = 7_206_951_003
 const selectProgress = statement(`
   select pg_try_advisory_lock($1) as leads,
     (select indexed_id from search_progress) as "indexedId",
-    (select last_value - case when is_called then 0 else 1 end from message_ids) as "lastId",
-    pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest`)
+    (select last_value - case when is_called then 0 else 1 end from message_ids) as "lastId"`)
 
 export async function readProgress(channel: Channel): Promise<Progress> {
   const { rows } = await channel.query({ ...selectProgress, values: [advisoryLock] })
   return rows[0] as Progress
 }
 
-const drawNumber = statement('select pg_current_xact_id()::text::bigint as number')
+/** Ids are drawn under the lock of a conversation, or while messages are inserted. */
+const drawers = ['conversations', 'messages']
 
 /** Tells up to which id every message is stored, or never will be. */
 export interface CommitWatch {
@@ -37,23 +36,21 @@ export interface CommitWatch {
 }
 
 /**
- * Ids are drawn before they are committed, and a later one may be committed first. An id that was seen drawn is settled
- * once every transaction that ran then is over: those whose numbers are lower than one drawn thereafter. That one is drawn
- * a look later, in case an id was drawn an instant before its transaction got its number.
+ * An id that was seen drawn is settled once every transaction that ran then is over. The moment is taken a look later, in
+ * case an id was drawn an instant before its transaction got its number.
  */
 export function createCommitWatch(channel: Channel): CommitWatch {
   let visibleUpTo = 0
   let seenId = 0
-  let waiting: { readonly id: number; readonly until: number } | undefined
+  let waiting: { readonly id: number; readonly writers: WritersBefore } | undefined
   return {
-    async look({ lastId, oldest }) {
-      if (waiting !== undefined && oldest >= waiting.until) {
+    async look({ lastId }) {
+      if (waiting !== undefined && (await waiting.writers.areGone())) {
         visibleUpTo = waiting.id
         waiting = undefined
       }
       if (waiting === undefined && seenId > visibleUpTo) {
-        const { rows } = await channel.query({ ...drawNumber, values: [] })
-        waiting = { id: seenId, until: (rows[0] as { number: number }).number }
+        waiting = { id: seenId, writers: await writersBefore(channel, drawers) }
       }
       seenId = lastId
       return visibleUpTo

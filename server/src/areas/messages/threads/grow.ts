@@ -1,4 +1,5 @@
 import { traits } from '../../../chat/messages/traits.ts'
+import { notHeldIn } from '../../../chat/sight/participation.ts'
 import type { Query } from '../../../store/channel.ts'
 import { statement } from '../../../store/statement.ts'
 
@@ -9,7 +10,7 @@ import { statement } from '../../../store/statement.ts'
  * Who starts a thread (its parent's sender, with the first reply), who replies and who of the conversation is mentioned
  * in a reply follows it. Parameters: app ids, ids of the parents, epoch seconds.
  */
-const growThreads = statement(`
+export const growThreads = statement(`
   with grown as materialized (
     select p.app_id, p.id as parent_id, p.conversation, p.kind, p.sender as starter, t.parent_id is null as is_new,
       coalesce(t.updated_at, 0) as since_at, coalesce(t.last_reply_id, 0) as since_id
@@ -26,6 +27,7 @@ const growThreads = statement(`
       and (m.sent_at, m.id) > (g.since_at, g.since_id)
       and m.category <> 'action'
       and m.deleted_at is null
+      and ${notHeldIn('m')}
   ),
   counted as (
     insert into threads as t (app_id, parent_id, conversation, reply_count, last_reply_id, updated_at, starter)

@@ -11,8 +11,9 @@ import type { App } from '../../../chat/identity.ts'
 import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts'
 import { showMessages } from '../../../chat/messages/show.ts'
 import type { RolePolicy } from '../../../chat/roles/policies.ts'
+import { isThere } from '../../../chat/sight/participation.ts'
 import { readVisible } from '../../../chat/sight/sight.ts'
-import { cursorMeta } from '../../../paging.ts'
+import { cursorMeta, passSecond } from '../../../paging.ts'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
@@ -58,10 +59,12 @@ export async function listThreads(
     ofThread.push(participates(viewer))
   }
   const limit = query.limit ?? limits.threadLimit.default
-  const paging = await readThreadPaging(on, app.appId, query, limit)
+  const paging = await readThreadPaging(on, { appId: app.appId, viewer }, query, limit)
   const back = turned(paging)
+  const readUpTo = (most: number) =>
+    readThreads(on, source, beyond(paging), { ofThread, ofParent }, { order: readingOrder(paging), limit: most })
   const [found, behind] = await Promise.all([
-    readThreads(on, source, beyond(paging), { ofThread, ofParent }, { order: readingOrder(paging), limit: limit + 1 }),
+    readUpTo(limit + 1),
     paging.cursor === undefined
       ? []
       : readThreads(
@@ -72,11 +75,11 @@ export async function listThreads(
           { order: readingOrder(back), limit: 1 },
         ),
   ])
-  const rows = found.slice(0, limit)
+  const { rows, isMore } = await passSecond(found, paging, ({ updatedAt }) => updatedAt, readUpTo)
   if (paging.affix === 'append') rows.reverse()
   return {
     data: await showThreads(on, request, rows),
-    meta: cursorMeta(paging, rows.toReversed(), { beyond: found.length > limit, behind: behind.length > 0 }, pointTo),
+    meta: cursorMeta(paging, rows.toReversed(), { beyond: isMore, behind: behind.length > 0 }, pointTo),
   }
 }
 
@@ -154,7 +157,7 @@ async function readLastReplies(
     app.appId,
     rows.map((row) => row.lastReplyId),
   )
-  const replies = [...found.values()]
+  const replies = [...found.values()].filter((reply) => isThere(viewer, reply))
   // They come after their parents, which the viewer has not cleared: only what is set can hide them.
   if (viewer === undefined || conditions.length === 0) return replies
   const visible = await readVisible(on, app.appId, { uid: viewer, policy }, replies)

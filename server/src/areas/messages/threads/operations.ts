@@ -18,24 +18,40 @@ import { readMessageId, requireMessage } from '../../../chat/messages/read.ts'
 import { readConditions, restrictedOf } from '../../../chat/sight/sight.ts'
 import { requireUser } from '../../../chat/users/require.ts'
 import { listMessages } from '../list/list.ts'
+import { judgeFiles } from '../media/judge.ts'
 import { sendForm } from '../media/send.ts'
+import { receiversOf, send } from '../send.ts'
 import { listThreads } from './list.ts'
-import { reply } from './reply.ts'
+import { asReply } from './reply.ts'
 import { subscribeToThread, unsubscribeFromThread } from './subscriptions.ts'
 
 /** The actions of edits and deletions of replies stand in their thread, but are none. */
 const isReply = sql`m.category <> 'action'`
 
 export const operations = [
-  serve(sendThreadMessage, async ({ app, caller, actor, policy, params, files, body }, context) => {
-    const parent = await requireMessage(context.database, app, readMessageId(params.id), { uid: actor.uid, policy })
-    return { data: await sendForm(context, app, files, body, (whole) => reply(context, app, caller, parent, whole)) }
-  }),
+  serve(
+    sendThreadMessage,
+    async ({ app, caller, actor, policy, params, files, body }, context) => {
+      const viewer = { uid: actor.uid, policy }
+      const parent = await requireMessage(context.database, app, readMessageId(params.id), viewer)
+      const sendReply = (whole: typeof body) => send(context, app, caller, asReply(caller, parent, whole))
+      return sendForm(context, app, files, body, sendReply)
+    },
+    {
+      receiversOf,
+      async judgeForm({ app, caller, actor, policy, params, body, files }, context) {
+        const viewer = actor && { uid: actor.uid, policy }
+        const parent = await requireMessage(context.database, app, readMessageId(params.id as string), viewer)
+        await judgeFiles(context, app, caller, asReply(caller, parent, body), files)
+      },
+    },
+  ),
 
   serve(listThreadMessages, async ({ app, actor, policy, params, query }, context) => {
     const { database } = context
     const viewer = actor?.uid
-    const parent = await requireMessage(database, app, readMessageId(params.id), actor && { uid: actor.uid, policy })
+    const reader = actor && { uid: actor.uid, policy }
+    const parent = await requireMessage(database, app, readMessageId(params.id), reader, 'sender')
     const { appId } = app
     const source = { of: 'thread', appId, parentId: parent.id, conversation: parent.conversation, viewer } as const
     const limit = query.limit ?? query.perPage ?? limits.limit.default

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { notClearedSql } from '../../../chat/sight/participation.ts'
+import { notClearedSql, notHeldIn } from '../../../chat/sight/participation.ts'
 import { appKey } from '../../../store/app-key.ts'
 import { allOf, type Fragment } from '../../../store/statement.ts'
 import { type Cut, isVisible, sidesOf, type ViewerSource } from '../list/sources.ts'
@@ -73,7 +73,8 @@ const threadColumns = sql`t.parent_id as "parentId", t.reply_count as "replyCoun
 /** What a viewer sees: their state `s` exists. */
 function conditionsOf({ ofThread, ofParent }: ThreadConditions): Fragment[] {
   const notCleared = sql`(s.cleared_id = 0 or ${parentIs([notClearedSql])})`
-  return [...ofThread, notCleared, ...(ofParent.length === 0 ? [] : [parentIs(ofParent)])]
+  const isThere = sql`(not t.held or t.starter = s.uid)`
+  return [...ofThread, isThere, notCleared, ...(ofParent.length === 0 ? [] : [parentIs(ofParent)])]
 }
 
 function rowsOf(source: ThreadSource, conditions: ThreadConditions, tail: Fragment): Fragment {
@@ -95,7 +96,7 @@ function rowsOf(source: ThreadSource, conditions: ThreadConditions, tail: Fragme
   return sql`
     select t.*
     from threads t
-    where ${allOf([sql`t.app_id = ${appKey(source.appId)}`, ...place, ...conditions.ofThread])}
+    where ${allOf([sql`t.app_id = ${appKey(source.appId)}`, sql`not t.held`, ...place, ...conditions.ofThread])}
     ${tail}`
 }
 
@@ -110,7 +111,7 @@ function parentIs(conditions: readonly Fragment[]): Fragment {
   )`
 }
 
-/** The user has started the thread `t` or written a reply that is not deleted. The offset: see `parentIs`. */
+/** The user has started the thread `t` or written a reply that is neither deleted nor held. The offset: see `parentIs`. */
 export function participates(uid: string): Fragment {
   return sql`(t.starter = ${uid} or exists (
     select from messages r
@@ -119,6 +120,7 @@ export function participates(uid: string): Fragment {
     and r.parent_id = t.parent_id
     and r.category <> 'action'
     and r.deleted_at is null
+    and ${sql.raw(notHeldIn('r'))}
     offset 0
   ))`
 }

@@ -3,13 +3,14 @@ import {
   raiseAndPublishGroupReceipts,
   raiseGroupReceipts,
 } from '../../../chat/conversations/group-receipts.ts'
+import { traits } from '../../../chat/messages/traits.ts'
 import { type ConversationParts, partsOf } from '../../../chat/naming.ts'
 import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Query } from '../../../store/channel.ts'
 import { growThreadsOf } from '../threads/grow.ts'
-import { sentRows } from './columns.ts'
+import { judgedRows, sentRows } from './columns.ts'
 import { createConversations, lockKeys } from './conversations.ts'
-import { type MessageRow, nameOf, type WrittenRow } from './row.ts'
+import { eventBits, isHeld, type MessageRow, nameOf, type WrittenRow } from './row.ts'
 import { writeStatement } from './statement.ts'
 
 /** What names the conversations that a batch locks. */
@@ -29,7 +30,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
   const queries: Query[] = []
   if (options.create) {
     const pairs = rows.flatMap(({ kind, appId }, i) =>
-      kind === 1 ? [{ appId, parts: parts[i] as ConversationParts }] : [],
+      kind === 'user' ? [{ appId, parts: parts[i] as ConversationParts }] : [],
     )
     queries.push({
       ...createConversations,
@@ -43,18 +44,33 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
     })
   }
   queries.push({ ...lockKeys, values: lockedBy.map((column) => values[column]) })
+  const judged = rows.flatMap(({ moderation }, n) => (moderation === undefined ? [] : { n, records: moderation }))
+  const moderated = judged.length > 0 || rows.some((row) => isHeld(row) || tellsVerdict(row))
   const write = writeStatement({
-    groups: rows.some(({ kind }) => kind === 2),
+    groups: rows.some(({ kind }) => kind === 'group'),
     replies: rows.some(({ parentId }) => parentId !== null),
     roles: rows.some(({ roleRules }) => roleRules !== null),
     muids: rows.some(({ muid }) => muid !== null),
     subscribed: rows.some(({ subscribed }) => subscribed.bits !== 0),
+    moderated,
   })
-  queries.push({ ...write, values: [options.now, ...values] })
-  const groups = rows.filter(({ kind }) => kind === 2)
+  queries.push({ ...write, values: [options.now, ...values, ...(moderated ? judgedRows.values(judged) : [])] })
+  const groups = rows.filter(({ kind }) => kind === 'group')
   if (groups.length > 0) queries.push(settling(groups, options.now))
-  queries.push(...growThreadsOf(rows, options.now))
+  queries.push(
+    ...growThreadsOf(
+      rows.filter((row) => !isHeld(row)),
+      options.now,
+    ),
+  )
   return queries
+}
+
+const verdictBits = eventBits.approved | eventBits.blocked
+
+/** Whether somebody hears of what rules of moderation decided about it. */
+function tellsVerdict({ traits: bits, subscribed }: MessageRow): boolean {
+  return (bits & traits.moderated) !== 0 && (subscribed.bits & verdictBits) !== 0
 }
 
 /** Raises the staircases of the groups that were written into. */
@@ -100,11 +116,12 @@ type Written = [
   WrittenRow['receipt'],
 ]
 
-/** For each row: do several senders write into its conversation in this batch? */
+/** For each row: do several senders write into its conversation in this batch? What is held reads nothing, and nobody reads it. */
 function whereBothWrite(rows: readonly MessageRow[], parts: readonly ConversationParts[]): boolean[] {
   const senders = new Map<string, string | true>()
   const keys = rows.map((row, i) => nameOf(row, parts[i] as ConversationParts))
   for (const [i, row] of rows.entries()) {
+    if (isHeld(row)) continue
     const key = keys[i] as string
     const known = senders.get(key)
     senders.set(key, known === undefined || known === row.sender ? row.sender : true)

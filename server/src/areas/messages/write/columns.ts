@@ -1,3 +1,5 @@
+import { storedKind } from '../../../chat/kind.ts'
+import type { ModerationRecords } from '../../../chat/moderation/records.ts'
 import { createRecordset } from '../../../store/recordset.ts'
 import type { MessageRow } from './row.ts'
 
@@ -18,7 +20,7 @@ export const sentRows = createRecordset<BatchRow>(
     ['n', 'int', ({ n }) => n],
     ['app_id', 'int', ({ row }) => row.appId],
     ['sender', 'text', ({ row }) => row.sender],
-    ['kind', 'smallint', ({ row }) => row.kind],
+    ['kind', 'smallint', ({ row }) => storedKind(row.kind)],
     ['receiver', 'text', ({ row }) => row.receiver],
     ['first', 'text', ({ first }) => first],
     ['second', 'text', ({ second }) => second],
@@ -40,4 +42,15 @@ export const sentRows = createRecordset<BatchRow>(
     ['both_write', 'boolean', ({ bothWrite }) => bothWrite],
   ],
   { first: 2 },
+)
+
+/** What the batch statement takes beside that of the messages that moderation has something to say of. */
+export const judgedRows = createRecordset<{ readonly n: number; readonly records: ModerationRecords }>(
+  [
+    ['n', 'int', ({ n }) => n],
+    ['held', 'text', ({ records }) => records.held && JSON.stringify(records.held)],
+    ['decisions', 'text', ({ records }) => JSON.stringify(records.decisions)],
+    ['flagged_by', 'text', ({ records }) => records.flaggedBy && JSON.stringify(records.flaggedBy)],
+  ],
+  { alias: 'j', first: 2 + sentRows.length },
 )

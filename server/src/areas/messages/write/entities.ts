@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { readGroups, showGroupOrDeleted } from '../../../chat/groups/rows.ts'
+import { type JsonText, toJson } from '../../../chat/json.ts'
 import { readUsers, showUserOrDeleted } from '../../../chat/users/rows.ts'
 import type { Queryable } from '../../../store/database.ts'
 
@@ -8,27 +9,30 @@ import type { Queryable } from '../../../store/database.ts'
  * revision of each, so a copy is used only while it is current.
  */
 export interface EntityCache {
-  user(appId: number, uid: string, revision: number): object | Promise<object>
-  group(appId: number, guid: string, revision: number): object | Promise<object>
+  user(appId: number, uid: string, revision: number): KnownEntity | Promise<KnownEntity>
+  group(appId: number, guid: string, revision: number): KnownEntity | Promise<KnownEntity>
 }
 
-interface Kept {
+/** A user or a group as messages show them, and the same written out. */
+export interface KnownEntity {
   readonly revision: number
   readonly entity: object
+  readonly text: JsonText
 }
 
 export function createEntityCache(database: Queryable): EntityCache {
-  const kept = new LRUCache<string, Kept>({ max: 20_000 })
+  const kept = new LRUCache<string, KnownEntity>({ max: 20_000 })
 
-  const recall = (key: string, revision: number, read: () => Promise<object>): object | Promise<object> => {
+  const recall = (key: string, revision: number, read: () => Promise<object>): KnownEntity | Promise<KnownEntity> => {
     const known = kept.get(key)
-    return known?.revision === revision ? known.entity : learn(key, revision, read)
+    return known?.revision === revision ? known : learn(key, revision, read)
   }
-  const learn = async (key: string, revision: number, read: () => Promise<object>): Promise<object> => {
+  const learn = async (key: string, revision: number, read: () => Promise<object>): Promise<KnownEntity> => {
     // What is read now is as new as that revision, or newer; then the next comparison fails and it is read again.
     const entity = await read()
-    kept.set(key, { revision, entity })
-    return entity
+    const known = { revision, entity, text: toJson(entity) }
+    kept.set(key, known)
+    return known
   }
   return {
     user: (appId, uid, revision) =>

@@ -1,4 +1,7 @@
 import type { GroupReceiptSubscriptions } from '../../../chat/conversations/group-receipts.ts'
+import type { ConversationKind } from '../../../chat/kind.ts'
+import { heldTraits } from '../../../chat/messages/traits.ts'
+import type { ModerationRecords } from '../../../chat/moderation/records.ts'
 import type { ConversationParts } from '../../../chat/naming.ts'
 import type { Refusal } from '../../../chat/writing/rules.ts'
 
@@ -7,7 +10,7 @@ export interface MessageRow {
   readonly appId: number
   readonly sender: string
   /** 1 one-to-one, 2 group */
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly receiver: string
   readonly category: string
   readonly type: string
@@ -33,6 +36,13 @@ export interface MessageRow {
   readonly subscribed: SendSubscriptions
   /** That it was sent with, and so is not notified. */
   readonly device: string | undefined
+  /** What moderation keeps beside it; undefined where it has nothing to say, as of nearly all. */
+  readonly moderation: ModerationRecords | undefined
+}
+
+/** Whether it is stored for its sender alone: it moves nothing, and nobody is told. */
+export function isHeld({ traits }: Pick<MessageRow, 'traits'>): boolean {
+  return (traits & heldTraits) !== 0
 }
 
 /** Which events of a message somebody waits for, see server/src/events. */
@@ -42,8 +52,14 @@ export interface SendSubscriptions {
   readonly ofAll: GroupReceiptSubscriptions
 }
 
-/** `message_sent`, `user_mentioned` and receipts are kept in the log; receipts are heard of by somebody, kept or not. */
-export const eventBits = { sent: 1, mentioned: 2, delivered: 4, read: 8, receipts: 16 } as const
+/**
+ * `message_sent`, `user_mentioned`, receipts and what rules of moderation decide are kept in the log; receipts are heard of by
+ * somebody, kept or not.
+ */
+export const eventBits = {
+  ...{ sent: 1, mentioned: 2, delivered: 4, read: 8, receipts: 16 },
+  ...{ approved: 32, blocked: 64 },
+} as const
 
 /** What became of a row. `id` null without a refusal: its muid is stored already. */
 export interface WrittenRow {

@@ -1,7 +1,9 @@
 import { insertIntoEvents, storedDataSql } from '../../../chat/events/stored.ts'
+import { heldTraits, traits } from '../../../chat/messages/traits.ts'
+import { writeRecordsSql } from '../../../chat/moderation/records.ts'
 import { type Asked, joins, refusalOf } from '../../../chat/writing/rules.ts'
 import { type Statement, statement } from '../../../store/statement.ts'
-import { sentRows } from './columns.ts'
+import { judgedRows, sentRows } from './columns.ts'
 import { eventBits } from './row.ts'
 
 /** What the messages of a batch have, one or the other of them; all else is not looked for. */
@@ -16,6 +18,8 @@ export interface Needs {
   readonly muids: boolean
   /** Somebody hears of it. */
   readonly subscribed: boolean
+  /** Moderation holds it, or has something else to write beside it. */
+  readonly moderated: boolean
 }
 
 const when = (isNeeded: boolean, sql: string) => (isNeeded ? sql : '')
@@ -44,11 +48,25 @@ const receiptData = storedDataSql('message_read_receipt', {
   at: '$1::bigint',
 })
 
+/** What was decided in this process is told at once; what waits is told when it is decided. */
+const verdicts = `
+      union all
+      select id, 4, app_id, v.trigger, conversation, id, '{}'
+      from stored
+      cross join lateral (
+        select case
+          when traits & ${traits.disapproved} <> 0 and subscribed & ${eventBits.blocked} <> 0 then 'moderation_engine_blocked'
+          when traits & ${traits.moderated | heldTraits} = ${traits.moderated} and subscribed & ${eventBits.approved} <> 0
+            then 'moderation_engine_approved'
+        end as trigger
+      ) v
+      where v.trigger is not null`
+
 /**
  * What a sender received by sending is published as marks are (conversations/marks.ts): by the newest message of others
  * that is covered now and was not before. It comes before the message.
  */
-const events = `,
+const events = (moderated: boolean) => `,
   received as materialized (
     select d.n, d.app_id, d.conversation, d.id, d.subscribed, m.id as message,
       case when d.reads then 'message_read_receipt' else 'message_delivery_receipt' end as receipt,
@@ -80,13 +98,14 @@ const events = `,
       where subscribed & case receipt when 'message_read_receipt' then ${eventBits.read} else ${eventBits.delivered} end <> 0
       union all
       select id, 2, app_id, 'message_sent', conversation, id, '{}'
-      from stored
+      from ${toldOf(moderated)}
       where subscribed & ${eventBits.sent} <> 0
       union all
       select id, 3, app_id, 'user_mentioned', conversation, id, '{}'
-      from stored
+      from ${toldOf(moderated)}
       where subscribed & ${eventBits.mentioned} <> 0
       and mentioned is not null
+      ${when(moderated, verdicts)}
       order by 1, 2
     ) e
   )`
@@ -94,6 +113,31 @@ const events = `,
 const receipts = `union all
     select n, null, message, null, null, null, conversation, receipt
     from received`
+
+/** Where messages are told, those that are held are not among them. */
+const toldOf = (moderated: boolean) => (moderated ? 'opened' : 'stored')
+
+/** What is held is stored, and that is all: whatever follows from a message looks at those that everybody may see. */
+const open = `,
+  opened as materialized (
+    select *
+    from stored
+    where traits & ${heldTraits} = 0
+  )`
+
+/** Writes what moderation keeps beside messages. */
+const records = `,
+  judged as materialized (
+    select s.app_id, s.id, s.conversation, s.sender, s.sent_at, j.held, j.decisions, j.flagged_by
+    from stored s
+    join ${judgedRows.sql} on j.n = s.n
+  ),
+  holding as (${writeRecordsSql.held}
+  ),
+  deciding as (${writeRecordsSql.decisions}
+  ),
+  flagging as (${writeRecordsSql.flagged}
+  )`
 
 /**
  * Checks and writes a batch. Ids are drawn here, under the conversations' locks, and \`sent_at\` of what is sent live
@@ -110,7 +154,7 @@ const receipts = `union all
  * Two forms keep the planner from what is slow here: \`case\` in a join condition, so that nothing is looked up where it
  * cannot be, and \`(... in ...) is true\`, so that the rows are hashed and not compared one with another.
  */
-const writing = (needs: Needs, { groups, muids, subscribed } = needs) => `
+const writing = (needs: Needs, { groups, muids, subscribed, moderated } = needs, told = toldOf(moderated)) => `
   with request as materialized (
     select *
     from ${sentRows.sql}
@@ -145,10 +189,10 @@ const writing = (needs: Needs, { groups, muids, subscribed } = needs) => `
   ),
   stored as materialized (
     select n, app_id, id, conversation, sender, kind, first, second, sent_at, last_sent_at, last_id, both_write, mentioned,
-      subscribed, sender_revision, receiver_revision, kind = 2 or both_write or last_sender is distinct from sender as moves_marks
+      subscribed, sender_revision, receiver_revision, ${when(moderated, 'traits, ')}kind = 2 or both_write or last_sender is distinct from sender as moves_marks
     from numbered
     ${when(muids, 'where (id in (select id from inserted)) is true')}
-  ),
+  )${when(moderated, open)},
   moved as (
     update conversations c
     set last_sent_at = l.sent_at,
@@ -158,7 +202,7 @@ const writing = (needs: Needs, { groups, muids, subscribed } = needs) => `
       listed_id = l.id
     from (
       select distinct on (app_id, conversation) app_id, conversation, sent_at, id, sender
-      from stored
+      from ${told}
       order by app_id, conversation, id desc
     ) l
     where c.app_id = l.app_id
@@ -173,7 +217,7 @@ const writing = (needs: Needs, { groups, muids, subscribed } = needs) => `
     from (
       select distinct on (m.app_id, m.conversation, m.sender) m.n, m.app_id, m.conversation, m.kind, m.first, m.second,
         m.sender, m.sent_at, m.id, m.last_sent_at, m.last_id, m.both_write, m.subscribed
-      from stored m
+      from ${told} m
       where m.moves_marks
       order by m.app_id, m.conversation, m.sender, m.id desc
     ) l
@@ -193,7 +237,7 @@ const writing = (needs: Needs, { groups, muids, subscribed } = needs) => `
     select app_id, conversation, sender, case when reads then 2 else 1 end, sent_at, id, $1::bigint
     from side
     where delivers or reads
-  )${when(subscribed, events)}
+  )${when(subscribed, events(moderated))}${when(moderated, records)}
   select json_agg(
     json_build_array(n, refusal, id, sent_at, sender_revision, receiver_revision, conversation, receipt)
   ) as written
@@ -211,7 +255,7 @@ const statements = new Map<string, Statement>()
 
 /** The statement for batches with these needs. */
 export function writeStatement(needs: Needs): Statement {
-  const key = `${needs.groups} ${needs.replies} ${needs.roles} ${needs.muids} ${needs.subscribed}`
+  const key = `${needs.groups} ${needs.replies} ${needs.roles} ${needs.muids} ${needs.subscribed} ${needs.moderated}`
   const known = statements.get(key)
   if (known !== undefined) return known
   const made = statement(writing(needs))

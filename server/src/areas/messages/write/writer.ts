@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { publishRisen } from '../../../chat/conversations/group-receipts.ts'
 import { partsOf } from '../../../chat/naming.ts'
+import type { Usage } from '../../../chat/usage/usage.ts'
 import { createGroupJudge, type GroupJudge } from '../../../chat/writing/group-judge.ts'
 import type { Events } from '../../../events/index.ts'
 import type { Metrics } from '../../../metrics.ts'
@@ -12,7 +13,7 @@ import { createImportWriter, type ImportWriter } from '../import/writer.ts'
 import { createPublishOrder, type PublishOrder } from '../publish-order.ts'
 import { batchQueries, risenRows, writtenRows } from './batch.ts'
 import { createEntityCache, type EntityCache } from './entities.ts'
-import { type MessageRow, nameOf, type WrittenRow } from './row.ts'
+import { isHeld, type MessageRow, nameOf, type WrittenRow } from './row.ts'
 
 /** Writes what is sent, coalesced: while one batch is being written, the next collects. */
 export interface MessageWriter {
@@ -50,7 +51,7 @@ export const writerSettings = `
   set enable_seqscan = off;
   set jit = off`
 
-export function createMessageWriter(database: Database, metrics: Metrics, events: Events): MessageWriter {
+export function createMessageWriter(database: Database, metrics: Metrics, events: Events, usage: Usage): MessageWriter {
   const channels = Array.from({ length: maxInFlight }, (_, i) =>
     database.openChannel(`parley writer ${i}`, writerSettings),
   )
@@ -60,7 +61,11 @@ export function createMessageWriter(database: Database, metrics: Metrics, events
     maxBatch,
     maxInFlight,
     patience,
-    write: (rows) => withChannel(channels, (channel) => writeBatch(channel, events, knownConversations, rows)),
+    write: async (rows) => {
+      const written = await withChannel(channels, (channel) => writeBatch(channel, events, knownConversations, rows))
+      for (const [i, row] of rows.entries()) if (isSent(row, written[i])) usage.sent(row.appId)
+      return written
+    },
     isDivisible: (error) => !isConnectionFailure(error),
     onBatch: (size) => metrics.batches.observe({ writer: 'send' }, size),
   })
@@ -77,6 +82,12 @@ export function createMessageWriter(database: Database, metrics: Metrics, events
   }
 }
 
+/** Whether a message was stored just now, for others to see. */
+function isSent(row: MessageRow, written: WrittenRow | Error | undefined): boolean {
+  if (written === undefined || written instanceof Error || row.category === 'action' || isHeld(row)) return false
+  return written.refusal === null && written.id !== null
+}
+
 async function writeBatch(
   channel: Channel,
   events: Events,
@@ -85,7 +96,7 @@ async function writeBatch(
 ): Promise<Array<WrittenRow | Error>> {
   const written = new Map<MessageRow, WrittenRow | Error>()
   const { first, repeats } = foldRepeats(rows)
-  const isNew = (row: MessageRow) => row.kind === 1 && known.get(conversationName(row)) === undefined
+  const isNew = (row: MessageRow) => row.kind === 'user' && known.get(conversationName(row)) === undefined
   const strange = first.filter(isNew)
   const options = { create: strange.length > 0, now: Math.floor(Date.now() / 1000) }
 

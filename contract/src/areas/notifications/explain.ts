@@ -1,0 +1,122 @@
+import { type Static, Type } from 'typebox'
+import { defineOperation } from '../../operation.ts'
+import { enveloped, JsonObject, MessageIdIn, NoParams, NoQuery, oneOf } from '../../schemas.ts'
+import { channels, NotificationLog } from './logs.ts'
+
+const shared = {
+  area: 'Notifications',
+  access: {},
+  onBehalfOf: 'ignored',
+  rateLimit: 'standard',
+  params: NoParams,
+} as const
+
+/** One thing that was looked at. */
+const NotificationGate = Type.Object(
+  {
+    gate: Type.String({
+      description:
+        'messages, replies, ...; dnd, mute, schedule, blocks, read; of e-mail and SMS also quota, address, unsubscribed; when it was about to be sent also membership, message, account, device, shown, timeToLive',
+    }),
+    value: Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description: 'What it said' }),
+    setBy: oneOf('user', 'app', 'default', 'chat'),
+    passes: Type.Boolean(),
+  },
+  { additionalProperties: false },
+)
+export type NotificationGate = Static<typeof NotificationGate>
+
+/** Why a user is in no log of an event. */
+export const unplannedReasons = [
+  'NO_EVENT',
+  'NO_PROVIDER',
+  'OWN_ACTION',
+  'NOT_A_PARTICIPANT',
+  'DEACTIVATED',
+  'GROUP_TOO_LARGE',
+  'NOT_CHOSEN',
+  'NO_DEVICE',
+  'NOTHING_SHOWN',
+  'NOT_PLANNED',
+] as const
+export type UnplannedReason = (typeof unplannedReasons)[number]
+
+const Explanation = Type.Object(
+  {
+    uid: Type.String(),
+    notifications: Type.Array(
+      Type.Object(
+        { ...NotificationLog.properties, gates: Type.Array(NotificationGate) },
+        { additionalProperties: false },
+      ),
+      { description: 'One for each event and device, oldest first: what was looked at, and what became of it' },
+    ),
+    unplanned: Type.Optional(
+      Type.Unsafe<UnplannedReason>({
+        type: 'string',
+        enum: [...unplannedReasons],
+        description:
+          'Only without notifications. NO_EVENT: no event of it is in the log. NO_PROVIDER: the app has none that is enabled. OWN_ACTION: they did it themselves. NOT_A_PARTICIPANT, DEACTIVATED: as things are now. GROUP_TOO_LARGE: the group has more members than the setting pushGroupSize. NOT_CHOSEN: only who chose so is told of this. NO_DEVICE: no device is registered. NOTHING_SHOWN: an edit or a deletion of a message that was not sent to any device. NOT_PLANNED: it was not planned then, or is waiting for it',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type Explanation = Static<typeof Explanation>
+
+export const explainNotification = defineOperation({
+  ...shared,
+  id: 'explain-notification',
+  method: 'GET',
+  path: '/notifications/v1/explain',
+  summary: 'Explain why a user was notified of a message or an event, or was not',
+  description:
+    'Give `messageId` or `eventId` (as in `GET /events`). Every gate is listed with its value at that time. Of a message that is deleted or hidden from the user, only that gate is told.',
+  query: Type.Object({
+    uid: Type.String({ minLength: 1, maxLength: 100 }),
+    messageId: Type.Optional(MessageIdIn),
+    eventId: Type.Optional(Type.String({ pattern: '^[0-9]{1,16}$' })),
+  }),
+  answer: enveloped(Explanation),
+  errors: ['ERR_UID_NOT_FOUND', 'ERR_MESSAGE_ID_NOT_FOUND'],
+})
+
+const Preview = Type.Object(
+  {
+    uid: Type.String(),
+    channel: oneOf(...channels),
+    provider: Type.String(),
+    providerId: Type.String(),
+    tokenType: Type.Optional(Type.String()),
+    notificationTriggered: Type.Boolean({ description: 'Whether it would be sent now' }),
+    reason: Type.Optional(Type.String()),
+    gates: Type.Array(NotificationGate),
+    title: Type.String({ description: 'Of an e-mail: its subject. Empty for SMS' }),
+    body: Type.String(),
+  },
+  { additionalProperties: false },
+)
+export type Preview = Static<typeof Preview>
+
+export const previewNotification = defineOperation({
+  ...shared,
+  id: 'preview-notification',
+  method: 'POST',
+  path: '/notifications/v1/preview',
+  summary: 'Preview who would be notified of a message, and how',
+  description:
+    'Nothing is sent or stored. Of a group, the first 100 users and devices are listed. E-mails and SMS are shown as if this were the only unread message; what was sent before is not counted.',
+  query: NoQuery,
+  body: Type.Object({
+    sender: Type.String({ minLength: 1, maxLength: 100 }),
+    receiver: Type.String({ minLength: 1, maxLength: 100 }),
+    receiverType: oneOf('user', 'group'),
+    category: Type.Optional(oneOf('message', 'custom', 'interactive')),
+    type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    data: JsonObject,
+    parentId: Type.Optional(MessageIdIn),
+    quotedMessageId: Type.Optional(MessageIdIn),
+  }),
+  answer: enveloped(Type.Object({ notifications: Type.Array(Preview) })),
+  errors: ['ERR_UID_NOT_FOUND', 'ERR_GUID_NOT_FOUND'],
+})

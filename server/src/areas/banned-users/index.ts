@@ -1,0 +1,1 @@
+export { banUser } from './bans.ts'

@@ -1,0 +1,1 @@
+export { blockUsers } from './blocks.ts'

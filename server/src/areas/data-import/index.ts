@@ -1,0 +1,2 @@
+export { storeMembers } from './members.ts'
+export { storeUsers } from './users.ts'

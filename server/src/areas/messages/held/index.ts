@@ -1,0 +1,12 @@
+export { type BlockedMessage, blockMessage } from './block.ts'
+export {
+  type Decider,
+  type Deciding,
+  type ModerationRow,
+  type Refused,
+  readModeration,
+  type WaitingEdit,
+} from './holding.ts'
+export { type Released, type Releasing, releaseMessage } from './release.ts'
+export { type Restored, restoreMessage } from './restore.ts'
+export { type SettledEdit, settleEdit } from './settle-edit.ts'

@@ -1,0 +1,76 @@
+import type { App } from '../../../chat/identity.ts'
+import type { Editor } from '../../../chat/messages/change.ts'
+import { mediaKeysOf, releaseUses } from '../../../chat/messages/file-uses.ts'
+import type { StoredMessage } from '../../../chat/messages/rows.ts'
+import { heldTraits } from '../../../chat/messages/traits.ts'
+import type { Context } from '../../../context.ts'
+import type { Transaction } from '../../../store/database.ts'
+import type { Content } from '../content.ts'
+import { inTurn, tellInTurn } from '../in-turn.ts'
+import { mentionedIn } from '../mentions/text.ts'
+import { requireEditRight, storeEdit } from '../store-edit.ts'
+import { type Deciding, decided, deleted, forbidden, isLate, late, type Refused, underLock } from './holding.ts'
+import { logDecision } from './log.ts'
+import { dropWaiting } from './waiting.ts'
+
+export interface SettledEdit {
+  readonly settled: 'approved' | 'disapproved'
+}
+
+/**
+ * Decides about an edit that waits: approved, it is stored and told as any edit, if the rules of writing still allow it;
+ * disapproved, the old text stays for good.
+ */
+export function settleEdit(
+  context: Context,
+  app: App,
+  id: number,
+  to: 'approved' | 'disapproved',
+  deciding: Deciding,
+): Promise<SettledEdit | Refused> {
+  const { appId } = app
+  return inTurn(context, appId, (turn) =>
+    underLock(context, app, id, async (tx, message, row) => {
+      const now = Math.floor(Date.now() / 1000)
+      if (isLate(deciding, row, 'edit')) {
+        await logDecision(tx, appId, id, deciding, 'late', now)
+        return late(id)
+      }
+      if (message.deletedAt !== null) return deleted(id)
+      if (!row?.waiting || (message.traits & heldTraits) !== 0) return decided(id, 'has no edit that waits')
+      const { data, tags, editor } = row.waiting
+      const by = { editor: editor ?? undefined, policy: undefined, device: undefined }
+      const { category, type } = message
+      const content = { category, type, data, json: JSON.stringify(data), mentioned: mentionedIn(data) }
+      const refused = to === 'disapproved' ? undefined : await refusalOf(context, tx, app, by.editor, message, content)
+      const isStored = to === 'approved' && refused === undefined
+      await dropWaiting(tx, appId, id, now)
+      await logDecision(tx, appId, id, deciding, isStored ? 'approved' : 'refused', now)
+      await deciding.within?.(tx)
+      if (isStored) {
+        const told = await storeEdit(context, tx, app, by, message, content, tags, true)
+        await tellInTurn(tx, app, told, by.editor, turn)
+      } else {
+        await releaseUses(tx, appId, [id], mediaKeysOf(app, message.data))
+      }
+      return refused ?? { settled: to }
+    }),
+  )
+}
+
+/** Why an edit may not be made any more; undefined where it may. */
+async function refusalOf(
+  context: Context,
+  tx: Transaction,
+  app: App,
+  editor: Editor,
+  message: StoredMessage,
+  content: Content,
+): Promise<Refused | undefined> {
+  try {
+    await requireEditRight(context, tx, app, editor, message, content)
+    return undefined
+  } catch (error) {
+    return forbidden(error)
+  }
+}

@@ -1,0 +1,77 @@
+import type { BodyOf, MessageTraits, sendMessage } from '@parley/contract'
+import { systemUid } from '../../../chat/apps.ts'
+import type { App, Caller } from '../../../chat/identity.ts'
+import { messageTraits, sendKeyOf } from '../../../chat/writing/deeds.ts'
+import { requireMayWrite } from '../../../chat/writing/may-write.ts'
+import type { Context } from '../../../context.ts'
+import type { UploadedFile } from '../../../media/library.ts'
+import { type Content, checkContent } from '../content.ts'
+import { isRelated, readRelated, unrelated } from '../related.ts'
+import { readTarget, requireReceiver, type Target } from '../target.ts'
+import { dataOfForm } from './form.ts'
+
+type SendBody = BodyOf<typeof sendMessage>
+
+/**
+ * Asks whether a message that comes as a form may be sent, before its files are stored, as far as its fields have come. What
+ * comes behind the files is asked when the message is sent, as is all of this, once more.
+ * @throws as sending does
+ */
+export async function judgeFiles(
+  context: Context,
+  app: App,
+  caller: Caller,
+  body: SendBody,
+  files: readonly UploadedFile[],
+): Promise<void> {
+  const content = contentSoFar(body, files)
+  const says = content && messageTraits(content)
+  let refused: unknown
+  for (const target of targetsOf(body)) {
+    try {
+      await judgeTarget(context, app, caller, body, target, says)
+      // Of several receivers one is enough: the others answer for themselves.
+      return
+    } catch (error) {
+      refused ??= error
+    }
+  }
+  if (refused !== undefined) throw refused
+}
+
+/** Asks whether a message with files may be sent to one receiver. @param says absent where it is not known yet */
+export async function judgeTarget(
+  context: Context,
+  app: App,
+  caller: Caller,
+  related: Pick<SendBody, 'parentId' | 'quotedMessageId'>,
+  target: Target,
+  says: MessageTraits | undefined,
+): Promise<void> {
+  const { database } = context
+  const sender = caller.kind === 'user' ? caller.uid : systemUid
+  const { parent } = isRelated(related) ? await readRelated(context, app, sender, target, related) : unrelated
+  if (caller.kind === 'app') return requireReceiver(database, app, target, sender)
+  const deed = { key: sendKeyOf(parent?.id), ...(says && { says }) }
+  const where = { appId: app.appId, sender, ...target, isNew: true, conversation: 'any' } as const
+  return requireMayWrite(context, database, { ...where, deed })
+}
+
+/** What the files and fields make, where it is known to be a message of files: that needs nothing else. */
+function contentSoFar(body: SendBody, files: readonly UploadedFile[]): Content | undefined {
+  if (body.category !== 'message' || body.type === undefined || body.type === 'text') return undefined
+  const data = dataOfForm(body, files)
+  return checkContent({ category: body.category, type: body.type, ...(data && { data }) })
+}
+
+/** The receivers that are known so far. */
+function targetsOf(body: SendBody): Target[] {
+  if (body.multipleReceivers !== undefined) {
+    const { uids = [], guids = [] } = body.multipleReceivers
+    return [
+      ...uids.map((uid): Target => ({ kind: 'user', receiver: uid.toLowerCase() })),
+      ...guids.map((guid): Target => ({ kind: 'group', receiver: guid.toLowerCase() })),
+    ]
+  }
+  return body.receiver === undefined || body.receiverType === undefined ? [] : [readTarget(body)]
+}

@@ -1,0 +1,99 @@
+import { sql } from 'kysely'
+import { systemUid } from '../../chat/apps.ts'
+import type { App } from '../../chat/identity.ts'
+import {
+  type ActingEditor,
+  type Editor,
+  requireMessagePermission,
+  type ToldChange,
+  tellChange,
+} from '../../chat/messages/change.ts'
+import { mediaKeysOf, recordUses, releaseUses } from '../../chat/messages/file-uses.ts'
+import type { StoredMessage } from '../../chat/messages/rows.ts'
+import { contentTraits, isHeld, traits, traitsOf } from '../../chat/messages/traits.ts'
+import { forgetEngineAnswers, forgetJudgedText, wasJudged } from '../../chat/moderation/forget.ts'
+import { placeOf } from '../../chat/place.ts'
+import { identifyViewer } from '../../chat/sight/sight.ts'
+import { readUsers } from '../../chat/users/rows.ts'
+import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
+import { requireMayWriteTo } from '../../chat/writing/may-write.ts'
+import type { Context } from '../../context.ts'
+import type { Queryable, Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import type { Content } from './content.ts'
+import { dropWaiting } from './held/waiting.ts'
+import { replaceEntry } from './search/entries.ts'
+
+const update = statement(`
+  update messages
+  set data = $3::json,
+    tags = coalesce($4::text[], tags),
+    mentioned = $9::text[],
+    traits = traits & ~$5::int | $6::int,
+    edited_at = $7,
+    edited_by = $8,
+    updated_at = greatest($7, sent_at)
+  where app_id = $1
+  and id = $2`)
+
+/** May they edit it, and could they send what it says then? The app may. */
+export async function requireEditRight(
+  context: Context,
+  on: Queryable,
+  app: App,
+  editor: Editor,
+  message: StoredMessage,
+  content: Content,
+): Promise<void> {
+  if (editor === undefined) return
+  // As it is now: judges may have taken their time.
+  const { policy } = await identifyViewer(on, context.policies, app.appId, editor)
+  await requireMessagePermission(on, app, editor, policy, message, 'edit')
+  const deed = { key: sendKeyOf(message.parentId), says: messageTraits(content) }
+  await requireMayWriteTo(context, on, app.appId, editor, message, deed)
+}
+
+/**
+ * Writes an edit, under the lock, with all that hangs on what a message says. It takes the place of one that waits.
+ * @param isJudged whether rules of moderation were asked about the new text
+ */
+export async function storeEdit(
+  context: Context,
+  tx: Transaction,
+  app: App,
+  by: ActingEditor,
+  message: StoredMessage,
+  content: Content,
+  tags: readonly string[] | undefined,
+  isJudged: boolean,
+): Promise<ToldChange> {
+  const { id, conversation } = message
+  const now = Math.floor(Date.now() / 1000)
+  await tx.query(update, [
+    app.appId,
+    id,
+    content.json,
+    tags ?? null,
+    contentTraits,
+    traitsOf(content) | (isJudged ? traits.moderated : 0),
+    now,
+    by.editor ?? systemUid,
+    content.mentioned.length > 0 ? content.mentioned : null,
+  ])
+  if (!isHeld(message)) await replaceEntry(tx, { appId: app.appId, id, conversation, data: content.data })
+  const keys = mediaKeysOf(app, content.data)
+  await recordUses(tx, app, id, keys)
+  await releaseUses(tx, app.appId, [id], keys)
+  if (wasJudged(message)) {
+    await tx.run(forgetEngineAnswers(app.appId, sql`array[${id}::bigint]`))
+    await forgetJudgedText(tx, app.appId, id)
+    await dropWaiting(tx, app.appId, id, now)
+  }
+  const edited = await tellChange(context, tx, app, 'edited', message, by, now)
+  if (isHeld(message)) return edited
+  const added = content.mentioned.filter((uid) => message.mentioned?.includes(uid) !== true)
+  if ((await readUsers(tx, app.appId, added)).size > 0) {
+    await context.events.raise(tx, app.appId, [{ trigger: 'user_mentioned', place: placeOf(message), messageId: id }])
+  }
+  return edited
+}

@@ -1,0 +1,2 @@
+export { flawsOfEngines, needsLabels } from './labels.ts'
+export { checkEngineUrl } from './settings.ts'

@@ -1,0 +1,2 @@
+export { createModerationJudge } from './judge.ts'
+export { createDryRuns } from './trials/look.ts'

@@ -1,0 +1,265 @@
+import { ApiError } from '@parley/contract'
+import type { App } from '../../../chat/identity.ts'
+import { unknownMessage } from '../../../chat/messages/read.ts'
+import { heldTraits } from '../../../chat/messages/traits.ts'
+import type { Context } from '../../../context.ts'
+import type { Queryable, Transaction } from '../../../store/database.ts'
+import { statement } from '../../../store/statement.ts'
+import { blockMessage, type Refused, releaseMessage, restoreMessage } from '../../messages/index.ts'
+import { tellApproved } from './approved.ts'
+import * as errors from './errors.ts'
+import { deedOf, type List, type Review, type Reviewer, type ReviewState, type Wanted, weigh } from './state.ts'
+
+/** A decision that a reviewer asks for. */
+export interface Asked {
+  readonly list: List
+  readonly wanted: Wanted
+  /** Of an approval: see `releaseMessage`. */
+  readonly asNew: boolean
+  readonly by: Reviewer
+}
+
+/** Decisions about a message are taken one after the other. */
+const lockReview = statement(`
+  select pg_advisory_xact_lock(hashtextextended('moderation review ' || $1::int || ' ' || $2::bigint, 0))`)
+
+const selectState = statement(`
+  select m.id, m.traits, m.deleted_at as "deletedAt", m.edited_at as "editedAt", q.status as queue,
+    h.message is not null as "wasHeld", h.review_status as seen, coalesce(h.was_visible, false) as "wasVisible",
+    c.reviewer as "claimedBy",
+    case when r.message is not null then json_build_object(
+      'list', r.list, 'decision', r.decision, 'asNew', r.as_new, 'reviewer', r.reviewer, 'reviewedAt', r.reviewed_at,
+      'editedAt', r.edited_at, 'settled', r.settled
+    ) end as review
+  from messages m
+  left join moderation_queue q on q.app_id = m.app_id and q.message = m.id
+  left join message_moderation h on h.app_id = m.app_id and h.message = m.id
+  left join moderation_reviews r on r.app_id = m.app_id and r.message = m.id
+  left join moderation_claims c on c.app_id = m.app_id and c.message = m.id and c.until > $3
+  where m.app_id = $1
+  and m.id = $2
+  and not m.purged`)
+
+const putReview = statement(`
+  insert into moderation_reviews (
+    app_id, message, list, decision, as_new, reviewer, reviewed_at, edited_at, settled
+  )
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  on conflict (app_id, message) do update
+  set list = excluded.list,
+    decision = excluded.decision,
+    as_new = excluded.as_new,
+    reviewer = excluded.reviewer,
+    reviewed_at = excluded.reviewed_at,
+    edited_at = excluded.edited_at,
+    settled = excluded.settled`)
+
+const removeReview = statement(`
+  delete from moderation_reviews
+  where app_id = $1
+  and message = $2`)
+
+const closeFlagged = statement(`
+  update moderation_queue
+  set status = $3
+  where app_id = $1
+  and message = $2
+  and status <> $3`)
+
+const markSeen = statement(`
+  update message_moderation
+  set review_status = $3,
+    reviewed_by = $4,
+    reviewed_at = $5
+  where app_id = $1
+  and message = $2`)
+
+const endClaim = statement(`
+  delete from moderation_claims
+  where app_id = $1
+  and message = $2`)
+
+/** What was decided, to be carried out, and what was in force before. */
+interface Taken {
+  readonly review: Review
+  readonly before: Review | null
+}
+
+/**
+ * Decides about a message. The decision is taken first, under a lock, so that of several reviewers one decides; then it is
+ * carried out, and where that is refused it is taken back. The same decision again changes nothing.
+ * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND`; 409 `ERR_MESSAGE_ALREADY_REVIEWED`, `ERR_MESSAGE_ALREADY_CLAIMED`; 403
+ *   `ERR_MESSAGE_NOT_RELEASED` where the rules of writing forbid by now what was held
+ */
+export async function decide(context: Context, app: App, id: number, asked: Asked): Promise<void> {
+  const taken = await context.database.transaction((tx) => take(context, tx, app, id, asked))
+  if (taken !== undefined) await carryOut(context, app, id, taken)
+}
+
+async function take(context: Context, tx: Transaction, app: App, id: number, asked: Asked): Promise<Taken | undefined> {
+  const { list, wanted, asNew, by } = asked
+  const { appId } = app
+  const now = Math.floor(Date.now() / 1000)
+  await tx.query(lockReview, [appId, id])
+  const state = await readState(tx, appId, id, now)
+  if (state === undefined) throw unknownMessage(id)
+  const what = weigh(state, list, wanted, by)
+  if (what === 'same') return undefined
+  if (what === 'unfinished') return state.review === null ? undefined : { review: state.review, before: null }
+  if (wanted === 'unreviewed') {
+    await tx.query(removeReview, [appId, id])
+    await tx.query(markSeen, [appId, id, null, null, null])
+    await record(context, tx, appId, id, list, wanted, by.name)
+    return undefined
+  }
+  const review: Review = {
+    ...{ list, decision: wanted, asNew, reviewer: by.name ?? null, reviewedAt: now },
+    ...{ editedAt: state.editedAt, settled: false },
+  }
+  await write(tx, appId, id, review)
+  if (list === 'flagged') await tx.query(closeFlagged, [appId, id, wanted])
+  return { review, before: state.review }
+}
+
+async function readState(on: Queryable, appId: number, id: number, now: number): Promise<ReviewState | undefined> {
+  return (await on.query<ReviewState>(selectState, [appId, id, now]))[0]
+}
+
+function write(tx: Transaction, appId: number, id: number, review: Review): Promise<unknown> {
+  const { list, decision, asNew, reviewer, reviewedAt, editedAt, settled } = review
+  return tx.query(putReview, [appId, id, list, decision, asNew, reviewer, reviewedAt, editedAt, settled])
+}
+
+/** Makes the message what the decision says. Done again, it changes nothing. */
+export async function carryOut(context: Context, app: App, id: number, { review, before }: Taken): Promise<void> {
+  const { appId } = app
+  const now = Math.floor(Date.now() / 1000)
+  const state = await readState(context.database, appId, id, now)
+  const refused = state === undefined ? { refused: '', because: 'unknown' } : await act(context, app, id, state, review)
+  await context.database.transaction(async (tx) => {
+    await tx.query(lockReview, [appId, id])
+    const after = await readState(tx, appId, id, now)
+    // Another one, which overrides it, has come in between.
+    if (after === undefined || !isSame(after.review, review)) return
+    if (refused !== undefined) {
+      await undo(tx, appId, id, before, after)
+      return
+    }
+    await write(tx, appId, id, { ...review, editedAt: after.editedAt, settled: true })
+    await settle(context, tx, app, id, review)
+    const wasHeld = review.list === 'blocked' || ((state?.traits ?? 0) & heldTraits) !== 0
+    if (wasHeld && review.decision === 'approved') await tellApproved(context, tx, app, id)
+  })
+  if (refused === undefined) return
+  if (refused.because === 'unknown' || refused.because === 'deleted') throw unknownMessage(id)
+  throw errors.notReleased(id, refused.refused)
+}
+
+function isSame(found: Review | null, { decision, list, reviewer, reviewedAt }: Review): boolean {
+  if (found === null || found.settled) return false
+  return (
+    found.decision === decision && found.list === list && found.reviewer === reviewer && found.reviewedAt === reviewedAt
+  )
+}
+
+/** @returns why it is refused */
+async function act(
+  context: Context,
+  app: App,
+  id: number,
+  state: ReviewState,
+  { decision, asNew, reviewer }: Review,
+): Promise<Pick<Refused, 'refused' | 'because'> | undefined> {
+  const by = { reviewer: reviewer ?? undefined }
+  switch (deedOf(state, decision)) {
+    case 'release':
+      return refusalOf(await releaseMessage(context, app, id, { by, asNew }))
+    case 'restore':
+      return refusalOf(await restoreMessage(context, app, id, { by }))
+    case 'block':
+      return refusalOf(await blockMessage(context, app, id, { by }))
+    default:
+      return undefined
+  }
+}
+
+/** That it is so already is as good. */
+function refusalOf(done: object | Refused): Refused | undefined {
+  return 'refused' in done && done.because !== 'decided' ? done : undefined
+}
+
+async function undo(tx: Transaction, appId: number, id: number, before: Review | null, after: ReviewState) {
+  if (before === null) await tx.query(removeReview, [appId, id])
+  else await write(tx, appId, id, before)
+  if (after.review?.list === 'flagged') await tx.query(closeFlagged, [appId, id, 'open'])
+}
+
+async function settle(context: Context, tx: Transaction, { appId }: App, id: number, review: Review): Promise<void> {
+  const { list, decision, reviewer, reviewedAt } = review
+  await tx.query(markSeen, [appId, id, decision, reviewer, reviewedAt])
+  // What is blocked waits for nobody any more, whichever list it was decided in.
+  if (decision === 'rejected') await tx.query(closeFlagged, [appId, id, 'disapproved'])
+  await tx.query(endClaim, [appId, id])
+  await record(context, tx, appId, id, list, decision, reviewer ?? undefined)
+}
+
+function record(
+  { audit }: Context,
+  tx: Transaction,
+  appId: number,
+  id: number,
+  list: List,
+  decision: Wanted,
+  reviewer: string | undefined,
+): Promise<void> {
+  const details = { list, decision, ...(reviewer !== undefined && { reviewer }) }
+  return audit.record(tx, appId, { action: 'message_reviewed', type: 'message', target: String(id), details })
+}
+
+/** What became of each of several messages, by id: one that is refused does not stop the others. */
+export async function decideAll(
+  context: Context,
+  app: App,
+  ids: readonly number[],
+  asked: Asked,
+): Promise<Record<string, Record<string, unknown>>> {
+  const outcomes: Record<string, Record<string, unknown>> = {}
+  for (const id of new Set(ids)) {
+    try {
+      await decide(context, app, id, asked)
+      outcomes[id] = { success: true, message: messageOf(id, asked.wanted) }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      outcomes[id] = { success: false, ...error.toBody() }
+    }
+  }
+  return outcomes
+}
+
+export function messageOf(id: number, wanted: Wanted): string {
+  return wanted === 'unreviewed' ? `message ${id} is to be reviewed` : `message ${id} ${wanted}`
+}
+
+const selectUnsettled = statement(`
+  select r.message as id, a.app_id as "appId", a.name, a.region, json_build_object(
+      'list', r.list, 'decision', r.decision, 'asNew', r.as_new, 'reviewer', r.reviewer, 'reviewedAt', r.reviewed_at,
+      'editedAt', r.edited_at, 'settled', r.settled
+    ) as review
+  from moderation_reviews r
+  join apps a on a.app_id = r.app_id
+  where not r.settled
+  and r.reviewed_at < $1
+  order by r.reviewed_at
+  limit 100`)
+
+/** Carries out what a process that was killed had decided and not done. @param before epoch seconds */
+export async function finishReviews(context: Context, before: number): Promise<void> {
+  const rows = await context.database.query<App & { id: number; review: Review }>(selectUnsettled, [before])
+  for (const { id, review, appId, name, region } of rows) {
+    try {
+      await carryOut(context, { appId, name, region }, id, { review, before: null })
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { Gauge, type Registry } from 'prom-client'
+import type { Database } from '../../../store/database.ts'
+import { statement } from '../../../store/statement.ts'
+
+interface Waiting {
+  readonly list: string
+  readonly count: number
+  readonly oldestAt: number | null
+}
+
+/** By the partial indexes of what waits. What was deleted meanwhile, of the flagged messages, is still among them. */
+const selectWaiting = statement(`
+  select 'flagged' as list, count(*) as count, min(opened_at) as "oldestAt"
+  from moderation_queue
+  where status = 'open'
+  union all
+  select 'blocked', count(*), min(updated_at)
+  from message_moderation
+  where status = 'disapproved'
+  and review_status is null`)
+
+interface Hits {
+  readonly app: string
+  readonly rule: string
+  readonly mode: string
+  readonly hits: number
+}
+
+const selectHits = statement(`
+  select a.name as app, d.rule_id as rule, coalesce(d.mode, '') as mode, count(*) as hits
+  from apps a
+  join moderation_decisions d on d.app_id = a.app_id and d.at > $1
+  where d.rule_id is not null
+  group by a.name, d.rule_id, d.mode
+  order by count(*) desc
+  limit 1000`)
+
+/** Publishes what waits for reviewers, and what rules found, read when metrics are asked for. */
+export function watchQueue(registry: Registry, database: Database): void {
+  new Gauge({
+    name: 'parley_moderation_queue',
+    help: 'Messages that wait for reviewers, of all processes together',
+    labelNames: ['list'],
+    aggregator: 'max',
+    registers: [registry],
+    async collect() {
+      // Metrics are answered while the database is away, without what only it knows.
+      const rows = await database.query<Waiting>(selectWaiting, []).catch(() => [])
+      const now = Math.floor(Date.now() / 1000)
+      for (const { list, count, oldestAt } of rows) {
+        this.set({ list }, count)
+        oldest.set({ list }, oldestAt === null ? 0 : Math.max(0, now - oldestAt))
+      }
+    },
+  })
+  const oldest = new Gauge({
+    name: 'parley_moderation_queue_seconds',
+    help: 'For how long the oldest of them waits',
+    labelNames: ['list'],
+    aggregator: 'max',
+    registers: [registry],
+  })
+  new Gauge({
+    name: 'parley_moderation_rule_hits',
+    help: 'Hits of rules within the last 24 hours; of the 1,000 rules with most',
+    labelNames: ['app', 'rule', 'mode'],
+    aggregator: 'max',
+    registers: [registry],
+    async collect() {
+      const since = Math.floor(Date.now() / 1000) - 86_400
+      const rows = await database.query<Hits>(selectHits, [since]).catch(() => undefined)
+      if (rows === undefined) return
+      this.reset()
+      for (const { app, rule, mode, hits } of rows) this.set({ app, rule, mode }, hits)
+    },
+  })
+}

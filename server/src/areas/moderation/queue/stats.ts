@@ -1,0 +1,65 @@
+import { type AnswerOf, badRequest, type getModerationStats, type QueryOf } from '@parley/contract'
+import type { Queryable } from '../../../store/database.ts'
+import { statement } from '../../../store/statement.ts'
+
+const daysByDefault = 30
+const mostDays = 366
+
+/** By `moderation_decisions_by_time`. A message counts once for each rule, however many of its conditions it met. */
+const selectRules = statement(`
+  select d.rule_id as "ruleId", sum(d.hits)::bigint as hits, sum(d.shadow)::bigint as shadow,
+    count(*) filter (where d.blocks) as blocked, count(*) filter (where d.flags) as flagged,
+    count(*) filter (where (d.blocks or d.flags) and r.decision in ('disapproved', 'rejected')) as upheld,
+    count(*) filter (where (d.blocks or d.flags) and r.decision = 'approved') as overturned
+  from (
+    select app_id, rule_id, message, count(*) as hits, count(*) filter (where mode = 'shadow') as shadow,
+      bool_or(mode = 'on' and decision = 'disapproved' and actions && '{blockMessage,dropMessage}') as blocks,
+      bool_or(mode = 'on' and decision <> 'disapproved' and 'flagMessage' = any(actions)) as flags
+    from moderation_decisions
+    where app_id = $1
+    and at between $2 and $3
+    and rule_id is not null
+    group by app_id, rule_id, message
+  ) d
+  left join moderation_reviews r on r.app_id = d.app_id and r.message = d.message and r.settled
+  group by d.rule_id
+  order by d.rule_id`)
+
+const selectFlags = statement(`
+  select count(*) as flags
+  from moderation_flags
+  where app_id = $1
+  and flagged_at between $2 and $3`)
+
+const selectReviews = statement(`
+  select decision, count(*) as count
+  from moderation_reviews
+  where app_id = $1
+  and reviewed_at between $2 and $3
+  and settled
+  group by decision`)
+
+type Stats = AnswerOf<typeof getModerationStats>['data']
+
+/** What rules decided in a time, and what reviewers made of it. @throws 400 where the time is longer than a year, or ends before it begins */
+export async function readStats(
+  on: Queryable,
+  appId: number,
+  query: QueryOf<typeof getModerationStats>,
+): Promise<Stats> {
+  const to = query.to ?? Math.floor(Date.now() / 1000)
+  const from = query.from ?? Math.max(0, to - daysByDefault * 86_400)
+  if (from > to) throw badRequest([{ path: 'query/to', message: 'must not be before from' }])
+  if (to - from > mostDays * 86_400) {
+    throw badRequest([{ path: 'query/from', message: `must be at most ${mostDays} days before to` }])
+  }
+  const values = [appId, from, to]
+  const [rules, [flagged], reviews] = await Promise.all([
+    on.query<Stats['rules'][number]>(selectRules, values),
+    on.query<{ flags: number }>(selectFlags, values),
+    on.query<{ decision: keyof Stats['reviews']; count: number }>(selectReviews, values),
+  ])
+  const none = { approved: 0, disapproved: 0, rejected: 0, reviewed: 0 }
+  const counted = Object.fromEntries(reviews.map(({ decision, count }) => [decision, count]))
+  return { from, to, rules, flags: flagged?.flags ?? 0, reviews: { ...none, ...counted } }
+}

@@ -1,0 +1,95 @@
+import { ApiError, type Explanation, type NotificationGate, type NotificationLog } from '@parley/contract'
+import { sql } from 'kysely'
+import type { App } from '../../chat/identity.ts'
+import { readMessages } from '../../chat/messages/rows.ts'
+import type { StoredGate } from '../../chat/notifications/decide.ts'
+import { notHeldIn } from '../../chat/sight/participation.ts'
+import { identifyViewer, readVisible } from '../../chat/sight/sight.ts'
+import { requireUser } from '../../chat/users/require.ts'
+import type { Context } from '../../context.ts'
+import { appKey } from '../../store/app-key.ts'
+import type { Queryable } from '../../store/database.ts'
+import { type Fragment, statement } from '../../store/statement.ts'
+import { selectLogs } from './logs.ts'
+
+/** What is to be explained: everything about a message, or one event. */
+export interface Asked {
+  readonly uid: string
+  readonly messageId: number | undefined
+  readonly eventId: number | undefined
+}
+
+/** Why a user was notified, or was not. @throws 404 `ERR_UID_NOT_FOUND`, `ERR_MESSAGE_ID_NOT_FOUND` */
+export async function explain(context: Context, app: App, asked: Asked): Promise<Explanation> {
+  const { database } = context
+  const { uid } = await requireUser(database, app.appId, asked.uid)
+  if (asked.messageId !== undefined) await requireMessage(database, app.appId, asked.messageId)
+  const about =
+    asked.messageId === undefined ? sql`d.event = ${asked.eventId}` : aboutMessage(app.appId, asked.messageId)
+  const rows = await selectLogs<{ gates: readonly StoredGate[] }>(
+    database,
+    [sql`d.app_id = ${appKey(app.appId)}`, sql`d.uid = ${uid}`, about],
+    { ascending: true, limit: 200, also: sql`, d.gates` },
+  )
+  const withheld = await readWithheld(context, app.appId, uid, rows)
+  const notifications = rows.map(({ log, row }) => {
+    const gate = withheld.get(log.messageId ?? 0)
+    if (gate === undefined || isOfDeletion(log)) return { ...log, gates: row.gates.map(showGate) }
+    const { answer: _, error: _error, ...shown } = log
+    return { ...shown, gates: [gate] }
+  })
+  if (notifications.length > 0) return { uid, notifications }
+  return { uid, notifications, unplanned: await context.notifications.whyUnplanned(app, { ...asked, uid }) }
+}
+
+const isOfDeletion = ({ trigger }: NotificationLog) => trigger === 'message_deleted'
+
+/** Of a message that is deleted, or hidden from the user, nothing is told but that: the one gate that says so. */
+async function readWithheld(
+  { database, policies }: Context,
+  appId: number,
+  uid: string,
+  rows: ReadonlyArray<{ readonly log: NotificationLog }>,
+): Promise<ReadonlyMap<number, NotificationGate>> {
+  const ids = new Set(rows.flatMap(({ log }) => log.messageId ?? []))
+  const messages = ids.size === 0 ? [] : [...(await readMessages(database, appId, [...ids])).values()]
+  const visible = await readVisible(database, appId, await identifyViewer(database, policies, appId, uid), messages)
+  const gateOf = (value: string): NotificationGate => ({ gate: 'message', value, setBy: 'chat', passes: false })
+  return new Map(
+    messages.flatMap(({ id, deletedAt }) => {
+      if (deletedAt !== null) return [[id, gateOf('deleted')]]
+      return visible.has(id) ? [] : [[id, gateOf('hidden')]]
+    }),
+  )
+}
+
+/** What is of a message, its taking back, and the e-mails and SMS that were to tell of what was unread when it came. */
+function aboutMessage(appId: number, id: number): Fragment {
+  return sql`(d.message = ${id} or ${id} = any(d.messages) or (d.opened_id is not null and exists (
+    select
+    from messages o
+    where o.app_id = ${appKey(appId)}
+    and o.id = ${id}
+    and o.conversation = d.conversation
+    and (o.sent_at, o.id) >= (d.opened_sent_at, d.opened_id)
+    and (d.closed_at is null or (o.sent_at, o.id) <= (d.until_sent_at, d.until_id))
+  )))`
+}
+
+/** @returns a gate as answers show it; whoever is muted for ever is muted: true */
+export function showGate([gate, value, setBy, passes]: StoredGate): NotificationGate {
+  return { gate, value: value ?? true, setBy, passes }
+}
+
+const selectMessage = statement(`
+  select id
+  from messages
+  where app_id = $1
+  and id = $2
+  and not purged
+  and ${notHeldIn('messages')}`)
+
+async function requireMessage(on: Queryable, appId: number, id: number): Promise<void> {
+  const found = await on.query(selectMessage, [appId, id])
+  if (found.length === 0) throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${id}.`)
+}

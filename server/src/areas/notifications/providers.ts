@@ -1,0 +1,171 @@
+import type { AuditAction, Channel } from '@parley/contract'
+import { hasProvider, type ProviderRow, readProviders } from '../../chat/notifications/providers.ts'
+import type { Context } from '../../context.ts'
+import { listenersTopic } from '../../events/listening.ts'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+
+const lockApp = statement(`
+  select app_id
+  from apps
+  where app_id = $1
+  for no key update`)
+
+const insert = statement(`
+  insert into notification_providers (app_id, channel, kind, id, enabled, is_default, settings, sealed, created_at,
+    updated_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+  returning key`)
+
+const insertSender = statement(`
+  insert into notification_senders (app_id, provider)
+  values ($1, $2)`)
+
+const update = statement(`
+  update notification_providers
+  set enabled = $3,
+    settings = $4,
+    sealed = $5,
+    updated_at = $6
+  where app_id = $1
+  and key = $2`)
+
+/** It may have been mended, and is tried at once. */
+const forgetFailures = statement(`
+  update notification_senders
+  set failures = 0,
+    failing_since = null,
+    paused_until = 0
+  where app_id = $1
+  and provider = $2`)
+
+const remove = statement(`
+  with removed as (
+    delete from notification_providers
+    where app_id = $1
+    and key = $2
+    returning app_id, key
+  ),
+  forgotten as (
+    delete from push_tokens t
+    using removed r
+    where t.app_id = r.app_id
+    and t.provider = r.key
+  )
+  delete from notification_senders s
+  using removed r
+  where s.app_id = r.app_id
+  and s.provider = r.key`)
+
+/** What happened while nobody was to be notified of anything stays untold. */
+const begin = statement(`
+  insert into notification_plans (app_id, event, uid)
+  select $1, last_value - case when is_called then 0 else 1 end, ''
+  from event_ids
+  on conflict (app_id) do update
+  set event = excluded.event,
+    uid = ''`)
+
+/** A provider as it is to be from now on. */
+export interface ProviderChange {
+  readonly id: string
+  readonly enabled: boolean
+  readonly isDefault: boolean
+  readonly settings: object
+  readonly secrets: object
+}
+
+/** Changes the providers of an app, one change at a time; every process hears of it, this one at once after the commit. */
+export function changeProviders<Result>(
+  { database, invalidation, events }: Context,
+  appId: number,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return database.transaction(async (tx) => {
+    await tx.query(lockApp, [appId])
+    const hadOne = await hasProvider(tx, appId)
+    const result = await work(tx)
+    if (!hadOne && (await hasProvider(tx, appId))) await tx.query(begin, [appId])
+    await invalidation.announce(tx, listenersTopic, String(appId))
+    tx.afterCommit(() => events.forget(appId))
+    return result
+  })
+}
+
+/** Whoever brings notifications reads what they say: who that is, is recorded. */
+function record(
+  { audit }: Pick<Context, 'audit'>,
+  tx: Transaction,
+  appId: number,
+  action: Extract<AuditAction, `provider_${string}`>,
+  { id, channel, kind }: Pick<ProviderRow, 'id' | 'channel' | 'kind'>,
+): Promise<void> {
+  return audit.record(tx, appId, { action, type: 'provider', target: id, details: { channel, kind } })
+}
+
+export async function insertProvider(
+  context: Pick<Context, 'secrets' | 'audit'>,
+  tx: Transaction,
+  appId: number,
+  { channel, kind }: { readonly channel: Channel; readonly kind: string },
+  provider: ProviderChange,
+): Promise<ProviderRow> {
+  const sealed = context.secrets.seal(JSON.stringify(provider.secrets))
+  const settings = JSON.stringify(provider.settings)
+  const { id, enabled, isDefault } = provider
+  const values = [appId, channel, kind, id, enabled, isDefault, settings, sealed, Date.now()]
+  const [made] = await tx.query<{ key: number }>(insert, values)
+  await tx.query(insertSender, [appId, made?.key])
+  await record(context, tx, appId, 'provider_created', { id, channel, kind })
+  return found(await readProviders(tx, appId, channel, kind), id)
+}
+
+export async function updateProvider(
+  context: Pick<Context, 'secrets' | 'audit'>,
+  tx: Transaction,
+  appId: number,
+  { key, channel, kind, id }: ProviderRow,
+  change: Omit<ProviderChange, 'id' | 'isDefault'>,
+): Promise<ProviderRow> {
+  const sealed = context.secrets.seal(JSON.stringify(change.secrets))
+  await tx.query(update, [appId, key, change.enabled, JSON.stringify(change.settings), sealed, Date.now()])
+  await tx.query(forgetFailures, [appId, key])
+  await record(context, tx, appId, 'provider_updated', { id, channel, kind })
+  return found(await readProviders(tx, appId, channel, kind), id)
+}
+
+/** Removes a provider with the devices that it knows; what waits for it is found by nobody, and goes with its age. */
+export async function removeProvider(
+  context: Pick<Context, 'audit'>,
+  tx: Transaction,
+  appId: number,
+  row: ProviderRow,
+): Promise<void> {
+  await tx.query(remove, [appId, row.key])
+  await record(context, tx, appId, 'provider_deleted', row)
+}
+
+const setDefault = statement(`
+  update notification_providers
+  set is_default = key = $4
+  where app_id = $1
+  and channel = $2
+  and kind = $3`)
+
+/** From now on this one is meant where none of its kind is named. */
+export async function makeDefault(
+  context: Pick<Context, 'audit'>,
+  tx: Transaction,
+  appId: number,
+  row: ProviderRow,
+): Promise<void> {
+  const { channel, kind, key } = row
+  await tx.query(setDefault, [appId, channel, kind, key])
+  await record(context, tx, appId, 'provider_updated', row)
+}
+
+function found(rows: readonly ProviderRow[], id: string): ProviderRow {
+  const row = rows.find((one) => one.id === id)
+  if (row === undefined) throw new Error(`the provider ${id} has vanished while it was changed`)
+  return row
+}

@@ -1,0 +1,185 @@
+import {
+  type BodyOf,
+  badRequest,
+  isTimezone,
+  limits,
+  type PushPlatform,
+  type PushSubscription,
+  type PushToken,
+  type registerPushToken,
+} from '@parley/contract'
+import type { App, Caller } from '../../chat/identity.ts'
+import { readProviders } from '../../chat/notifications/providers.ts'
+import {
+  type PushTokenRow,
+  readPushTokens,
+  removePushTokens,
+  writePushToken,
+} from '../../chat/notifications/push-tokens.ts'
+import { lockUser } from '../../chat/users/locks.ts'
+import { refuseDeactivated } from '../../chat/users/require.ts'
+import type { Context } from '../../context.ts'
+import { authTokenRequired, unknownAuthToken, unknownProvider, unknownPushToken, unknownTimezone } from './errors.ts'
+import { writeTimezone } from './preferences.ts'
+import { checkSubscription, requireWebPush } from './web-push.ts'
+
+/** A device's login: who it is, by which auth token. */
+interface Login {
+  readonly uid: string
+  readonly authDigest: Buffer
+}
+
+/** The auth token of the request, or the one that a key names. @throws 404 `ERR_AUTH_TOKEN_NOT_FOUND`, 400 without one */
+async function loginOf(context: Context, app: App, caller: Caller, named: string | undefined): Promise<Login> {
+  const { secrets, tokens } = context
+  if (caller.kind === 'user' && caller.via === 'token') {
+    return { uid: caller.uid, authDigest: secrets.digest(caller.authToken) }
+  }
+  if (named === undefined) throw authTokenRequired()
+  const uid = await tokens.ownerOf(app, named)
+  if (uid === undefined) throw unknownAuthToken()
+  return { uid, authDigest: secrets.digest(named) }
+}
+
+/** What a body says of a device. */
+interface Device {
+  readonly kind: 'fcm' | 'apns' | 'web_push'
+  readonly type: 'chat' | 'voip'
+  /** What it is known by. */
+  readonly name: string
+  /** What its provider needs to reach it. */
+  readonly token: string
+}
+
+const memberOf = { fcm: 'fcmToken', device: 'deviceToken', voip: 'voipToken' } as const
+
+function formOf(platform: PushPlatform) {
+  if (platform.startsWith('fcm_')) return { kind: 'fcm', type: 'chat', member: memberOf.fcm } as const
+  if (platform.endsWith('_voip')) return { kind: 'apns', type: 'voip', member: memberOf.voip } as const
+  return { kind: 'apns', type: 'chat', member: memberOf.device } as const
+}
+
+const missing = (member: string, platform: string) =>
+  badRequest([{ path: `body/${member}`, message: `is required with ${platform}` }])
+
+/** @throws 400 naming what is missing or wrong */
+async function readDevice(context: Context, body: BodyOf<typeof registerPushToken>): Promise<Device> {
+  const { platform, subscription } = body
+  if (platform === 'web_push') {
+    if (subscription === undefined) throw missing('subscription', platform)
+    await checkSubscription(context, subscription)
+    const { endpoint, keys } = subscription
+    const token = JSON.stringify({ endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth } })
+    return { kind: 'web_push', type: 'chat', name: endpoint, token }
+  }
+  const { kind, type, member } = formOf(platform)
+  const token = body[member]
+  if (token === undefined) throw missing(member, platform)
+  // It becomes part of an address.
+  if (kind === 'apns' && !/^[A-Za-z0-9]+$/.test(token)) {
+    throw badRequest([{ path: `body/${member}`, message: 'must be hexadecimal, as devices give it' }])
+  }
+  return { kind, type, name: token, token }
+}
+
+/** Registers a device. @throws 400 naming what is missing; 404 for an unknown auth token or provider */
+export async function registerDevice(
+  context: Context,
+  app: App,
+  caller: Caller,
+  body: BodyOf<typeof registerPushToken>,
+): Promise<void> {
+  const { platform, timezone } = body
+  const { kind, type, name, token } = await readDevice(context, body)
+  if (timezone !== undefined && !isTimezone(timezone)) throw unknownTimezone()
+  const { uid, authDigest } = await loginOf(context, app, caller, body.authToken)
+  const { database, secrets } = context
+  const provider = await requireProvider(context, app, kind, body.providerId)
+  await database.transaction(async (tx) => {
+    refuseDeactivated(await lockUser(tx, app.appId, uid))
+    const digest = secrets.digest(name)
+    const written = await writePushToken(
+      tx,
+      app.appId,
+      { uid, authDigest, provider, digest, sealed: secrets.seal(token), platform, type, at: Date.now() },
+      limits.notifications.pushTokensPerUser,
+    )
+    if (!written) throw unknownAuthToken()
+    if (timezone !== undefined) await tx.query(writeTimezone, [app.appId, uid, timezone])
+  })
+}
+
+/** @returns its key; without an id, or with `default`, that of the default one */
+async function requireProvider(
+  context: Context,
+  app: App,
+  kind: Device['kind'],
+  providerId: string | undefined,
+): Promise<number> {
+  if (kind === 'web_push') await requireWebPush(context, app)
+  const rows = await readProviders(context.database, app.appId, 'push', kind)
+  const found =
+    rows.find(({ id }) => id === providerId) ??
+    (providerId === undefined || providerId === 'default' ? rows.find(({ isDefault }) => isDefault) : undefined)
+  if (found === undefined) throw unknownProvider(`${kind} provider ${providerId ?? 'by default'}`)
+  return found.key
+}
+
+/** Who asks for devices: a login, by its own auth token or by the one that a key names. */
+export interface Asking {
+  readonly app: App
+  readonly caller: Caller
+  readonly named: string | undefined
+}
+
+/** The devices of a login, or all of its user. */
+export async function listDevices(context: Context, asking: Asking, all: boolean): Promise<PushToken[]> {
+  return showAll(context, await readPushTokens(...(await chosen(context, asking, all))))
+}
+
+/** @returns those that were unregistered */
+export async function unregisterDevices(context: Context, asking: Asking, all: boolean): Promise<PushToken[]> {
+  return showAll(context, await removePushTokens(...(await chosen(context, asking, all))))
+}
+
+/** @throws 404 `ERR_TOKEN_NOT_FOUND` where the user has no such device */
+export async function unregisterDevice(context: Context, asking: Asking, token: string): Promise<PushToken[]> {
+  const { app, caller, named } = asking
+  const { uid } = await loginOf(context, app, caller, named)
+  const digest = context.secrets.digest(token)
+  const rows = await removePushTokens(context.database, app.appId, { uid, digest })
+  if (rows.length === 0) throw unknownPushToken(uid)
+  return showAll(context, rows)
+}
+
+async function chosen(
+  context: Context,
+  { app, caller, named }: Asking,
+  all: boolean,
+): Promise<Parameters<typeof readPushTokens>> {
+  const { uid, authDigest } = await loginOf(context, app, caller, named)
+  return [context.database, app.appId, { uid, ...(!all && { authDigest }) }]
+}
+
+function showAll(context: Context, rows: readonly PushTokenRow[]): PushToken[] {
+  return rows.map((row) => show(context, row))
+}
+
+function show({ secrets }: Pick<Context, 'secrets'>, row: PushTokenRow): PushToken {
+  const token = secrets.unseal(row.sealed)
+  return {
+    ...(row.authSealed !== null && { authToken: secrets.unseal(row.authSealed) }),
+    pushTokenType: row.type,
+    createdAt: new Date(row.createdAt).toISOString(),
+    updatedAt: new Date(row.updatedAt).toISOString(),
+    platform: row.platform,
+    providerId: row.providerId,
+    pushToken: row.platform === 'web_push' ? endpointOf(token) : token,
+    uid: row.uid,
+  }
+}
+
+/** The keys beside it are nobody's business. */
+function endpointOf(subscription: string): string {
+  return (JSON.parse(subscription) as PushSubscription).endpoint
+}

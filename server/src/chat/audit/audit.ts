@@ -1,0 +1,53 @@
+import type { AuditAction, auditCallers, auditTargetTypes } from '@parley/contract'
+import type { Queryable } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+
+/** Who did something, as far as that is known. */
+export interface AuditActor {
+  readonly caller: (typeof auditCallers)[number]
+  /** The fingerprint of the API key. */
+  readonly key?: string | undefined
+  readonly uid?: string | undefined
+  readonly address?: string | undefined
+}
+
+/** What was done. Nothing in it is secret. */
+export interface AuditRecord {
+  readonly action: AuditAction
+  readonly type: (typeof auditTargetTypes)[number]
+  readonly target: string
+  readonly details?: object | undefined
+}
+
+/** The audit log, as whoever acts writes to it. */
+export interface Audit {
+  /** Records what was done, in the transaction in which it is done. */
+  record(on: Queryable, appId: number, record: AuditRecord): Promise<void>
+  /** The audit log of somebody else. */
+  by(actor: AuditActor): Audit
+}
+
+const insert = statement(`
+  insert into audit_log (app_id, created_at, action, caller, key, uid, address, target_type, target, details)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`)
+
+/** @param actor who acts where nobody else is named */
+export function createAudit(actor: AuditActor): Audit {
+  return {
+    async record(on, appId, { action, type, target, details }) {
+      await on.query(insert, [
+        appId,
+        Math.floor(Date.now() / 1000),
+        action,
+        actor.caller,
+        actor.key ?? null,
+        actor.uid ?? null,
+        actor.address ?? null,
+        type,
+        target,
+        details === undefined ? null : JSON.stringify(details),
+      ])
+    },
+    by: createAudit,
+  }
+}

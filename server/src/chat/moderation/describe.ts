@@ -1,0 +1,146 @@
+import type { Queryable } from '../../store/database.ts'
+import { readMemberships } from '../groups/memberships.ts'
+import { readGroups } from '../groups/rows.ts'
+import type { ConversationKind } from '../kind.ts'
+import { attachmentsOf } from '../messages/traits.ts'
+import { readUsers } from '../users/rows.ts'
+import type { Draft } from '../writing/judges.ts'
+import type { JudgedGroup, JudgedMessage, JudgedUser, RuleRevision } from './model.ts'
+
+/** What the filters of rules look at, beside the ids of sender and receiver. */
+export interface Asks {
+  readonly sender: boolean
+  readonly receiver: boolean
+  /** That of the sender in the group. */
+  readonly scope: boolean
+}
+
+export const asksAll: Asks = { sender: true, receiver: true, scope: true }
+
+/** What is to be read before these rules can judge a message. */
+export function asksOf(rules: readonly Pick<RuleRevision, 'filters'>[]): Asks {
+  const filters = rules.flatMap((rule) => rule.filters).filter(({ operand }) => operand !== 'uid' && operand !== 'guid')
+  const isOfScope = ({ operand }: { operand: string }) => operand === 'scope'
+  const others = filters.filter((filter) => !isOfScope(filter))
+  return {
+    sender: others.some(({ type, entity }) => type === 'sender' && entity === 'user'),
+    receiver: others.some(({ type, entity }) => type === 'receiver' || entity === 'group'),
+    scope: filters.some(isOfScope),
+  }
+}
+
+/** A message that somebody wants to send, or that is stored: what there is to be judged, and between whom. */
+export interface Described {
+  readonly sender: string
+  readonly kind: ConversationKind
+  readonly receiver: string
+  readonly category: string
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/**
+ * A draft as the rules of moderation look at it.
+ * @param asks what the filters look at; the rest of sender and receiver is not read and left empty
+ */
+export function describeForEngine(on: Queryable, draft: Draft, asks: Asks = asksAll): Promise<JudgedMessage> {
+  const { app, sender, kind, receiver, content } = draft
+  const { category, type, data } = content
+  return describeStored(on, app.appId, { sender, kind, receiver, category, type, data }, asks)
+}
+
+/** The same of a message that is stored, or made up. */
+export async function describeStored(
+  on: Queryable,
+  appId: number,
+  message: Described,
+  asks: Asks = asksAll,
+): Promise<JudgedMessage> {
+  const { sender, kind, receiver } = message
+  const uids = [...(asks.sender ? [sender] : []), ...(asks.receiver && kind === 'user' ? [receiver] : [])]
+  const isOfGroup = kind === 'group'
+  const [users, groups, memberships] = await Promise.all([
+    uids.length === 0 ? none : readUsers(on, appId, uids),
+    asks.receiver && isOfGroup ? readGroups(on, appId, [receiver]) : none,
+    asks.scope && isOfGroup ? readMemberships(on, appId, [{ guid: receiver, uid: sender }]) : none,
+  ])
+  const scope = memberships.get(`${receiver} ${sender}`)?.scope
+  return judgedOf(message, {
+    sender: users.get(sender),
+    receiver: isOfGroup ? undefined : users.get(receiver),
+    group: groups.get(receiver),
+    scope,
+  })
+}
+
+const none = new Map<string, never>()
+
+/** What is known of sender and receiver. */
+interface Known {
+  readonly sender?: Omit<JudgedUser, 'uid'> | undefined
+  readonly receiver?: Omit<JudgedUser, 'uid'> | undefined
+  readonly group?: Omit<JudgedGroup, 'guid' | 'scope'> | undefined
+  readonly scope?: string | undefined
+}
+
+/** A message as rules look at it. What is not known of sender and receiver is empty. */
+export function judgedOf(message: Described, known: Known = {}): JudgedMessage {
+  const { kind, category, type, data } = message
+  const { sender, receiver, group, scope } = known
+  return {
+    ...{ kind, category, type, text: textOf(data), custom: customOf(data), files: filesOf(type, data) },
+    sender: userOf(message.sender, sender),
+    receiver: kind === 'user' ? userOf(message.receiver, receiver) : groupOf(message.receiver, group, scope),
+  }
+}
+
+function userOf(uid: string, user: Omit<JudgedUser, 'uid'> | undefined): JudgedUser {
+  const { name = '', role = '', tags = [], createdAt = 0 } = user ?? {}
+  return { uid, name, role, tags, createdAt }
+}
+
+function groupOf(
+  guid: string,
+  group: Omit<JudgedGroup, 'guid' | 'scope'> | undefined,
+  scope: string | undefined,
+): JudgedGroup {
+  const { name = '', type = '', tags = [], createdAt = 0 } = group ?? {}
+  return { guid, name, type, tags, createdAt, scope }
+}
+
+/** The text, or the caption of a file. */
+function textOf({ text, caption }: Readonly<Record<string, unknown>>): string {
+  const texts = [text, caption].filter((value) => typeof value === 'string' && value !== '')
+  return texts.join('\n')
+}
+
+/** What others put into `metadata`, and clients cannot. */
+const injected = '@injected'
+const mostDepth = 32
+
+/** Every text in what is the app's own, however deep, and what interactive messages show. */
+function customOf(data: Readonly<Record<string, unknown>>): string {
+  const { customData, metadata, interactiveData } = data
+  if (customData === undefined && metadata === undefined && interactiveData === undefined) return ''
+  const texts: string[] = []
+  const collect = (value: unknown, depth: number): void => {
+    if (typeof value === 'string') {
+      if (value !== '') texts.push(value)
+    } else if (Array.isArray(value)) {
+      if (depth < mostDepth) for (const item of value) collect(item, depth + 1)
+    } else if (typeof value === 'object' && value !== null && depth < mostDepth) {
+      for (const [name, member] of Object.entries(value)) if (name !== injected) collect(member, depth + 1)
+    }
+  }
+  for (const value of [customData, metadata, interactiveData]) collect(value, 0)
+  return texts.join('\n')
+}
+
+function filesOf(type: string, data: Readonly<Record<string, unknown>>): JudgedMessage['files'] {
+  const attached = attachmentsOf(data)
+  const files = attached.length > 0 ? attached : typeof data.url === 'string' ? [data] : []
+  return files.flatMap(({ url, mimeType }) => {
+    if (typeof url !== 'string') return []
+    return { url, mimeType: typeof mimeType === 'string' ? mimeType.toLowerCase() : `${type}/` }
+  })
+}

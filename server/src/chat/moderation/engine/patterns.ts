@@ -1,0 +1,130 @@
+import { setImmediate as otherWork } from 'node:timers/promises'
+import { RE2JS, RE2JSException } from 're2js'
+import type { Span } from './words.ts'
+
+/** A pattern, compiled: linear in the length of the text, whatever it says. */
+export type Pattern = RE2JS
+
+/** Instructions of one pattern. `[a-z]{1,50}` has about a hundred. */
+const largestProgram = 2000
+
+/** Bytes that one pattern may remember of what it has met; beyond them it forgets, and is slower. */
+const memory = 512 * 1024
+
+/** Compiles a pattern that `flawOfPattern` lets through. Case does not matter, unless it says `(?-i)`. */
+export function compilePattern(source: string): Pattern {
+  const pattern = RE2JS.compile(source, RE2JS.CASE_INSENSITIVE)
+  const { dfa } = pattern.re2()
+  dfa.stateBudget = Math.min(dfa.stateBudget, memory)
+  dfa.memBudget = Math.min(dfa.memBudget, memory)
+  return pattern
+}
+
+/** Milliseconds of compiling after which others have their turn. */
+const turnMs = 5
+
+/** Compiles the patterns of an engine, each once, and lets others have their turn meanwhile. */
+export class PatternCompiler {
+  readonly #known = new Map<string, Pattern>()
+  #turnEnds = performance.now() + turnMs
+
+  async compile(sources: readonly string[]): Promise<Pattern[]> {
+    const patterns: Pattern[] = []
+    for (const source of sources) {
+      if (performance.now() > this.#turnEnds) {
+        await otherWork()
+        this.#turnEnds = performance.now() + turnMs
+      }
+      const pattern = this.#known.get(source) ?? compilePattern(source)
+      this.#known.set(source, pattern)
+      patterns.push(pattern)
+    }
+    return patterns
+  }
+}
+
+/** Why a pattern is refused, as the end of a sentence; undefined where it is not. */
+export function flawOfPattern(source: string): string | undefined {
+  if (source === '') return 'it is empty'
+  const unbounded = flawOfQuantifiers(source)
+  if (unbounded !== undefined) return unbounded
+  try {
+    const pattern = compilePattern(source)
+    if (pattern.programSize() > largestProgram) return 'it is too large: use smaller repetitions'
+    if (pattern.test('')) return 'it is met by an empty text'
+    return undefined
+  } catch (error) {
+    if (error instanceof RE2JSException) return `it is no valid pattern: ${error.message}`
+    throw error
+  }
+}
+
+interface Group {
+  /** There is a repetition in it whose number is not fixed. */
+  varies: boolean
+}
+
+/** Finds `*`, `+`, `{n,}` and repetitions of what varies in length, outside of classes. */
+function flawOfQuantifiers(source: string): string | undefined {
+  const groups: Group[] = [{ varies: false }]
+  let closed: Group | undefined
+  for (let at = 0; at < source.length; at += 1) {
+    const sign = source[at]!
+    const before = closed
+    closed = undefined
+    if (sign === '\\') {
+      at = endOfEscape(source, at)
+    } else if (sign === '[') {
+      at = endOfClass(source, at)
+    } else if (sign === '(') {
+      groups.push({ varies: false })
+      if (source[at + 1] === '?') at += 1
+    } else if (sign === ')') {
+      closed = groups.length > 1 ? groups.pop() : undefined
+      if (closed?.varies) groups.at(-1)!.varies = true
+    } else if (sign === '*' || sign === '+') {
+      return `\`${sign}\` has no upper bound: write a number, such as {1,20}`
+    } else if (sign === '{') {
+      const quantifier = /^\{(\d+)(,?)(\d*)\}/.exec(source.slice(at))
+      if (quantifier === null) continue
+      const [whole, least, comma, most] = quantifier
+      if (comma !== '' && most === '') return `\`${whole}\` has no upper bound`
+      if (before?.varies && Number(most === '' ? least : most) > 1)
+        return `\`${whole}\` repeats what is repeated itself`
+      if (comma !== '' && least !== most) groups.at(-1)!.varies = true
+      at += whole.length - 1
+    }
+  }
+  return undefined
+}
+
+/** `\Q...\E` is one escape. @returns its last place */
+function endOfEscape(source: string, at: number): number {
+  if (source[at + 1] !== 'Q') return at + 1
+  const end = source.indexOf('\\E', at + 2)
+  return end < 0 ? source.length : end + 1
+}
+
+/** @returns the place of the bracket that closes a class */
+function endOfClass(source: string, at: number): number {
+  let end = at + 1
+  if (source[end] === '^') end += 1
+  if (source[end] === ']') end += 1
+  for (; end < source.length && source[end] !== ']'; end += 1) {
+    if (source[end] === '\\') end = endOfEscape(source, end)
+    else if (source.startsWith('[:', end)) end = Math.max(end, source.indexOf(':]', end) + 1)
+  }
+  return end
+}
+
+/** Where a pattern is first met. */
+export function findPattern(pattern: Pattern, text: string): Span | undefined {
+  if (!pattern.test(text)) return undefined
+  const matcher = pattern.matcher(text)
+  return matcher.find() ? { start: matcher.start(), end: matcher.end() } : undefined
+}
+
+/** Whether a pattern is met by a text as a whole. */
+export function isPattern(pattern: Pattern, text: string): boolean {
+  return pattern.testExact(text)
+}

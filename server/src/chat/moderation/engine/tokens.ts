@@ -1,0 +1,87 @@
+import { Kind } from './characters.ts'
+import { isBlot } from './leet.ts'
+import type { Spelled } from './spell.ts'
+
+/** What is in a token, as bits. */
+export const has = {
+  letter: 1,
+  digit: 2,
+  /** A sign that is written for a letter. */
+  sign: 4,
+  /** A letter of another script that looks like a Latin one. */
+  lookAlike: 8,
+  /** A letter of such a script that does not. */
+  foreign: 16,
+  /** Characters that need no boundaries, and nothing else. */
+  alone: 32,
+  /** `*` or `#` between letters. */
+  blot: 64,
+} as const
+
+/** What stands between blanks and punctuation: a word, or several of a script without blanks. */
+export interface Tokens {
+  readonly from: number[]
+  /** Behind its last character. */
+  readonly to: number[]
+  readonly traits: number[]
+}
+
+const bitOf: Readonly<Record<number, number>> = {
+  [Kind.letter]: has.letter,
+  [Kind.digit]: has.digit,
+  [Kind.sign]: has.sign,
+  [Kind.lookAlike]: has.lookAlike,
+  [Kind.foreign]: has.foreign,
+}
+
+const bits = Uint8Array.from({ length: 8 }, (_, kind) => bitOf[kind] ?? 0)
+const letterBits = has.letter | has.lookAlike | has.foreign
+
+/** The tokens of a text, in order. */
+export function findTokens(spelled: Spelled): Tokens {
+  const { kinds, codes, length } = spelled
+  const tokens: Tokens = { from: [], to: [], traits: [] }
+  for (let at = 0; at < length; ) {
+    const kind = kinds[at]!
+    const from = at
+    let traits = 0
+    if (kind === Kind.alone) {
+      traits = has.alone
+      while (at < length && kinds[at] === Kind.alone) at += 1
+    } else {
+      for (; at < length; at += 1) {
+        const bit = bits[kinds[at]!]!
+        if (bit === 0) break
+        if (bit === has.sign) {
+          if (!isSpelt(spelled, at, (traits & (letterBits | has.digit)) !== 0)) break
+          traits |= isBlot(codes[at]!) ? has.blot : has.sign
+        } else traits |= bit
+      }
+    }
+    if (at === from) {
+      at += 1
+      continue
+    }
+    tokens.from.push(from)
+    tokens.to.push(at)
+    tokens.traits.push(traits)
+  }
+  return tokens
+}
+
+const dollar = 0x24
+const at = 0x40
+
+/**
+ * Whether a sign stands where a letter would: `$` before or behind a letter, `@` too, others between two. What follows may
+ * be written for a letter itself.
+ */
+function isSpelt({ codes, kinds, length }: Spelled, index: number, isAfter: boolean): boolean {
+  const sign = codes[index]!
+  let next = index + 1
+  while (next < length && codes[next] === sign) next += 1
+  const bit = next < length ? bits[kinds[next]!]! : 0
+  if (isBlot(sign)) return isAfter && (bit & letterBits) !== 0
+  if (sign === dollar || sign === at) return isAfter || (bit & letterBits) !== 0
+  return isAfter ? (bit & (letterBits | has.digit)) !== 0 : false
+}

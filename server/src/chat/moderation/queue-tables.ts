@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import { appKey } from '../../store/app-key.ts'
+import { type ErasableTable, type ErasedUser, erasable } from '../erasure.ts'
+
+/** A reviewer may be a user: then they are nobody once they are removed for good. */
+const forget = (table: string, column: string) => (user: ErasedUser) =>
+  sql`
+  update ${sql.table(table)}
+  set ${sql.ref(column)} = null
+  where app_id = ${appKey(user.appId)}
+  and lower(${sql.ref(column)}) = ${user.uid}`
+
+/** With what removes it from a table anyway. */
+function also(table: ErasableTable, ofUser: ErasableTable['ofUser']): ErasableTable {
+  return { ...table, ofUser: [...table.ofUser, ...ofUser] }
+}
+
+const flags = erasable('moderation_flags', { message: 'message', uids: ['uid'] })
+
+/** What users and reviewers leave beside messages goes with them; flags, with those who gave them, too. */
+export const queueTables: readonly ErasableTable[] = [
+  {
+    ...flags,
+    // What nobody but them has flagged waits for nobody.
+    ofUser: [
+      ({ appId, uid }) => sql`
+        delete from moderation_queue q
+        using moderation_flags f
+        where f.app_id = ${appKey(appId)}
+        and f.uid = ${uid}
+        and q.app_id = f.app_id
+        and q.message = f.message
+        and q.by_rule::text = '[]'
+        and not exists (
+          select
+          from moderation_flags o
+          where o.app_id = f.app_id
+          and o.message = f.message
+          and o.uid <> f.uid
+        )`,
+      ...flags.ofUser,
+    ],
+  },
+  also(erasable('moderation_claims', { message: 'message' }), [
+    ({ appId, uid }) => sql`
+      delete from moderation_claims
+      where app_id = ${appKey(appId)}
+      and lower(reviewer) = ${uid}`,
+  ]),
+  also(erasable('moderation_notes', { message: 'message' }), [forget('moderation_notes', 'author')]),
+  also(erasable('moderation_reviews', { message: 'message' }), [forget('moderation_reviews', 'reviewer')]),
+]

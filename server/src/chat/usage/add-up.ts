@@ -1,0 +1,76 @@
+import { statsBucketMs } from '@parley/contract'
+import { nowMs } from '../../store/clock.ts'
+import type { Queryable } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { dayMs, minuteMs } from './clock.ts'
+
+const nobody = `'00000000-0000-0000-0000-000000000000'::uuid`
+const bucketsInDay = dayMs / statsBucketMs
+/** So long, five minutes are kept apart; then days are. */
+const bucketDays = 40
+
+/** Counts of all processes in one row each, of what no process counts any more; of days long ago, one row for all. */
+const addUpMessages = statement(`
+  with present as materialized (
+    select ${nowMs} / ${statsBucketMs} as bucket
+  ),
+  old as (
+    delete from usage_messages m
+    using present p
+    where m.bucket < p.bucket - ${bucketsInDay}
+    and (
+      m.process <> ${nobody}
+      or (m.bucket < p.bucket - ${bucketDays * bucketsInDay} and m.bucket % ${bucketsInDay} <> 0)
+    )
+    returning m.*
+  )
+  insert into usage_messages as m (app_id, bucket, process, sent, delivered, read)
+  select o.app_id, b.bucket, ${nobody}, sum(o.sent), sum(o.delivered), sum(o.read)
+  from old o
+  cross join present p
+  cross join lateral (
+    select case
+      when o.bucket < p.bucket - ${bucketDays * bucketsInDay} then o.bucket - o.bucket % ${bucketsInDay}
+      else o.bucket
+    end as bucket
+  ) b
+  group by o.app_id, b.bucket
+  order by o.app_id, b.bucket
+  on conflict (app_id, bucket, process) do update
+  set sent = m.sent + excluded.sent,
+    delivered = m.delivered + excluded.delivered,
+    read = m.read + excluded.read`)
+
+/** Sockets of all processes at each second, as SQL on rows `app_id, minute, counts`. */
+export const socketsBySecond = (rows: string) => `
+  select s.app_id, s.minute * 60 + c.place - 1 as second, sum(c.count)::int as open
+  from ${rows} s
+  cross join unnest(s.counts) with ordinality as c(count, place)
+  group by s.app_id, s.minute, c.place`
+
+/** A minute is over for all processes another one later. One that was held up for longer adds its own peak. */
+const addUpSockets = statement(`
+  with old as (
+    delete from usage_sockets
+    where minute < ${nowMs} / ${minuteMs} - 1
+    returning app_id, minute, counts
+  ),
+  peaks as (
+    select distinct on (app_id, second / ${statsBucketMs / 1000}) app_id, second / ${statsBucketMs / 1000} as bucket, open, second
+    from (${socketsBySecond('old')}) s
+    order by app_id, second / ${statsBucketMs / 1000}, open desc, second
+  )
+  insert into usage_peaks as p (app_id, bucket, peak, second)
+  select app_id, bucket, open, second
+  from peaks
+  order by app_id, bucket
+  on conflict (app_id, bucket) do update
+  set peak = excluded.peak,
+    second = excluded.second
+  where excluded.peak > p.peak`)
+
+/** Adds up what processes wrote. Any of them may, also several at once: what one has taken is not there for another. */
+export async function addUp(on: Queryable): Promise<void> {
+  await on.query(addUpSockets)
+  await on.query(addUpMessages)
+}

@@ -1,0 +1,42 @@
+import type { StoredQuestion } from '../../chat/moderation/verdict.ts'
+import type { EngineFailed, EngineFailure } from '../../events/types.ts'
+import type { Ruling } from './decide.ts'
+
+/** The failures of a pass as its event tells of them. @param failedAt epoch seconds */
+export function tellFailures(appName: string, failures: Ruling['failures'], failedAt: number): EngineFailure[] {
+  return failures.map(({ question, onError, failure }) => {
+    const { request, providerErrorCode, openaiRequestId, ...told } = failure
+    return {
+      ...told,
+      failedAt,
+      context: {
+        engine: question.condition.category === 'prompt' ? 'openai' : 'custom_api',
+        setting: onError,
+        rule: {
+          id: question.ruleId,
+          name: question.ruleName,
+          revisionId: `${appName}_${question.ruleId}_${question.ruleRevision}`,
+        },
+        condition: tellCondition(question),
+        ...(request && { request }),
+        ...(providerErrorCode !== undefined && { providerErrorCode }),
+        ...(openaiRequestId !== undefined && { openaiRequestId }),
+      },
+    }
+  })
+}
+
+function tellCondition({ condition, listId, label, threshold }: StoredQuestion): object {
+  const { id, operand, category, operator, value } = condition
+  return {
+    ...{ id, entity: 'message', operand, category, operator, value },
+    ...(listId !== undefined && { listId }),
+    ...(label !== undefined && { label }),
+    threshold: { comparison: 'greaterThan', percent: threshold },
+  }
+}
+
+/** What a message is, in the words of the event. */
+export function contentTypeOf(type: string): EngineFailed['contentType'] {
+  return type === 'image' || type === 'video' || type === 'audio' || type === 'file' ? type : 'text'
+}

@@ -1,0 +1,124 @@
+import { blockMessage, type Refused, releaseMessage, settleEdit } from '../../areas/messages/index.ts'
+import type { App } from '../../chat/identity.ts'
+import type { StoredMessage } from '../../chat/messages/rows.ts'
+import { type DecisionRow, flaggingsOf, writeDecisions, writeFlagged } from '../../chat/moderation/records.ts'
+import { leavesWork, storedHit } from '../../chat/moderation/verdict.ts'
+import { placeOf } from '../../chat/place.ts'
+import type { Context } from '../../context.ts'
+import type { EngineFailed } from '../../events/types.ts'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { type Claimed, dropQuestions } from './claim.ts'
+import type { Ruling } from './decide.ts'
+import { contentTypeOf, tellFailures } from './failures.ts'
+
+/** What became of a message that waited: settled, or why not. */
+export type Settled = 'settled' | Refused['because']
+
+/**
+ * Acts on what engines said: releases or blocks the message, stores or drops its edit, and writes what belongs to that in the
+ * same transaction. What was changed, deleted or decided meanwhile stays as it is.
+ */
+export async function settle(
+  context: Context,
+  app: App,
+  message: StoredMessage,
+  claimed: Claimed,
+  ruling: Ruling,
+): Promise<Settled> {
+  const { outcome, stoppedBy } = ruling
+  const { generation } = claimed
+  if (claimed.status !== 'pending') return settleShadow(context, app, claimed, ruling)
+  const within = (tx: Transaction) => writeRest(context, tx, app, message, ruling)
+  const deciding = { by: 'engine', generation, within, ...(stoppedBy && { hit: stoppedBy }) } as const
+  const done =
+    claimed.waiting !== null
+      ? await settleEdit(context, app, message.id, outcome, deciding)
+      : outcome === 'approved'
+        ? await releaseMessage(context, app, message.id, deciding)
+        : await blockMessage(context, app, message.id, deciding)
+  if (!('refused' in done)) {
+    if (ruling.hits.some(leavesWork)) context.moderationActions.soon(app, message.id)
+    return 'settled'
+  }
+  if (done.because === 'forbidden' && claimed.waiting === null) await leaveToPeople(context, app, claimed, done.refused)
+  return done.because
+}
+
+/** What the log, the queue and the events are told beside the decision. */
+async function writeRest(
+  context: Context,
+  tx: Transaction,
+  { appId, name }: App,
+  message: StoredMessage,
+  ruling: Ruling,
+): Promise<void> {
+  const { hits, stoppedBy, outcome, failures } = ruling
+  const { id } = message
+  const now = Math.floor(Date.now() / 1000)
+  const others = hits.filter((hit) => hit !== stoppedBy)
+  await logHits(tx, appId, id, others, outcome, now)
+  const flaggedBy = outcome === 'approved' ? flaggingsOf({ hits }) : []
+  if (flaggedBy.length > 0) await tx.query(writeFlagged, [now, appId, id, JSON.stringify(flaggedBy)])
+  if (failures.length === 0) return
+  const event: EngineFailed = {
+    trigger: 'moderation_engine_failed',
+    ...{ place: placeOf(message), messageId: id, outcome, completedAt: now },
+    ...{ contentType: contentTypeOf(message.type), failures: tellFailures(name, failures, now) },
+  }
+  await context.events.raise(tx, appId, [event])
+}
+
+async function logHits(
+  tx: Transaction,
+  appId: number,
+  id: number,
+  hits: Ruling['hits'],
+  decision: string,
+  now: number,
+): Promise<void> {
+  if (hits.length === 0) return
+  const rows = hits.map((hit): DecisionRow => {
+    const { rule_name: _, ...stored } = storedHit(hit)
+    return { ...stored, mode: hit.rule.mode, lane: 'two', took: null, decision, acted: !leavesWork(hit) }
+  })
+  await tx.query(writeDecisions, [now, appId, id, JSON.stringify(rows)])
+}
+
+/** Rules in shadow decide and log; nothing comes of it. */
+function settleShadow({ database }: Context, { appId }: App, claimed: Claimed, { hits }: Ruling): Promise<Settled> {
+  const { message, status } = claimed
+  return database.transaction(async (tx) => {
+    if (!(await dropQuestions(tx, claimed))) return 'late'
+    await logHits(tx, appId, message, hits, status, Math.floor(Date.now() / 1000))
+    return 'settled'
+  })
+}
+
+const leave = statement(`
+  with left_alone as (
+    update message_moderation
+    set questions = null,
+      due_at = null,
+      leased_until = null,
+      reason = $4
+    where app_id = $1
+    and message = $2
+    and generation = $3
+    and due_at is not null
+    returning app_id, message
+  )
+  insert into moderation_queue (app_id, message, opened_at)
+  select app_id, message, $5
+  from left_alone
+  on conflict do nothing`)
+
+/** Approved, but it may no longer be written: it stays held, and people are to see why. */
+async function leaveToPeople(
+  { database }: Context,
+  { appId }: App,
+  { message, generation }: Claimed,
+  why: string,
+): Promise<void> {
+  await database.query(leave, [appId, message, generation, why, Math.floor(Date.now() / 1000)])
+}

@@ -1,0 +1,140 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
+
+export interface ApnsRequest {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export interface ApnsAnswer {
+  readonly status: number
+  readonly text: string
+  readonly retryAfter: number | undefined
+}
+
+/** HTTP/2 sessions, one for each origin, opened when needed and replaced when the other side takes its leave. */
+export interface ApnsConnections {
+  /**
+   * @param timeoutMs for the answer, however often the request goes to a new session
+   * @throws Error where there is no answer: whether it arrived is not known then
+   */
+  post(origin: string, request: ApnsRequest, timeoutMs: number): Promise<ApnsAnswer>
+  close(): Promise<void>
+}
+
+const idleMs = 600_000
+const excerptCharacters = 512
+/** How often a request that was never looked at goes to a new session. */
+const mostTries = 3
+
+/** The other side took its leave before it looked at this one: it may be sent again as it is. */
+class NotProcessed extends Error {}
+
+/** There was no answer in time: the connection may be dead without a word. */
+class TimedOut extends Error {}
+
+/** @param ca certificates that are trusted, as PEM; undefined: those of the system */
+export function createApnsConnections(ca: string | undefined): ApnsConnections {
+  const sessions = new Map<string, ClientHttp2Session>()
+  /** Those that are no longer used, until their last requests are over. */
+  const leaving = new Set<ClientHttp2Session>()
+
+  const forget = (origin: string, session: ClientHttp2Session) => {
+    if (sessions.get(origin) === session) sessions.delete(origin)
+  }
+  const retire = (origin: string, session: ClientHttp2Session) => {
+    forget(origin, session)
+    if (session.destroyed) return
+    leaving.add(session)
+    session.close()
+  }
+  const sessionOf = (origin: string): ClientHttp2Session => {
+    const open = sessions.get(origin)
+    if (open !== undefined && !open.closed && !open.destroyed) return open
+    const session = connect(origin, { ...(ca !== undefined && { ca }) })
+    session.unref()
+    // Errors reach the requests that are under way.
+    session.on('error', () => forget(origin, session))
+    session.on('close', () => {
+      forget(origin, session)
+      leaving.delete(session)
+    })
+    session.on('goaway', () => retire(origin, session))
+    session.setTimeout(idleMs, () => session.close())
+    sessions.set(origin, session)
+    return session
+  }
+
+  return {
+    async post(origin, request, timeoutMs) {
+      const endsAt = performance.now() + timeoutMs
+      for (let tries = 1; ; tries++) {
+        const session = sessionOf(origin)
+        try {
+          return await send(session, request, endsAt - performance.now())
+        } catch (error) {
+          if (error instanceof TimedOut) retire(origin, session)
+          if (!(error instanceof NotProcessed) || tries >= mostTries) throw error
+        }
+      }
+    },
+    async close() {
+      for (const session of [...sessions.values(), ...leaving]) session.destroy()
+      sessions.clear()
+    },
+  }
+}
+
+function send(
+  session: ClientHttp2Session,
+  { path, headers, body }: ApnsRequest,
+  timeoutMs: number,
+): Promise<ApnsAnswer> {
+  return new Promise((resolve, reject) => {
+    const stream = open(session, { ':method': 'POST', ':path': path, 'content-type': 'application/json', ...headers })
+    let status = 0
+    let retryAfter: number | undefined
+    let text = ''
+    stream.setEncoding('utf8')
+    // Of the whole answer: one that trickles in would never be idle.
+    const timer = setTimeout(
+      () => {
+        stream.close(constants.NGHTTP2_CANCEL)
+        reject(new TimedOut('APNs did not answer in time'))
+      },
+      Math.max(1, timeoutMs),
+    )
+    stream.on('response', (answer) => {
+      status = Number(answer[':status'])
+      const seconds = Number(answer['retry-after'])
+      if (seconds > 0) retryAfter = seconds
+    })
+    stream.on('data', (chunk: string) => {
+      if (text.length < excerptCharacters) text += chunk
+    })
+    stream.on('error', (error) => reject(isRefused(stream.rstCode) ? new NotProcessed(error.message) : error))
+    stream.on('close', () => {
+      clearTimeout(timer)
+      if (status !== 0) resolve({ status, text: text.slice(0, excerptCharacters), retryAfter })
+      else if (isRefused(stream.rstCode)) reject(new NotProcessed('the connection was closed before the request'))
+      else reject(new Error('the connection was closed without an answer'))
+    })
+    stream.end(body)
+  })
+}
+
+/** A session may have ended since it was looked at. */
+function open(session: ClientHttp2Session, headers: Record<string, string>): ClientHttp2Stream {
+  try {
+    return session.request(headers)
+  } catch (error) {
+    const { code } = error as { code?: string }
+    const hasEnded = code === 'ERR_HTTP2_GOAWAY_SESSION' || code === 'ERR_HTTP2_INVALID_SESSION'
+    throw hasEnded ? new NotProcessed((error as Error).message) : error
+  }
+}
+
+/** Streams above the last one that the other side names as it leaves are refused by our own side. */
+function isRefused(code: number): boolean {
+  return code === constants.NGHTTP2_REFUSED_STREAM
+}

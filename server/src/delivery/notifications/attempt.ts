@@ -1,0 +1,95 @@
+import type { App } from '../../chat/identity.ts'
+import type { Log } from '../../log.ts'
+import type { FileLinks } from '../../media/links.ts'
+import { isConnectionFailure } from '../../store/connection.ts'
+import type { Secrets } from '../../store/secrets.ts'
+import type { Some } from '../outbound/keyed-queue.ts'
+import type { DueNotification } from './due.ts'
+import type { SendAttempt } from './results.ts'
+import { type Addressed, type Sender, sendingId, type Told } from './senders.ts'
+
+export interface AttemptOptions {
+  readonly secrets: Secrets
+  readonly fileLinks: FileLinks
+  readonly log: Log
+}
+
+/** Who sends, and for whom. */
+export interface Sending {
+  readonly app: App
+  readonly kind: string
+  readonly sender: Sender
+}
+
+/** A notification that is ready to be sent. */
+export interface Sendable {
+  readonly due: DueNotification
+  readonly told: Told
+}
+
+/** What came of one attempt at one or several notifications. */
+export interface Attempted {
+  /** In the order given; undefined: it was not sent, as there was no room for it. */
+  readonly attempts: ReadonlyArray<SendAttempt | undefined>
+  /** What it says of the provider; absent: it was not called, or not properly. */
+  readonly ofProvider?: SendAttempt
+}
+
+type Fault = SendAttempt & { readonly isOurs: true }
+
+/** Sends to one device or user, or, where the provider takes that, to several at once. @throws Error where the database is away */
+export async function attempt(options: AttemptOptions, to: Sending, all: Some<Sendable>): Promise<Attempted> {
+  const { batch, send } = to.sender
+  if (batch === undefined) {
+    const [one] = all
+    const made = await guarded(options, to, one, async () => {
+      const { sending, told } = await address(options, to, one)
+      return send(sending, told)
+    })
+    return { attempts: [made], ...(!isFault(made) && { ofProvider: made }) }
+  }
+  const addressed = await Promise.all(all.map((one) => guarded(options, to, one, () => address(options, to, one))))
+  const [first, ...others] = addressed.flatMap((one) => (isFault(one) ? [] : one))
+  if (first === undefined) return { attempts: addressed.filter(isFault) }
+  const { whole, attempts } = await batch.send([first, ...others])
+  const made = attempts.values()
+  return { attempts: addressed.map((one) => (isFault(one) ? one : made.next().value)), ofProvider: whole }
+}
+
+async function address({ secrets, fileLinks }: AttemptOptions, { app }: Sending, one: Sendable): Promise<Addressed> {
+  const { id, sealed, platform, expiresAt } = one.due
+  const token = sealed === null ? '' : unsealToken(secrets, sealed)
+  const told = await fileLinks.inValue(app, one.told)
+  return { sending: { id: sendingId(app, id), token, platform: platform ?? '', expiresAt }, told }
+}
+
+async function guarded<Made>(
+  { log }: AttemptOptions,
+  { app, kind }: Sending,
+  { due }: Sendable,
+  work: () => Promise<Made>,
+): Promise<Made | Fault> {
+  try {
+    return await work()
+  } catch (error) {
+    if (isConnectionFailure(error)) throw error
+    log.error({ err: error, app: app.name, notification: due.id, provider: kind }, 'a notification could not be sent')
+    const outcome = error instanceof TokenUnreadable ? 'refused' : 'failed'
+    return { outcome, error: (error as Error).message.slice(0, 300), durationMs: 0, isOurs: true }
+  }
+}
+
+function isFault(made: object): made is Fault {
+  return 'isOurs' in made
+}
+
+/** Trying again does not help. */
+class TokenUnreadable extends Error {}
+
+function unsealToken(secrets: Secrets, sealed: Buffer): string {
+  try {
+    return secrets.unseal(sealed)
+  } catch (cause) {
+    throw new TokenUnreadable('the push token cannot be unsealed', { cause })
+  }
+}

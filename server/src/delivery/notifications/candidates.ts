@@ -1,0 +1,163 @@
+import type { Channel, UserPreferencesIn } from '@parley/contract'
+import { systemUid } from '../../chat/apps.ts'
+import type { MailFacts, Recipient } from '../../chat/notifications/decide.ts'
+import type { Queryable } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { addressSql, followsThreadSql, isBlockedSql, mutesJoin, unsubscribedSql, usesAddressSql } from './facts.ts'
+import type { Happened } from './happenings.ts'
+
+/** One user who may be notified of something, by one provider on one device or at one address. */
+export interface Candidate {
+  readonly event: number
+  readonly recipient: Recipient
+  readonly isOnline: boolean
+  readonly channel: Channel
+  /** Of e-mail and SMS; what was sent already is looked at when a window ends. */
+  readonly mail: MailFacts | undefined
+  readonly provider: number
+  readonly providerKind: string
+  readonly providerId: string
+  readonly digest: Buffer | null
+  readonly platform: string | null
+}
+
+interface CandidateRow extends Omit<Candidate, 'recipient' | 'mail'> {
+  readonly address: MailFacts['address'] | null
+  readonly isUnsubscribed: boolean
+  readonly uid: string
+  readonly preferences: UserPreferencesIn | null
+  readonly timezone: string | null
+  readonly isMuted: boolean
+  readonly mutedUntil: number | null
+  readonly followsThread: boolean
+  readonly isBlocked: boolean
+  readonly hasRead: boolean
+}
+
+/**
+ * Everybody whom some happenings concern and whom a provider can reach, with all that decides whether they are notified.
+ * Of what most are not told (`chosen`), only those who have chosen anything are looked at, and who wrote the message. Of
+ * several providers of e-mail the one that was saved last is taken, the operator's own after all others; so for SMS.
+ */
+const select = statement(`
+  with happened as materialized (
+    select *
+    from json_to_recordset($2::json) as h(
+      event bigint, conversation bigint, kind smallint, first text, second text, actors text[], author text,
+      chosen boolean, message bigint, sent_at bigint, parent bigint, after text, channels text[]
+    )
+  ),
+  mailers as materialized (
+    select distinct on (n.channel) n.channel, n.key, n.kind, n.id, ${usesAddressSql} as uses_address
+    from notification_providers n
+    where n.app_id = $1
+    and n.channel <> 'push'
+    and n.enabled
+    order by n.channel, n.kind = 'smtp', n.updated_at desc, n.key desc
+  )
+  select h.event, r.uid, u.online as "isOnline", t.channel, t.provider, t.kind as "providerKind", t.id as "providerId", t.digest,
+    t.platform, p.preferences, p.timezone, mu.uid is not null as "isMuted", mu.until as "mutedUntil",
+    ${followsThreadSql('r.uid', 'h.parent')} as "followsThread",
+    ${isBlockedSql('r.uid', 'h.kind', 'any(h.actors)')} as "isBlocked",
+    coalesce((s.read_sent_at, s.read_id) >= (h.sent_at, h.message), false) as "hasRead",
+    ${addressSql} as address,
+    t.channel <> 'push' and ${unsubscribedSql('r.uid', 't.channel', 'h.conversation')} as "isUnsubscribed"
+  from happened h
+  cross join lateral (
+    select h.first as uid
+    where h.kind = 1
+    union all
+    select h.second
+    where h.kind = 1
+    and h.second <> h.first
+    union all
+    select g.uid
+    from group_members g
+    where h.kind = 2
+    and g.app_id = $1
+    and g.guid = h.first
+  ) r
+  join users u on u.app_id = $1 and u.uid = r.uid and u.deactivated_at is null
+  cross join lateral (
+    select 'push' as channel, n.key as provider, n.kind, n.id, null::bytea as digest, null::text as platform,
+      false as uses_address
+    from notification_providers n
+    where n.app_id = $1
+    and n.channel = 'push'
+    and n.kind = 'custom'
+    and n.enabled
+    union all
+    select 'push', n.key, n.kind, n.id, d.digest, d.platform, false
+    from push_tokens d
+    join notification_providers n on n.app_id = d.app_id and n.key = d.provider
+    where d.app_id = $1
+    and d.uid = r.uid
+    and d.type = 'chat'
+    and n.enabled
+    union all
+    select w.channel, w.key, w.kind, w.id, null, null, w.uses_address
+    from mailers w
+  ) t
+  left join notification_preferences p on p.app_id = $1 and p.uid = r.uid
+  ${mutesJoin('r.uid', 'h')}
+  left join notification_contacts k on t.channel <> 'push' and k.app_id = $1 and k.uid = r.uid
+  left join conversation_states s on s.app_id = $1 and s.uid = r.uid and s.conversation = h.conversation
+  where r.uid <> all(h.actors)
+  and r.uid <> '${systemUid}'
+  and r.uid > h.after
+  and t.channel = any(h.channels)
+  and ($4::text is null or r.uid = $4)
+  and (not h.chosen or p.uid is not null or r.uid = h.author)
+  order by h.event, r.uid, t.provider, t.digest
+  limit $3`)
+
+/** What has been read of a message stands in nobody's way where something else than the message is told. */
+const untouchedByReading: readonly string[] = ['reactions']
+
+/**
+ * @param isChosen whether only users who have chosen anything can be notified of something
+ * @param channelsOf those that can tell of it at all
+ * @param after of the first event, users up to this one are left out
+ */
+export async function readCandidates(
+  on: Queryable,
+  appId: number,
+  happened: readonly Happened[],
+  options: {
+    readonly isChosen: (one: Happened) => boolean
+    readonly channelsOf: (one: Happened) => readonly Channel[]
+    readonly after: { readonly event: number; readonly uid: string }
+    readonly limit: number
+    /** Only this user. */
+    readonly only?: string
+  },
+): Promise<Candidate[]> {
+  if (happened.length === 0) return []
+  const asked = happened.map((one) => ({
+    ...{ event: one.event, conversation: one.conversation, first: one.first, second: one.second },
+    ...{ kind: one.kind === 'group' ? 2 : 1, actors: one.actors, author: one.author, parent: one.parentId },
+    ...(!untouchedByReading.includes(one.category) && { message: one.message, sent_at: one.sentAt }),
+    ...{ chosen: options.isChosen(one), channels: options.channelsOf(one) },
+    after: one.event === options.after.event ? options.after.uid : '',
+  }))
+  const rows = await on.query<CandidateRow>(select, [appId, JSON.stringify(asked), options.limit, options.only ?? null])
+  return rows.map(candidateOf)
+}
+
+function candidateOf(row: CandidateRow): Candidate {
+  const { uid, preferences, timezone, isMuted, mutedUntil, followsThread, isBlocked, hasRead, ...others } = row
+  const { address, isUnsubscribed, ...rest } = others
+  const { channel } = rest
+  return {
+    ...rest,
+    mail:
+      channel === 'push' || address === null
+        ? undefined
+        : { channel, address, isUnsubscribed, sentToday: 0, sentTodayHere: 0 },
+    recipient: {
+      ...{ uid, followsThread, isBlocked, hasRead },
+      stored: { preferences: preferences ?? {}, timezone },
+      mutedUntil: isMuted ? mutedUntil : undefined,
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import type { Channel } from '@parley/contract'
+import type { App } from '../../chat/identity.ts'
+import type { WebhookTarget } from '../../chat/notifications/credentials.ts'
+import type { EndpointAnswer, Poster } from '../outbound/http.ts'
+import { sign } from '../outbound/signature.ts'
+import { type Attempting, attempting } from './attempting.ts'
+import type { SendAttempt } from './results.ts'
+import type { Push } from './senders.ts'
+import { detailsOfUnread, type UnreadNotification } from './unread/notification.ts'
+
+const excerptBytes = 512
+
+/** What is told, in the words of the contract. */
+export interface CustomPayload {
+  readonly trigger: `${Channel}-notification-payload-generated`
+  readonly data: object
+}
+
+export function payloadOfPush(notification: Push): CustomPayload {
+  return {
+    trigger: 'push-notification-payload-generated',
+    data: { to: { uid: notification.uid }, notificationDetails: detailsOf(notification) },
+  }
+}
+
+export function payloadOfUnread(told: UnreadNotification): CustomPayload {
+  return { trigger: `${told.channel}-notification-payload-generated`, data: detailsOfUnread(told) }
+}
+
+/** One request for one notification, in the envelope of the contract. Never throws. @param id the same for each attempt */
+export function sendCustom(
+  poster: Poster,
+  app: Pick<App, 'name' | 'region'>,
+  target: WebhookTarget,
+  id: string,
+  payload: CustomPayload,
+): Promise<SendAttempt> {
+  return attempting('the endpoint', async () => {
+    const body = JSON.stringify({ ...payload, ...originOf(app) })
+    return judge(await postSigned(poster, target, id, body, excerptBytes))
+  })
+}
+
+/** What each payload says of where it comes from. */
+export function originOf(app: Pick<App, 'name' | 'region'>) {
+  return { appId: app.name, region: app.region, webhook: 'custom' }
+}
+
+/** @param maxBytes of the answer that are read */
+export function postSigned(
+  poster: Poster,
+  target: WebhookTarget,
+  id: string,
+  body: string,
+  maxBytes: number,
+): Promise<EndpointAnswer> {
+  return poster.post(target.webhookURL, headersOf(target, id, body), body, maxBytes)
+}
+
+/** How an attempt went that was answered. */
+export function judge({ status, text, retryAfter }: Partial<EndpointAnswer> & { readonly status: number }): Attempting {
+  const isAccepted = status >= 200 && status < 300
+  return {
+    outcome: isAccepted ? 'accepted' : isFinal(status) ? 'refused' : 'failed',
+    status,
+    ...(text !== undefined && { text }),
+    ...(!isAccepted && { error: `the endpoint answered ${status}` }),
+    ...(retryAfter !== undefined && { retryAfter }),
+  }
+}
+
+/** What would be answered the same the next time. */
+function isFinal(status: number): boolean {
+  return status >= 300 && status < 500 && status !== 408 && status !== 425 && status !== 429
+}
+
+function headersOf(target: WebhookTarget, id: string, body: string): Record<string, string> {
+  const timestamp = Math.floor(Date.now() / 1000)
+  const password = `${target.basicAuthUsername}:${target.basicAuthPassword}`
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': sign([target.signing], id, timestamp, body),
+    ...(target.useBasicAuth && { authorization: `Basic ${Buffer.from(password).toString('base64')}` }),
+  }
+}
+
+/** A notification with the names of the contract. */
+export function detailsOf(notification: Push): Record<string, unknown> {
+  const { uid: _, unread, sentAt, sound: _sound, ...rest } = { sound: undefined, ...notification }
+  return { ...rest, type: 'chat', sentAt: String(sentAt), unreadMessageCount: String(unread) }
+}

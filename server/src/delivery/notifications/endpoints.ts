@@ -1,0 +1,15 @@
+import { providerColumns } from '../../chat/notifications/providers.ts'
+import type { Endpoints } from '../outbound/endpoints.ts'
+import { addSendJobs } from './jobs.ts'
+
+/** How long a service outside may take for one attempt, with all that belongs to it. */
+export const sendTimeoutMs = 10_000
+
+/** Providers of notifications as those who send by them know them. */
+export const providerEndpoints: Endpoints = {
+  ...{ table: 'notification_providers', as: 'p', columns: `a.name as "appName", a.region, ${providerColumns}` },
+  ...{ states: 'notification_senders', deliveries: 'notification_deliveries', name: 'provider' },
+  scheduled: 'd.day = 0 and d.due_at is not null',
+  attemptMs: sendTimeoutMs + 1_000,
+  addJobs: addSendJobs,
+}

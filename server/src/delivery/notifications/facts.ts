@@ -1,0 +1,57 @@
+/*
+ * What decides whether a user is notified, as pieces of SQL: asked when something is planned, when it is about to be sent, and
+ * of what stays unread. In all of them `$1` is the app.
+ */
+
+/** Whether a user follows a thread. */
+export const followsThreadSql = (uid: string, parent: string) => `exists (
+      select
+      from thread_subscriptions f
+      where f.app_id = $1
+      and f.parent_id = ${parent}
+      and f.uid = ${uid}
+    )`
+
+/**
+ * Whether a block stands between a user and those who did something: the user's own, and in one-to-one conversations theirs.
+ * @param kind of the conversation
+ * @param others `m.sender`, or `any(h.actors)`
+ */
+export const isBlockedSql = (uid: string, kind: string, others: string) => `exists (
+      select
+      from blocks b
+      where b.app_id = $1
+      and (
+        (b.blocker = ${uid} and b.blocked = ${others})
+        or (${kind} = 1 and b.blocked = ${uid} and b.blocker = ${others})
+      )
+    )`
+
+/** The mute `mu` that a user has of a conversation, of which `from` has `kind`, `first` and `second`. */
+export const mutesJoin = (uid: string, from: string) => `left join notification_mutes mu on mu.app_id = $1
+    and mu.uid = ${uid}
+    and mu.kind = ${from}.kind
+    and mu.peer = case when ${from}.kind = 1 and ${uid} = ${from}.first then ${from}.second else ${from}.first end`
+
+/** What is known of the address of a user, whose contacts are `k`, for a channel `t`. */
+export const addressSql = `case
+      when t.channel = 'push' then null
+      when not t.uses_address then 'notNeeded'
+      when case t.channel when 'email' then k.email else k.phone end is null then 'missing'
+      when case t.channel when 'email' then k.email = k.refused_email else k.phone = k.refused_phone end then 'refused'
+      else 'stored'
+    end`
+
+/** Whether users are found by what is stored of them, by a provider `n` of e-mail or SMS: the app's own may know them. */
+export const usesAddressSql = `coalesce(
+      (n.settings ->> case n.channel when 'email' then 'useStoredEmailID' else 'useStoredPhNo' end)::boolean, true)`
+
+/** Whether a user wants nothing of a channel, or nothing of a conversation by it. */
+export const unsubscribedSql = (uid: string, channel: string, conversation: string) => `exists (
+      select
+      from notification_unsubscriptions x
+      where x.app_id = $1
+      and x.uid = ${uid}
+      and x.channel = ${channel}
+      and (x.conversation is null or x.conversation = ${conversation})
+    )`

@@ -1,0 +1,169 @@
+import type { NotificationCategory, NotificationTrigger } from '@parley/contract'
+import type { Happening } from '../../chat/notifications/decide.ts'
+import { notHeldIn } from '../../chat/sight/participation.ts'
+import type { EventTrigger } from '../../events/types.ts'
+import type { Queryable } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { logTriggerOf, memberCategoryOf, plannedTriggers } from './triggers.ts'
+
+/** A message, as far as it decides who is notified; all null where it is gone, or moderation holds it. */
+export interface MessageFactsRow {
+  readonly sender: string | null
+  readonly sentAt: number | null
+  readonly category: string | null
+  readonly isNotifying: boolean
+  readonly parentId: number | null
+  readonly quotedId: number | null
+  readonly quotedSender: string | null
+  readonly mentioned: string[] | null
+  readonly mentionsAll: boolean
+}
+
+/** Columns of `MessageFactsRow`, of a message `m`, beside `quotedJoin`. */
+export const messageFacts = `m.sender, m.sent_at as "sentAt", m.category,
+    coalesce(m.data ->> 'sendNotification' = 'true', false) as "isNotifying", m.parent_id as "parentId",
+    m.quoted_id as "quotedId", q.sender as "quotedSender", m.mentioned,
+    coalesce(strpos(m.data ->> 'text', '<@all:') > 0, false) as "mentionsAll"`
+
+export const quotedJoin = `left join messages q on q.app_id = m.app_id and q.id = m.quoted_id and ${notHeldIn('q')}`
+
+/** An event of the log with what it is about, as far as that decides who is notified. */
+interface PageRow extends MessageFactsRow {
+  readonly id: number
+  readonly trigger: EventTrigger
+  readonly conversation: number
+  readonly kind: 1 | 2
+  readonly first: string
+  readonly second: string
+  readonly members: number | null
+  readonly by: string | null
+  readonly subjects: string[] | null
+  readonly reactionId: number | null
+  readonly message: number | null
+}
+
+const selectHappenings = `
+  select e.id, e.trigger, e.conversation, c.kind, c.first, c.second, g.members_count as members,
+    coalesce(e.data ->> 'uid', e.data ->> 'by', a.sender) as by,
+    array(select x ->> 'uid' from json_array_elements(e.data -> 'members') x) as subjects,
+    (e.data ->> 'reactionId')::bigint as "reactionId", e.message, ${messageFacts}
+  from events e
+  join conversations c on c.app_id = e.app_id and c.key = e.conversation
+  left join groups g on c.kind = 2 and g.app_id = c.app_id and g.guid = c.first
+  left join messages m on m.app_id = e.app_id and m.id = e.message and not m.purged and ${notHeldIn('m')}
+  left join messages a on a.app_id = e.app_id and a.id = (e.data ->> 'actionId')::bigint
+  ${quotedJoin}`
+
+const selectPage = statement(`${selectHappenings}
+  where e.app_id = $1
+  and e.id >= $2
+  and e.id <= $3
+  and e.trigger = any($4::text[])
+  order by e.id
+  limit $5`)
+
+const selectThese = statement(`${selectHappenings}
+  where e.app_id = $1
+  and e.id = any($2::bigint[])`)
+
+/** Something that happened in a conversation, and who shall not be told, since they did it. */
+export interface Happened extends Happening {
+  readonly event: number
+  readonly trigger: NotificationTrigger
+  readonly conversation: number
+  readonly first: string
+  readonly second: string
+  readonly members: number
+  readonly actors: readonly string[]
+  readonly message: number | null
+  readonly reaction: number | null
+  readonly sentAt: number | null
+  readonly parentId: number | null
+}
+
+/** Whether it replaces or takes back what is shown of a message. */
+export function isChange(one: Pick<Happened, 'category'> | undefined): boolean {
+  return one?.category === 'messageEdited' || one?.category === 'messageDeleted'
+}
+
+export interface Page {
+  readonly happened: readonly Happened[]
+  /** The last event that was looked at; undefined where there is none left up to the end. */
+  readonly last: number | undefined
+}
+
+/** Reads what happened in an app. @param from, to ids of events, both among them */
+export async function readHappenings(
+  on: Queryable,
+  appId: number,
+  { from, to, limit }: { readonly from: number; readonly to: number; readonly limit: number },
+): Promise<Page> {
+  const rows = await on.query<PageRow>(selectPage, [appId, from, to, plannedTriggers, limit])
+  return {
+    happened: rows.flatMap((row) => happenedOf(row) ?? []),
+    last: rows.length < limit ? undefined : rows.at(-1)?.id,
+  }
+}
+
+/** The same of some events, by their ids; those that nobody is notified of by now, and that are kept no more, are missing. */
+export async function readHappeningsOf(
+  on: Queryable,
+  appId: number,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Happened>> {
+  const rows = await on.query<PageRow>(selectThese, [appId, ids])
+  return new Map(rows.flatMap((row) => happenedOf(row) ?? []).map((one) => [one.event, one]))
+}
+
+/** @returns undefined for what nobody is notified of */
+function happenedOf(row: PageRow): Happened | undefined {
+  const category = categoryOf(row)
+  if (category === undefined) return undefined
+  const { id: event, conversation, first, second, message, sentAt, parentId } = row
+  return {
+    ...happeningOf(row, row.kind, category),
+    ...{ event, conversation, first, second, message, sentAt, parentId },
+    trigger: logTriggerOf(row.trigger),
+    members: row.members ?? 2,
+    actors: actorsOf(row),
+    reaction: row.reactionId,
+  }
+}
+
+function happeningOf(row: MessageFactsRow, kind: 1 | 2, category: NotificationCategory): Happening {
+  return {
+    category,
+    kind: kind === 2 ? 'group' : 'oneOnOne',
+    mentioned: row.mentioned ?? [],
+    mentionsAll: kind === 2 && row.mentionsAll,
+    author: row.sender ?? undefined,
+    quoted: row.quotedSender ?? undefined,
+  }
+}
+
+/** That a message was sent. @returns undefined for what nobody is notified of */
+export function sendingOf(row: MessageFactsRow, kind: 1 | 2): Happening | undefined {
+  const category = categoryOf({ ...row, trigger: 'message_sent' })
+  return category && happeningOf(row, kind, category)
+}
+
+function categoryOf(row: MessageFactsRow & Pick<PageRow, 'trigger'>): NotificationCategory | undefined {
+  const { trigger, category } = row
+  const ofMembers = memberCategoryOf(trigger)
+  if (ofMembers !== undefined) return ofMembers
+  if (trigger === 'message_deleted') return 'messageDeleted'
+  // What happened to a message that is gone by now is told by its deletion.
+  if (category === null || category === 'action' || category === 'call') return undefined
+  if (category === 'custom' && !row.isNotifying) return undefined
+  if (trigger === 'message_edited') return 'messageEdited'
+  if (trigger === 'message_reaction_added') return 'reactions'
+  if (row.parentId !== null) return 'replies'
+  return row.quotedId !== null ? 'quotedReplies' : 'messages'
+}
+
+/** Nobody is told of what they did themselves; members who joined or left did so. */
+function actorsOf({ trigger, sender, by, subjects }: PageRow): string[] {
+  if (trigger === 'message_sent') return sender === null ? [] : [sender]
+  if (trigger === 'group_member_joined' || trigger === 'group_member_left') return subjects ?? []
+  return by === null ? [] : [by]
+}

@@ -1,0 +1,38 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Database } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import type { SendResult } from './results.ts'
+
+/** Figures of notifications. */
+export interface NotificationMetrics {
+  /** An attempt was made or left out, and this is what became of the notification: pending is to be tried again. */
+  ended(provider: string, status: SendResult['status']): void
+}
+
+const countPending = statement(`
+  select count(*) as pending
+  from notification_deliveries d
+  join notification_providers p on p.app_id = d.app_id and p.key = d.provider
+  where d.day = 0
+  and d.due_at is not null`)
+
+export function createNotificationMetrics(registry: Registry, database: Database): NotificationMetrics {
+  const attempts = new Counter({
+    name: 'parley_notifications_total',
+    help: 'Attempts to send notifications by provider and outcome; pending ones will be retried',
+    labelNames: ['provider', 'outcome'],
+    registers: [registry],
+  })
+  new Gauge({
+    name: 'parley_notifications_pending',
+    help: 'Notifications that wait to be sent, of all processes together',
+    aggregator: 'max',
+    registers: [registry],
+    async collect() {
+      // Metrics are answered while the database is away, without what only it knows.
+      const [row] = await database.query<{ pending: number }>(countPending).catch(() => [])
+      if (row !== undefined) this.set(row.pending)
+    },
+  })
+  return { ended: (provider, outcome) => attempts.inc({ provider, outcome }) }
+}

@@ -1,0 +1,224 @@
+import { type AppSettings, type Channel, channels, type NotificationCategory } from '@parley/contract'
+import type { AppSettingsStore } from '../../chat/app-settings.ts'
+import { dayMs } from '../../chat/notifications/days.ts'
+import { decide, reasonToOpenNone, storedGate } from '../../chat/notifications/decide.ts'
+import { levelOf } from '../../chat/notifications/preferences.ts'
+import type { AppNotifications, NotificationSettingsStore } from '../../chat/notifications/settings.ts'
+import { countEnded } from '../../chat/usage/notification-counts.ts'
+import { nowMs } from '../../store/clock.ts'
+import type { Database } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import { type Candidate, readCandidates } from './candidates.ts'
+import { type Happened, isChange, readHappenings } from './happenings.ts'
+import { addSendJobs } from './jobs.ts'
+import { readSentBefore } from './sent-before.ts'
+import { planTakeBacks } from './take-backs/plan.ts'
+import { openWindows } from './unread/windows.ts'
+
+export interface PlanOptions {
+  readonly database: Database
+  readonly settings: AppSettingsStore
+  readonly notificationSettings: NotificationSettingsStore
+  /** Epoch milliseconds. */
+  readonly now: () => number
+}
+
+const eventsAtOnce = 100
+const candidatesAtOnce = 2_000
+const hourMs = 3_600_000
+/** What could not be sent for so long is not sent any more. What is still unread the next day is worth a mail. */
+export const timeToLiveMs: Readonly<Record<Channel, number>> = { push: hourMs, sms: 4 * hourMs, email: 24 * hourMs }
+
+const selectPosition = statement(`
+  select p.event, p.uid, h.id as horizon
+  from notification_plans p
+  cross join event_horizon h
+  where p.app_id = $1`)
+
+interface Position {
+  /** Everything up to this event is planned; where `uid` is not '', of this one only the users up to that. */
+  readonly event: number
+  readonly uid: string
+}
+
+const columns = `app_id, uid, channel, provider_kind, provider_id, provider, digest, platform, trigger, event, conversation,
+      message, reaction, kind, receiver, gates, expires_at, created_at, opened_sent_at, opened_id, status`
+const values = `d.app_id, d.uid, d.channel, d.provider_kind, d.provider_id, d.provider, decode(d.digest, 'base64'), d.platform,
+      d.trigger, d.event, d.conversation, d.message, d.reaction, d.kind, d.receiver, d.gates, $7::bigint + d.expires_in,
+      $7::bigint, d.opened_sent_at, d.opened_id`
+
+/**
+ * What is stopped goes to the log at once. What comes while a window is open belongs to it. Where another provider has been
+ * set up since, that one closes it. Whoever closes it at this moment is waited for: then the next one is opened.
+ */
+const write = statement(`
+  with moved as (
+    update notification_plans
+    set event = $4,
+      uid = $5
+    where app_id = $1
+    and event = $2
+    and uid = $3
+    returning app_id
+  ),
+  planned as materialized (
+    select m.app_id, d.*
+    from moved m
+    cross join json_to_recordset($6::json) as d(
+      uid text, channel text, provider_kind text, provider_id text, provider bigint, digest text, platform text, trigger text,
+      event bigint, conversation bigint, message bigint, reaction bigint, kind smallint, receiver text, reason text,
+      gates json, wait_ms bigint, expires_in bigint, opened_sent_at bigint, opened_id bigint
+    )
+  ),
+  stopped as (
+    insert into notification_deliveries (${columns}, day, reason, ended_at)
+    select ${values}, 'stopped', $7::bigint / ${dayMs}, d.reason, $7::bigint
+    from planned d
+    where d.reason is not null
+    returning app_id, channel, status, ended_at
+  ),
+  made as (
+    insert into notification_days.waiting (${columns}, due_at)
+    select ${values}, 'pending', $7::bigint + d.wait_ms
+    from planned d
+    where d.reason is null
+    on conflict (app_id, uid, channel, conversation) ${openWindows} do update
+    set provider = excluded.provider,
+      provider_kind = excluded.provider_kind,
+      provider_id = excluded.provider_id
+    where waiting.provider <> excluded.provider
+    returning app_id, provider
+  ),
+  counted as (${countEnded('select * from stopped')}
+  ),
+  asked as (
+    update notification_senders s
+    set asked = s.asked + 1
+    from (select distinct app_id, provider from made) d
+    where s.app_id = d.app_id
+    and s.provider = d.provider
+    returning s.app_id, s.provider, s.leased_until, greatest(s.paused_until, ${nowMs}) as run_at
+  ),
+  added as (
+    ${addSendJobs(`asked where leased_until < ${nowMs}`)}
+  )
+  select (select count(*) from moved) as moved, (select jobs from added) as jobs`)
+
+/** Plans the notifications of an app, up to the horizon or until `signal` says stop. */
+export async function plan(options: PlanOptions, appId: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await planPage(options, appId)));
+}
+
+/** @returns whether there may be more. What another has planned meanwhile is not planned again, but what came after it is. */
+async function planPage(options: PlanOptions, appId: number): Promise<boolean> {
+  const { database, now } = options
+  const [position] = await database.query<Position & { horizon: number }>(selectPosition, [appId])
+  if (position === undefined || (position.event >= position.horizon && position.uid === '')) return false
+  const { event, uid, horizon } = position
+  const page = await readHappenings(database, appId, {
+    from: uid === '' ? event + 1 : event,
+    ...{ to: horizon, limit: eventsAtOnce },
+  })
+  const [app, defaults] = await Promise.all([options.notificationSettings.of(appId), options.settings.of(appId)])
+  const happened = page.happened.filter((one) => channelsOf(one, defaults).length > 0)
+  const found = await readCandidates(database, appId, happened, {
+    isChosen: (one) => isChosen(app, one),
+    channelsOf: (one) => channelsOf(one, defaults),
+    after: { event, uid },
+    limit: candidatesAtOnce,
+  })
+  const isCut = found.length === candidatesAtOnce
+  const candidates = isCut ? withoutLastUser(found) : found
+  const next = isCut ? positionOf(candidates) : { event: page.last ?? horizon, uid: '' }
+
+  const at = now()
+  const byEvent = new Map(happened.map((one) => [one.event, one]))
+  const planned = await withoutUnsent(database, appId, candidates, byEvent)
+  const opened = new Set<string>()
+  const rows = planned.flatMap((candidate) => {
+    const one = byEvent.get(candidate.event) as Happened
+    const { recipient, channel, mail, isOnline } = candidate
+    const decision = decide(one, recipient, app, defaults, at, mail)
+    if (channel === 'push') {
+      return rowOf(one, candidate, decision, isOnline ? defaults.pushWaitOnlineSeconds * 1000 : 0)
+    }
+    const reason = reasonToOpenNone(decision)
+    const window = `${channel} ${recipient.uid} ${one.conversation}`
+    if (reason === undefined && opened.has(window)) return []
+    if (reason === undefined) opened.add(window)
+    const waitMs = app.settings.preferences[channel].intervalInSeconds * 1000
+    return rowOf(one, candidate, { ...decision, reason }, waitMs)
+  })
+  // Before the position moves: what is planned twice is taken back once, what is not planned never.
+  if (defaults.pushTakeBackRead) await planTakeBacks(database, appId, { from: event, to: next.event, now: at })
+  const parameters = [appId, event, uid, next.event, next.uid, JSON.stringify(rows), at]
+  const [written] = await database.query<{ moved: number }>(write, parameters)
+  return written?.moved === 0 || isCut || page.last !== undefined || next.event < horizon
+}
+
+type GroupSizes = Pick<AppSettings, 'pushGroupSize' | 'emailGroupSize' | 'smsGroupSize'>
+
+/** The channels that tell of something at all: not in groups that are too large for them; e-mail and SMS of messages only. */
+export function channelsOf(
+  { members, category }: Pick<Happened, 'members' | 'category'>,
+  sizes: GroupSizes,
+): Channel[] {
+  return channels.filter((channel) => {
+    const most = sizes[`${channel}GroupSize`]
+    return (most === 0 || members <= most) && (channel === 'push' || ofUnread.includes(category))
+  })
+}
+
+const ofUnread: readonly NotificationCategory[] = ['messages', 'replies', 'quotedReplies']
+
+/** Whether only those are notified who chose so: nobody else can be, so nobody else is looked at. */
+export function isChosen(app: AppNotifications, { kind, category }: Happened): boolean {
+  const { value } = levelOf(app, {}, kind, category)
+  return value === 1 || (category === 'reactions' && value === 2)
+}
+
+/** Edits and deletions go only where the message was sent: elsewhere nothing is shown that they could replace. */
+async function withoutUnsent(
+  database: Database,
+  appId: number,
+  candidates: readonly Candidate[],
+  byEvent: ReadonlyMap<number, Happened>,
+): Promise<readonly Candidate[]> {
+  const changed = ({ event }: Candidate) =>
+    isChange(byEvent.get(event)) ? (byEvent.get(event)?.message ?? undefined) : undefined
+  const messages = new Set(candidates.flatMap((one) => changed(one) ?? []))
+  if (messages.size === 0) return candidates
+  const sentBefore = await readSentBefore(database, appId, messages)
+  return candidates.filter((one) => {
+    const message = changed(one)
+    return message === undefined || sentBefore.isPlanned(message, { ...one, uid: one.recipient.uid })
+  })
+}
+
+/** A user's devices stay together; whoever is left out comes first on the next page. */
+function withoutLastUser(found: readonly Candidate[]): readonly Candidate[] {
+  const last = found.at(-1)
+  const kept = found.filter(({ event, recipient }) => event !== last?.event || recipient.uid !== last.recipient.uid)
+  return kept.length === 0 ? found : kept
+}
+
+function positionOf(candidates: readonly Candidate[]): Position {
+  const last = candidates.at(-1) as Candidate
+  return { event: last.event, uid: last.recipient.uid }
+}
+
+function rowOf(one: Happened, candidate: Candidate, { reason, gates }: ReturnType<typeof decide>, waitMs: number) {
+  const { recipient, channel, provider, providerKind, providerId, digest, platform } = candidate
+  const isWindow = channel !== 'push' && reason === undefined
+  return {
+    ...{ uid: recipient.uid, channel, provider, provider_kind: providerKind, provider_id: providerId, platform },
+    digest: digest?.toString('base64'),
+    ...{ trigger: one.trigger, event: one.event, conversation: one.conversation },
+    // A window is of no message in particular: it stays where one is removed.
+    ...(isWindow ? { opened_sent_at: one.sentAt, opened_id: one.message } : { message: one.message }),
+    ...{ reaction: one.reaction, kind: one.kind === 'group' ? 2 : 1 },
+    receiver: one.kind === 'group' ? one.first : recipient.uid,
+    ...{ reason, wait_ms: waitMs, expires_in: timeToLiveMs[channel] + (isWindow ? waitMs : 0) },
+    gates: gates.map(storedGate),
+  }
+}

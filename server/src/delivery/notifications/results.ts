@@ -1,0 +1,154 @@
+import type { NotificationReason } from '@parley/contract'
+import { dayMs } from '../../chat/notifications/days.ts'
+import { type Gate, storedGate } from '../../chat/notifications/decide.ts'
+import { countEnded } from '../../chat/usage/notification-counts.ts'
+import { nowMs } from '../../store/clock.ts'
+import type { Database } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import type { EndpointKey } from '../outbound/endpoints.ts'
+import type { DueNotification } from './due.ts'
+
+/** How one attempt went. */
+export interface SendAttempt {
+  /**
+   * accepted; refused: for good; failed: may be tried again; postponed: was not made, `retryAfter` says until when; unfit: was
+   * not made, since the device cannot be told such a thing
+   */
+  readonly outcome: 'accepted' | 'refused' | 'failed' | 'postponed' | 'unfit'
+  /** HTTP status; absent where there was no answer. */
+  readonly status?: number
+  /** Beginning of what the provider said. */
+  readonly text?: string
+  readonly error?: string
+  /** Seconds after which the provider wants to be asked again. */
+  readonly retryAfter?: number
+  readonly durationMs: number
+  /** The provider knows the device no more: it is forgotten if it was registered before this time, epoch milliseconds. */
+  readonly goneSince?: number
+  /** The provider refuses this address for good: it is not written to until its user has another one. */
+  readonly refusedAddress?: string
+  /** Why it was refused, where that is more than the provider's word. */
+  readonly reason?: NotificationReason
+}
+
+/** What becomes of a notification. */
+export interface SendResult {
+  readonly id: number
+  readonly status: 'pending' | 'delivered' | 'failed' | 'stopped'
+  readonly reason?: NotificationReason
+  /** Milliseconds until the next attempt. */
+  readonly dueIn?: number
+  readonly attempts: number
+  readonly attempt?: SendAttempt
+  /** What was looked at when it was stopped; absent: as when it was planned. */
+  readonly gates?: readonly Gate[]
+}
+
+/** Seconds between attempts; the last one repeats until the time to live is over. */
+const delays = [2, 10, 30, 60, 120, 300]
+
+/** Decides what becomes of a notification after an attempt. @param random from 0 to 1, so that not all come at once */
+export function nextStep(
+  { id, attempts, expiresAt }: Pick<DueNotification, 'id' | 'attempts' | 'expiresAt'>,
+  attempt: SendAttempt,
+  now: number,
+  random: number,
+): SendResult {
+  if (attempt.outcome === 'postponed') {
+    // Twice as long for some, so that not all come when it is over.
+    const dueIn = (attempt.retryAfter ?? 0) * 1000 * (1 + random)
+    if (now + dueIn >= expiresAt) return { id, attempts, attempt, status: 'failed', reason: 'TIMED_OUT' }
+    return { id, attempts, attempt, status: 'pending', dueIn: Math.ceil(dueIn) }
+  }
+  if (attempt.outcome === 'unfit') return { id, attempts, attempt, status: 'stopped', reason: 'NOT_SHOWN' }
+  const made = { id, attempts: attempts + 1, attempt }
+  if (attempt.outcome === 'accepted') return { ...made, status: 'delivered' }
+  if (attempt.outcome === 'refused') return { ...made, status: 'failed', reason: attempt.reason ?? 'PROVIDER_ERROR' }
+  const seconds = delays[Math.min(attempts, delays.length - 1)] ?? 0
+  const dueIn = Math.max(seconds * (0.75 + random / 2), attempt.retryAfter ?? 0) * 1000
+  if (now + dueIn >= expiresAt) return { ...made, status: 'failed', reason: 'TIMED_OUT' }
+  return { ...made, status: 'pending', dueIn: Math.ceil(dueIn) }
+}
+
+/** What has ended moves to the log. The ids are said twice, so that no plan reads all deliveries of an app to find some. */
+const write = statement(`
+  with gone as (
+    delete from push_tokens t
+    using notification_deliveries d, json_to_recordset($3::json) as r(id bigint, gone_since bigint)
+    where r.gone_since is not null
+    and d.app_id = $1
+    and d.day = 0
+    and d.id = r.id
+    and t.app_id = d.app_id
+    and t.provider = d.provider
+    and t.digest = d.digest
+    and t.updated_at <= r.gone_since
+  ),
+  refused as (
+    update notification_contacts k
+    set refused_email = case d.channel when 'email' then r.refused else k.refused_email end,
+      refused_phone = case d.channel when 'sms' then r.refused else k.refused_phone end
+    from notification_deliveries d, json_to_recordset($3::json) as r(id bigint, refused text)
+    where r.refused is not null
+    and d.app_id = $1
+    and d.day = 0
+    and d.id = r.id
+    and k.app_id = d.app_id
+    and k.uid = d.uid
+  ),
+  ended as (
+    update notification_deliveries d
+    set status = r.status,
+      day = case when r.status = 'pending' then 0 else d.created_at / ${dayMs} end,
+      reason = r.reason,
+      attempts = r.attempts,
+      due_at = ${nowMs} + r.due_in,
+      ended_at = case when r.status <> 'pending' then ${nowMs} end,
+      answer_status = r.answer_status,
+      answer = r.answer,
+      error = r.error,
+      duration_ms = r.duration_ms,
+      gates = coalesce(r.gates, d.gates)
+    from json_to_recordset($3::json) as r(
+      id bigint, status text, reason text, attempts smallint, due_in bigint, answer_status smallint, answer text,
+      error text, duration_ms integer, gates json
+    )
+    where d.app_id = $1
+    and d.day = 0
+    and d.id = any($2::bigint[])
+    and d.id = r.id
+    and d.status = 'pending'
+    returning d.app_id, d.channel, d.status, d.ended_at
+  )
+  ${countEnded('select * from ended')}`)
+
+const hasten = statement(`
+  update notification_deliveries
+  set due_at = ${nowMs}
+  where app_id = $1
+  and day = 0
+  and provider = $2
+  and due_at > ${nowMs}
+  and attempts > 0`)
+
+/** The provider is back: what it refused while it was away is due now. */
+export async function hastenRetries(database: Database, { appId, endpoint }: EndpointKey): Promise<void> {
+  await database.query(hasten, [appId, endpoint])
+}
+
+/** Writes what became of notifications of one app. */
+export async function writeResults(database: Database, appId: number, results: readonly SendResult[]): Promise<void> {
+  await database.query(write, [appId, results.map(({ id }) => id), JSON.stringify(results.map(rowOf))])
+}
+
+/** What a provider says to a success is not kept. */
+function rowOf({ id, status, reason, attempts, dueIn, attempt, gates }: SendResult) {
+  return {
+    ...{ id, status, reason, attempts, due_in: dueIn, error: attempt?.error },
+    answer_status: attempt?.status,
+    answer: attempt === undefined || attempt.outcome === 'accepted' ? undefined : attempt.text || undefined,
+    duration_ms: attempt === undefined ? undefined : Math.round(attempt.durationMs),
+    ...{ gone_since: attempt?.goneSince, refused: attempt?.refusedAddress },
+    gates: gates?.map(storedGate),
+  }
+}

@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto'
+import type { App } from '../../chat/identity.ts'
+import type { ProviderRow } from '../../chat/notifications/providers.ts'
+import { drain, type Outcome, type Round } from '../outbound/drain.ts'
+import type { EndpointKey } from '../outbound/endpoints.ts'
+import { createLeases } from '../outbound/lease.ts'
+import type { Pace } from '../outbound/pace.ts'
+import { type AttemptOptions, attempt } from './attempt.ts'
+import { type DueNotification, selectDue } from './due.ts'
+import { providerEndpoints } from './endpoints.ts'
+import type { NotificationMetrics } from './metrics.ts'
+import { type Rendered as RenderedPush, renderNotifications } from './render.ts'
+import { hastenRetries, nextStep, type SendResult, writeResults } from './results.ts'
+import type { Sender, Senders } from './senders.ts'
+import { type RenderedTakeBack, renderTakeBacks } from './take-backs/render.ts'
+import { type RenderedUnread, renderUnread, type UnreadOptions } from './unread/render.ts'
+
+export interface SendOptions extends UnreadOptions, AttemptOptions {
+  readonly senders: Senders
+  readonly metrics: NotificationMetrics
+  readonly pace: Pace
+}
+
+/** Enough that none of those who send waits while the next portion is read. */
+const room = 400
+/** What replaces something that is just being sent waits for so long. */
+const laterMs = 500
+/** Each e-mail is made of several messages. */
+const unreadAtOnce = 25
+const firstDelayMs = 1_000
+/** Somebody waits for a notification, and one that is tried now and then does no harm. */
+const maxPauseMs = 10_000
+/** A provider may put itself off by `Retry-After`, but not for longer. */
+const longestPauseMs = 600_000
+const leases = createLeases<OpenRow>(providerEndpoints)
+
+interface OpenRow extends ProviderRow {
+  readonly appName: string
+  readonly region: string
+}
+
+/** A provider, ready to send. */
+interface Target {
+  readonly enabled: boolean
+  readonly width: number
+  readonly batch: number | undefined
+  readonly kind: string
+  readonly app: App
+  readonly provider: ProviderRow
+  readonly sender: Sender
+}
+
+type Rendered = RenderedPush | RenderedTakeBack | RenderedUnread
+
+type Ready = DueNotification & { readonly chain: number | undefined; readonly rendered: Rendered | undefined }
+
+/** Sends what is due by one provider. */
+export function sendDue(options: SendOptions, key: EndpointKey, signal: AbortSignal): Promise<void> {
+  const { database, log, pace } = options
+  const begin = () => beginRound(options, key)
+  const work = 'sending notifications'
+  return drain({ database, log, pace, leases, work, firstDelayMs, maxPauseMs, room, begin }, key, signal)
+}
+
+function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Target, Ready, SendResult> {
+  const { database, senders } = options
+  return {
+    open(row) {
+      const app = { appId: key.appId, name: row.appName, region: row.region }
+      const sender = senders.of(app, row)
+      const { width, batch } = sender
+      return { enabled: row.enabled, width, batch: batch?.size, kind: row.kind, app, provider: row, sender }
+    },
+    async read({ app, provider }, { except, limit }) {
+      const atOnce = provider.channel === 'push' ? limit : Math.min(limit, unreadAtOnce)
+      const due = await selectDue(database, key, { except, limit: atOnce })
+      const rendered = await render(options, app, provider, due)
+      return due.map((one) => ({ ...one, chain: chainOf(one), rendered: rendered.get(one.id) }))
+    },
+    async attempt(target, all) {
+      const outcome = await attemptNotifications(options, target, all)
+      for (const { status } of outcome.results) options.metrics.ended(target.kind, status)
+      return outcome
+    },
+    write: (results) => writeResults(database, key.appId, results),
+    recover: () => hastenRetries(database, key),
+  }
+}
+
+function render(
+  options: SendOptions,
+  app: App,
+  provider: ProviderRow,
+  due: readonly DueNotification[],
+): Promise<ReadonlyMap<number, Rendered>> {
+  const { channel } = provider
+  return channel === 'push'
+    ? renderPushes(options, app, due)
+    : renderUnread(options, app, { ...provider, channel }, due)
+}
+
+async function renderPushes(
+  options: SendOptions,
+  app: App,
+  due: readonly DueNotification[],
+): Promise<ReadonlyMap<number, Rendered>> {
+  const takeBacks = due.filter(({ trigger }) => trigger === 'messages_read')
+  const news = takeBacks.length === 0 ? due : due.filter(({ trigger }) => trigger !== 'messages_read')
+  const [rendered, takenBack] = await Promise.all([
+    renderNotifications(options, app, news),
+    renderTakeBacks(options, app.appId, takeBacks),
+  ])
+  return new Map<number, Rendered>([...rendered, ...takenBack])
+}
+
+/** What tells one device of one message goes out in order, so that an edit is not overtaken by what it replaces. */
+function chainOf({ message, uid, digest }: DueNotification): number | undefined {
+  if (message === null) return undefined
+  return createHash('sha1')
+    .update(`${message} ${uid} `)
+    .update(digest ?? '')
+    .digest()
+    .readUIntBE(0, 6)
+}
+
+/** What is not sent, and why; undefined: it is ready to be sent. */
+function unsent({ id, attempts, rendered }: Ready): SendResult | undefined {
+  if (rendered === 'later') return { id, status: 'pending', dueIn: laterMs, attempts }
+  if (rendered !== undefined && 'told' in rendered) return undefined
+  const { lapse: reason, gates } = rendered ?? { lapse: 'NOT_FOUND' as const, gates: undefined }
+  const status = reason === 'TIMED_OUT' && attempts > 0 ? 'failed' : 'stopped'
+  return { id, status, reason, attempts, ...(gates && { gates }) }
+}
+
+async function attemptNotifications(
+  options: SendOptions,
+  target: Target,
+  all: readonly Ready[],
+): Promise<Outcome<SendResult>> {
+  const results = all.flatMap((ready) => unsent(ready) ?? [])
+  const [first, ...others] = all.flatMap((due) => {
+    const { rendered } = due
+    return typeof rendered === 'object' && 'told' in rendered ? { due, told: rendered.told } : []
+  })
+  if (first === undefined) return { results }
+  const sendable = [first, ...others] as const
+  const { attempts, ofProvider } = await attempt(options, target, [...sendable])
+  // What failed together is due together.
+  const random = Math.random()
+  for (const [i, { due }] of sendable.entries()) {
+    const made = attempts[i]
+    const { id } = due
+    if (made !== undefined) results.push(nextStep(due, made, options.now(), random))
+    else results.push({ id, status: 'pending', dueIn: 0, attempts: due.attempts })
+  }
+  if (target.sender.hasOwnBreakers === true || ofProvider === undefined) return { results }
+  const { outcome, retryAfter } = ofProvider
+  return {
+    results,
+    // A refusal is about one device: the provider itself is well.
+    worked: outcome !== 'failed',
+    ...(outcome === 'failed' && retryAfter !== undefined && { putOffMs: Math.min(retryAfter * 1000, longestPauseMs) }),
+  }
+}

@@ -1,0 +1,87 @@
+import { createTransport } from 'nodemailer'
+import type { SmtpSettings } from '../../config/smtp.ts'
+import { type Attempting, attempting } from './attempting.ts'
+import type { SendAttempt } from './results.ts'
+import { mailBodyOf } from './unread/mail-body.ts'
+import { headersOfMail, messageIdOf } from './unread/mail-headers.ts'
+import type { UnreadNotification } from './unread/notification.ts'
+
+/** Sends e-mails by a mail server of the operator. */
+export interface Smtp {
+  /** Never throws. @param id the same for each attempt */
+  send(id: string, told: UnreadNotification): Promise<SendAttempt>
+  close(): void
+}
+
+/** Connections to the mail server. */
+export const smtpConnections = 5
+const timeoutMs = 10_000
+
+export function createSmtp({ url, from }: SmtpSettings): Smtp {
+  const transport = createTransport({
+    ...{ url, pool: true, maxConnections: smtpConnections },
+    ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+    // What is sent names no file and no address that is to be fetched.
+    ...{ disableFileAccess: true, disableUrlAccess: true },
+  })
+  return {
+    send: (id, told) =>
+      attempting('the mail server', async () => {
+        const { name, address = '' } = told.to
+        try {
+          const { response } = await transport.sendMail({
+            from,
+            to: { name, address },
+            subject: told.subject ?? '',
+            ...mailBodyOf(told),
+            messageId: messageIdOf(id, from),
+            headers: headersOfMail(told),
+            ...(told.replyTo !== undefined && { replyTo: told.replyTo }),
+          })
+          return { outcome: 'accepted', status: codeOf(response) ?? 250 }
+        } catch (error) {
+          return judge(error as SmtpError, address)
+        }
+      }),
+    close: () => transport.close(),
+  }
+}
+
+/** As nodemailer throws them. */
+interface SmtpError extends Error {
+  readonly code?: string
+  readonly command?: string
+  readonly response?: string
+  readonly responseCode?: number
+}
+
+/** That there is no such mailbox; other refusals of a receiver may be about who sends, or how much. */
+const noSuchMailbox = /\b5\.1\.[1236]\b/
+const badMailboxCodes: readonly number[] = [550, 551, 553]
+
+/** A mail server says 4xx for now and 5xx for good. What it says of our login is mended by the operator. */
+function judge(error: SmtpError, address: string): Attempting {
+  const { code, command, response = '', responseCode, message } = error
+  const isOfLogin = code === 'EAUTH' || command === 'CONN' || responseCode === 530 || responseCode === 535
+  const isForGood = responseCode !== undefined && responseCode >= 500 && !isOfLogin
+  const isAddressBad =
+    (command === 'RCPT TO' && isForGood && saysNoSuchMailbox(responseCode, response)) ||
+    // Refused before anything is sent: it is no address.
+    (code === 'EENVELOPE' && responseCode === undefined)
+  return {
+    outcome: isForGood || isAddressBad ? 'refused' : 'failed',
+    ...(responseCode !== undefined && { status: responseCode }),
+    ...(response !== '' && { text: response }),
+    error: message,
+    ...(isAddressBad && address !== '' && { refusedAddress: address }),
+  }
+}
+
+function saysNoSuchMailbox(code: number, response: string): boolean {
+  return noSuchMailbox.test(response) || (badMailboxCodes.includes(code) && !/\b5\.\d+\.\d+\b/.test(response))
+}
+
+function codeOf(response: string | undefined): number | undefined {
+  const code = Number(response?.slice(0, 3))
+  return Number.isInteger(code) && code > 0 ? code : undefined
+}

@@ -1,0 +1,181 @@
+import type { Message, NotificationReason, UnreadChannel } from '@parley/contract'
+import type { AppSettingsStore } from '../../../chat/app-settings.ts'
+import { type GroupRow, readGroups } from '../../../chat/groups/rows.ts'
+import type { App } from '../../../chat/identity.ts'
+import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts'
+import { showMessages } from '../../../chat/messages/show.ts'
+import { isHeld } from '../../../chat/messages/traits.ts'
+import { decidedGone, type Gate, hiddenGate } from '../../../chat/notifications/decide.ts'
+import { privacyOf } from '../../../chat/notifications/preferences.ts'
+import type { ProviderRow } from '../../../chat/notifications/providers.ts'
+import { hidesByRole, readVisible } from '../../../chat/sight/sight.ts'
+import { readUsers } from '../../../chat/users/rows.ts'
+import type { DueNotification } from '../due.ts'
+import type { RenderOptions } from '../render.ts'
+import { contentOf } from './content.ts'
+import { decideWindow } from './decide-window.ts'
+import { type Links, type LinksOptions, linksOf } from './links.ts'
+import { countUnread, readWindowMessages, type WindowMessage } from './messages.ts'
+import type { UnreadNotification } from './notification.ts'
+import { closeWindows, settleWindows, type Window } from './windows.ts'
+
+export interface UnreadOptions extends RenderOptions, LinksOptions {
+  readonly settings: AppSettingsStore
+}
+
+export type RenderedUnread =
+  | { readonly told: UnreadNotification }
+  | { readonly lapse: NotificationReason; readonly gates: readonly Gate[] }
+
+/** What one e-mail lists at most. */
+const mostListed = 20
+
+/** A window that is to be told of. */
+interface OpenWindow {
+  readonly window: Window
+  readonly told: readonly WindowMessage[]
+}
+
+/** Closes windows that are due, decides on each, and makes e-mails or SMS of what is unread now. */
+export async function renderUnread(
+  options: UnreadOptions,
+  app: App,
+  provider: ProviderRow & { readonly channel: UnreadChannel },
+  due: readonly Pick<DueNotification, 'id'>[],
+): Promise<ReadonlyMap<number, RenderedUnread>> {
+  const rendered = new Map<number, RenderedUnread>()
+  if (due.length === 0) return rendered
+  const { database } = options
+  const now = options.now()
+  const ids = due.map(({ id }) => id)
+  const windows = new Map((await closeWindows(database, app.appId, provider, ids, now)).map((one) => [one.id, one]))
+  const [messages, notifications, defaults] = await Promise.all([
+    readWindowMessages(database, app.appId, ids),
+    options.notificationSettings.of(app.appId),
+    options.settings.of(app.appId),
+  ])
+  const open: OpenWindow[] = []
+  const gatesOf = new Map<number, readonly Gate[]>()
+  const sentNow = new Map<string, number[]>()
+  for (const { id } of due) {
+    const window = windows.get(id)
+    // Its conversation is gone.
+    if (window === undefined) rendered.set(id, { lapse: 'NOT_FOUND', gates: decidedGone('event').gates })
+    else {
+      const sent = sentNow.get(window.uid) ?? []
+      const decideOptions = { channel: provider.channel, app: notifications, defaults, now }
+      const { reason, gates, told } = decideWindow(window, messages.get(id) ?? [], sent, decideOptions)
+      gatesOf.set(id, gates)
+      if (reason !== undefined) rendered.set(id, { lapse: reason, gates })
+      else {
+        open.push({ window, told })
+        // What was tried before is among what the others know of.
+        if (window.untilId === null) sentNow.set(window.uid, [...sent, window.conversation])
+      }
+    }
+  }
+  const shown = await show(options, app.appId, open)
+  for (const { window } of open) {
+    const gates = gatesOf.get(window.id) ?? []
+    if (!shown.has(window.id)) rendered.set(window.id, { lapse: 'NOT_VISIBLE', gates: [...gates, hiddenGate] })
+  }
+  await settleWindows(
+    database,
+    app.appId,
+    [...windows.keys()].map((id) => ({
+      id,
+      until: messages.get(id)?.[0],
+      gates: gatesOf.get(id),
+    })),
+  )
+  const tell = open.filter(({ window }) => shown.has(window.id))
+  const [unread, users, links] = await Promise.all([
+    countUnread(
+      database,
+      app.appId,
+      tell.map(({ window }) => window.id),
+    ),
+    readUsers(database, app.appId, [
+      ...tell.map(({ window }) => window.uid),
+      ...[...shown.values()].flatMap(({ messages: list }) => list.map(({ sender }) => sender)),
+    ]),
+    readLinks(options, app, provider, tell),
+  ])
+  for (const { window, told } of tell) {
+    const { messages: list, group } = shown.get(window.id) as Shown
+    const count = unread.get(window.id) ?? 0
+    const content = contentOf({
+      ...{ channel: provider.channel, uid: window.uid, messages: list, group, users },
+      address: window.address === 'stored' ? (window.contact ?? undefined) : undefined,
+      told: told.length > mostListed ? Math.max(told.length, count) : list.length,
+      unread: Math.max(count, list.length),
+      settings: notifications.settings,
+      isPrivate: privacyOf(notifications, window.preferences ?? {}).value,
+      smsMaxSegments: defaults.smsMaxSegments,
+    })
+    rendered.set(window.id, { told: { ...content, ...links.get(window.id) } })
+  }
+  return rendered
+}
+
+interface Shown {
+  /** Oldest first. */
+  readonly messages: readonly Message[]
+  readonly group: GroupRow | undefined
+}
+
+/** The newest messages of each window, as its user sees them; windows of which they see none are missing. */
+async function show(
+  { database, policies }: UnreadOptions,
+  appId: number,
+  open: readonly OpenWindow[],
+): Promise<ReadonlyMap<number, Shown>> {
+  if (open.length === 0) return new Map()
+  const listed = new Map(open.map(({ window, told }) => [window.id, told.slice(0, mostListed).reverse()]))
+  const [stored, groups, ofRoles] = await Promise.all([
+    readMessages(
+      database,
+      appId,
+      [...listed.values()].flatMap((list) => list.map(({ id }) => id)),
+    ),
+    readGroups(
+      database,
+      appId,
+      open.flatMap(({ window }) => (window.kind === 2 ? window.first : [])),
+    ),
+    policies.ofApp(appId),
+  ])
+  const rows = [...stored.values()]
+  const written = await showMessages(database, appId, rows, { withQuoted: false })
+  const messages = new Map(rows.map((row, i) => [row.id, written[i] as Message]))
+  const shown = new Map<number, Shown>()
+  for (const { window } of open) {
+    const group = window.kind === 2 ? groups.get(window.first) : undefined
+    const viewer = { uid: window.uid, policy: ofRoles.get(window.role ?? '') }
+    const own = (listed.get(window.id) ?? []).flatMap(({ id }): StoredMessage[] => {
+      const row = stored.get(id)
+      return row === undefined || row.deletedAt !== null || isHeld(row) ? [] : [row]
+    })
+    const isDoubtful = hidesByRole(viewer) || (group !== undefined && group.permissionsVersion !== 0)
+    const visible = isDoubtful ? await readVisible(database, appId, viewer, own) : undefined
+    const seen = own.filter(({ id }) => visible?.has(id) ?? true)
+    if (seen.length === 0 || (window.kind === 2 && group === undefined)) continue
+    shown.set(window.id, { messages: seen.map(({ id }) => messages.get(id) as Message), group })
+  }
+  return shown
+}
+
+async function readLinks(
+  options: UnreadOptions,
+  app: App,
+  provider: ProviderRow & { readonly channel: UnreadChannel },
+  tell: readonly OpenWindow[],
+): Promise<ReadonlyMap<number, Links>> {
+  const links = await Promise.all(
+    tell.map(async ({ window: { id, uid, conversation } }) => {
+      const of = { appId: app.appId, uid, channel: provider.channel, conversation }
+      return [id, await linksOf(options, provider, of, options.now())] as const
+    }),
+  )
+  return new Map(links)
+}

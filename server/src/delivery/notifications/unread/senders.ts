@@ -1,0 +1,44 @@
+import type { App } from '../../../chat/identity.ts'
+import type { SendGridTarget, TwilioTarget, WebhookTarget } from '../../../chat/notifications/credentials.ts'
+import type { NotificationEndpoints } from '../../../config/notifications.ts'
+import type { Poster } from '../../outbound/http.ts'
+import { payloadOfUnread, sendCustom } from '../custom.ts'
+import type { Sender } from '../senders.ts'
+import { createSendGrid } from '../sendgrid.ts'
+import { createSmtp, smtpConnections } from '../smtp.ts'
+import { createTwilio } from '../twilio.ts'
+import type { UnreadNotification } from './notification.ts'
+
+/** Makes the sender of each kind of provider of e-mail and SMS. */
+export interface UnreadSenders {
+  of(app: App, kind: string, target: unknown): Sender<UnreadNotification> | undefined
+  close(): Promise<void>
+}
+
+export function createUnreadSenders(endpoints: NotificationEndpoints, poster: Poster): UnreadSenders {
+  const sendGrid = createSendGrid(endpoints.sendGrid)
+  const twilio = createTwilio(endpoints.twilio)
+  const smtp = endpoints.smtp && createSmtp(endpoints.smtp)
+  const kinds: Readonly<Record<string, (app: App, target: unknown) => Sender<UnreadNotification> | undefined>> = {
+    custom: (app, target) => ({
+      width: 10,
+      send: ({ id }, told) => sendCustom(poster, app, target as WebhookTarget, id, payloadOfUnread(told)),
+    }),
+    sendgrid: (_, target) => ({
+      width: 16,
+      send: ({ id }, told) => sendGrid.send(target as SendGridTarget, id, told),
+    }),
+    twilio: (_, target) => ({
+      width: 10,
+      send: ({ expiresAt }, told) => twilio.send(target as TwilioTarget, expiresAt, told),
+    }),
+    smtp: () => smtp && { width: smtpConnections, send: ({ id }, told) => smtp.send(id, told) },
+  }
+  return {
+    of: (app, kind, target) => kinds[kind]?.(app, target),
+    async close() {
+      smtp?.close()
+      await Promise.all([sendGrid.close(), twilio.close()])
+    },
+  }
+}

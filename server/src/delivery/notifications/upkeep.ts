@@ -1,0 +1,34 @@
+import type { AppSettings } from '@parley/contract'
+import { forgetStaleDevices } from '../../chat/notifications/stale-devices.ts'
+import type { Log } from '../../log.ts'
+import type { Database } from '../../store/database.ts'
+import { createUpkeep, type Upkeep } from '../outbound/upkeep.ts'
+import { keepDays, readKept, removeLoose, removeOfDays } from './days.ts'
+import { providerEndpoints } from './endpoints.ts'
+import { rescuePlans } from './enqueue.ts'
+
+/** Days and devices are kept for weeks, so an hour more is nothing. */
+const seldomMs = 3_600_000
+
+export function createNotificationUpkeep(
+  database: Database,
+  log: Log,
+  defaults: Pick<AppSettings, 'notificationLogDays' | 'pushTakeBackRead' | 'tokenLifetime' | 'tokenIdleTimeout'>,
+): Upkeep {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  return createUpkeep({
+    ...{ database, log, endpoints: providerEndpoints, rescueMore: () => rescuePlans(database, defaults) },
+    async removeSome() {
+      const now = Date.now()
+      const removed = await removeLoose(database, now, defaults.notificationLogDays)
+      if (removed > 0 || now - lookedAt < seldomMs) return removed
+      const kept = await readKept(database, defaults.notificationLogDays)
+      await keepDays(database, now, kept)
+      const others =
+        (await removeOfDays(database, now, defaults.notificationLogDays, kept)) +
+        (await forgetStaleDevices(database, defaults, now))
+      if (others === 0) lookedAt = now
+      return others
+    },
+  })
+}

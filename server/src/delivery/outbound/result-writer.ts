@@ -1,0 +1,42 @@
+/** Writes results in batches, one batch at a time. */
+export interface ResultWriter<Result> {
+  add(result: Result): void
+  /** Resolves when everything is written. @throws what went wrong with a batch, also with an earlier one */
+  flush(): Promise<void>
+}
+
+const batchMs = 20
+
+/** @param write is not called again once it has failed: what it was to write is still due, and found again */
+export function createResultWriter<Result>(write: (batch: readonly Result[]) => Promise<void>): ResultWriter<Result> {
+  let waiting: Result[] = []
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> = Promise.resolve()
+  let failure: Error | undefined
+
+  const begin = () => {
+    clearTimeout(timer)
+    timer = undefined
+    writing = writing.then(async () => {
+      const batch = waiting
+      waiting = []
+      if (batch.length === 0 || failure !== undefined) return
+      try {
+        await write(batch)
+      } catch (error) {
+        failure = error as Error
+      }
+    })
+  }
+  return {
+    add(result) {
+      waiting.push(result)
+      timer ??= setTimeout(begin, batchMs)
+    },
+    async flush() {
+      begin()
+      await writing
+      if (failure !== undefined) throw failure
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import { deliveryId, type Target, type TargetRow, toTarget } from '../../areas/webhooks/index.ts'
+import type { Log } from '../../log.ts'
+import type { Database } from '../../store/database.ts'
+import type { Invalidation } from '../../store/invalidation.ts'
+import type { Secrets } from '../../store/secrets.ts'
+import { failuresToPause } from '../outbound/breaker.ts'
+import { drain, type Outcome, type Round } from '../outbound/drain.ts'
+import type { EndpointKey } from '../outbound/endpoints.ts'
+import type { Poster } from '../outbound/http.ts'
+import { createLeases, type Health } from '../outbound/lease.ts'
+import type { Pace } from '../outbound/pace.ts'
+import { attempt } from './attempt.ts'
+import { disableWebhook } from './disable.ts'
+import { type DueDelivery, selectDue } from './due.ts'
+import { webhookEndpoints } from './endpoints.ts'
+import type { DeliveryMetrics } from './metrics.ts'
+import type { Bodies } from './render.ts'
+import { maxRetryAfterSeconds, nextStep, type Result, writeResults } from './results.ts'
+
+export interface DeliverOptions {
+  readonly database: Database
+  readonly invalidation: Invalidation
+  readonly secrets: Secrets
+  readonly log: Log
+  readonly poster: Poster
+  readonly bodies: Bodies
+  readonly metrics: DeliveryMetrics
+  readonly pace: Pace
+  /** Seconds between attempts. */
+  readonly delays: readonly number[]
+  /** After how many seconds of failures only a webhook is disabled. */
+  readonly disableAfter: number
+}
+
+/** Attempts to one webhook at a time. */
+const width = 10
+const room = 100
+const leases = createLeases<TargetRow>(webhookEndpoints)
+
+type OpenTarget = Target & { readonly width: number }
+type Ready = DueDelivery & { readonly chain: number | undefined; readonly body: string | undefined }
+
+/** Delivers what is due to one webhook. */
+export function deliverDue(options: DeliverOptions, key: EndpointKey, signal: AbortSignal): Promise<void> {
+  const { database, log, pace, delays } = options
+  const firstDelayMs = (delays[0] ?? 0) * 1000 || 1000
+  const work = 'delivering to a webhook'
+  const begin = () => beginRound(options, key)
+  return drain({ database, log, pace, leases, work, firstDelayMs, room, begin }, key, signal)
+}
+
+function beginRound(options: DeliverOptions, key: EndpointKey): Round<TargetRow, OpenTarget, Ready, Result> {
+  const { database, secrets, bodies } = options
+  /** First attempts are read in the order of events. */
+  let after = 0
+  let gone: Target | undefined
+  return {
+    open: (row) => ({ ...toTarget(secrets, row), width }),
+    async read(target, { except, limit }) {
+      const due = await selectDue(database, key, { after, except, limit })
+      const rendered = await bodies.render(target, due)
+      return due.map((delivery) => {
+        const { id, conversation, attempts } = delivery
+        const isFirst = attempts === 0
+        if (isFirst) after = Math.max(after, id)
+        return { ...delivery, chain: isFirst ? (conversation ?? undefined) : undefined, body: rendered.get(id) }
+      })
+    },
+    async attempt(target, [delivery]) {
+      const outcome = await attemptDelivery(options, target, delivery)
+      if (outcome.isLast) gone = target
+      return outcome
+    },
+    write: (results) => writeResults(database, key, results),
+    async end(target, health) {
+      const reason = gone === undefined ? reasonToDisable(health, options.disableAfter) : goneForGood
+      const failing = gone ?? (target?.enabled ? target : undefined)
+      if (failing !== undefined && reason !== undefined) await takeOut(options, failing, reason)
+    },
+  }
+}
+
+async function attemptDelivery(
+  { poster, metrics, delays }: DeliverOptions,
+  target: Target,
+  { id, step, body }: Ready,
+): Promise<Outcome<Result>> {
+  if (body === undefined) {
+    const unrendered = { succeeded: false, error: 'what happened can no longer be told', durationMs: 0 }
+    metrics.attempted('failed')
+    return { results: [{ id, status: 'failed', dueIn: null, step, attempt: unrendered }] }
+  }
+  const made = await attempt(poster, target, deliveryId(target.key, id), body)
+  const result = nextStep({ id, step }, made, { retryOnFailure: target.retryOnFailure, delays })
+  metrics.attempted(result.status)
+  const isAskedToWait = (made.status === 429 || made.status === 503) && made.retryAfter !== undefined
+  return {
+    ...{ results: [result], worked: made.succeeded, isLast: made.status === 410 },
+    ...(isAskedToWait && { putOffMs: Math.min(made.retryAfter, maxRetryAfterSeconds) * 1000 }),
+  }
+}
+
+const goneForGood = 'The endpoint answered 410: it is gone for good.'
+
+function reasonToDisable({ failures, failingSince }: Health, afterSeconds: number): string | undefined {
+  const failedFor = failingSince === null ? 0 : (Date.now() - failingSince) / 1000
+  if (failures < failuresToPause || failedFor <= afterSeconds) return undefined
+  return `No delivery has succeeded since ${new Date(failingSince ?? 0).toISOString()}.`
+}
+
+/** What waits stays; enabling the webhook asks for it again. */
+async function takeOut(options: DeliverOptions, target: Target, reason: string): Promise<void> {
+  if (await disableWebhook(options, target, reason)) {
+    options.log.warn({ app: target.app.name, webhook: target.id, reason }, 'a webhook was disabled')
+  }
+}

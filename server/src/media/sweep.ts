@@ -1,0 +1,126 @@
+import type { Log } from '../log.ts'
+import type { Database } from '../store/database.ts'
+import { statement } from '../store/statement.ts'
+import { pathOf } from './path.ts'
+import type { MediaStorage } from './storage.ts'
+import { forgetPastDays } from './usage.ts'
+
+interface RemovedFile {
+  readonly appId: number
+  readonly key: string
+}
+
+/** Files that are looked for at a time, and files whose bytes are removed at the same time. */
+const batchSize = 500
+const atOnce = 16
+const sweepIntervalMs = 60_000
+
+/** Looked for once: where PostgreSQL expects few of them, it would look anew for each file that it may mark. */
+const markUnclaimed = statement(`
+  with unclaimed as materialized (
+    select c.app_id, c.key
+    from media_files c
+    where c.claim_by < $1
+    and c.removed_at is null
+    and not exists (select from media_uses u where u.app_id = c.app_id and u.key = c.key)
+    limit ${batchSize}
+  )
+  update media_files f
+  set removed_at = $1
+  from unclaimed c
+  where f.app_id = c.app_id
+  and f.key = c.key
+  and f.claim_by < $1
+  and f.removed_at is null
+  returning f.key`)
+
+const selectRemoved = statement(`
+  select removed_at as "removedAt", app_id as "appId", key
+  from media_files
+  where removed_at is not null
+  and (removed_at, app_id, key) > ($1, $2, $3)
+  order by removed_at, app_id, key
+  limit ${batchSize}`)
+
+const forget = statement(`
+  with gone as (
+    delete from media_files f
+    using unnest($1::int[], $2::text[]) as r(app_id, key)
+    where f.app_id = r.app_id
+    and f.key = r.key
+    and f.removed_at is not null
+    returning f.app_id, f.size
+  ), freed as (
+    select app_id, sum(size) as bytes
+    from gone
+    group by app_id
+  )
+  update media_usage a
+  set bytes = greatest(0, a.bytes - freed.bytes)
+  from freed
+  where a.app_id = freed.app_id`)
+
+/** Removes files once they are not served any more, every minute until nothing is left. */
+export function startSweeping(database: Database, storage: MediaStorage, log: Log) {
+  let sweeping: Promise<void> | undefined
+  let stopped = false
+  const sweep = () => {
+    sweeping ??= sweepAll(database, storage, log, () => stopped).finally(() => {
+      sweeping = undefined
+    })
+    return sweeping
+  }
+  const timer = setInterval(() => {
+    sweep().catch((err: unknown) => log.warn({ err }, 'files that are not used any more could not be removed'))
+  }, sweepIntervalMs)
+  timer.unref()
+  return {
+    sweep,
+    stop() {
+      stopped = true
+      clearInterval(timer)
+    },
+  }
+}
+
+async function sweepAll(database: Database, storage: MediaStorage, log: Log, isStopped: () => boolean): Promise<void> {
+  const now = Math.floor(Date.now() / 1000)
+  while (!isStopped() && (await database.query(markUnclaimed, [now])).length > 0);
+
+  // Onward from file to file: one that cannot be removed does not hold up those behind it.
+  let after = { removedAt: 0, appId: 0, key: '' }
+  while (!isStopped()) {
+    const batch = await database.query<typeof after>(selectRemoved, [after.removedAt, after.appId, after.key])
+    const last = batch.at(-1)
+    if (last === undefined) break
+    await removeFiles(database, storage, log, batch)
+    after = last
+  }
+  if (isStopped()) return
+  await forgetPastDays(database)
+  await storage.tidy()
+}
+
+/** Removes the bytes of files that are marked as removed, then forgets them. Those that fail are left for the next sweep. */
+export async function removeFiles(
+  database: Database,
+  storage: MediaStorage,
+  log: Log,
+  files: readonly RemovedFile[],
+): Promise<void> {
+  const gone: RemovedFile[] = []
+  const waiting = [...files]
+  const work = async () => {
+    for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+      try {
+        await storage.remove(pathOf(file.appId, file.key))
+        gone.push(file)
+      } catch (err) {
+        log.warn({ err }, 'a file could not be removed')
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  if (gone.length === 0) return
+  await database.query(forget, [gone.map(({ appId }) => appId), gone.map(({ key }) => key)])
+}

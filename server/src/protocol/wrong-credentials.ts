@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache'
+import { tooManyWrongCredentials } from '../limits/errors.ts'
+import { createGuesses } from '../limits/guesses.ts'
+
+/**
+ * Slows down whoever tries keys and tokens, by their address. A key or token that has been right from there goes on
+ * working, so that others behind the same address are not locked out; one that is wrong again and again, as that of a
+ * client that was logged out, counts once.
+ */
+export interface WrongCredentials {
+  /** @throws 429 for an unknown key or token, while its address must wait; nothing is looked up */
+  check(address: string | undefined, credential: string): Promise<void>
+  wasRight(address: string | undefined, credential: string): void
+  wasWrong(address: string | undefined, credential: string): Promise<void>
+}
+
+/** Distinct wrong ones of an address that cost nothing, in ten minutes. */
+const free = 100
+const rememberSeconds = 600
+const longestSeconds = 60
+const rightFor = 3_600_000
+const maxKnown = 20_000
+/** What is longer is none, and is not kept whole. */
+const credentialLength = 200
+
+/** @param onSlowed hears of each attempt that is refused */
+export function createWrongCredentials(onSlowed: () => void): WrongCredentials {
+  const guesses = createGuesses({ name: 'credentials', free, rememberSeconds, longestSeconds })
+  const right = new LRUCache<string, true>({ max: maxKnown, ttl: rightFor })
+  const wrong = new LRUCache<string, true>({ max: maxKnown, ttl: rememberSeconds * 1000 })
+  const nameOf = (address: string, credential: string) => `${address} ${credential.slice(0, credentialLength)}`
+
+  return {
+    async check(address, credential) {
+      if (address === undefined) return
+      const waitMs = await guesses.waitOf(address)
+      if (waitMs === 0 || right.has(nameOf(address, credential))) return
+      onSlowed()
+      throw tooManyWrongCredentials(waitMs)
+    },
+    wasRight(address, credential) {
+      if (address !== undefined) right.set(nameOf(address, credential), true)
+    },
+    async wasWrong(address, credential) {
+      if (address === undefined) return
+      const name = nameOf(address, credential)
+      if (wrong.has(name)) return
+      wrong.set(name, true)
+      await guesses.attempt(address)
+    },
+  }
+}

@@ -1,0 +1,473 @@
+import { auditActions } from '@parley/contract'
+import { describe, expect, it } from 'vitest'
+import { removeOldEntries } from '../../src/chat/audit/retention.ts'
+import { createGroup, dataOf, refusal, say } from '../support/chat.ts'
+import { sendGrid, sendGridAccount, twilio, twilioAccount } from '../support/notifications.ts'
+import { tokenOf } from '../support/socket.ts'
+import { type Answer, createUsers, createWorld, send, type World } from '../support/world.ts'
+
+const fingerprint = ({ context }: World, key: string) => context.secrets.digest(key).toString('hex').slice(0, 8)
+const log = async (world: World, query = '') => dataOf(await world.get(`/audit-log${query}`))
+const withAuthKey = (world: World, method: string, path: string, body: unknown) =>
+  send(world.url, method, path, body, { appid: world.app.name, apikey: world.authKey })
+const mod = { name: 'Mod', role: 'mod' }
+const hook = {
+  id: 'Hook',
+  name: 'Hook',
+  webhookURL: 'https://127.0.0.1:9/hook?token=1',
+  triggers: ['message_sent'],
+}
+const customPush = '/notifications/push/v1/providers/custom'
+const push = {
+  isEnabled: true,
+  webhookURL: 'https://127.0.0.1:9/push?token=2',
+  useBasicAuth: true,
+  basicAuthUsername: 'me',
+  basicAuthPassword: 'an0therS3cret',
+}
+const pushPlace = { channel: 'push', kind: 'custom' }
+
+const list = { id: 'insults', name: 'Insults', category: 'word', searchTerms: 'darn' }
+const rule = {
+  id: 'no-insults',
+  name: 'No insults',
+  conditions: [{ operand: 'text', category: 'word', value: ['darn'] }],
+}
+const reason = { id: 'off-topic', name: 'Off topic' }
+const labels = '/moderation/engines/labels'
+const labelsEngine = { url: 'https://127.0.0.1:9/labels?token=3', apiKey: 'th1rdS3cret' }
+
+/** What each action is recorded by, last, and how: later features add a row each. */
+const deeds: Record<string, [(world: World) => Promise<Answer>, { type: string; id: string }, object?]> = {
+  app_settings_updated: [
+    (world) => world.call('PATCH', `/apps/${world.app.name}/settings`, { maxBots: 3 }),
+    { type: 'app', id: '<app>' },
+    { maxBots: 3 },
+  ],
+  notification_settings_updated: [
+    (world) => world.call('PATCH', '/notifications/v1/settings', { sound: { chat: 'bell' } }),
+    { type: 'app', id: '<app>' },
+    { sound: { chat: 'bell' } },
+  ],
+  apikey_created: [
+    (world) => world.post('/apikeys', { name: 'Second', scope: 'authOnly' }),
+    { type: 'apikey', id: '<key>' },
+    { name: 'Second', scope: 'authOnly' },
+  ],
+  apikey_updated: [
+    (world) => world.put(`/apikeys/${world.authKey}`, { name: 'Other' }),
+    { type: 'apikey', id: '<key>' },
+    { name: 'Other' },
+  ],
+  apikey_deleted: [(world) => world.delete(`/apikeys/${world.authKey}`), { type: 'apikey', id: '<key>' }],
+  token_created: [(world) => world.post('/users/alice/auth_tokens'), { type: 'user', id: 'alice' }],
+  token_deleted: [
+    async (world) => {
+      for (let i = 0; i < 2; i++) dataOf(await world.post('/users/alice/auth_tokens'))
+      return world.delete('/users/alice/auth_tokens')
+    },
+    { type: 'user', id: 'alice' },
+    { count: 2 },
+  ],
+  user_created: [
+    (world) => withAuthKey(world, 'POST', '/users', { uid: 'Dora', name: 'Dora' }),
+    { type: 'user', id: 'dora' },
+  ],
+  user_updated: [(world) => withAuthKey(world, 'PUT', '/users/alice', { name: 'A' }), { type: 'user', id: 'alice' }],
+  user_deleted: [(world) => world.delete('/users/alice', { permanent: true }), { type: 'user', id: 'alice' }],
+  user_banned: [
+    (world) => world.post('/groups/team/bannedusers/bob', undefined, { as: 'alice' }),
+    { type: 'user', id: 'bob' },
+    { guid: 'team' },
+  ],
+  user_unbanned: [
+    async (world) => {
+      dataOf(await world.post('/groups/team/bannedusers/bob'))
+      return world.delete('/groups/team/bannedusers/bob')
+    },
+    { type: 'user', id: 'bob' },
+    { guid: 'team' },
+  ],
+  group_deleted: [(world) => world.delete('/groups/TEAM'), { type: 'group', id: 'team' }],
+  role_created: [(world) => world.post('/roles', mod), { type: 'role', id: 'mod' }],
+  role_updated: [
+    async (world) => {
+      dataOf(await world.post('/roles', mod))
+      return world.put('/roles/mod', { name: 'Moderator', unset: ['metadata'] })
+    },
+    { type: 'role', id: 'mod' },
+    { changed: ['name', 'metadata'] },
+  ],
+  role_deleted: [
+    async (world) => {
+      dataOf(await world.post('/roles', mod))
+      return world.delete('/roles/mod')
+    },
+    { type: 'role', id: 'mod' },
+  ],
+  role_permissions_updated: [
+    (world) => world.put('/roles/default/permissions', { permissions: { createGroup: 'deny' } }),
+    { type: 'role', id: 'default' },
+    { permissions: { createGroup: 'deny' } },
+  ],
+  role_features_updated: [
+    (world) => world.post('/roles/default/restrictedfeatures', { featuresToRestrict: ['u.createGroup'] }),
+    { type: 'role', id: 'default' },
+    { restricted: ['createGroup'] },
+  ],
+  scope_permissions_updated: [
+    (world) => world.put('/groups/team/scopes/participant/permissions', { permissions: { sendMessage: 'deny' } }),
+    { type: 'group', id: 'team' },
+    { scope: 'participant', permissions: { sendMessage: 'deny' } },
+  ],
+  data_imported: [
+    (world) => world.post('/data_import/users', { users: [{ uid: 'ivy', name: 'Ivy' }, { uid: '' }] }),
+    { type: 'app', id: '<app>' },
+    { kind: 'users', records: 1 },
+  ],
+  webhook_created: [(world) => world.post('/webhooks', hook), { type: 'webhook', id: 'Hook' }],
+  webhook_updated: [
+    async (world) => {
+      dataOf(await world.post('/webhooks', hook))
+      return world.put('/webhooks/Hook', { name: 'Other' })
+    },
+    { type: 'webhook', id: 'Hook' },
+    { changed: ['name'] },
+  ],
+  webhook_deleted: [
+    async (world) => {
+      dataOf(await world.post('/webhooks', hook))
+      return world.delete('/webhooks/Hook')
+    },
+    { type: 'webhook', id: 'Hook' },
+  ],
+  provider_created: [(world) => world.post(customPush, push), { type: 'provider', id: 'custom' }, pushPlace],
+  provider_updated: [
+    async (world) => {
+      dataOf(await world.post(customPush, push))
+      return world.put(customPush, { webhookURL: 'https://127.0.0.1:9/other' })
+    },
+    { type: 'provider', id: 'custom' },
+    pushPlace,
+  ],
+  provider_deleted: [
+    async (world) => {
+      dataOf(await world.post(customPush, push))
+      return world.delete(customPush)
+    },
+    { type: 'provider', id: 'custom' },
+    pushPlace,
+  ],
+  moderation_engine_updated: [
+    (world) => world.put(labels, labelsEngine),
+    { type: 'engine', id: 'labels' },
+    {
+      url: 'https://127.0.0.1:9/labels',
+      contextMessages: 0,
+      keyChanged: true,
+      model: null,
+      onError: 'approve-message',
+    },
+  ],
+  moderation_engine_deleted: [
+    async (world) => {
+      dataOf(await world.put(labels, labelsEngine))
+      return world.delete(labels)
+    },
+    { type: 'engine', id: 'labels' },
+  ],
+  moderation_rule_created: [
+    (world) => world.post('/moderation/rules', rule),
+    { type: 'rule', id: 'no-insults' },
+    { mode: 'on' },
+  ],
+  moderation_rule_updated: [
+    async (world) => {
+      dataOf(await world.post('/moderation/rules', rule))
+      return world.put('/moderation/rules/no-insults', { enabled: true })
+    },
+    { type: 'rule', id: 'no-insults' },
+    { changed: ['enabled'], mode: 'on', revision: 2 },
+  ],
+  moderation_rule_deleted: [
+    async (world) => {
+      dataOf(await world.post('/moderation/rules', rule))
+      return world.delete('/moderation/rules/no-insults')
+    },
+    { type: 'rule', id: 'no-insults' },
+  ],
+  moderation_dry_run_started: [
+    async (world) => {
+      dataOf(await world.post('/moderation/rules', rule))
+      return world.post('/moderation/rules/no-insults/dry-run', {})
+    },
+    { type: 'rule', id: 'no-insults' },
+    { from: expect.any(Number), to: expect.any(Number), sample: 1 },
+  ],
+  moderation_list_created: [
+    (world) => world.post('/moderation/keywords', list),
+    { type: 'list', id: 'insults' },
+    { category: 'word', terms: 1 },
+  ],
+  moderation_list_updated: [
+    async (world) => {
+      dataOf(await world.post('/moderation/keywords', list))
+      return world.put('/moderation/keywords/insults', { category: 'word', searchTerms: 'heck' })
+    },
+    { type: 'list', id: 'insults' },
+    { changed: ['category', 'searchTerms'], revision: 2, terms: 1 },
+  ],
+  moderation_list_deleted: [
+    async (world) => {
+      dataOf(await world.post('/moderation/keywords', list))
+      return world.delete('/moderation/keywords/insults')
+    },
+    { type: 'list', id: 'insults' },
+  ],
+  moderation_reason_created: [
+    (world) => world.post('/moderation/reasons', reason),
+    { type: 'reason', id: 'off-topic' },
+  ],
+  moderation_reason_updated: [
+    async (world) => {
+      dataOf(await world.post('/moderation/reasons', reason))
+      return world.put('/moderation/reasons/off-topic', { name: 'Other' })
+    },
+    { type: 'reason', id: 'off-topic' },
+    { changed: ['name'] },
+  ],
+  moderation_reason_deleted: [
+    async (world) => {
+      dataOf(await world.post('/moderation/reasons', reason))
+      const answer = await world.delete('/moderation/reasons/off-topic')
+      return { ...answer, body: { data: answer.body } }
+    },
+    { type: 'reason', id: 'off-topic' },
+  ],
+  message_reviewed: [
+    async (world) => {
+      const { id } = await say(world, 'alice', 'bob', 'hello')
+      await world.post(`/messages/${id}/flagged`, {}, { as: 'bob' })
+      const answer = await world.call('PATCH', `/moderation/flagged-messages/${id}`, { status: 'approved' })
+      return { ...answer, body: { data: answer.body } }
+    },
+    { type: 'message', id: '<message>' },
+    { list: 'flagged', decision: 'approved' },
+  ],
+}
+
+/** Recorded by the service itself: `moderation-actions.test.ts` and the test below. */
+const byService = ['app_created', 'moderation_acted']
+
+const createTeam = async () => {
+  const world = await createWorld()
+  await createUsers(world, 'alice', 'bob')
+  await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+  return world
+}
+
+describe('the audit log', () => {
+  it.each(Object.entries(deeds))('has %s', async (action, [act, { type, id }, details]) => {
+    const world = await createTeam()
+    dataOf(await act(world))
+    const [entry] = await log(world)
+    const actsAs = action === 'user_banned' ? { uid: 'alice' } : {}
+    const isByAuthKey = action === 'user_created' || action === 'user_updated'
+    expect(entry).toEqual({
+      id: expect.stringMatching(/^\d+$/),
+      action,
+      createdAt: expect.any(Number),
+      actor: {
+        caller: isByAuthKey ? 'authOnly' : 'fullAccess',
+        key: fingerprint(world, isByAuthKey ? world.authKey : world.apiKey),
+        address: '127.0.0.1',
+        ...actsAs,
+      },
+      target: {
+        type,
+        id:
+          id === '<app>'
+            ? world.app.name
+            : id === '<key>'
+              ? expect.stringMatching(/^[0-9a-f]{8}$/)
+              : id === '<message>'
+                ? expect.stringMatching(/^\d+$/)
+                : id,
+      },
+      ...(details && { details }),
+    })
+  })
+
+  it('has the reset of notification settings, and who sends by which provider', async () => {
+    const world = await createTeam()
+    dataOf(await world.call('PATCH', '/notifications/v1/settings', { sound: { chat: 'bell' } }))
+    dataOf(await world.delete('/notifications/v1/settings'))
+    dataOf(await world.post(twilio, twilioAccount))
+    dataOf(await world.put(twilio, { isEnabled: false }))
+    dataOf(await world.delete(twilio))
+    const entries = (await log(world)).map(({ action, details }: Record<string, unknown>) => [action, details])
+    const sms = { channel: 'sms', kind: 'twilio' }
+    expect(entries.slice(0, 4)).toEqual([
+      ['provider_deleted', sms],
+      ['provider_updated', sms],
+      ['provider_created', sms],
+      ['notification_settings_updated', { reset: true }],
+    ])
+  })
+
+  it('has every action that is declared', () => {
+    expect([...Object.keys(deeds), ...byService].sort()).toEqual([...auditActions].sort())
+  })
+
+  it('begins with the app and its keys, made by the service', async () => {
+    const world = await createWorld()
+    expect(
+      (await log(world)).map(({ action, actor, target }: Record<string, unknown>) => [action, actor, target]),
+    ).toEqual([
+      ['apikey_created', { caller: 'service' }, { type: 'apikey', id: fingerprint(world, world.authKey) }],
+      ['apikey_created', { caller: 'service' }, { type: 'apikey', id: fingerprint(world, world.apiKey) }],
+      ['app_created', { caller: 'service' }, { type: 'app', id: world.app.name }],
+    ])
+  })
+
+  it('has what users do, too', async () => {
+    const world = await createTeam()
+    const token = await tokenOf(world, 'alice')
+    dataOf(await world.delete('/groups/team', undefined, { token }))
+    expect((await log(world))[0].actor).toEqual({ caller: 'token', uid: 'alice', address: '127.0.0.1' })
+  })
+
+  it('has tokens that are made with a user, and how many old ones a new one ends', async () => {
+    const world = await createTeam()
+    await withAuthKey(world, 'POST', '/users', { uid: 'dora', name: 'Dora', withAuthToken: true })
+    const [token, user] = await log(world)
+    expect([token.action, user.action, token.actor.caller]).toEqual(['token_created', 'user_created', 'authOnly'])
+    for (let i = 0; i < 101; i++) dataOf(await world.post('/users/bob/auth_tokens'))
+    const [last] = await log(world, '?target=bob')
+    expect(last.details).toEqual({ dropped: 1 })
+  })
+
+  it('has nothing of what failed, changed nothing, or is the daily use', async () => {
+    const world = await createTeam()
+    const before = await log(world)
+    await world.post('/roles', { ...mod, role: 'default' })
+    await world.put('/roles/default', {})
+    await world.delete('/apikeys/nothing')
+    await world.delete('/groups/none')
+    await world.delete('/groups/team', undefined, { as: 'bob' })
+    await world.post('/groups/team/bannedusers/alice', undefined, { as: 'bob' })
+    await world.delete('/users/alice/auth_tokens')
+    await world.post('/webhooks', { ...hook, triggers: ['nonsense'] })
+    await world.delete(customPush)
+    await world.put(twilio, { isEnabled: true })
+    await world.call('PATCH', '/notifications/v1/settings', { sound: {} })
+    await world.delete('/notifications/v1/settings')
+    await world.call('PATCH', '/notifications/v1/contact-details', { email: 'bob@example.com' }, { as: 'bob' })
+    await world.put('/users/alice', { name: 'A' })
+    await world.delete('/users/alice')
+    await world.post('/users', { uid: 'carol', name: 'Carol' })
+    expect(await log(world)).toEqual(before)
+  })
+
+  it('keeps no secret', async () => {
+    const world = await createTeam()
+    const secrets = [world.apiKey, world.authKey]
+    secrets.push(dataOf(await world.post('/apikeys', { name: 'Second' })).apiKey)
+    secrets.push(dataOf(await world.post('/users/alice/auth_tokens')).authToken)
+    secrets.push(dataOf(await world.post('/webhooks', hook)).secret)
+    dataOf(await world.put('/webhooks/Hook', { useBasicAuth: true, username: 'me', password: 'veryS3cret' }))
+    dataOf(await world.post(customPush, push))
+    secrets.push(dataOf(await world.post(`${customPush}/secret`)).secret)
+    dataOf(await world.post(twilio, twilioAccount))
+    dataOf(await world.post(sendGrid, sendGridAccount))
+    secrets.push(twilioAccount.twilioAuthToken, sendGridAccount.sendGridApiKey)
+    secrets.push(new URL(dataOf(await world.put(sendGrid, {})).repliesWebhook).searchParams.get('token') as string)
+    const text = JSON.stringify(await log(world))
+    for (const secret of [...secrets, 'veryS3cret', 'token=1', 'an0therS3cret', 'token=2'])
+      expect(text).not.toContain(secret)
+  })
+
+  it('is found by action, actor, target and time', async () => {
+    const world = await createTeam()
+    dataOf(await world.post('/groups/team/bannedusers/bob', undefined, { as: 'alice' }))
+    dataOf(await world.post('/webhooks', hook))
+    dataOf(await withAuthKey(world, 'POST', '/users', { uid: 'dora', name: 'Dora' }))
+    const actions = async (query: string) =>
+      (await log(world, `?${query}`)).map(({ action }: { action: string }) => action)
+    const { createdAt } = (await log(world))[0]
+    expect(await actions('action=user_banned')).toEqual(['user_banned'])
+    expect(await actions(`key=${fingerprint(world, world.authKey)}`)).toEqual(['user_created'])
+    expect(await actions('uid=ALICE')).toEqual(['user_banned'])
+    expect(await actions('target=Bob&targetType=user')).toEqual(['user_banned'])
+    expect(await actions('target=bob&targetType=group')).toEqual([])
+    expect(await actions('target=Bob&action=user_banned')).toEqual(['user_banned'])
+    expect(await actions('target=Hook')).toEqual(['webhook_created'])
+    expect(await actions('target=hook')).toEqual([])
+    expect(await actions(`to=${createdAt - 3600}`)).toEqual([])
+    expect(await actions(`from=${createdAt + 1}`)).toEqual([])
+    expect(await actions(`from=${createdAt}&action=user_created`)).toEqual(['user_created'])
+  })
+
+  it('is read in pages, each entry once', async () => {
+    const world = await createTeam()
+    for (let i = 0; i < 7; i++) dataOf(await world.post('/users/alice/auth_tokens'))
+    const all = (await log(world)).map(({ id }: { id: string }) => id)
+    const found: string[] = []
+    let before: string | undefined
+    do {
+      const { body } = await world.get(`/audit-log?limit=3${before === undefined ? '' : `&before=${before}`}`)
+      found.push(...body.data.map(({ id }: { id: string }) => id))
+      expect(body.meta.current).toEqual({ limit: 3, count: body.data.length })
+      before = body.meta.next?.before
+    } while (before !== undefined)
+    expect(found).toEqual(all)
+  })
+
+  it.each(['action=nothing', 'key=ABC', 'before=x', 'limit=0', 'limit=1001', 'from=-1', 'targetType=x'])(
+    'refuses what is wrong: %s',
+    async (query) => {
+      const world = await createWorld()
+      expect(refusal(await world.get(`/audit-log?${query}`))).toBe('400 ERR_BAD_REQUEST')
+    },
+  )
+
+  it('belongs to the fullAccess keys of its app', async () => {
+    const [world, other] = [await createTeam(), await createWorld()]
+    const token = await tokenOf(world, 'alice')
+    expect(refusal(await withAuthKey(world, 'GET', '/audit-log', undefined))).toBe('403 AUTH_ERR_NO_ACCESS')
+    expect(refusal(await world.get('/audit-log', { token }))).toBe('403 AUTH_ERR_NO_ACCESS')
+    expect((await log(other)).length).toBe(3)
+  })
+
+  it('no longer names a user who was deleted for good, but in the entry that says so', async () => {
+    const world = await createTeam()
+    dataOf(await world.post('/groups/team/bannedusers/bob', undefined, { as: 'alice' }))
+    dataOf(await world.post('/users/alice/auth_tokens'))
+    dataOf(await world.delete('/users/alice', { permanent: true }))
+    const [deleted, token, ban] = await log(world)
+    expect(deleted).toMatchObject({ action: 'user_deleted', target: { id: 'alice' } })
+    expect(token.target.id).toMatch(/^~[0-9a-f]{8}$/)
+    expect(ban.actor.uid).toBe(token.target.id)
+    expect(ban.target.id).toBe('bob')
+    expect(await log(world, '?uid=alice')).toEqual([])
+  })
+
+  it('forgets what is older than it is kept', async () => {
+    const world = await createTeam()
+    await world.context.database.transaction(async (tx) => {
+      for (const age of [100, 400]) {
+        await tx.query(
+          {
+            name: 'age-audit-log',
+            text: `update audit_log set created_at = created_at - $2 * 86400
+              where app_id = $1 and id = (select max(id) from audit_log where app_id = $1 and created_at > extract(epoch from now()) - 86400)`,
+          },
+          [world.app.appId, age],
+        )
+      }
+    })
+    const count = (await log(world)).length
+    await removeOldEntries(world.context.database, Math.floor(Date.now() / 1000) - 365 * 86_400)
+    expect((await log(world)).length).toBe(count - 1)
+  })
+})

@@ -1,0 +1,360 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { blockMessage } from '../../src/areas/messages/index.ts'
+import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
+import type { Endpoint } from '../support/endpoint.ts'
+import { pullEvents } from '../support/events.ts'
+import { addRules } from '../support/held.ts'
+import { logsOf, patch, setUpCustomPush } from '../support/notifications.ts'
+import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
+import { soon } from '../support/until.ts'
+import { closeEndpoints, open } from '../support/webhooks.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
+
+let own: OwnServices
+let service: Service
+
+beforeAll(async () => {
+  own = await createOwnServices()
+  service = await own.start()
+})
+afterAll(async () => {
+  await own.close()
+  await closeEndpoints()
+})
+
+/** Asks the endpoint to be left alone, so that what is planned waits. */
+const putOff = { status: 503, headers: { 'retry-after': '600' } }
+
+/** What waits is sent now. */
+async function goOn(world: World, endpoint: Endpoint): Promise<void> {
+  endpoint.behave({})
+  endpoint.received.length = 0
+  const app = [world.app.appId]
+  await own.query('update notification_deliveries set due_at = 1 where app_id = $1 and due_at is not null', app)
+  await own.query('update notification_senders set paused_until = 0 where app_id = $1', app)
+}
+
+const explain = async (world: World, uid: string, messageId: string) =>
+  dataOf(await world.get(`/notifications/v1/explain?uid=${uid}&messageId=${messageId}`)).notifications
+
+describe('a notification that waits', () => {
+  const everyDay = (day: object) =>
+    Object.fromEntries(
+      ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'].map((name) => [name, day]),
+    )
+  const choose = (uid: string, change: object) => (world: World) =>
+    patch(world, `/notifications/v1/preferences?uid=${uid}`, change)
+  const cases: ReadonlyArray<readonly [string, (world: World, id: string) => Promise<unknown>, string, string]> = [
+    ['never', choose('never', { groupPreferences: { groupMessages: 1 } }), 'MESSAGES_PREFERENCE', 'messages'],
+    ['quiet', choose('quiet', { mutePreferences: { dnd: 2 } }), 'DND_PREFERENCE', 'dnd'],
+    [
+      'night',
+      choose('night', { mutePreferences: { schedule: everyDay({ dnd: true }) } }),
+      'SCHEDULE_PREFERENCE',
+      'schedule',
+    ],
+    [
+      'muting',
+      (world) =>
+        world.put('/notifications/v1/preferences/mute?uid=muting', {
+          conversations: [{ id: 'team', type: 'group', until: Date.now() + 3_600_000 }],
+        }),
+      'MUTE_PREFERENCE',
+      'mute',
+    ],
+    [
+      'blocking',
+      (world) => world.post('/users/blocking/blockedusers', { blockedUids: ['alice'] }),
+      'BLOCKED',
+      'blocks',
+    ],
+    // Who has left sees its messages no more, and of what is hidden only that is told.
+    ['left', (world) => world.delete('/groups/team/members/left'), 'NOT_FOUND', 'message'],
+    ['asleep', (world) => world.delete('/users', { uidsToDeactivate: ['asleep'] }), 'NOT_FOUND', 'account'],
+    [
+      'reading',
+      (world, messageId) => world.post('/groups/team/conversation/read', { messageId }, { as: 'reading' }),
+      'ALREADY_READ',
+      'read',
+    ],
+    [
+      'resetting',
+      (world) => world.delete('/groups/team/conversation', {}, { as: 'resetting' }),
+      'NOT_VISIBLE',
+      'message',
+    ],
+  ]
+
+  it('is decided anew when it is sent, and its log and explanation name the gate that is closed by then', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    const uids = cases.map(([uid]) => uid)
+    await createUsers(world, 'alice', 'wants', ...uids)
+    await createGroup(world, 'team', 'alice', { participants: ['wants', ...uids] })
+    await setUpCustomPush(world, endpoint.url)
+    endpoint.behave(putOff)
+    const { id } = await sayInGroup(world, 'alice', 'team', 'hello')
+    await soon(async () => expect(await logsOf(world, '?trigger=after_message')).toHaveLength(uids.length + 1))
+    await soon(() => expect(endpoint.received.length).toBeGreaterThan(0))
+    for (const [, act] of cases) expect(await act(world, id)).toMatchObject({ status: 200 })
+    await goOn(world, endpoint)
+    await soon(async () => {
+      const logs: Array<{ uid: string; reason?: string; success?: boolean }> = await logsOf(
+        world,
+        '?trigger=after_message',
+      )
+      expect(logs.map(({ uid, reason, success }) => [uid, reason ?? success]).sort()).toEqual(
+        [['wants', true], ...cases.map(([uid, , reason]) => [uid, reason])].sort(),
+      )
+    })
+    expect(endpoint.received.map(({ body }) => body.data.to.uid)).toEqual(['wants'])
+    for (const [uid, , reason, gate] of cases.filter(([uid]) => uid !== 'asleep')) {
+      const [told] = await explain(world, uid, id)
+      expect(told).toMatchObject({ reason, notificationTriggered: false })
+      const closed = told.gates.filter(({ passes }: { passes: boolean }) => !passes)
+      expect([uid, closed[0].gate]).toEqual([uid, gate])
+    }
+  })
+
+  it('is not sent past its time to live, to nobody whose message is gone, and says so', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    await setUpCustomPush(world, endpoint.url)
+    endpoint.behave(putOff)
+    const [late, gone] = [await say(world, 'alice', 'bob', 'late'), await say(world, 'alice', 'bob', 'gone')]
+    await soon(async () => expect(await logsOf(world)).toHaveLength(2))
+    dataOf(
+      await patch(world, '/notifications/v1/settings', { preferences: { oneOnOne: { messageDeletedSetting: 1 } } }),
+    )
+    dataOf(await world.delete(`/messages/${gone.id}`, {}, { as: 'alice' }))
+    await own.query('update notification_deliveries set expires_at = 1 where app_id = $1 and message = $2', [
+      world.app.appId,
+      late.id,
+    ])
+    await goOn(world, endpoint)
+    await soon(async () => {
+      const logs = await logsOf(world, '?trigger=after_message')
+      expect(logs.map(({ reason }: { reason?: string }) => reason)).toEqual(['TIMED_OUT', 'NOT_FOUND'])
+    })
+    expect(endpoint.received).toEqual([])
+  })
+
+  it('is not sent of what was blocked meanwhile, nor planned of what is held', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    const removeRules = addRules(world)
+    try {
+      await setUpCustomPush(world, endpoint.url)
+      endpoint.behave(putOff)
+      const held = await say(world, 'alice', 'bob', 'bad')
+      const [blocked, stays] = [await say(world, 'alice', 'bob', 'one'), await say(world, 'alice', 'bob', 'two')]
+      await soon(async () => expect(await logsOf(world)).toHaveLength(2))
+      const by = { reviewer: 'rita' }
+      expect(await blockMessage(world.context, world.app, Number(blocked.id), { by })).toMatchObject({ blocked: true })
+      await goOn(world, endpoint)
+      await soon(async () => {
+        const logs = await logsOf(world, '?trigger=after_message')
+        expect(logs.map(({ reason, success }: { reason?: string; success?: boolean }) => reason ?? success)).toEqual([
+          'NOT_FOUND',
+          true,
+        ])
+        // What a log tells of a message is read with it.
+        expect(
+          logs.map(({ messageId, sender }: { messageId: number; sender?: string }) => [messageId, sender]),
+        ).toEqual([
+          [Number(blocked.id), undefined],
+          [Number(stays.id), 'alice'],
+        ])
+      })
+      // The provider was asked to show the one that is blocked, and may have done so: that is taken back.
+      const told = endpoint.received.map(({ body }) => body.data.notificationDetails)
+      expect(told.filter(({ action }) => action !== 'deleted')).toMatchObject([
+        { body: 'two', unreadMessageCount: '1' },
+      ])
+      for (const { id } of [held, blocked]) {
+        const explained = await world.get(`/notifications/v1/explain?uid=bob&messageId=${id}`)
+        expect(refusal(explained)).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+      }
+    } finally {
+      removeRules()
+    }
+  })
+})
+
+describe('an explanation', () => {
+  const deleted = { gate: 'message', value: 'deleted', setBy: 'chat', passes: false }
+
+  it('tells nothing of a message that is deleted or hidden but that', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    await setUpCustomPush(world, endpoint.url)
+    const { id } = await sayInGroup(world, 'alice', 'team', 'hello')
+    await soon(async () => expect(await logsOf(world, '?success=true')).toHaveLength(2))
+    dataOf(await world.delete('/groups/team/conversation', {}, { as: 'bob' }))
+    const [hidden] = await explain(world, 'bob', id)
+    expect(hidden.gates).toEqual([{ ...deleted, value: 'hidden' }])
+    expect(hidden).not.toHaveProperty('answer')
+    expect((await explain(world, 'carol', id))[0].gates.length).toBeGreaterThan(5)
+    dataOf(await world.delete(`/messages/${id}`, {}, { as: 'alice' }))
+    expect((await explain(world, 'carol', id))[0].gates).toEqual([deleted])
+    await soon(async () => expect(await logsOf(world, '?trigger=message_deleted')).toHaveLength(2))
+    const ofDeletion = (await explain(world, 'carol', id)).find(
+      ({ trigger }: { trigger: string }) => trigger === 'message_deleted',
+    )
+    expect(ofDeletion.gates[0]).toMatchObject({ gate: 'messageDeleted', passes: true })
+  })
+
+  it('is also found by the id of an event, and of that event alone', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    await setUpCustomPush(world, endpoint.url)
+    const puller = await pullEvents(world)
+    const { id } = await say(world, 'alice', 'bob', 'hello')
+    await soon(async () => expect(await logsOf(world, '?success=true')).toHaveLength(1))
+    dataOf(await world.put(`/messages/${id}`, { data: { text: 'hi' } }, { as: 'alice' }))
+    await soon(async () => expect(await logsOf(world, '?success=true')).toHaveLength(2))
+    const events = await puller.since()
+    const idOf = (trigger: string) => events.find((event) => event.trigger === trigger)?.id
+    const byEvent = async (uid: string, trigger: string) =>
+      dataOf(await world.get(`/notifications/v1/explain?uid=${uid}&eventId=${idOf(trigger)}`))
+    const sent = await byEvent('bob', 'message_sent')
+    expect(sent.notifications).toMatchObject([{ trigger: 'after_message', uid: 'bob', messageId: Number(id) }])
+    expect((await byEvent('bob', 'message_edited')).notifications).toMatchObject([{ trigger: 'message_edited' }])
+    expect((await byEvent('alice', 'message_sent')).unplanned).toBe('OWN_ACTION')
+    const other = await createWorld(service)
+    await createUsers(other, 'bob')
+    await setUpCustomPush(other, endpoint.url)
+    const foreign = await other.get(`/notifications/v1/explain?uid=bob&eventId=${idOf('message_sent')}`)
+    expect(dataOf(foreign)).toEqual({ uid: 'bob', notifications: [], unplanned: 'NO_EVENT' })
+  })
+})
+
+describe('an edit or a deletion', () => {
+  it('goes only where the message was sent, quietly', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob', 'quiet')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'quiet'] })
+    await setUpCustomPush(world, endpoint.url)
+    dataOf(await patch(world, '/notifications/v1/preferences?uid=quiet', { mutePreferences: { dnd: 2 } }))
+    const { id } = await sayInGroup(world, 'alice', 'team', 'one')
+    await soon(async () => expect(await logsOf(world, '?success=true')).toHaveLength(1))
+    dataOf(await patch(world, '/notifications/v1/preferences?uid=quiet', { mutePreferences: { dnd: 1 } }))
+    dataOf(await world.put(`/messages/${id}`, { data: { text: 'two' } }, { as: 'alice' }))
+    await soon(async () => expect(await logsOf(world, '?trigger=message_edited&success=true')).toHaveLength(1))
+    // Who does not want to be disturbed by now is not, but sees no longer what is gone.
+    dataOf(await patch(world, '/notifications/v1/preferences?uid=bob', { mutePreferences: { dnd: 2 } }))
+    dataOf(await world.delete(`/messages/${id}`, {}, { as: 'alice' }))
+    await soon(async () => expect(await logsOf(world, '?trigger=message_deleted&success=true')).toHaveLength(1))
+    const details = endpoint.received.map(({ body: { data } }) => [
+      ...[data.to.uid, data.notificationDetails.tag, data.notificationDetails.action, data.notificationDetails.body],
+    ])
+    expect(details).toEqual([
+      ['bob', id, undefined, 'one'],
+      ['bob', id, 'edited', 'two'],
+      ['bob', id, 'deleted', 'This message was deleted'],
+    ])
+    expect((await logsOf(world)).map(({ uid }: { uid: string }) => uid)).toEqual(['bob', 'quiet', 'bob', 'bob'])
+  })
+
+  it('of a message that has not been sent yet is not told: what is sent then is as it is by now', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    await setUpCustomPush(world, endpoint.url)
+    dataOf(await patch(world, `/apps/${world.app.name}/settings`, { pushWaitOnlineSeconds: 3600 }))
+    await own.query('update users set online = true where app_id = $1', [world.app.appId])
+    const [edited, deleted] = [await say(world, 'alice', 'bob', 'one'), await say(world, 'alice', 'bob', 'gone')]
+    await soon(async () => expect(await logsOf(world, '?trigger=after_message')).toHaveLength(2))
+    dataOf(await world.put(`/messages/${edited.id}`, { data: { text: 'two' } }, { as: 'alice' }))
+    dataOf(await world.delete(`/messages/${deleted.id}`, {}, { as: 'alice' }))
+    await soon(async () => expect(await logsOf(world)).toHaveLength(4))
+    // The next wait is over first.
+    await own.query("update notification_deliveries set due_at = 1 where app_id = $1 and trigger <> 'after_message'", [
+      world.app.appId,
+    ])
+    await soon(async () => {
+      const logs = await logsOf(world, '?notificationTriggered=false')
+      expect(logs.map(({ reason }: { reason: string }) => reason)).toEqual(['NOT_SHOWN', 'NOT_SHOWN'])
+    })
+    await goOn(world, endpoint)
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    expect(endpoint.received[0]?.body.data.notificationDetails).toMatchObject({ tag: edited.id, body: 'two' })
+    expect(endpoint.received[0]?.body.data.notificationDetails).not.toHaveProperty('action')
+  })
+})
+
+describe('an entry of the log', () => {
+  const logs = '/notifications/v1/logs'
+  const outcomesOf = async (world: World) =>
+    (await logsOf(world)).map(
+      ({ uid, success, reason }: { uid: string; success?: boolean; reason?: string }) => `${uid} ${reason ?? success}`,
+    )
+
+  it('is sent again under the same id, and never past what is decided now', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob', 'quiet', 'reading')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'quiet', 'reading'] })
+    await setUpCustomPush(world, endpoint.url)
+    dataOf(await patch(world, '/notifications/v1/preferences?uid=quiet', { mutePreferences: { dnd: 2 } }))
+    endpoint.behave({ status: 400 })
+    const { id } = await sayInGroup(world, 'alice', 'team', 'hello')
+    await soon(async () => {
+      expect((await outcomesOf(world)).sort()).toEqual([
+        'bob PROVIDER_ERROR',
+        'quiet DND_PREFERENCE',
+        'reading PROVIDER_ERROR',
+      ])
+    })
+    endpoint.behave({})
+    const first = new Map(endpoint.received.map(({ headers, body }) => [body.data.to.uid, headers['webhook-id']]))
+    endpoint.received.length = 0
+    dataOf(await world.post('/groups/team/conversation/read', { messageId: id }, { as: 'reading' }))
+    expect(dataOf(await world.post(`${logs}/redeliver`, { status: 'failed', from: Date.now() - 3_600_000 }))).toEqual({
+      count: 2,
+    })
+    await soon(async () => {
+      expect((await outcomesOf(world)).sort()).toEqual(['bob true', 'quiet DND_PREFERENCE', 'reading ALREADY_READ'])
+    })
+    expect(endpoint.received.map(({ headers, body }) => [body.data.to.uid, headers['webhook-id']])).toEqual([
+      ['bob', first.get('bob')],
+    ])
+    // What was stopped is decided again, too.
+    const [{ _id: stopped }] = await logsOf(world, '?reason=DND_PREFERENCE')
+    expect(dataOf(await world.post(`${logs}/${stopped}/redeliver`, {}))).toMatchObject({ _id: stopped, uid: 'quiet' })
+    await soon(async () => expect(await outcomesOf(world)).toContain('quiet DND_PREFERENCE'))
+    dataOf(await patch(world, '/notifications/v1/preferences?uid=quiet', { mutePreferences: { dnd: 1 } }))
+    dataOf(await world.post(`${logs}/redeliver`, { status: 'stopped', uid: 'quiet' }))
+    await soon(async () => expect(await outcomesOf(world)).toContain('quiet true'))
+    const [bobs] = await logsOf(world, '?member=bob')
+    dataOf(await world.post(`${logs}/${bobs._id}/redeliver`, {}))
+    await soon(() => expect(endpoint.received.filter(({ body }) => body.data.to.uid === 'bob')).toHaveLength(2))
+  })
+
+  it('is found by time and status, of the own app, by fullAccess keys only, as long as its provider is there', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    await setUpCustomPush(world, endpoint.url)
+    await say(world, 'alice', 'bob', 'hello')
+    await soon(async () => expect(await logsOf(world, '?success=true')).toHaveLength(1))
+    const [{ _id, processingStartedAtMS: at }] = await logsOf(world)
+    const count = async (body: object) => dataOf(await world.post(`${logs}/redeliver`, body)).count
+    expect(await count({ status: 'failed' })).toBe(0)
+    expect(await count({ status: 'delivered', from: at + 1 })).toBe(0)
+    expect(await count({ status: 'delivered', to: Math.floor(at / 1000) - 1 })).toBe(0)
+    expect(await count({ status: 'delivered', uid: 'alice' })).toBe(0)
+    expect(await count({ status: 'delivered', provider: 'fcm' })).toBe(0)
+    for (const body of [{}, { status: 'pending' }, { status: 'failed', from: 'x' }, { status: 'failed', from: -1 }]) {
+      expect(refusal(await world.post(`${logs}/redeliver`, body))).toBe('400 ERR_BAD_REQUEST')
+    }
+    const other = await createWorld(service)
+    for (const id of ['0', 'x', '999999999', '9'.repeat(30)]) {
+      expect(refusal(await world.post(`${logs}/${id}/redeliver`, {}))).toBe('404 ERR_DELIVERY_NOT_FOUND')
+    }
+    expect(refusal(await other.post(`${logs}/${_id}/redeliver`, {}))).toBe('404 ERR_DELIVERY_NOT_FOUND')
+    const token = dataOf(await world.post('/users/bob/auth_tokens', {})).authToken
+    expect(refusal(await world.post(`${logs}/${_id}/redeliver`, {}, { token }))).toBe('403 AUTH_ERR_NO_ACCESS')
+    dataOf(await world.delete('/notifications/push/v1/providers/custom'))
+    expect(refusal(await world.post(`${logs}/${_id}/redeliver`, {}))).toBe('404 ERR_DELIVERY_NOT_FOUND')
+    expect(await count({ status: 'delivered' })).toBe(0)
+    expect(endpoint.received).toHaveLength(1)
+  })
+})

@@ -1,0 +1,98 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import { createServer as createHttp2Server, type Http2Server } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createApnsConnections } from '../../src/delivery/notifications/apns-connections.ts'
+import { createFcm } from '../../src/delivery/notifications/fcm.ts'
+import type { Notification } from '../../src/delivery/notifications/render.ts'
+import { soon } from '../support/until.ts'
+
+const closing: Array<() => unknown> = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+async function listen(server: Server | Http2Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+})
+const target = {
+  ...{ project_id: 'project', client_email: 'push@example.com', private_key: privateKey },
+  notificationInPayload: { ios: {}, android: {}, web: {} },
+}
+const device = { token: 'device', platform: 'fcm_android', expiresAt: Date.now() + 60_000 }
+const notification: Notification = {
+  ...{ uid: 'bob', title: 'Alice', body: 'hello', sender: 'alice', senderName: 'Alice' },
+  ...{ receiver: 'bob', receiverName: 'Bob', receiverType: 'user', tag: '1', conversationId: 'alice_user_bob' },
+  ...{ sentAt: 1_700_000_000_000, unread: 1, sound: 'default' },
+}
+
+describe('an answer of FCM', () => {
+  it('that has no end is read no further than it can be of use', async () => {
+    let isLeft = false
+    const server = createServer((request, response) => {
+      if (request.url === '/token') {
+        response.end(JSON.stringify({ access_token: 'token', expires_in: 3600 }))
+        return
+      }
+      response.writeHead(503)
+      const write = () => {
+        while (!response.destroyed && response.write('x'.repeat(10_000)));
+      }
+      response.on('drain', write).on('close', () => {
+        isLeft = true
+      })
+      write()
+    })
+    const endpoint = await listen(server)
+    const fcm = createFcm({ fcm: endpoint, fcmToken: `${endpoint}/token` })
+    closing.push(() => fcm.close())
+    const attempt = await fcm.send(target, device, notification)
+    expect(attempt).toMatchObject({ outcome: 'failed', status: 503, text: 'x'.repeat(512) })
+    await soon(() => expect(isLeft).toBe(true))
+  })
+})
+
+describe('a request to APNs', () => {
+  const request = { path: '/3/device/a0', headers: {}, body: '{}' }
+
+  it('that is never answered ends in time, and the next goes over another connection', async () => {
+    let sessions = 0
+    let isMute = true
+    const server = createHttp2Server()
+    server.on('session', () => sessions++)
+    server.on('stream', (stream) => {
+      stream.on('error', () => {})
+      if (isMute) return
+      stream.respond({ ':status': 200 })
+      stream.end()
+    })
+    const connections = createApnsConnections(undefined)
+    const origin = await listen(server)
+    closing.unshift(() => connections.close())
+    await expect(connections.post(origin, request, 50)).rejects.toThrow('APNs did not answer in time')
+    isMute = false
+    expect(await connections.post(origin, request, 10_000)).toMatchObject({ status: 200 })
+    expect(sessions).toBe(2)
+  })
+
+  it('whose answer only trickles in ends in time', async () => {
+    const server = createHttp2Server()
+    server.on('stream', (stream) => {
+      stream.respond({ ':status': 400 })
+      const timer = setInterval(() => stream.write('x'), 5)
+      stream.on('error', () => {}).on('close', () => clearInterval(timer))
+    })
+    const connections = createApnsConnections(undefined)
+    closing.unshift(() => connections.close())
+    await expect(connections.post(await listen(server), request, 100)).rejects.toThrow('APNs did not answer in time')
+  })
+})
