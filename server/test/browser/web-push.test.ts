@@ -60,11 +60,15 @@ describeWith(chromiumProgram, 'the demo page, notified in a real browser', () =>
     await page.click('#notify')
     await page.getByText('You are notified').waitFor()
     const [worker = await context.waitForEvent('serviceworker')] = context.serviceWorkers()
+    await worker.evaluate(countPushes)
     let received = 0
     const deliver = async (payload: object) => {
       const { origin } = new URL(world.url)
       const data = JSON.stringify(payload)
+      const before = await worker.evaluate(handledPushes)
       await cdp.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await registration, data })
+      // Whoever asks what is shown while something is being shown makes the browser forget it.
+      await until(async () => (await worker.evaluate(handledPushes)) > before)
     }
     return {
       ...{ context, page, worker, deliver },
@@ -99,7 +103,7 @@ describeWith(chromiumProgram, 'the demo page, notified in a real browser', () =>
     expect(await bob.receive()).toMatchObject({ title: 'Alice', tag: id, unreadMessageCount: '1' })
     await soon(async () => expect(await bob.shown()).toEqual(['Alice: Shall we meet at six? 火锅!']))
     // It has come to the page too, but nobody has read it.
-    await bob.page.locator('#messages li.theirs', { hasText: 'at six' }).waitFor()
+    await bob.page.locator(`#messages li.theirs[data-id="${id}"]`, { hasText: 'at six' }).waitFor()
     dataOf(await world.put(`/messages/${id}`, { data: { text: 'Shall we meet at seven?' } }, { as: 'alice' }))
     await bob.receive()
     await soon(async () => expect(await bob.shown()).toEqual(['Alice: Shall we meet at seven?']))
@@ -159,6 +163,18 @@ const boundaries = `
   }
   PushManager.prototype.subscribe = ({ applicationServerKey }) => subscribeElsewhere(applicationServerKey)
 `
+
+/** In the service worker: counts the pushes that it has done with. */
+const countPushes = `{
+  globalThis.handled = 0
+  const { waitUntil } = ExtendableEvent.prototype
+  PushEvent.prototype.waitUntil = function (work) {
+    waitUntil.call(this, work.finally(() => handled++))
+  }
+}`
+
+/** In the service worker. */
+const handledPushes = `handled`
 
 /** In the service worker. */
 const shownTexts = `registration.getNotifications().then((all) => all.map(({ title, body }) => title + ': ' + body))`
