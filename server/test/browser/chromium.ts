@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import path from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import { findProgram, type Need } from '../gate/needs.ts'
 
@@ -23,4 +25,11 @@ const args = [
 /** A real browser, without a window. */
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args })
+}
+
+/** Where a picture of a page goes, for people to look at. Each user of the machine has a folder of their own. */
+export function pictureFile(name: string): string {
+  const folder = path.join(tmpdir(), `parley-demo-${userInfo().username}`)
+  mkdirSync(folder, { recursive: true })
+  return path.join(folder, name)
 }

@@ -1,11 +1,9 @@
-import { mkdirSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { statSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
+import { chromiumProgram, launchBrowser, pictureFile } from './chromium.ts'
 
 describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', () => {
   let browser: Browser
@@ -52,8 +50,7 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
       'Half past. <b>Bring</b> the others 火锅!',
     ])
 
-    const picture = path.join(tmpdir(), 'parley-demo', 'alice.png')
-    mkdirSync(path.dirname(picture), { recursive: true })
+    const picture = pictureFile('alice.png')
     await alice.screenshot({ path: picture })
     expect(statSync(picture).size).toBeGreaterThan(1000)
 

@@ -1,6 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { statSync } from 'node:fs'
 import type { Browser, BrowserContext, CDPSession, Page, Worker } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startWebPushEmulator, type WebPushEmulator } from '../../src/emulators/web-push.ts'
@@ -8,7 +6,7 @@ import { describeWith } from '../gate/needs.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { soon, until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
+import { chromiumProgram, launchBrowser, pictureFile } from './chromium.ts'
 
 /**
  * The browser reaches no push service here: what it gets as a subscription is one of the emulator, and what comes there is
@@ -62,13 +60,14 @@ describeWith(chromiumProgram, 'the demo page, notified in a real browser', () =>
     const [worker = await context.waitForEvent('serviceworker')] = context.serviceWorkers()
     await worker.evaluate(countPushes)
     let received = 0
+    const handled = (): Promise<number> => worker.evaluate(handledPushes)
     const deliver = async (payload: object) => {
       const { origin } = new URL(world.url)
       const data = JSON.stringify(payload)
-      const before = await worker.evaluate(handledPushes)
+      const before = await handled()
       await cdp.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await registration, data })
       // Whoever asks what is shown while something is being shown makes the browser forget it.
-      await until(async () => (await worker.evaluate(handledPushes)) > before)
+      await until(async () => (await handled()) > before)
     }
     return {
       ...{ context, page, worker, deliver },
@@ -134,8 +133,7 @@ describeWith(chromiumProgram, 'the demo page, notified in a real browser', () =>
     await say(world, 'alice', 'bob', called)
     await bob.receive()
     await until(async () => (await bob.shown()).length === 1)
-    const picture = path.join(tmpdir(), 'parley-demo', 'notified.png')
-    mkdirSync(path.dirname(picture), { recursive: true })
+    const picture = pictureFile('notified.png')
     await bob.page.screenshot({ path: picture })
     expect(statSync(picture).size).toBeGreaterThan(1000)
 
