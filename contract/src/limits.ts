@@ -189,7 +189,7 @@ export const limits = {
     termLength: 100,
     /** Characters of one pattern. */
     patternLength: 500,
-    /** Terms of all lists and rules of one app together, besides the predefined ones (not set by the contract). */
+    /** Terms of all lists and rules of one app together, besides predefined ones that were not changed (not set by the contract). */
     termsPerApp: {
       words: 200_000,
       /** Characters of those words. */
@@ -200,7 +200,7 @@ export const limits = {
     },
     /** Characters of one prompt of a list (not set by the contract). */
     promptLength: 4000,
-    /** Prompts of all lists of one app together, besides the predefined ones (not set by the contract). */
+    /** Prompts of all lists of one app together, besides predefined ones that were not changed (not set by the contract). */
     promptsPerApp: 100,
     /** Characters of what a user says when they flag a message, and of a note of a reviewer. */
     remarkLength: 1000,

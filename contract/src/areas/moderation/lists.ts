@@ -114,7 +114,7 @@ export const createKeywordList = defineOperation({
   method: 'POST',
   path: '/moderation/keywords',
   summary: 'Create a list for moderation rules',
-  description: `An app can have ${moderation.listsPerApp} besides the predefined ones, with ${moderation.termsPerApp.words} words, ${moderation.termsPerApp.patterns} patterns and ${moderation.termsPerApp.sentences} sentences in all. A word or sentence has up to ${moderation.termLength} characters, a pattern up to ${moderation.patternLength}. A list in JSON has up to ${limits.bodyMembers} terms; a text or a file may have more. With the id of a predefined list that was deleted that one is made again; fields that are left out are as they are shipped.`,
+  description: `An app can have ${moderation.listsPerApp} besides the predefined ones, with ${moderation.termsPerApp.words} words, ${moderation.termsPerApp.patterns} patterns, ${moderation.termsPerApp.sentences} sentences and ${moderation.promptsPerApp} prompts in all; the words and patterns that stand in rules and their exceptions count too. A word or sentence has up to ${moderation.termLength} characters, a pattern up to ${moderation.patternLength}. A list in JSON has up to ${limits.bodyMembers} terms; a text or a file may have more. With the id of a predefined list that was deleted that one is made again; fields that are left out are as they are shipped.`,
   params: NoParams,
   query: NoQuery,
   body: Type.Object({ id: ModerationIdIn, ...fields }),

@@ -184,7 +184,7 @@ export const createRule = defineOperation({
   method: 'POST',
   path: '/moderation/rules',
   summary: 'Create a moderation rule',
-  description: `An app can have ${moderation.rulesPerApp} besides the predefined ones. Without enabled and mode the rule is on. With the id of a predefined rule that was deleted that one is made again; fields that are left out are as they are shipped.`,
+  description: `An app can have ${moderation.rulesPerApp} besides the predefined ones. Their words, patterns and exceptions count among the terms that an app can have in its lists. Without enabled and mode the rule is on. With the id of a predefined rule that was deleted that one is made again; fields that are left out are as they are shipped.`,
   params: NoParams,
   query: NoQuery,
   body: Type.Object({ id: ModerationIdIn, ...Type.Partial(Type.Object(fields)).properties }),

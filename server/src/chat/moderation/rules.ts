@@ -101,6 +101,17 @@ export function readFormula(value: string): { readonly name: string; readonly pe
   return found === null ? undefined : { name: found[1] as string, percent: Number(found[2]) }
 }
 
+/** The words and patterns that a rule holds itself, those of its exceptions among them. */
+export function literalsOf({
+  conditions,
+  exceptions,
+}: RuleRevision): Array<{ category: 'word' | 'pattern'; terms: readonly string[] }> {
+  const own = conditions.flatMap(({ category, isListed, value }) => {
+    return (category === 'word' || category === 'pattern') && !isListed ? [{ category, terms: value }] : []
+  })
+  return [...own, { category: 'word', terms: exceptions }]
+}
+
 /** Ids of the lists that conditions name. */
 export function listIdsOf(conditions: readonly RuleCondition[]): string[] {
   const named = conditions.filter(isListed).flatMap(({ value }) => textsOf(value))

@@ -12,26 +12,15 @@ import type { ListRow } from '../../../chat/moderation/lists.ts'
 import type { ListCategory } from '../../../chat/moderation/model.ts'
 import { predefinedLists } from '../../../chat/moderation/predefined.ts'
 import { listIdsOf, type RuleRow } from '../../../chat/moderation/rules.ts'
-import type { Queryable, Transaction } from '../../../store/database.ts'
-import { statement } from '../../../store/statement.ts'
+import type { Queryable } from '../../../store/database.ts'
 import { type Changing, changing } from '../changing.ts'
 import { categoryInUse, listExists, listInUse, unknownList } from '../errors.ts'
+import { requireRoom } from '../room.ts'
 import { ruleStore } from '../rules/store.ts'
 import { listStore, type WholeList } from './store.ts'
 import { missingTerms, readTerms, type Terms } from './terms.ts'
 
 type Body = BodyOf<typeof updateKeywordList>
-
-/** What the lists of an app hold, but for one list, and but for predefined ones as they are shipped. */
-const countTerms = statement(`
-  select coalesce(sum(v.count), 0) as count, coalesce(sum(length(v.terms::text) - 3 * v.count), 0) as characters
-  from moderation_lists l
-  join moderation_list_revisions v on v.app_id = l.app_id and v.list_id = l.id and v.revision = l.revision
-  where l.app_id = $1
-  and l.id <> $2
-  and not l.removed
-  and not (l.predefined and l.revision = 1)
-  and v.category = $3`)
 
 /**
  * Makes a list; where its id is that of a predefined one that was removed, that one again.
@@ -57,8 +46,8 @@ export async function makeList(context: Changing, app: App, body: BodyOf<typeof 
     if (shipped === undefined && (await listStore.countOwn(tx, app.appId)) >= listsPerApp) {
       throw appLimitReached(listsPerApp, 'lists of moderation besides the predefined ones')
     }
-    await requireRoom(tx, app, id, text)
     await listStore.insert(tx, app.appId, id, text, former)
+    await requireRoom(tx, app)
     const details = { category, terms: text.count }
     await context.audit.record(tx, app.appId, { action: 'moderation_list_created', type: 'list', target: id, details })
     return requireList(tx, app, id)
@@ -79,8 +68,8 @@ export async function changeList(context: Changing, app: App, id: string, body: 
       if (uses.length > 0) throw categoryInUse(id, uses)
     }
     const text = textOf(context, row, category, body, terms ?? (row.category === category ? row : undefined))
-    await requireRoom(tx, app, id, text)
     await listStore.advance(tx, app.appId, former, text)
+    await requireRoom(tx, app)
     const changed = await requireList(tx, app, id)
     const details = { changed: Object.keys(body), terms: changed.count, revision: changed.revision }
     await context.audit.record(tx, app.appId, { action: 'moderation_list_updated', type: 'list', target: id, details })
@@ -161,27 +150,4 @@ function textOf(
   const count = 'count' in kept ? kept.count : kept.terms.length
   const description = body.description ?? base?.description ?? null
   return { name, description, category, isCsv: kept.isCsv, terms, count, username, password }
-}
-
-const { words, wordCharacters, patterns, sentences } = limits.moderation.termsPerApp
-const most: Readonly<Record<ListCategory, number>> = {
-  ...{ word: words, pattern: patterns, 'sentence-similarity': sentences },
-  ...{ prompt: limits.moderation.promptsPerApp, 'custom-api': limits.moderation.listsPerApp },
-}
-
-/** @throws 400 where all lists of a category would hold more than an app can have */
-async function requireRoom(
-  tx: Transaction,
-  app: App,
-  id: string,
-  { category, count, terms }: WholeList,
-): Promise<void> {
-  const [others] = await tx.query<{ count: number; characters: number }>(countTerms, [app.appId, id, category])
-  if ((others?.count ?? 0) + count > most[category]) {
-    throw appLimitReached(most[category], `terms in all its lists of the category ${category}`)
-  }
-  const characters = (others?.characters ?? 0) + terms.length - 3 * count
-  if (category === 'word' && characters > wordCharacters) {
-    throw appLimitReached(wordCharacters, 'characters in the words of all its lists')
-  }
 }

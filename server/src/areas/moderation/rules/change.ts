@@ -6,6 +6,7 @@ import type { Transaction } from '../../../store/database.ts'
 import { type Changing, changing } from '../changing.ts'
 import { ruleExists, unknownRule } from '../errors.ts'
 import { listStore } from '../lists/store.ts'
+import { requireRoom } from '../room.ts'
 import { flawsOfConditions, flawsOfReferences, numberConditions } from './conditions.ts'
 import { missingEngines } from './engines.ts'
 import { flawsOfFilters } from './filters.ts'
@@ -31,6 +32,7 @@ export async function makeRule(context: Changing, app: App, body: BodyOf<typeof 
     }
     await keepLists(tx, app, text)
     await ruleStore.insert(tx, app.appId, id, text, former)
+    await requireRoom(tx, app)
     const details = { mode: text.mode }
     await context.audit.record(tx, app.appId, { action: 'moderation_rule_created', type: 'rule', target: id, details })
     return requireRule(tx, app, id)
@@ -46,6 +48,7 @@ export async function changeRule(context: Changing, app: App, id: string, body: 
     await requireSound(context, tx, app, text, body)
     await keepLists(tx, app, text)
     await ruleStore.advance(tx, app.appId, former, text)
+    await requireRoom(tx, app)
     const row = await requireRule(tx, app, id)
     const details = { changed: Object.keys(body), mode: row.mode, revision: row.revision }
     await context.audit.record(tx, app.appId, { action: 'moderation_rule_updated', type: 'rule', target: id, details })
