@@ -5,7 +5,7 @@ import type { ConversationKind } from '../kind.ts'
 import { attachmentsOf } from '../messages/traits.ts'
 import { readUsers } from '../users/rows.ts'
 import type { Draft } from '../writing/judges.ts'
-import type { JudgedGroup, JudgedMessage, JudgedUser, RuleRevision } from './model.ts'
+import type { JudgedFile, JudgedGroup, JudgedMessage, JudgedUser, RuleRevision } from './model.ts'
 
 /** What the filters of rules look at, beside the ids of sender and receiver. */
 export interface Asks {
@@ -136,11 +136,28 @@ function customOf(data: Readonly<Record<string, unknown>>): string {
   return texts.join('\n')
 }
 
-function filesOf(type: string, data: Readonly<Record<string, unknown>>): JudgedMessage['files'] {
-  const attached = attachmentsOf(data)
-  const files = attached.length > 0 ? attached : typeof data.url === 'string' ? [data] : []
-  return files.flatMap(({ url, mimeType }) => {
-    if (typeof url !== 'string') return []
-    return { url, mimeType: typeof mimeType === 'string' ? mimeType.toLowerCase() : `${type}/` }
+const shownKinds = ['image', 'video'] as const
+/** Of anything else nothing is shown, and an engine that is asked about it fails. */
+const showable = /^(?:https?:\/\/|data:)/i
+
+/**
+ * The pictures and videos that front ends show: all that a message of their type carries, whatever its MIME types say, and
+ * what the MIME type of any other file says that it is.
+ */
+function filesOf(type: string, data: Readonly<Record<string, unknown>>): JudgedFile[] {
+  const { imageUrl } = (data.interactiveData ?? {}) as { imageUrl?: unknown }
+  const files = [...attachmentsOf(data), data].flatMap((file) => fileOf(type, file))
+  const known = new Set<string>()
+  return [...files, ...fileOf('image', { url: imageUrl })].flatMap(({ shownAs, ...file }) => {
+    const others = shownAs.filter((kind) => !known.has(`${kind} ${file.url}`))
+    for (const kind of others) known.add(`${kind} ${file.url}`)
+    return others.length === 0 ? [] : { ...file, shownAs: others }
   })
+}
+
+function fileOf(type: string, { url, mimeType }: Readonly<Record<string, unknown>>): JudgedFile[] {
+  if (typeof url !== 'string' || !showable.test(url) || !URL.canParse(url)) return []
+  const said = typeof mimeType === 'string' ? mimeType.trim().toLowerCase() : undefined
+  const shownAs = shownKinds.filter((kind) => type === kind || said?.startsWith(`${kind}/`))
+  return [{ url, shownAs, ...(said !== undefined && { mimeType: said }) }]
 }

@@ -86,6 +86,15 @@ export interface JudgedGroup {
   readonly scope: string | undefined
 }
 
+/** A picture or video of a message. */
+export interface JudgedFile {
+  readonly url: string
+  /** As what front ends may show it. */
+  readonly shownAs: ReadonlyArray<'image' | 'video'>
+  /** As its sender said, in lower case. */
+  readonly mimeType?: string
+}
+
 /** What rules look at: a message that somebody wants to send or to edit, or one that is stored. */
 export interface JudgedMessage {
   readonly kind: ConversationKind
@@ -95,8 +104,7 @@ export interface JudgedMessage {
   readonly text: string
   /** The texts in `customData` and `metadata`, joined by line breaks. */
   readonly custom: string
-  /** Addresses of its files, with their MIME types. */
-  readonly files: ReadonlyArray<{ readonly url: string; readonly mimeType: string }>
+  readonly files: readonly JudgedFile[]
   readonly sender: JudgedUser
   readonly receiver: JudgedUser | JudgedGroup
 }

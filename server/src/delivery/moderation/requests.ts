@@ -128,7 +128,7 @@ export function createRequests({ context, lists }: RequestOptions, subject: Subj
 
   function filesOf(type: 'image' | 'video') {
     return judged.files
-      .filter(({ mimeType }) => mimeType.startsWith(`${type}/`))
-      .map(({ url, mimeType }) => ({ type, url, ...(mimeType !== `${type}/` && { mimeType }) }))
+      .filter(({ shownAs }) => shownAs.includes(type))
+      .map(({ url, mimeType }) => ({ type, url, ...(mimeType !== undefined && { mimeType }) }))
   }
 }

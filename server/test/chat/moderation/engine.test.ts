@@ -208,7 +208,7 @@ describe('Other conditions', () => {
     const api = condition({ id: 2, category: 'custom-api', isListed: true, value: ['api_greaterThan_80'] })
     const lists = [list({ listId: 'api', category: 'custom-api', terms: ['https://example.com'] })]
     const engine = await compileEngine([rule({ conditions: [violence, api] }), rule({ ruleId: 'words' })], lists)
-    const image = { files: [{ url: 'https://example.com/a.png', mimeType: 'image/png' }] }
+    const image = { files: [{ url: 'https://example.com/a.png', shownAs: ['image'] as const }] }
     const asked = (text: string, changes = {}) =>
       engine
         .judge(message(text, changes))

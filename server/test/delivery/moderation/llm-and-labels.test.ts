@@ -111,4 +111,34 @@ describe('The engine for labels', () => {
     })
     expect(first?.authorization).toBe(`Bearer ${engines.labels.apiKey}`)
   })
+
+  it.each<[string, string, 'image' | 'video', (bad: string, plain: string) => object]>([
+    ['without a MIME type', 'image', 'image', (url) => ({ attachments: [{ url }] })],
+    ['of another MIME type', 'image', 'image', (url) => ({ attachments: [{ url, mimeType: 'text/csv' }] })],
+    ['that is said to be a video', 'image', 'image', (url) => ({ attachments: [{ url, mimeType: 'video/mp4' }] })],
+    ['beside attachments', 'image', 'image', (url, plain) => ({ url, attachments: [{ url: plain }] })],
+    ['beside an address that is none', 'image', 'image', (url) => ({ url: 'hangup', attachments: [{ url }] })],
+    ['without attachments', 'image', 'image', (url) => ({ url, mimeType: 'text/plain' })],
+    ['that is said to be a picture', 'video', 'video', (url) => ({ attachments: [{ url, mimeType: 'image/png' }] })],
+    ['among other files', 'file', 'image', (url) => ({ attachments: [{ url, mimeType: ' IMAGE/png' }] })],
+    ['of a text', 'text', 'video', (url) => ({ text: 'look', attachments: [{ url, mimeType: 'video/mp4' }] })],
+    ['of a card', 'card', 'image', (imageUrl) => ({ interactiveData: { imageUrl } })],
+  ])('judges what front ends show: a file %s', async (_, type, operand, dataOfFiles) => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.put('/moderation/engines/labels', engines.labels))
+    const condition = { operand, category: 'word', isMediaPresent: true, value: ['violence_greaterThan_30'] }
+    await addRule(world, 'violence', { condition })
+    const at = (name: string) => `https://files.example.com/${world.app.name}/${name}`
+    const category = type === 'card' ? 'interactive' : 'message'
+    const data = dataOfFiles(at('violence-bad'), at('plain'))
+    const body = { receiver: 'bob', receiverType: 'user', category, type, data }
+    const sent = dataOf(await world.post('/messages', body, { as: 'alice' }))
+    expect(sent.data.moderation).toEqual({ status: 'pending' })
+    await settledAs(world, sent.id, 'disapproved')
+    const asked = engines.calls.find(({ text }) => text.includes(world.app.name))
+    const shown = asked?.body.files.map((file: { type: string; url: string }) => `${file.type} ${file.url}`)
+    expect(shown).toContain(`${operand} ${at('violence-bad')}`)
+    expect(new Set(shown).size).toBe(shown.length)
+  })
 })

@@ -271,5 +271,5 @@ function findWhole(pattern: Pattern, view: View): Span | undefined {
 function concerns({ condition: { operand } }: Question, message: JudgedMessage): boolean {
   if (operand === 'text') return message.text !== ''
   if (operand === 'custom') return message.custom !== ''
-  return message.files.some(({ mimeType }) => mimeType.startsWith(`${operand}/`))
+  return message.files.some(({ shownAs }) => shownAs.includes(operand))
 }
