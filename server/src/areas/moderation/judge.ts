@@ -20,7 +20,9 @@ export function createModerationJudge({
       if (rules === undefined) return pass
       if (draft.byApp && !(await settings.of(appId)).moderateApp) return pass
       const message = await describeForEngine(database, draft, rules.asks)
-      return { is: 'moderated', outcome: rules.engine.judge(message, rules.traffic) }
+      // Rate and repetition count what is sent, and an edit is no other message.
+      const traffic = draft.edits === null ? rules.traffic : undefined
+      return { is: 'moderated', outcome: rules.engine.judge(message, traffic) }
     },
   }
 }

@@ -281,6 +281,18 @@ describe('messages', () => {
     expect(await statusOf(world, 'heck')).toBe('approved')
   })
 
+  it('count for rate and repetition when they are sent, not when they are edited', async () => {
+    const world = await chatWorld()
+    const counted = (category: string) => ({ operand: 'text', category, value: ['greaterThan_2'] })
+    await make(world, { ...insults, conditions: [counted('rate'), counted('repetition')] })
+    const body = { receiver: 'bob', receiverType: 'user', data: { text: 'hello' } }
+    const { id } = dataOf(await world.post('/messages', body, { as: 'alice' }))
+    for (const tag of ['a', 'b', 'c']) dataOf(await world.put(`/messages/${id}`, { tags: [tag] }, { as: 'alice' }))
+    expect(dataOf(await world.get(`/messages/${id}`)).tags).toEqual(['c'])
+    expect(await statusOf(world, 'hello')).toBe('approved')
+    expect(await statusOf(world, 'hello')).toBe('disapproved')
+  })
+
   it('are spared by filters: by role, by scope in the group, and by exceptions', async () => {
     const world = await chatWorld()
     dataOf(await world.post('/roles', { role: 'staff', name: 'Staff' }))
