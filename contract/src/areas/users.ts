@@ -195,7 +195,7 @@ export const deleteUser = defineOperation({
   path: '/users/{uid}',
   summary: 'Deactivate or delete a user',
   description:
-    "Without permanent, the user is deactivated. With permanent, the user's profile, one-to-one conversations with their messages, auth tokens, relations and memberships are deleted; their messages in groups stay without their name; groups they own are transferred to the admin who joined first, or else to the system user.",
+    "Without permanent, the user is deactivated. With permanent, the user's profile, one-to-one conversations with their messages, auth tokens, relations and memberships are deleted; their messages in groups stay without their name, except those that moderation holds; groups they own are transferred to the admin who joined first, or else to the system user.",
   access: {},
   onBehalfOf: 'ignored',
   rateLimit: 'core',

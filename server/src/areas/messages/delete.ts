@@ -93,14 +93,7 @@ export async function deleteMessage(
       if (action !== undefined) return action.id
     }
     const replies = purges ? await purgeThread(context, tx, app.appId, message) : []
-    if (!purges) await tx.query(clear, [app.appId, id, contentTraits, now, editor ?? systemUid])
-    if (wasJudged(message)) {
-      await tx.run(forgetEngineAnswers(app.appId, sql`array[${id}::bigint]`))
-      await forgetJudgedText(tx, app.appId, id)
-      await dropJudging(tx, app.appId, id, now)
-    }
-    await releaseUses(tx, app.appId, [id])
-    await tx.query(unmark, [app.appId, id])
+    if (!purges) await clearMessage(tx, app.appId, message, editor ?? systemUid, now)
     if (message.parentId !== null) await recountThreads(tx, app.appId, [message.parentId])
     await tx.query(raiseVersion, [app.appId, message.conversation])
     const told = await tell()
@@ -119,6 +112,25 @@ export async function deleteMessage(
     }
     return changeMessage(context, app, editor, id, changeAndTell, heldFor)
   })
+}
+
+/** Takes out of a message what it said, and all that hangs on that: it becomes a deleted message. */
+export async function clearMessage(
+  tx: Transaction,
+  appId: number,
+  message: Pick<StoredMessage, 'id' | 'traits'>,
+  by: string,
+  now: number,
+): Promise<void> {
+  const { id } = message
+  await tx.query(clear, [appId, id, contentTraits, now, by])
+  if (wasJudged(message)) {
+    await tx.run(forgetEngineAnswers(appId, sql`array[${id}::bigint]`))
+    await forgetJudgedText(tx, appId, id)
+    await dropJudging(tx, appId, id, now)
+  }
+  await releaseUses(tx, appId, [id])
+  await tx.query(unmark, [appId, id])
 }
 
 const selectOtherReply = statement(`

@@ -1,6 +1,7 @@
 import { raiseReceipts } from '../../chat/conversations/group-receipts.ts'
 import { lockConversations } from '../../chat/conversations/membership.ts'
 import { type ErasedUser, erase } from '../../chat/erasure.ts'
+import type { App } from '../../chat/identity.ts'
 import { noteFormerUser } from '../../chat/users/former.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { type UserRow, userColumns } from '../../chat/users/rows.ts'
@@ -8,6 +9,7 @@ import type { Context } from '../../context.ts'
 import type { ChatEvent } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { eraseHeldOf } from '../messages/index.ts'
 
 /** Waits for whoever gives the user something new at this moment (`keepActive`). */
 const lock = statement(`
@@ -81,8 +83,8 @@ const selectGroups = statement(`
 
 /**
  * Deletes a user permanently, in one transaction: profile, tokens, relations, memberships, and one-to-one conversations
- * with all their messages, for both sides. Their messages in groups stay; groups they own pass to the oldest admin,
- * else to the system user.
+ * with all their messages, for both sides. Their messages in groups stay, but for those that moderation holds; groups they
+ * own pass to the oldest admin, else to the system user.
  *
  * The user must be deactivated before, in a transaction of its own: then nothing new arrives while this runs, and nobody
  * who writes to them has to wait for it.
@@ -91,13 +93,15 @@ const selectGroups = statement(`
  */
 export async function deleteForGood(
   { database, events, tables, audit }: Pick<Context, 'database' | 'events' | 'tables' | 'audit'>,
-  appId: number,
+  app: App,
   uid: string,
 ): Promise<void> {
+  const { appId } = app
   await database.transaction(async (tx) => {
     const user = await lockTraces(tx, appId, uid)
     const owned = await tx.query<{ guid: string }>(selectOwned, [appId, uid])
     const apart = (await tx.query<{ uid: string }>(selectApart, [appId, uid])).map((other) => other.uid)
+    await eraseHeldOf({ tables }, tx, app, uid, user.now)
     await erase(tx, tables, 'ofUser', user)
     // Messages that only this user had not read have now been read by all.
     await raiseReceipts(events, tx, appId, user.guids, user.now)

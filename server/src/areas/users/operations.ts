@@ -96,7 +96,7 @@ export const operations = [
     const { uid } = await requireUser(context.database, app.appId, params.uid)
     if (uid === systemUid) throw systemCannotBeDeleted(uid)
     await deactivation.deactivateUsers(context, app.appId, [uid])
-    if (body.permanent === true) await deleteForGood(context, app.appId, uid)
+    if (body.permanent === true) await deleteForGood(context, app, uid)
     return { data: { success: true, message: `The user ${uid} was deleted.` } }
   }),
 ]

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { appKey } from '../../store/app-key.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
+import type { ErasedUser } from '../erasure.ts'
 import { heldTraits, traits } from '../messages/traits.ts'
 
 /** Whether moderation ever looked at a message: of others it keeps nothing. */
@@ -26,19 +27,19 @@ export function forgetEngineAnswers(appId: number, messages: Fragment): Fragment
     and message = any(${messages})`
 }
 
-const withoutText = "(match::jsonb - 'text')::json"
+/** Assignments: of what was found its place stays, and neither the words nor what an engine said of them. */
+export const withoutTextSql = `match = (match::jsonb - 'text')::json,
+    reason = null`
 
 const forgetText = statement(`
   with kept as (
     update message_moderation
-    set match = ${withoutText},
-      reason = null
+    set ${withoutTextSql}
     where app_id = $1
     and message = $2
   )
   update moderation_decisions
-  set match = ${withoutText},
-    reason = null
+  set ${withoutTextSql}
   where app_id = $1
   and message = $2
   and (match is not null or reason is not null)`)
@@ -49,4 +50,13 @@ const forgetText = statement(`
  */
 export async function forgetJudgedText(tx: Transaction, appId: number, id: number): Promise<void> {
   await tx.query(forgetText, [appId, id])
+}
+
+/** A reviewer may be a user: then they are nobody once they are removed for good. For the `ofUser` of a table. */
+export function forgetReviewer(table: string, column: string) {
+  return ({ appId, uid }: ErasedUser): Fragment => sql`
+    update ${sql.table(table)}
+    set ${sql.ref(column)} = null
+    where app_id = ${appKey(appId)}
+    and lower(${sql.ref(column)}) = ${uid}`
 }

@@ -1,14 +1,7 @@
 import { sql } from 'kysely'
 import { appKey } from '../../store/app-key.ts'
-import { type ErasableTable, type ErasedUser, erasable } from '../erasure.ts'
-
-/** A reviewer may be a user: then they are nobody once they are removed for good. */
-const forget = (table: string, column: string) => (user: ErasedUser) =>
-  sql`
-  update ${sql.table(table)}
-  set ${sql.ref(column)} = null
-  where app_id = ${appKey(user.appId)}
-  and lower(${sql.ref(column)}) = ${user.uid}`
+import { type ErasableTable, erasable } from '../erasure.ts'
+import { forgetReviewer } from './forget.ts'
 
 /** With what removes it from a table anyway. */
 function also(table: ErasableTable, ofUser: ErasableTable['ofUser']): ErasableTable {
@@ -47,6 +40,6 @@ export const queueTables: readonly ErasableTable[] = [
       where app_id = ${appKey(appId)}
       and lower(reviewer) = ${uid}`,
   ]),
-  also(erasable('moderation_notes', { message: 'message' }), [forget('moderation_notes', 'author')]),
-  also(erasable('moderation_reviews', { message: 'message' }), [forget('moderation_reviews', 'reviewer')]),
+  also(erasable('moderation_notes', { message: 'message' }), [forgetReviewer('moderation_notes', 'author')]),
+  also(erasable('moderation_reviews', { message: 'message' }), [forgetReviewer('moderation_reviews', 'reviewer')]),
 ]

@@ -1,4 +1,5 @@
 export { type BlockedMessage, blockMessage } from './block.ts'
+export { eraseHeldOf } from './erase.ts'
 export {
   type Decider,
   type Deciding,
