@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
 import { pullEvents } from '../support/events.ts'
@@ -473,6 +474,48 @@ describe('the lists', () => {
     expect(idsOf(await reviewed(world, '?reviewedBy=sam'))).toEqual([ruled.id])
     expect(idsOf(await reviewed(world, '?ruleId=to-see'))).toEqual([ruled.id])
     expect(idsOf(await reviewed(world, '?reasonId=spam'))).toEqual([spam.id])
+  })
+})
+
+describe('the counters', () => {
+  const queue = async (world: World) => dataOf(await world.get('/moderation/queue'))
+
+  it('leave out what was deleted', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const ids: string[] = []
+    for (const text of ['hi', 'bad', 'bad, too', 'flag']) ids.push((await say(world, 'alice', 'bob', text)).id)
+    await flagOk(world, ids[0] ?? '', 'bob')
+    await makePending(world, ids[2] ?? '')
+    expect(await queue(world)).toMatchObject({ flagged: { open: 2 }, blocked: { open: 1 }, pending: { open: 1 } })
+    for (const id of ids) dataOf(await world.delete(`/messages/${id}`, {}, { as: 'alice' }))
+    expect(await queue(world)).toEqual({
+      ...{ flagged: { open: 0, claimed: 0 }, blocked: { open: 0, claimed: 0 }, pending: { open: 0 } },
+    })
+    const { database } = world.context
+    const open = sql`select from moderation_queue where app_id = ${world.app.appId} and status = 'open'`
+    expect(await database.run(open)).toEqual([])
+  })
+
+  it('count for an edit since when it waits, whatever became of its message before', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'bad')
+    dataOf(await review(world, 'blocked', id, { status: 'approved' }))
+    await world.context.database.run(sql`
+      update message_moderation set created_at = created_at - 1000, updated_at = updated_at - 1000
+      where app_id = ${world.app.appId}`)
+    dataOf(await world.put(`/messages/${id}`, { data: { text: 'wait' } }, { as: 'alice' }))
+    const { pending } = await queue(world)
+    expect(pending).toEqual({ open: 1, oldestAt: epoch, oldestAge: epoch })
+    expect(pending.oldestAge).toBeLessThan(1000)
+  })
+
+  it('count what waits for a reviewer with what is flagged, and not with what waits for an engine', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'hi')
+    await flagOk(world, id, 'bob')
+    dataOf(await review(world, 'flagged', id, { status: 'disapproved' }))
+    dataOf(await world.put(`/messages/${id}`, { data: { text: 'hello' } }, { as: 'alice' }))
+    expect(await queue(world)).toMatchObject({ flagged: { open: 1 }, pending: { open: 0 } })
   })
 })
 

@@ -29,7 +29,7 @@ export function review(world: World, list: 'flagged' | 'blocked', id: string, bo
   return world.call('PATCH', `/moderation/${list}-messages/${id}`, body)
 }
 
-/** Lets a message that was blocked wait for an engine, of which nobody asks: the rules of `addRules` have none that answers. */
+/** Lets a message that was blocked wait for an engine, which is to be asked in some centuries. */
 export async function makePending({ app, context }: World, id: string): Promise<void> {
   await context.database.run(sql`
     with waiting as (
@@ -39,7 +39,7 @@ export async function makePending({ app, context }: World, id: string): Promise<
       and id = ${id}
     )
     update message_moderation
-    set status = 'pending', rule_id = null, rule_name = null
+    set status = 'pending', questions = '[]', due_at = 9999999999, rule_id = null, rule_name = null
     where app_id = ${app.appId}
     and message = ${id}`)
 }

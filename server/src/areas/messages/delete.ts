@@ -16,6 +16,7 @@ import type { HeldFor } from '../../chat/messages/read.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { contentTraits, isHeld } from '../../chat/messages/traits.ts'
 import { forgetEngineAnswers, forgetJudgedText, wasJudged } from '../../chat/moderation/forget.ts'
+import { leaveQueue } from '../../chat/moderation/queue.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { notHeldIn } from '../../chat/sight/participation.ts'
 import type { Context } from '../../context.ts'
@@ -124,6 +125,7 @@ export async function clearMessage(
 ): Promise<void> {
   const { id } = message
   await tx.query(clear, [appId, id, contentTraits, now, by])
+  await leaveQueue(tx, appId, id)
   if (wasJudged(message)) {
     await tx.run(forgetEngineAnswers(appId, sql`array[${id}::bigint]`))
     await forgetJudgedText(tx, appId, id)

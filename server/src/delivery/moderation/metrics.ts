@@ -11,7 +11,7 @@ export interface EngineMetrics {
 }
 
 const countWaiting = statement(`
-  select count(*) as waiting, coalesce(min(created_at), 0) as oldest
+  select count(*) as waiting, coalesce(min(updated_at), 0) as oldest
   from message_moderation
   where due_at is not null`)
 

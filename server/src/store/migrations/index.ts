@@ -28,6 +28,7 @@ import * as takeBacks from './0029-take-backs.ts'
 import * as notificationDays from './0030-notification-days.ts'
 import * as notificationUsage from './0031-notification-usage.ts'
 import * as heldMessages from './0032-held-messages.ts'
+import * as reviewQueue from './0033-review-queue.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -60,4 +61,5 @@ export const migrations: Record<string, Migration> = {
   '0030-notification-days': notificationDays,
   '0031-notification-usage': notificationUsage,
   '0032-held-messages': heldMessages,
+  '0033-review-queue': reviewQueue,
 }

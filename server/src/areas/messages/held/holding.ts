@@ -44,7 +44,8 @@ export interface Refused {
 
 /** A row of `message_moderation`. */
 export interface ModerationRow {
-  readonly status: 'pending' | 'approved' | 'disapproved'
+  /** `deleted`: its sender deleted it while it was held. */
+  readonly status: 'pending' | 'approved' | 'disapproved' | 'deleted'
   readonly generation: number
   readonly wasVisible: boolean
   /** Of one that was visible: it counted as unread before it was blocked. */

@@ -64,7 +64,7 @@ const drop = statement(`
 const end = statement(`
   update message_moderation
   set generation = generation + 1,
-    status = case when waiting is null then status else 'approved' end,
+    status = case when waiting is not null or status = 'approved' then 'approved' else 'deleted' end,
     waiting = null,
     questions = null,
     due_at = null,

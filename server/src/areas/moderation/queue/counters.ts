@@ -18,10 +18,11 @@ export async function countQueue(on: Queryable, appId: number): Promise<AnswerOf
     countList(on, appId, 'flagged'),
     countList(on, appId, 'blocked'),
     on.run(sql<Omit<Counts, 'claimed'>>`
-      select count(*) as open, min(h.created_at) as "oldestAt"
+      select count(*) as open, min(h.updated_at) as "oldestAt"
       from message_moderation h
       where h.app_id = ${appKey(appId)}
-      and h.status = 'pending'`),
+      and h.status = 'pending'
+      and h.due_at is not null`),
   ])
   const show = ({ open, oldestAt }: Omit<Counts, 'claimed'>) => ({
     open,

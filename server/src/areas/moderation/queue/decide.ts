@@ -191,7 +191,8 @@ function refusalOf(done: object | Refused): Refused | undefined {
 async function undo(tx: Transaction, appId: number, id: number, before: Review | null, after: ReviewState) {
   if (before === null) await tx.query(removeReview, [appId, id])
   else await write(tx, appId, id, before)
-  if (after.review?.list === 'flagged') await tx.query(closeFlagged, [appId, id, 'open'])
+  const status = after.deletedAt === null ? 'open' : 'deleted'
+  if (after.review?.list === 'flagged') await tx.query(closeFlagged, [appId, id, status])
 }
 
 async function settle(context: Context, tx: Transaction, { appId }: App, id: number, review: Review): Promise<void> {

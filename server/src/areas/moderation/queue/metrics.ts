@@ -8,11 +8,18 @@ interface Waiting {
   readonly oldestAt: number | null
 }
 
-/** By the partial indexes of what waits. What was deleted meanwhile, of the flagged messages, is still among them. */
+/** By the partial indexes of what waits. What is blocked is not on the list of flagged messages meanwhile. */
 const selectWaiting = statement(`
   select 'flagged' as list, count(*) as count, min(opened_at) as "oldestAt"
-  from moderation_queue
+  from moderation_queue q
   where status = 'open'
+  and not exists (
+    select
+    from message_moderation h
+    where h.app_id = q.app_id
+    and h.message = q.message
+    and h.status = 'disapproved'
+  )
   union all
   select 'blocked', count(*), min(updated_at)
   from message_moderation

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataOf, say } from '../support/chat.ts'
+import { createOwnServices, type OwnServices } from '../support/own-services.ts'
+import { flag, review } from '../support/review.ts'
+import { createUsers, createWorld } from '../support/world.ts'
+
+let own: OwnServices
+beforeAll(async () => {
+  own = await createOwnServices()
+})
+afterAll(() => own.close())
+
+describe('The metrics of the review queue', () => {
+  it('count what the lists show: nothing that was deleted, and what is blocked once', async () => {
+    const service = await own.start()
+    const world = await createWorld(service)
+    await createUsers(world, 'alice', 'bob')
+    const condition = { operand: 'text', category: 'word', value: ['bad'] }
+    const rule = { id: 'no-bad', name: 'No bad words', enabled: true, conditions: [condition] }
+    dataOf(await world.post('/moderation/rules', rule))
+    const sent: string[] = []
+    for (const text of ['bad', 'bad, too', 'one', 'two', 'three'])
+      sent.push((await say(world, 'alice', 'bob', text)).id)
+    const [blocked = '', gone = '', flagged = '', deleted = '', stopped = ''] = sent
+    for (const id of [flagged, deleted, stopped]) dataOf(await flag(world, id, 'bob'))
+    const metrics = async () => {
+      const text = await (await fetch(`${service.url}/metrics`)).text()
+      const of = (name: string, list: string) =>
+        Number(new RegExp(`^${name}\\{list="${list}"\\} (.+)$`, 'm').exec(text)?.[1])
+      return { flagged: of('parley_moderation_queue', 'flagged'), blocked: of('parley_moderation_queue', 'blocked') }
+    }
+    expect(await metrics()).toEqual({ flagged: 3, blocked: 2 })
+    for (const id of [gone, deleted]) dataOf(await world.delete(`/messages/${id}`, {}, { as: 'alice' }))
+    dataOf(await review(world, 'flagged', stopped, { status: 'disapproved' }))
+    expect(await metrics()).toEqual({ flagged: 1, blocked: 1 })
+    expect(
+      dataOf(await world.get('/moderation/blocked-messages')).map(
+        ({ message }: { message: { id: string } }) => message.id,
+      ),
+    ).toEqual([blocked])
+    await own.query("update moderation_queue set status = 'open' where message = $1", [Number(stopped)])
+    expect(await metrics()).toEqual({ flagged: 1, blocked: 1 })
+  })
+})
