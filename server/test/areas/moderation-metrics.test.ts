@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, say } from '../support/chat.ts'
 import { createOwnServices, type OwnServices } from '../support/own-services.ts'
 import { flag, review } from '../support/review.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 
 let own: OwnServices
 beforeAll(async () => {
   own = await createOwnServices()
 })
+afterEach(() => own.stop())
 afterAll(() => own.close())
 
 describe('The metrics of the review queue', () => {
@@ -40,5 +42,32 @@ describe('The metrics of the review queue', () => {
     ).toEqual([blocked])
     await own.query("update moderation_queue set status = 'open' where message = $1", [Number(stopped)])
     expect(await metrics()).toEqual({ flagged: 1, blocked: 1 })
+  })
+})
+
+describe('Figures of moderation', () => {
+  it.each([
+    ['/v3/moderation/stats', 'moderation_decisions'],
+    ['/v3/moderation/stats', 'moderation_flags'],
+    ['/v3/moderation/stats', 'moderation_reviews'],
+    ['/metrics', 'moderation_decisions'],
+    ['/metrics', 'moderation_queue'],
+  ])('are read where other long reads are, beside the look-ups: %s of %s', async (path, table) => {
+    const service = await own.start()
+    const world = await createWorld(service)
+    const unlock = await own.lock(`lock table ${table}`)
+    const headers = { appid: world.app.name, apikey: world.apiKey }
+    const asking = fetch(`${service.url}${path}`, { headers })
+    const waiting = () =>
+      own.query<{ name: string }>(`
+        select application_name as name from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%count(%${table}%'`)
+    const found = await until(async () => {
+      const rows = await waiting()
+      return rows.length > 0 && rows
+    })
+    await unlock()
+    for (const { name } of found) expect(name).toMatch(/^parley (quick )?list [0-9]+$/)
+    expect((await asking).status).toBe(200)
   })
 })

@@ -1,6 +1,6 @@
+import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../../../store/database.ts'
-import { statement } from '../../../store/statement.ts'
 
 interface Waiting {
   readonly list: string
@@ -9,7 +9,7 @@ interface Waiting {
 }
 
 /** By the partial indexes of what waits. What is blocked is not on the list of flagged messages meanwhile. */
-const selectWaiting = statement(`
+const countWaiting = sql<Waiting>`
   select 'flagged' as list, count(*) as count, min(opened_at) as "oldestAt"
   from moderation_queue q
   where status = 'open'
@@ -24,7 +24,7 @@ const selectWaiting = statement(`
   select 'blocked', count(*), min(updated_at)
   from message_moderation
   where status = 'disapproved'
-  and review_status is null`)
+  and review_status is null`
 
 interface Hits {
   readonly app: string
@@ -33,14 +33,14 @@ interface Hits {
   readonly hits: number
 }
 
-const selectHits = statement(`
+const countHits = (since: number) => sql<Hits>`
   select a.name as app, d.rule_id as rule, coalesce(d.mode, '') as mode, count(*) as hits
   from apps a
-  join moderation_decisions d on d.app_id = a.app_id and d.at > $1
+  join moderation_decisions d on d.app_id = a.app_id and d.at > ${since}
   where d.rule_id is not null
   group by a.name, d.rule_id, d.mode
   order by count(*) desc
-  limit 1000`)
+  limit 1000`
 
 /** Publishes what waits for reviewers, and what rules found, read when metrics are asked for. */
 export function watchQueue(registry: Registry, database: Database): void {
@@ -52,7 +52,7 @@ export function watchQueue(registry: Registry, database: Database): void {
     registers: [registry],
     async collect() {
       // Metrics are answered while the database is away, without what only it knows.
-      const rows = await database.query<Waiting>(selectWaiting, []).catch(() => [])
+      const rows = await database.run(countWaiting).catch(() => [])
       const now = Math.floor(Date.now() / 1000)
       for (const { list, count, oldestAt } of rows) {
         this.set({ list }, count)
@@ -75,7 +75,7 @@ export function watchQueue(registry: Registry, database: Database): void {
     registers: [registry],
     async collect() {
       const since = Math.floor(Date.now() / 1000) - 86_400
-      const rows = await database.query<Hits>(selectHits, [since]).catch(() => undefined)
+      const rows = await database.run(countHits(since)).catch(() => undefined)
       if (rows === undefined) return
       this.reset()
       for (const { app, rule, mode, hits } of rows) this.set({ app, rule, mode }, hits)
