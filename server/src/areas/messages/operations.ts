@@ -15,6 +15,7 @@ import { requireGroup, requireGroupAccess } from '../../chat/groups/access.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { readMessageId, requireMessage, requireMessageDetails, showOne } from '../../chat/messages/read.ts'
 import { isHeld } from '../../chat/messages/traits.ts'
+import { orderPair } from '../../chat/naming.ts'
 import { readConditions, restrictedOf } from '../../chat/sight/sight.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { readUser } from '../../chat/users/rows.ts'
@@ -22,8 +23,8 @@ import type { Context } from '../../context.ts'
 import { deleteMessage } from './delete.ts'
 import { editMessage } from './edit.ts'
 import { unknownBot } from './errors.ts'
-import type { HistoryOf } from './list/history.ts'
-import { listMessages } from './list/list.ts'
+import { isPlain } from './list/history.ts'
+import { listHistory, listMessages } from './list/list.ts'
 import type { Source } from './list/sources.ts'
 import { judgeFiles } from './media/judge.ts'
 import { sendForm } from './media/send.ts'
@@ -99,17 +100,21 @@ export const operations = [
       const limit = query.limit ?? query.perPage ?? limits.perPage.default
       return listMessages(context, { app, viewer, source: { of: 'user', appId, uid }, query, limit })
     }
-    const finding = findUserConversation(database, appId, viewer, params.uid.toLowerCase())
-    const [user, conversation] = await Promise.all([requireUser(database, appId, params.uid), finding])
-    const conversations = conversation === undefined ? [] : [conversation.key]
     const limit = query.limit ?? query.perPage ?? limits.limit.default
-    const source: Source = { of: 'viewer', appId, viewer, conversations }
     const conditions = await readConditions(database, appId, { uid: viewer, policy }, [])
+    const reading = requireUser(database, appId, params.uid)
+    if (conditions.length === 0 && isPlain(query, limit)) {
+      const [first, second] = orderPair(viewer, params.uid.toLowerCase())
+      const knowing = reading.then((user) => ({ users: [actor, user] }))
+      const request = { app, viewer, policy, query, limit }
+      return listHistory(context, request, { kind: 'user', first, second }, knowing)
+    }
+    const finding = findUserConversation(database, appId, viewer, params.uid.toLowerCase())
+    const [user, conversation] = await Promise.all([reading, finding])
+    const conversations = conversation === undefined ? [] : [conversation.key]
+    const source: Source = { of: 'viewer', appId, viewer, conversations }
     const known = { users: [actor, user] }
-    return listMessages(context, {
-      ...{ app, viewer, policy, source, query, limit, conditions, known },
-      history: conversation,
-    })
+    return listMessages(context, { app, viewer, policy, source, query, limit, conditions, known })
   }),
 
   serve(listGroupMessages, async ({ app, actor, policy, params, query }, context) => {
@@ -123,11 +128,14 @@ export const operations = [
       return listMessages(context, { app, viewer, source, query, limit })
     }
     const { group } = await requireGroupAccess(database, appId, params.guid, viewer)
-    const source: Source = { of: 'viewer', appId, viewer, conversations: [group.conversation] }
     const conditions = await readConditions(database, appId, { uid: viewer, policy }, restrictedOf([group]))
     const known = { users: [actor], groups: [group] }
-    const history: HistoryOf = { key: group.conversation, kind: 'group', first: group.guid, second: '' }
-    return listMessages(context, { app, viewer, policy, source, query, limit, conditions, known, history })
+    if (conditions.length === 0 && isPlain(query, limit)) {
+      const request = { app, viewer, policy, query, limit }
+      return listHistory(context, request, { kind: 'group', first: group.guid, second: '' }, Promise.resolve(known))
+    }
+    const source: Source = { of: 'viewer', appId, viewer, conversations: [group.conversation] }
+    return listMessages(context, { app, viewer, policy, source, query, limit, conditions, known })
   }),
 
   serve(getMessage, async ({ app, actor, policy, params }, { database }) => {

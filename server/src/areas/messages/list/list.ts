@@ -17,7 +17,7 @@ import { seekMessages } from '../search/find.ts'
 import { foldText } from '../search/fold.ts'
 import { type Selection, selectAll, selectFound } from '../search/hits.ts'
 import { filterConditions, type MessageFilters, viewerConditions } from './filters.ts'
-import { type HistoryOf, isPlain, readHistoryPage } from './history.ts'
+import { type HistoryOf, type HistoryPage, readHistoryPage } from './history.ts'
 import { findMarked } from './marked.ts'
 import { narrowSource } from './narrow.ts'
 import { answerOrder, givenPaging, type Paging, pointTo, readPaging } from './position.ts'
@@ -50,8 +50,6 @@ export interface ListRequest {
   readonly policy?: RolePolicy | undefined
   /** Further conditions on `m`: what is hidden from the viewer. */
   readonly conditions?: readonly Fragment[]
-  /** The only conversation of a viewer's list. */
-  readonly history?: HistoryOf | undefined
   /** Users and groups that were read on the way here. */
   readonly known?: KnownEntities
 }
@@ -88,12 +86,54 @@ export async function listMessages(
   }
   const isWhole = sought === undefined && marked === undefined
   const onlyChanged = query.onlyUpdates === true
-  return pageOfMessages(on, request, { source, select, sought, isWhole, conditions, onlyChanged })
+  const page = await readPage(on, request, { source, select, sought, isWhole, conditions, onlyChanged })
+  return writePage(on, request, page)
 }
 
-async function pageOfMessages(on: Queryable, request: ListRequest, reading: Reading): Promise<Serialized<ListAnswer>> {
+/** A page of one history as a participant sees it from whom nothing is hidden, without filters (`isPlain`). */
+export type HistoryRequest = Pick<ListRequest, 'app' | 'query' | 'limit' | 'policy'> & { readonly viewer: string }
+
+/**
+ * Answers a page of a history.
+ * @param knowing reads the users and groups of the history, which is done at the same time
+ * @throws what `knowing` throws, before all else
+ */
+export async function listHistory(
+  { database }: Pick<Context, 'database'>,
+  request: HistoryRequest,
+  history: HistoryOf,
+  knowing: Promise<KnownEntities>,
+): Promise<Serialized<ListAnswer>> {
+  const given = givenPaging(request.query, request.limit)
+  const [known, first] = await Promise.all([
+    knowing,
+    given && readHistoryPage(database, request.app.appId, request.viewer, history, given),
+  ])
+  const isRight = first !== undefined && isRightPage(request, first)
+  const page = isRight ? { paging: given as Paging, ...first } : await readFromCursor(database, request, history)
+  return writePage(database, { ...request, known }, page)
+}
+
+/** Cursors mostly come from a page before, so they are right; the page itself tells when one is not. */
+function isRightPage({ query }: HistoryRequest, { cursorSentAt }: HistoryPage): boolean {
+  return query.id === undefined || cursorSentAt === undefined || cursorSentAt === query.sentAt
+}
+
+async function readFromCursor(
+  on: Queryable,
+  { app: { appId }, viewer, query, limit }: HistoryRequest,
+  history: HistoryOf,
+): Promise<Page> {
+  const paging = await readPaging(on, { appId, viewer }, query, limit)
+  return { paging, ...(await readHistoryPage(on, appId, viewer, history, paging)) }
+}
+
+async function writePage(
+  on: Queryable,
+  request: Omit<ListRequest, 'source'>,
+  { paging, found, hasBehind, ownReceipts }: Page,
+): Promise<Serialized<ListAnswer>> {
   const { app, query, limit } = request
-  const { paging, found, hasBehind, ownReceipts } = await readPage(on, request, reading)
   // One row more than asked for was read, at the far end, to know whether anything lies beyond.
   const hasMore = found.length > limit
   const rows = !hasMore ? found : paging.affix === 'append' ? found.slice(0, limit) : found.slice(1)
@@ -122,10 +162,7 @@ interface Page {
 }
 
 async function readPage(on: Queryable, request: ListRequest, reading: Reading): Promise<Page> {
-  const { app, history, query, viewer, limit } = request
-  if (history !== undefined && viewer !== undefined && isPlain(query, limit) && reading.conditions.length === 1) {
-    return readPlainPage(on, request, viewer, history)
-  }
+  const { app, query, viewer, limit } = request
   const paging = await readPaging(on, { appId: app.appId, viewer }, query, limit)
   const show = (page: Fragment) => selectStored(page, answerOrder(paging))
   const [found, rowsBehind] = await Promise.all([
@@ -133,25 +170,6 @@ async function readPage(on: Queryable, request: ListRequest, reading: Reading): 
     paging.cursor === undefined ? [] : readCut(on, reading, paging, 'behind', 1, (page) => page),
   ])
   return { paging, found, hasBehind: rowsBehind.length > 0 }
-}
-
-/** Cursors mostly come from a page before, so they are right; the page itself tells when one is not. */
-async function readPlainPage(
-  on: Queryable,
-  { app, query, limit }: ListRequest,
-  viewer: string,
-  history: HistoryOf,
-): Promise<Page> {
-  const given = givenPaging(query, limit)
-  if (given !== undefined) {
-    const page = await readHistoryPage(on, app.appId, viewer, history, given)
-    const { cursorSentAt } = page
-    if (query.id === undefined || cursorSentAt === undefined || cursorSentAt === given.cursor?.at) {
-      return { paging: given, ...page }
-    }
-  }
-  const paging = await readPaging(on, { appId: app.appId, viewer }, query, limit)
-  return { paging, ...(await readHistoryPage(on, app.appId, viewer, history, paging)) }
 }
 
 function showCounts({ viewer }: ListRequest, { rows, isMore }: Counts): ListAnswer {
