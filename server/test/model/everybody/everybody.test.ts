@@ -6,7 +6,7 @@ import { createUsers, createWorld, type World as Service } from '../../support/w
 import { seed } from '../seed.ts'
 import { Heard } from './heard.ts'
 import { owner, people, tested, World } from './model.ts'
-import { Stage } from './stage.ts'
+import { badWord, Stage } from './stage.ts'
 import { anyStep } from './step.ts'
 import { take } from './take.ts'
 import { Told } from './told.ts'
@@ -41,6 +41,9 @@ describe('whatever four users do in two groups and with each other', () => {
 async function begin(): Promise<Service> {
   const service = await createWorld()
   dataOf(await service.post('/roles', { role: 'tested', name: 'Tested' }))
+  const words = { operand: 'text', category: 'word', operator: 'contains', value: [badWord] }
+  const rule = { id: 'bad', name: 'Bad words', mode: 'on', action: ['blockMessage'], conditions: [words] }
+  dataOf(await service.post('/moderation/rules', rule))
   await createUsers(service, ...people)
   dataOf(await service.put(`/users/${tested}`, { role: 'tested' }))
   await createGroup(service, 'team', owner, { participants: ['ben', 'cat'] })

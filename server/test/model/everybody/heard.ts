@@ -18,6 +18,8 @@ interface Telling {
 export class Heard {
   private readonly must = new Map<Person, Set<number>>(people.map((person) => [person, new Set()]))
   private readonly may = new Map<Person, Set<number>>(people.map((person) => [person, new Set()]))
+  /** Held when they were sent, and released since. */
+  private readonly again = new Set<number>()
   private readonly gone = new Set<Person>()
   private rulesChangedAt = Number.NEGATIVE_INFINITY
 
@@ -50,7 +52,8 @@ export class Heard {
     const isSettling = performance.now() - this.rulesChangedAt < rulesSettleMs
     for (const person of people) {
       const hears = model.sees(entry, person) && (subject === undefined || model.sees(subject, person))
-      const isApart = !isGroup(entry.talk) && entry.by !== person && this.isApart(model, entry, person)
+      const isOwn = entry.by === person || entry.writer === person
+      const isApart = !isGroup(entry.talk) && !isOwn && this.isApart(model, entry, person)
       if (also.includes(person) || (isSettling && model.takesPart(entry.talk, person) && !isApart)) {
         this.may.get(person)?.add(entry.id)
       }
@@ -58,6 +61,38 @@ export class Heard {
       const isTold = also.includes(person) && (person !== tested || model.role.listMessages)
       if (isTold && !isSettling) this.must.get(person)?.add(entry.id)
     }
+  }
+
+  /** Its writer has heard of it before. */
+  tellAgain(model: World, entry: Entry): void {
+    this.again.add(entry.id)
+    this.tell(model, entry)
+  }
+
+  /**
+   * Those who have a message are told that it is deleted, but for whoever wrote it. What tells them is stored nowhere, so that it
+   * is known by what it is about.
+   */
+  tellGone(model: World, entry: Entry): void {
+    const isSettling = performance.now() - this.rulesChangedAt < rulesSettleMs
+    for (const person of people) {
+      if (person === entry.by) continue
+      const isApart = !isGroup(entry.talk) && this.isApart(model, entry, person)
+      const hears = model.sees(entry, person) && !isApart
+      if (hears && !isSettling) this.must.get(person)?.add(-entry.id)
+      if (isSettling && model.takesPart(entry.talk, person) && !isApart) this.may.get(person)?.add(-entry.id)
+    }
+  }
+
+  /**
+   * Whoever wrote what is held has edited or deleted it, and their other devices are told.
+   * @param key the id of what tells them, which is stored nowhere; of a deletion that of the entry, below 0
+   */
+  tellWriter(model: World, entry: Entry, key: number): void {
+    const writer = entry.by as Person
+    const isSettling = performance.now() - this.rulesChangedAt < rulesSettleMs
+    if (isSettling) this.may.get(writer)?.add(key)
+    else if (model.sees(entry, writer)) this.must.get(writer)?.add(key)
   }
 
   /** A block separates two people, whichever way. */
@@ -71,16 +106,25 @@ export class Heard {
       [...this.clients].map(async ([person, client]) => {
         if (this.gone.has(person)) return
         const must = [...(this.must.get(person) ?? [])]
-        const heard = () =>
-          client.frames.filter(({ type }) => type === 'message').map(({ body }) => Number(body.id)) as number[]
+        const known = new Set([...must, ...(this.may.get(person) ?? [])])
+        const heard = () => client.frames.filter(({ type }) => type === 'message').map(({ body }) => keyOf(body, known))
         await soon(() =>
           expect({ person, missing: must.filter((id) => !heard().includes(id)) }).toEqual({ person, missing: [] }),
         )
-        const may = new Set([...must, ...(this.may.get(person) ?? [])])
-        const extra = heard().filter((id) => !may.has(id))
-        const twice = heard().filter((id, i, all) => all.indexOf(id) !== i)
+        const extra = heard().filter((id) => !known.has(id))
+        // A message can be blocked, restored and blocked again.
+        const isOnce = (id: number) => id > 0 && !this.again.has(id)
+        const twice = heard().filter((id, i, all) => isOnce(id) && all.indexOf(id) !== i)
         expect({ person, extra, twice }).toEqual({ person, extra: [], twice: [] })
       }),
     )
   }
+}
+
+/** The id of what is told; of a message that has gone, and of that alone, its own, below 0. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look at frames without types
+function keyOf({ id, data }: any, known: ReadonlySet<number>): number {
+  const key = Number(id)
+  const isGone = data?.action === 'deleted' && !known.has(key)
+  return isGone ? -Number(data.entities.on.entity.id) : key
 }

@@ -19,7 +19,7 @@ export type Talk = Group | `${Person} ${Person}`
 
 export interface Entry {
   readonly id: number
-  readonly sentAt: number
+  sentAt: number
   readonly talk: Talk
   readonly by: Person | 'app_system'
   /** `member`: the action of a group event; `change`: that of an edit or deletion. */
@@ -33,7 +33,20 @@ export interface Entry {
   readonly writer?: Entry['by']
   readonly isImported?: boolean
   isDeleted: boolean
+  /** Moderation keeps it from everybody but whoever wrote it. */
+  isHeld: boolean
+  /** It was, at any time. */
+  wasHeld: boolean
+  /** Others had it before moderation took it. */
+  wasSeen: boolean
+  /** It came to light where it had been held, and never counts. */
+  isUncounted: boolean
+  /** Those who reported it to the reviewers. */
+  readonly flags: Set<Person>
 }
+
+/** What is said of an entry when it comes to be. */
+export type NewEntry = Omit<Entry, 'isDeleted' | 'isHeld' | 'wasHeld' | 'wasSeen' | 'isUncounted' | 'flags'>
 
 export interface Place {
   readonly sentAt: number
@@ -43,7 +56,7 @@ export interface Place {
 interface Membership {
   scope: 'owner' | 'moderator' | 'participant'
   /** Entries that were there before. */
-  readonly before: ReadonlySet<number>
+  readonly before: Set<number>
   /** What is dated up to here is from before, also what is imported later. */
   readonly since: Place
 }
@@ -62,6 +75,7 @@ const start: Place = { sentAt: 0, id: 0 }
 
 export const isBehind = (a: Place, b: Place) => a.sentAt > b.sentAt || (a.sentAt === b.sentAt && a.id > b.id)
 const later = (a: Place, b: Place) => (isBehind(a, b) ? a : b)
+const placeOf = ({ sentAt, id }: Place): Place => ({ sentAt, id })
 export const isGroup = (talk: Talk): talk is Group => (groups as readonly string[]).includes(talk)
 
 export function talkOf(by: Person, other: Person | Group): Talk {
@@ -98,6 +112,8 @@ export class World {
   private readonly sides = new Map<string, Side>()
   /** The newest that a list of conversations shows of each, whatever became of it. */
   private readonly tops = new Map<Talk, Place>()
+  /** In which others ever had something of somebody. */
+  private readonly begun = new Set<Talk>()
 
   /** @param at seconds: when the groups were made */
   constructor(at: number) {
@@ -110,49 +126,116 @@ export class World {
   /** @param since the place right before the news of it */
   enter(group: Group, person: Person, since: Place): void {
     const there = this.of(group)
+    const newest = there.findLast(({ isHeld }) => !isHeld)
     const scope = person === owner ? 'owner' : 'participant'
     this.members[group].set(person, { scope, before: new Set(there.map(({ id }) => id)), since })
-    this.side(group, person).pointer = there.at(-1) ?? start
+    this.side(group, person).pointer = newest === undefined ? start : placeOf(newest)
   }
 
-  add(entry: Omit<Entry, 'isDeleted'>): Entry {
-    const added = { ...entry, isDeleted: false }
-    this.entries.push(added)
-    this.entries.sort((a, b) => (isBehind(a, b) ? 1 : -1))
-    if (added.kind === 'change') return added
-    this.tops.set(added.talk, later(added, this.tops.get(added.talk) ?? start))
-    for (const person of people) {
-      const side = this.side(added.talk, person)
-      if (isBehind(added, side.clearedTo)) side.isOutOfList = false
-    }
+  add(entry: NewEntry): Entry {
+    const added = this.put(entry, false)
+    this.appear(added)
     return added
   }
 
   /** Sending reads. */
-  sent(entry: Omit<Entry, 'isDeleted'>): Entry {
+  sent(entry: NewEntry): Entry {
     const added = this.add(entry)
     const side = this.side(added.talk, added.by as Person)
-    side.pointer = later(side.pointer, added)
+    side.pointer = later(side.pointer, placeOf(added))
     return added
   }
 
+  /** Sent, and held: it moves nothing, and reads nothing. */
+  held(entry: NewEntry): Entry {
+    return this.put(entry, true)
+  }
+
+  /** What nobody else has seen comes to the end. @param sentAt seconds */
+  release(entry: Entry, sentAt: number): void {
+    entry.sentAt = sentAt
+    entry.isHeld = false
+    this.sort()
+    for (const person of people) {
+      const side = this.side(entry.talk, person)
+      if (isBehind(entry, side.clearedTo)) side.cleared.delete(entry.id)
+      const membership = isGroup(entry.talk) ? this.members[entry.talk].get(person) : undefined
+      if (membership !== undefined && isBehind(entry, membership.since)) membership.before.delete(entry.id)
+    }
+    this.appear(entry)
+  }
+
+  /** It comes to light at its place. */
+  reappear(entry: Entry): void {
+    entry.isHeld = false
+    if (!entry.wasSeen) entry.isUncounted = true
+    this.appear(entry)
+  }
+
+  /** Others had it, and have it no more. */
+  block(entry: Entry): void {
+    entry.isHeld = true
+    entry.wasHeld = true
+    entry.wasSeen = true
+    this.pins.delete(entry.id)
+    for (const person of people) this.saves.delete(`${entry.id} ${person}`)
+    if (this.tops.get(entry.talk)?.id !== entry.id) return
+    const newest = this.of(entry.talk).findLast(({ isHeld, kind }) => !isHeld && kind !== 'change')
+    if (newest === undefined) this.tops.delete(entry.talk)
+    else this.tops.set(entry.talk, placeOf(newest))
+    for (const person of people) {
+      const side = this.side(entry.talk, person)
+      if (side.clearedTo !== start && !isBehind(newest ?? start, side.clearedTo)) side.isOutOfList = true
+    }
+  }
+
+  private put(entry: NewEntry, isHeld: boolean): Entry {
+    const fresh = { isDeleted: false, wasSeen: false, isUncounted: false, flags: new Set<Person>() }
+    const added: Entry = { ...entry, ...fresh, isHeld, wasHeld: isHeld }
+    this.entries.push(added)
+    this.sort()
+    return added
+  }
+
+  private sort(): void {
+    this.entries.sort((a, b) => (isBehind(a, b) ? 1 : -1))
+  }
+
+  /** Lists of conversations go by it from now on. */
+  private appear(entry: Entry): void {
+    if (entry.kind === 'change') return
+    this.begun.add(entry.talk)
+    this.tops.set(entry.talk, later(placeOf(entry), this.tops.get(entry.talk) ?? start))
+    for (const person of people) {
+      const side = this.side(entry.talk, person)
+      if (isBehind(entry, side.clearedTo)) side.isOutOfList = false
+    }
+  }
+
   read(talk: Talk, person: Person): void {
-    this.side(talk, person).pointer = this.of(talk).at(-1) ?? start
+    this.side(talk, person).pointer = this.endOf(talk)
   }
 
   unreadFrom(talk: Talk, person: Person, entry: Entry): void {
     const side = this.side(talk, person)
     if (isBehind(entry, side.pointer)) return
-    side.pointer = this.of(talk).findLast((one) => isBehind(entry, one)) ?? start
+    const newest = this.of(talk).findLast((one) => !one.isHeld && isBehind(entry, one))
+    side.pointer = newest === undefined ? start : placeOf(newest)
   }
 
   /** @param at seconds */
   reset(talk: Talk, person: Person, at: number): void {
     const side = this.side(talk, person)
-    for (const { id } of this.of(talk)) side.cleared.add(id)
-    side.clearedTo = later(this.of(talk).at(-1) ?? start, { sentAt: at, id: 0 })
+    side.clearedTo = later(this.endOf(talk), { sentAt: at, id: 0 })
+    for (const entry of this.of(talk)) if (!isBehind(entry, side.clearedTo)) side.cleared.add(entry.id)
     side.isOutOfList = true
-    side.pointer = later(side.pointer, this.of(talk).at(-1) ?? start)
+    side.pointer = later(side.pointer, this.endOf(talk))
+  }
+
+  /** The place of the newest that is not held. */
+  private endOf(talk: Talk): Place {
+    const newest = this.of(talk).findLast(({ isHeld }) => !isHeld)
+    return newest === undefined ? start : placeOf(newest)
   }
 
   /** Of what was imported just now and is old: a reset hides it as well. */
@@ -179,7 +262,8 @@ export class World {
     this.gone.add(person)
     const isTheirs = (talk: Talk) => !isGroup(talk) && talk.split(' ').includes(person)
     for (const { id, talk } of this.entries) if (isTheirs(talk)) this.pins.delete(id)
-    this.entries = this.entries.filter(({ talk }) => !isTheirs(talk))
+    this.entries = this.entries.filter(({ talk, isHeld, by }) => !isTheirs(talk) && !(isHeld && by === person))
+    for (const talk of this.begun) if (isTheirs(talk)) this.begun.delete(talk)
     for (const talk of this.talks()) if (isTheirs(talk)) this.tops.delete(talk)
     for (const group of groups) this.members[group].delete(person)
     for (const pair of this.blocks) if (pair.split(' ').includes(person)) this.blocks.delete(pair)
@@ -202,6 +286,10 @@ export class World {
 
   find(id: number): Entry | undefined {
     return this.entries.find((entry) => entry.id === id)
+  }
+
+  hasBegun(talk: Talk): boolean {
+    return this.begun.has(talk)
   }
 
   talks(): Talk[] {
@@ -228,6 +316,7 @@ export class World {
 
   sees(entry: Entry, person: Person): boolean {
     if (!this.isOpen(entry, person)) return false
+    if (entry.isHeld && entry.by !== person) return false
     if (person === tested && !this.role.listMessages) return false
     if (person === tested && this.role.onlyTexts && entry.kind === 'image') return false
     if (!isGroup(entry.talk) || !this.isParticipant(entry.talk, person)) return true
@@ -286,7 +375,14 @@ export class World {
     const { pointer } = this.side(talk, person)
     return this.history(talk, person).filter((entry) => {
       const counts = (entry.kind === 'text' || entry.kind === 'image') && !(isGroup(talk) && entry.isImported === true)
-      return counts && !entry.isDeleted && entry.by !== person && isBehind(entry, pointer)
+      return (
+        counts &&
+        !entry.isDeleted &&
+        !entry.isHeld &&
+        !entry.isUncounted &&
+        entry.by !== person &&
+        isBehind(entry, pointer)
+      )
     })
   }
 
@@ -294,6 +390,11 @@ export class World {
   last(talk: Talk, person: Person): Entry | undefined {
     const newest = this.find(this.tops.get(talk)?.id ?? 0)
     return newest !== undefined && !newest.isDeleted && this.sees(newest, person) ? newest : undefined
+  }
+
+  /** All that moderation keeps. */
+  heldEntries(): Entry[] {
+    return this.entries.filter(({ isHeld, isDeleted }) => isHeld && !isDeleted)
   }
 
   replies(parent: number, person: Person): Entry[] {

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import type { Answer, World as Service } from '../../support/world.ts'
 import type { Heard } from './heard.ts'
 import { type Entry, type Group, isGroup, type Person, type Place, type Talk, type World } from './model.ts'
@@ -24,17 +25,38 @@ export class Stage {
     return messages[which % Math.max(1, messages.length)]
   }
 
-  words(): string {
-    return `w${this.count % 5} n${this.count}`
+  /** @param bad with a word that a rule blocks */
+  words(bad = false): string {
+    return `w${this.count % 5} n${this.count}${bad ? ` ${badWord}` : ''}`
   }
 
-  /** Sent, and answered: it is told to those who see it. */
+  /** Sent, and answered: it is told to those who see it. What moderation holds is told to its writer only. */
   sent(answer: Answer, talk: Talk, by: Person, kind: 'text' | 'image', words: string, parent?: number) {
     if (answer.status !== 200) return
-    const { id, sentAt } = answer.body.data
+    const { id, sentAt, data } = answer.body.data
     const entry = { id: Number(id), sentAt, talk, by, kind, words, ...(parent !== undefined && { parent }) }
+    expect(data.moderation?.status).toBe(isBad(words) ? 'disapproved' : 'approved')
+    if (isBad(words)) {
+      this.heard.tell(this.model, this.model.held(entry))
+      return
+    }
     this.heard.tell(this.model, this.model.sent(entry))
     this.told.push(`message_sent ${id}`)
+  }
+
+  /** A reviewer or its writer has freed what was held, and it has come to the end. */
+  async released(entry: Entry): Promise<void> {
+    const { body } = await this.service.get(`/messages/${entry.id}`)
+    this.model.release(entry, body.data.sentAt)
+    this.heard.tellAgain(this.model, entry)
+    this.told.push(`message_sent ${entry.id}`)
+  }
+
+  /** A reviewer has taken away what was seen. */
+  blocked(entry: Entry): void {
+    this.heard.tellGone(this.model, entry)
+    this.told.push(`message_deleted ${entry.id}`)
+    this.model.block(entry)
   }
 
   /** An edit or deletion leaves an action, which is its answer. */
@@ -63,6 +85,9 @@ export class Stage {
     this.heard.tell(this.model, entry, { also })
   }
 }
+
+export const badWord = 'rotten'
+const isBad = (words: string) => words.endsWith(badWord)
 
 export function receiver(to: Person | Group): { receiver: string; receiverType: string } {
   return { receiver: to, receiverType: isGroup(to as Talk) ? 'group' : 'user' }

@@ -3,7 +3,9 @@ import { type Group, groups, owner, type Person, people } from './model.ts'
 
 /** One thing that somebody does. Numbers pick one of what there is, modulo how many. */
 export type Step =
-  | { do: 'say'; by: Person; to: Person | Group; what: 'text' | 'image' }
+  | { do: 'say'; by: Person; to: Person | Group; what: 'text' | 'image' | 'bad' }
+  | { do: 'reply bad' | 'flag'; by: Person; which: number }
+  | { do: Review; which: number }
   | { do: 'reply' | 'edit' | 'delete' | 'react' | 'save' | 'pin' | 'unpin' | 'unread'; by: Person; which: number }
   | { do: 'remove'; which: number }
   | { do: 'read' | 'reset'; by: Person; with: Person | Group }
@@ -17,11 +19,16 @@ export type Step =
   | { do: 'correct'; which: number }
   | { do: 'import'; by: Person; to: Person | Group; when: 'long ago' | 'soon' }
 
+/** What reviewers do. */
+export type Review = 'release' | 'release in place' | 'stop' | 'let be'
+
 const person = fc.constantFrom(...people)
 const guest = fc.constantFrom(...people.filter((one) => one !== owner))
 const group = fc.constantFrom(...groups)
 const place = fc.oneof({ weight: 3, arbitrary: person }, { weight: 4, arbitrary: group })
 const which = fc.nat(60)
+/** One of few, so that reviewers meet what was flagged. */
+const recent = fc.nat(3)
 
 const often = <Step extends object>(weight: number, record: { [Key in keyof Step]: fc.Arbitrary<Step[Key]> }) => ({
   weight,
@@ -30,10 +37,13 @@ const often = <Step extends object>(weight: number, record: { [Key in keyof Step
 const is = <const Names extends string[]>(...names: Names) => fc.constantFrom(...names)
 
 export const anyStep = fc.oneof(
-  often(10, { do: is('say'), by: person, to: place, what: is('text', 'text', 'image') }),
+  often(10, { do: is('say'), by: person, to: place, what: is('text', 'text', 'image', 'bad') }),
   often(5, { do: is('reply'), by: person, which }),
   often(5, { do: is('edit', 'delete'), by: person, which }),
   often(5, { do: is('react', 'save', 'pin', 'unpin', 'unread'), by: person, which }),
+  often(1, { do: is('reply bad'), by: person, which }),
+  often(6, { do: is('flag'), by: person, which: recent }),
+  often(6, { do: is('release', 'release', 'release in place', 'stop', 'stop', 'let be'), which: recent }),
   often(1, { do: is('remove'), which }),
   often(3, { do: is('read'), by: person, with: place }),
   often(3, { do: is('reset'), by: person, with: place }),

@@ -1,6 +1,7 @@
 import { type Group, isGroup, type Person, talkOf } from './model.ts'
 import { govern, joinOrLeave, promote } from './on-groups.ts'
 import { correct, importOne, onMessage, remove, say } from './on-messages.ts'
+import { flag, review } from './on-reviews.ts'
 import { type Stage, wrong } from './stage.ts'
 import type { Step } from './step.ts'
 
@@ -12,6 +13,7 @@ export async function take(stage: Stage, step: Step): Promise<string | undefined
     case 'say':
       return say(stage, step.by, step.to, step.what)
     case 'reply':
+    case 'reply bad':
     case 'edit':
     case 'delete':
     case 'react':
@@ -21,6 +23,17 @@ export async function take(stage: Stage, step: Step): Promise<string | undefined
     case 'unread': {
       const entry = stage.pick(step.which)
       return entry && onMessage(stage, step.do, step.by, entry)
+    }
+    case 'flag': {
+      const entry = stage.pick(step.which)
+      return entry && flag(stage, step.by, entry)
+    }
+    case 'release':
+    case 'release in place':
+    case 'stop':
+    case 'let be': {
+      const entry = stage.pick(step.which)
+      return entry && review(stage, step.do, entry)
     }
     case 'remove': {
       const entry = stage.pick(step.which)
@@ -73,7 +86,7 @@ async function onTalk(stage: Stage, what: 'read' | 'reset', by: Person, other: P
   const answer = await (what === 'read'
     ? stage.service.post(`${path}/read`, {}, { as: by })
     : stage.service.delete(path, undefined, { as: by }))
-  const may = stage.model.takesPart(talk, by) && stage.model.talks().includes(talk)
+  const may = stage.model.takesPart(talk, by) && stage.model.hasBegun(talk)
   if (may && answer.status === 200) {
     if (what === 'read') stage.model.read(talk, by)
     else stage.model.reset(talk, by, Math.floor(Date.now() / 1000))
