@@ -10,8 +10,11 @@ export default defineConfig({
   test: {
     include: ['contract/test/**/*.test.ts', 'server/test/**/*.test.ts'],
     globalSetup: ['server/test/support/database.ts'],
-    // Threads that the service starts read the sources, too.
-    execArgv: ['--import', new URL('./server/test/support/typescript.mjs', import.meta.url).href],
+    // Threads that the service starts read the sources, too; some warnings are failures.
+    execArgv: ['typescript.mjs', 'warnings.mjs'].flatMap((name) => [
+      '--import',
+      new URL(`./server/test/support/${name}`, import.meta.url).href,
+    ]),
     // One service per worker, shared by its test files: each test makes an app (tenant) of its own.
     isolate: false,
     // More than a small machine has cores: the longest tests mostly wait, for leases to run out or processes to start.

@@ -13,27 +13,46 @@ export async function runTransaction<Result>(
   { isPipelined, onBroken }: { readonly isPipelined: boolean; readonly onBroken: (failure: Error) => void },
 ): Promise<Result> {
   const afterCommit: Array<() => void> = []
+  const ask = isPipelined ? (query: pg.QueryConfig) => client.query(query) : oneAfterTheOther(client)
+  let isOver = false
+  const askWithin = (query: pg.QueryConfig) => {
+    // Whoever goes on asking when another part of the work has failed would change things outside of any transaction.
+    if (isOver) throw new Error('The transaction is over.')
+    return ask(query)
+  }
   const tx: Transaction = {
     async query<Row>(statement: Statement, values: unknown[] = []) {
-      return (await client.query({ ...statement, values })).rows as Row[]
+      return (await askWithin({ ...statement, values })).rows as Row[]
     },
     async run<Row>(fragment: Fragment<Row>) {
       const { text, values } = compileFragment(fragment)
-      return (await client.query(text, values)).rows as Row[]
+      return (await askWithin({ text, values })).rows as Row[]
     },
     afterCommit: (action) => void afterCommit.push(action),
   }
   let result: Result
   try {
-    const begun = client.query('begin')
+    const begun = ask({ text: 'begin' })
     if (!isPipelined) await begun
     ;[result] = await Promise.all([work(tx), begun])
-    const { command } = await client.query('commit')
+    isOver = true
+    const { command } = await ask({ text: 'commit' })
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
   } catch (error) {
-    await client.query('rollback').catch(onBroken)
+    isOver = true
+    await ask({ text: 'rollback' }).catch(onBroken)
     throw error
   }
   for (const action of afterCommit) action()
   return result
+}
+
+/** Asks a connection that takes one query at a time: each waits for those before it, whether they fail or not. */
+function oneAfterTheOther(client: pg.ClientBase) {
+  let last: Promise<unknown> = Promise.resolve()
+  return (query: pg.QueryConfig): Promise<pg.QueryResult> => {
+    const answered = last.then(() => client.query(query))
+    last = answered.catch(() => {})
+    return answered
+  }
 }
