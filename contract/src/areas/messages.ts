@@ -33,6 +33,20 @@ const ManyOutcomes = Type.Object({
 
 const MessageIdParams = Type.Object({ id: Type.String({ description: 'Message id' }) })
 
+/** What may be wrong with what a message says, or between the two whom it is between; of sends and of edits. */
+export const contentErrors = [
+  'ERR_EMPTY_MESSAGE_TEXT',
+  'ERR_INVALID_MESSAGE_TEXT',
+  'ERR_EMPTY_MESSAGE_FILE',
+  'ERR_EMPTY_CUSTOM_DATA',
+  'ERR_INVALID_CUSTOM_DATA',
+  'ERR_INVALID_MEDIA_MESSAGE',
+  'ERR_INVALID_METADATA',
+  'ERR_INVALID_MESSAGE_DATA',
+  'ERR_BLOCKED_RECEIVER',
+  'ERR_BLOCKED_SENDER',
+] as const
+
 const categories = ['message', 'custom', 'interactive', 'action', 'call', 'card'] as const
 
 export const sendMessage = defineOperation({
@@ -80,16 +94,7 @@ export const sendMessage = defineOperation({
     'ERR_INVALID_MESSAGE_CATEGORY',
     'ERR_EMPTY_MESSAGE_TYPE',
     'ERR_INVALID_MESSAGE_TYPE',
-    'ERR_EMPTY_MESSAGE_TEXT',
-    'ERR_INVALID_MESSAGE_TEXT',
-    'ERR_EMPTY_MESSAGE_FILE',
-    'ERR_EMPTY_CUSTOM_DATA',
-    'ERR_INVALID_CUSTOM_DATA',
-    'ERR_INVALID_MEDIA_MESSAGE',
-    'ERR_INVALID_METADATA',
-    'ERR_INVALID_MESSAGE_DATA',
-    'ERR_BLOCKED_RECEIVER',
-    'ERR_BLOCKED_SENDER',
+    ...contentErrors,
     'ERR_GROUP_NOT_JOINED',
     'ERR_BANNED_GROUPMEMBER',
     'ERR_PERMISSION_DENIED',
@@ -291,19 +296,7 @@ export const updateMessage = defineOperation({
   query: NoQuery,
   body: Type.Object({ data: Type.Optional(ContentIn), tags: Type.Optional(TagsIn) }),
   answer: enveloped(Message),
-  errors: [
-    ...rightsErrors,
-    'ERR_BLOCKED_RECEIVER',
-    'ERR_BLOCKED_SENDER',
-    'ERR_EMPTY_MESSAGE_TEXT',
-    'ERR_INVALID_MESSAGE_TEXT',
-    'ERR_EMPTY_MESSAGE_FILE',
-    'ERR_EMPTY_CUSTOM_DATA',
-    'ERR_INVALID_CUSTOM_DATA',
-    'ERR_INVALID_MEDIA_MESSAGE',
-    'ERR_INVALID_METADATA',
-    'ERR_INVALID_MESSAGE_DATA',
-  ],
+  errors: [...rightsErrors, ...contentErrors],
 })
 
 export const deleteMessage = defineOperation({

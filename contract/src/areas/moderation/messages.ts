@@ -17,24 +17,11 @@ import {
   TagsIn,
   withErrorCodes,
 } from '../../schemas.ts'
+import { contentErrors } from '../messages.ts'
 
 const shared = { area: 'Moderation', access: {}, onBehalfOf: 'ignored', rateLimit: 'standard' } as const
 
 const ContentIn = withErrorCodes(JsonObject, { type: 'ERR_INVALID_MESSAGE_DATA' })
-
-const contentErrors = [
-  'ERR_EMPTY_MESSAGE_TEXT',
-  'ERR_INVALID_MESSAGE_TEXT',
-  'ERR_EMPTY_MESSAGE_FILE',
-  'ERR_EMPTY_CUSTOM_DATA',
-  'ERR_INVALID_CUSTOM_DATA',
-  'ERR_INVALID_MEDIA_MESSAGE',
-  'ERR_INVALID_METADATA',
-  'ERR_INVALID_MESSAGE_DATA',
-  'ERR_BLOCKED_RECEIVER',
-  'ERR_BLOCKED_SENDER',
-  'ERR_PERMISSION_DENIED',
-] as const
 
 export const sendModeratedMessage = defineOperation({
   ...shared,
@@ -73,6 +60,7 @@ export const sendModeratedMessage = defineOperation({
     ...contentErrors,
     'ERR_GROUP_NOT_JOINED',
     'ERR_BANNED_GROUPMEMBER',
+    'ERR_PERMISSION_DENIED',
   ],
 })
 
@@ -125,7 +113,13 @@ export const updateModeratedMessage = defineOperation({
     'As an edit of its sender; properties of data replace those of the message. Returns the message, with the status that was worked out. An edit that a rule blocks is refused, and the message stays as it was.',
   body: Type.Object({ data: Type.Optional(ContentIn) }),
   answer: enveloped(Message),
-  errors: ['ERR_MESSAGE_ID_NOT_FOUND', 'ERR_UID_NOT_FOUND', 'ERR_MESSAGE_ACTION_NOT_ALLOWED', ...contentErrors],
+  errors: [
+    'ERR_MESSAGE_ID_NOT_FOUND',
+    'ERR_UID_NOT_FOUND',
+    'ERR_MESSAGE_ACTION_NOT_ALLOWED',
+    ...contentErrors,
+    'ERR_PERMISSION_DENIED',
+  ],
 })
 
 export const deleteModeratedMessage = defineOperation({
