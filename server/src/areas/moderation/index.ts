@@ -1,2 +1,3 @@
 export { createModerationJudge } from './judge.ts'
+export { revisionId } from './revision-id.ts'
 export { createDryRuns } from './trials/look.ts'

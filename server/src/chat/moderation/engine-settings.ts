@@ -3,6 +3,7 @@ import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import { createMemory } from '../../store/memory.ts'
 import { statement } from '../../store/statement.ts'
+import { lockApp } from '../apps.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { App } from '../identity.ts'
 
@@ -42,12 +43,6 @@ const topic = 'moderation-engines'
 
 const unset: EngineSetting = { url: null, model: null, key: null, onError: 'approve-message', contextMessages: 0 }
 
-const lockApp = statement(`
-  select app_id
-  from apps
-  where app_id = $1
-  for no key update`)
-
 const select = statement(`
   select engine, url, model, key_sealed as key, on_error as "onError", context_messages as "contextMessages"
   from moderation_engines
@@ -76,7 +71,7 @@ export function createEngineSettings(database: Database, invalidation: Invalidat
 
   const changing = <Result>(appId: number, work: (tx: Transaction) => Promise<Result>): Promise<Result> =>
     database.transaction(async (tx) => {
-      await tx.query(lockApp, [appId])
+      await lockApp(tx, appId)
       const result = await work(tx)
       await invalidation.announce(tx, topic, String(appId))
       tx.afterCommit(() => memory.forget(appId))

@@ -1,3 +1,4 @@
+import { revisionId } from '../../areas/moderation/index.ts'
 import type { StoredQuestion } from '../../chat/moderation/verdict.ts'
 import type { EngineFailed, EngineFailure } from '../../events/types.ts'
 import type { Ruling } from './decide.ts'
@@ -15,7 +16,7 @@ export function tellFailures(appName: string, failures: Ruling['failures'], fail
         rule: {
           id: question.ruleId,
           name: question.ruleName,
-          revisionId: `${appName}_${question.ruleId}_${question.ruleRevision}`,
+          revisionId: revisionId({ name: appName }, { id: question.ruleId, revision: question.ruleRevision }),
         },
         condition: tellCondition(question),
         ...(request && { request }),

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { dayMs } from '../../chat/notifications/days.ts'
+import { dayMs } from '../../chat/usage/clock.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 

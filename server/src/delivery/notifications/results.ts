@@ -1,6 +1,6 @@
 import type { NotificationReason } from '@parley/contract'
-import { dayMs } from '../../chat/notifications/days.ts'
 import { type Gate, storedGate } from '../../chat/notifications/decide.ts'
+import { dayMs } from '../../chat/usage/clock.ts'
 import { countEnded } from '../../chat/usage/notification-counts.ts'
 import { nowMs } from '../../store/clock.ts'
 import type { Database } from '../../store/database.ts'
