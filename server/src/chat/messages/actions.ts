@@ -154,8 +154,8 @@ export async function writeMessageAction(
 }
 
 /**
- * The action message of an edit or a deletion of what moderation holds, for its sender: stored nowhere, since no history has
- * the message. As `writeMessageAction`, with an id of its own, which no other message gets.
+ * The action message of an edit or a deletion that no history has: of what moderation holds, which its sender alone is told, or
+ * of what it takes from those who saw it. It is stored nowhere; its position is drawn as that of any message, so no other has it.
  */
 export async function draftMessageAction(
   tx: Transaction,
