@@ -8,7 +8,7 @@ import { compileEngine, type Engine } from './engine/engine.ts'
 import { createTraffic, type Traffic } from './engine/traffic.ts'
 import { type ListRow, listRevisionOf, readCurrentLists } from './lists.ts'
 import type { ListRevision, RuleRevision } from './model.ts'
-import { listIdsOf, type RuleRow, readRulesInForce, revisionOf } from './rules.ts'
+import { listIdsOf, literalsOf, type RuleRow, readRulesInForce, revisionOf } from './rules.ts'
 
 /** The rules of an app that are on or in shadow mode, ready to judge. */
 export interface Rules {
@@ -26,8 +26,6 @@ export interface Rules {
 export interface Rulebook {
   /** @returns undefined where no rule is on or in shadow mode. That is known from memory nearly always. */
   of(appId: number): Promise<Rules | undefined>
-  /** The engine alone. */
-  engineOf(appId: number): Promise<Engine | undefined>
   /** Lets every process take up a change of rules or lists, once it is committed. */
   announce(on: Queryable, appId: number): Promise<void>
   /** Takes up what was committed before. @returns when it is in force in this process, or could not be read for now */
@@ -35,9 +33,6 @@ export interface Rulebook {
 }
 
 const topic = 'moderation-rules'
-const maxApps = 10_000
-/** Terms of all apps together that are kept compiled; some 30 MB for each 100,000. */
-const maxTerms = 2_000_000
 const retryMs = 5_000
 
 interface Entry {
@@ -55,9 +50,14 @@ export interface RulebookOptions {
   readonly database: Database
   readonly invalidation: Invalidation
   readonly log: Log
+  /** Apps whose rules are kept; those that were asked for last. */
+  readonly maxApps?: number
+  /** Terms of all of them together; they take some 30 MB for each 100,000. */
+  readonly maxTerms?: number
 }
 
-export function createRulebook({ database, invalidation, log }: RulebookOptions): Rulebook {
+export function createRulebook(options: RulebookOptions): Rulebook {
+  const { database, invalidation, log, maxApps = 10_000, maxTerms = 2_000_000 } = options
   const traffic = new LRUCache<number, Traffic>({ max: 1_000 })
   const entries = new LRUCache<number, Entry>({ max: maxApps, maxSize: maxTerms, sizeCalculation: () => 1 })
 
@@ -72,10 +72,14 @@ export function createRulebook({ database, invalidation, log }: RulebookOptions)
     const { rules, lists } = await readInForce(database, appId)
     if (rules.length === 0) return { held: undefined, terms: 0 }
     const engine = await compileAll(log, appId, rules, lists)
-    const terms = lists.reduce((sum, list) => sum + list.terms.length, 0)
+    const all = [...lists, ...rules.flatMap(literalsOf)]
+    const terms = all.reduce((sum, list) => sum + list.terms.length, 0)
     return { held: engine && { engine, asks: asksOf(rules), traffic: trafficOf(appId) }, terms }
   }
-  /** Reads until nothing has changed meanwhile. */
+  /**
+   * Reads until nothing has changed meanwhile. What is read for an entry that was let go of meanwhile is for those who wait for it,
+   * and is not kept: nobody told it of changes, and there may be another by now.
+   */
   const renewEntry = async (appId: number, entry: Entry): Promise<void> => {
     while (entry.isOutdated) {
       entry.isOutdated = false
@@ -83,6 +87,9 @@ export function createRulebook({ database, invalidation, log }: RulebookOptions)
         const { held, terms } = await read(appId)
         entry.rules = { held }
         entry.failedAt = undefined
+        if (entries.peek(appId) !== entry) continue
+        // What is set again counts as it did before, unless it was taken out.
+        entries.delete(appId)
         entries.set(appId, entry, { size: 1 + terms })
       } catch (error) {
         entry.isOutdated = true
@@ -135,7 +142,6 @@ export function createRulebook({ database, invalidation, log }: RulebookOptions)
   }
   return {
     of,
-    engineOf: async (appId) => (await of(appId))?.engine,
     announce: (on, appId) => invalidation.announce(on, topic, String(appId)),
     async renew(appId) {
       const entry = entryOf(appId)
@@ -169,8 +175,8 @@ export async function readListsOf(
 }
 
 /**
- * Compiles rules. Each was compiled when it was written, so none should fail; where one does, the others hold without it, and
- * the log says so as long as it lasts.
+ * Compiles rules. Their words and patterns were checked when they were written, so none should fail; where one does, the others
+ * hold without it, and the log says so each time they are read.
  */
 async function compileAll(
   log: Log,

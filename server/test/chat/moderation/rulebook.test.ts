@@ -18,8 +18,8 @@ const rule = (id: string, value: string) => ({
 async function rulesIn(rulebook: Rulebook, { app }: World, text: string): Promise<string[]> {
   const between = { sender: 'alice', kind: 'user', receiver: 'bob' } as const
   const message = judgedOf({ ...between, category: 'message', type: 'text', data: { text } })
-  const engine = await rulebook.engineOf(app.appId)
-  return engine?.judge(message).hits.map(({ rule: { ruleId } }) => ruleId) ?? []
+  const rules = await rulebook.of(app.appId)
+  return rules?.engine.judge(message).hits.map(({ rule: { ruleId } }) => ruleId) ?? []
 }
 
 /** The rulebook of another process, which hears of changes by the database alone. */
@@ -72,6 +72,55 @@ describe('the rulebook', () => {
         'a rule of moderation does not hold: it could not be compiled',
       ])
     })
+  })
+
+  it('does not put back what was read for an app that was let go of meanwhile', async () => {
+    const [world, stranger] = [await createWorld(), await createWorld()]
+    const { appId } = world.app
+    dataOf(await world.post('/moderation/rules', rule('first', 'darn')))
+    const { database } = world.context
+    let goOn = () => {}
+    const held = new Promise<void>((resolve) => (goOn = resolve))
+    let isFirst = true
+    /** The first reading of rules gets its rows when everything else is over. */
+    const query = async (...asked: Parameters<typeof database.query>) => {
+      const waits = isFirst
+      isFirst = false
+      const rows = await database.query(...asked)
+      if (waits) await held
+      return rows
+    }
+    const slow = { ...database, query: query as typeof database.query }
+    const log = pino({ level: 'silent' })
+    const rulebook = createRulebook({ database: slow, invalidation: createInvalidation(database), log, maxApps: 1 })
+    const reading = rulebook.of(appId)
+    await rulebook.of(stranger.app.appId)
+    dataOf(await world.put('/moderation/rules/first', rule('first', 'heck')))
+    expect(await rulesIn(rulebook, world, 'heck')).toEqual(['first'])
+    goOn()
+    await reading
+    expect(await rulesIn(rulebook, world, 'heck')).toEqual(['first'])
+    expect(await rulesIn(rulebook, world, 'darn')).toEqual([])
+  })
+
+  it('keeps so many terms of all apps together, those that were asked for last', async () => {
+    const [first, second] = [await createWorld(), await createWorld()]
+    for (const world of [first, second]) {
+      const terms = Array.from({ length: 60 }, (_, i) => `word${i}`)
+      dataOf(await world.post('/moderation/rules', { ...rule('only', 'darn'), exceptions: terms }))
+    }
+    const { database } = first.context
+    const read: unknown[] = []
+    const query = (...asked: Parameters<typeof database.query>) => {
+      read.push(asked[1]?.[0])
+      return database.query(...asked)
+    }
+    const watched = { ...database, query: query as typeof database.query }
+    const invalidation = createInvalidation(database)
+    const rulebook = createRulebook({ database: watched, invalidation, log: pino({ level: 'silent' }), maxTerms: 100 })
+    const [one, other] = [first.app.appId, second.app.appId]
+    for (const appId of [one, one, other, other, one]) await rulebook.of(appId)
+    expect(read).toEqual([one, other, one])
   })
 
   it('asks for facts of sender and receiver only where a filter looks at them', async () => {
