@@ -4,7 +4,7 @@ import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.t
 import type { Endpoint } from '../support/endpoint.ts'
 import { pullEvents } from '../support/events.ts'
 import { addRules } from '../support/held.ts'
-import { logsOf, patch, setUpCustomPush } from '../support/notifications.ts'
+import { logsOf, patch, sendNow, setUpCustomPush } from '../support/notifications.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
 import { soon } from '../support/until.ts'
 import { closeEndpoints, open } from '../support/webhooks.ts'
@@ -29,9 +29,7 @@ const putOff = { status: 503, headers: { 'retry-after': '600' } }
 async function goOn(world: World, endpoint: Endpoint): Promise<void> {
   endpoint.behave({})
   endpoint.received.length = 0
-  const app = [world.app.appId]
-  await own.query('update notification_deliveries set due_at = 1 where app_id = $1 and due_at is not null', app)
-  await own.query('update notification_senders set paused_until = 0 where app_id = $1', app)
+  await sendNow(own, world)
 }
 
 const explain = async (world: World, uid: string, messageId: string) =>
@@ -279,6 +277,21 @@ describe('an edit or a deletion', () => {
     await soon(() => expect(endpoint.received).toHaveLength(1))
     expect(endpoint.received[0]?.body.data.notificationDetails).toMatchObject({ tag: edited.id, body: 'two' })
     expect(endpoint.received[0]?.body.data.notificationDetails).not.toHaveProperty('action')
+  })
+
+  it('reaches a device that may show it, although the answer was no proper one and it was stopped after that', async () => {
+    const [world, endpoint] = [await createWorld(service), await open()]
+    await createUsers(world, 'alice', 'bob')
+    await setUpCustomPush(world, endpoint.url)
+    endpoint.behave(putOff)
+    const { id } = await say(world, 'alice', 'bob', 'one')
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    await patch(world, '/notifications/v1/preferences?uid=bob', { mutePreferences: { dnd: 2 } })
+    await goOn(world, endpoint)
+    await soon(async () => expect(await logsOf(world)).toMatchObject([{ reason: 'DND_PREFERENCE', attempts: 1 }]))
+    dataOf(await world.delete(`/messages/${id}`, {}, { as: 'alice' }))
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    expect(endpoint.received[0]?.body.data.notificationDetails).toMatchObject({ tag: id, action: 'deleted' })
   })
 })
 

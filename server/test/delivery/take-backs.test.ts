@@ -4,7 +4,7 @@ import { createWebPush } from '../../src/delivery/notifications/web-push.ts'
 import type { Poster } from '../../src/delivery/outbound/http.ts'
 import { startWebPushEmulator, type WebPushEmulator } from '../../src/emulators/web-push.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
-import { logsOf, setUpCustomPush } from '../support/notifications.ts'
+import { logsOf, sendNow, setUpCustomPush } from '../support/notifications.ts'
 import { createPushServices, logIn, type PushServices, registerApns, registerFcm } from '../support/push-services.ts'
 import { soon, until } from '../support/until.ts'
 import { closeEndpoints, open } from '../support/webhooks.ts'
@@ -129,9 +129,11 @@ describe('what is read elsewhere', () => {
     await readOneOnOne(world, 'bob', 'alice')
     await readOneOnOne(world, 'bob', 'carol')
     endpoint.behave({})
-    const app = [world.app.appId]
-    await push.own.query('update notification_deliveries set due_at = 1 where app_id = $1 and due_at is not null', app)
-    await push.own.query('update notification_senders set paused_until = 0 where app_id = $1', app)
+    await allPlanned(world)
+    // What was read is looked at first, so that it is stopped by then.
+    await sendNow(push.own, world, 'after_message')
+    await soon(async () => expect((await logsOf(world))[1]).toMatchObject({ reason: 'ALREADY_READ' }))
+    await sendNow(push.own, world)
     await soon(() => expect(endpoint.received).toHaveLength(3))
     // What got no proper answer may be shown.
     expect(endpoint.received[2]?.body.data).toEqual({
@@ -212,4 +214,13 @@ describe('what is read elsewhere', () => {
 async function pending(world: World): Promise<number> {
   const text = 'select from notification_deliveries where app_id = $1 and due_at is not null'
   return (await push.own.query(text, [world.app.appId])).length
+}
+
+async function allPlanned(world: World): Promise<void> {
+  const behind = `
+    select
+    from notification_plans p
+    join events e on e.app_id = p.app_id and e.id > p.event
+    where p.app_id = $1`
+  await until(async () => (await push.own.query(behind, [world.app.appId])).length === 0)
 }

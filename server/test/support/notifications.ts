@@ -1,5 +1,7 @@
 import { dataOf } from './chat.ts'
 import type { Endpoint } from './endpoint.ts'
+import type { OwnServices } from './own-services.ts'
+import { until } from './until.ts'
 import type { World } from './world.ts'
 
 /** Sets up the app's own push provider; answers it as made. */
@@ -16,6 +18,24 @@ export async function setUpCustomPush(world: World, webhookURL: string, settings
 /** What became of notifications, oldest first. */
 export async function logsOf(world: World, query = '') {
   return dataOf(await world.get(`/notifications/v1/logs${query}`))
+}
+
+/**
+ * Has what waits for the app's provider sent now, also if that asked to be left alone. What came of attempts under way is
+ * written before: otherwise it would put off again what is due by then.
+ * @param trigger of what alone is sent; the rest stays where it is
+ */
+export async function sendNow(own: OwnServices, world: World, trigger?: string): Promise<void> {
+  const app = [world.app.appId]
+  const sending = 'select from notification_senders where app_id = $1 and leased_until > 0'
+  await until(async () => (await own.query(sending, app)).length === 0)
+  const due = `
+    update notification_deliveries
+    set due_at = case when trigger = coalesce($2, trigger) then 1 else due_at + 3600000 end
+    where app_id = $1
+    and due_at is not null`
+  await own.query(due, [...app, trigger])
+  await own.query('update notification_senders set paused_until = 0 where app_id = $1', app)
 }
 
 /** What an endpoint was told, as `bob: title, body`, by user. */

@@ -1,7 +1,7 @@
 import { nowMs } from '../../store/clock.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { takenBackSql } from './take-backs/shown.ts'
+import { mayBeShownSql, takenBackSql } from './take-backs/shown.ts'
 
 /** One device of a user, or, where the provider finds users by itself, the user. */
 export interface Place {
@@ -17,7 +17,7 @@ interface Row extends Place {
   readonly isUnderWay: boolean
 }
 
-/** What a device has refused, or what was taken back there, is not shown; what got no answer may be. */
+/** What was taken back is not shown. */
 const select = statement(`
   select d.id, d.message, d.uid, d.provider, d.digest, d.status = 'delivered' or d.attempts > 0 as "hasArrived",
     coalesce(d.due_at <= ${nowMs}, false) as "isUnderWay"
@@ -26,8 +26,7 @@ const select = statement(`
   and d.message = any($2::bigint[])
   and d.channel = 'push'
   and d.reaction is null
-  and d.status <> 'stopped'
-  and d.reason is distinct from 'PROVIDER_ERROR'
+  and ${mayBeShownSql}
   and not ${takenBackSql(`b.status = 'delivered'`)}`)
 
 /** Where messages were sent to, so that something of them may be shown there. */

@@ -3,6 +3,13 @@ import { nowMs } from '../../../store/clock.ts'
 /** Of what was sent to a user on all their devices, the newest that are looked at: devices show fewer by far. */
 const mostLookedAt = 500
 
+/**
+ * Whether what a notification `d` tells of may be shown, now or once it is sent: not what was stopped before any attempt, nor what
+ * the provider refused. What got no proper answer may be shown, also if it was stopped after that.
+ */
+export const mayBeShownSql = `(d.status <> 'stopped' or d.attempts > 0)
+    and d.reason is distinct from 'PROVIDER_ERROR'`
+
 /** Whether a notification `d` was taken back on its device, by a delivery for which `condition` holds, whose name is `b`. */
 export const takenBackSql = (condition: string) => `exists (
       select
@@ -42,8 +49,7 @@ export const readButShownSql = (device: {
     and d.provider = ${device.provider}
     and d.digest is not distinct from ${device.digest}
     and d.trigger in ('after_message', 'message_edited', 'message_deleted')
-    and d.status <> 'stopped'
-    and d.reason is distinct from 'PROVIDER_ERROR'
+    and ${mayBeShownSql}
     and (d.status <> 'pending' or d.attempts > 0 or d.due_at <= ${nowMs})
     and (m.sent_at, m.id) <= (s.read_sent_at, s.read_id)
     and not ${takenBackSql(device.takenBack)}`
