@@ -87,7 +87,7 @@ export async function storeEdit(
   if (wasJudged(message)) {
     await tx.run(forgetEngineAnswers(app.appId, sql`array[${id}::bigint]`))
     await forgetJudgedText(tx, app.appId, id)
-    await dropWaiting(tx, app.appId, id, now)
+    if (!isHeld(message)) await dropWaiting(tx, app.appId, id, now)
   }
   const edited = await tellChange(context, tx, app, 'edited', message, by, now)
   if (isHeld(message)) return edited

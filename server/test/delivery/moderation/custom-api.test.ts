@@ -173,6 +173,73 @@ describe('A rule in shadow mode', () => {
   })
 })
 
+describe('A rule in shadow mode, of an edit', () => {
+  const log =
+    "select rule_id, decision, confidence from moderation_decisions where app_id = $1 and message = $2 and lane = 'two'"
+  const hit = (confidence: number) => ({ rule_id: 'tries', decision: 'approved', confidence })
+  const shadowWorld = async (url: string) => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.post('/moderation/keywords', { id: 'api', name: 'api', category: 'custom-api', url }))
+    await addRule(world, 'tries', {
+      condition: { category: 'custom-api', value: ['api_greaterThan_80'] },
+      mode: 'shadow',
+    })
+    return world
+  }
+  const edit = async (world: World, id: string, text: string) =>
+    dataOf(await world.put(`/messages/${id}`, { data: { text } }, { as: 'alice' }))
+  const textIn = (body: { contextMessages: object[] }) =>
+    (Object.values(body.contextMessages.at(-1) ?? {})[0] as { data: { text: string } }).data.text
+
+  it('asks its engine about the new text, and logs what it says', async () => {
+    const endpoint = await openEndpoint()
+    endpoint.behave(({ body }) => {
+      const isMatchingCondition = textIn(body).includes('bad')
+      return { body: JSON.stringify({ isMatchingCondition, confidence: 0.95 }) }
+    })
+    const world = await shadowWorld(endpoint.url)
+    const { id } = await say(world, 'alice', 'bob', 'a nice word')
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    await edit(world, id, 'a bad word')
+    await soon(async () => expect(await rowsOf(world, log, id)).toEqual([hit(95)]))
+    expect(await statusOf(world, id)).toBe('approved')
+    expect(await textsSeenBy(world, 'bob', 'alice')).toEqual(['a bad word'])
+    expect(endpoint.received.map(({ body }) => textIn(body))).toEqual(['a nice word', 'a bad word'])
+    await endpoint.close()
+  })
+
+  it('logs nothing of what was said about a text that is no more', async () => {
+    const endpoint = await openEndpoint()
+    endpoint.behave(({ body }) => {
+      const isOld = textIn(body).includes('old')
+      const answer = { isMatchingCondition: true, confidence: isOld ? 0.99 : 0.9 }
+      return { body: JSON.stringify(answer), delayMs: isOld ? 700 : 0 }
+    })
+    const world = await shadowWorld(endpoint.url)
+    const { id } = await say(world, 'alice', 'bob', 'old')
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    await edit(world, id, 'new')
+    const other = await say(world, 'alice', 'bob', 'old, too')
+    await soon(async () => expect(await rowsOf(world, log, other.id)).toEqual([hit(99)]))
+    await soon(async () => expect(await rowsOf(world, log, id)).toEqual([hit(90)]))
+    await endpoint.close()
+  })
+
+  it('asks about a held message that an edit releases', async () => {
+    const endpoint = await openEndpoint()
+    endpoint.behave(() => ({ body: JSON.stringify({ isMatchingCondition: true, confidence: 0.9 }) }))
+    const world = await shadowWorld(endpoint.url)
+    await addRule(world, 'no-casino', { condition: { category: 'word', value: ['casino'] } })
+    const { id } = await say(world, 'alice', 'bob', 'casino')
+    expect(await statusOf(world, id)).toBe('disapproved')
+    await edit(world, id, 'a theatre')
+    await soon(async () => expect(await rowsOf(world, log, id)).toEqual([hit(90)]))
+    expect(await textsSeenBy(world, 'bob', 'alice')).toEqual(['a theatre'])
+    await endpoint.close()
+  })
+})
+
 describe('A message that changes while an engine is asked about it', () => {
   /** An engine that answers when it is told to. */
   async function heldBack() {

@@ -15,7 +15,7 @@ import { storeEdit } from '../store-edit.ts'
 import { readModeration } from './holding.ts'
 import { release } from './release.ts'
 import { askAgain, keepForReview, keepPending } from './rewritten.ts'
-import { keepWaiting } from './waiting.ts'
+import { askInShadow, keepWaiting } from './waiting.ts'
 
 /** An edit that judges have seen, by somebody who may make it. */
 export interface JudgedEdit {
@@ -66,11 +66,14 @@ export async function editByOutcome(
   }
   const told = await storeEdit(context, tx, app, by, message, content, tags, outcome !== undefined)
   if (outcome !== undefined) await log(context, tx, app, message, outcome, decision?.status ?? 'approved', now)
-  if (isHeld(message)) await holdOn(context, tx, app, message, outcome, turn, now)
+  const isThere = !isHeld(message) || (await holdOn(context, tx, app, message, outcome, turn, now))
+  if (isThere && outcome !== undefined && outcome.questions.length > 0) {
+    await askInShadow(tx, app.appId, message, outcome, now)
+  }
   return { is: 'told', told }
 }
 
-/** What becomes of a held message with its new text. */
+/** What becomes of a held message with its new text. @returns whether it is released */
 async function holdOn(
   context: Context,
   tx: Transaction,
@@ -79,25 +82,26 @@ async function holdOn(
   outcome: Outcome | undefined,
   turn: Turn,
   now: number,
-): Promise<void> {
+): Promise<boolean> {
   const { appId } = app
   if (outcome === undefined) {
     await askAgain(tx, appId, id, now)
-    return
+    return false
   }
   const row = await readModeration(tx, appId, id)
   if (row !== undefined && row.reviewStatus !== null && row.reviewStatus !== 'approved') {
     await keepForReview(tx, appId, id, now)
-    return
+    return false
   }
   if (decide(outcome).status === 'pending') {
     await keepPending(tx, appId, id, outcome, now)
-    return
+    return false
   }
   const message = (await readMessages(tx, appId, [id])).get(id)
-  if (message === undefined) return
+  if (message === undefined) return false
   const done = await release(context, tx, app, { message, row }, { by: 'rules' }, turn)
   if ('refused' in done) await keepForReview(tx, appId, id, now, done.refused)
+  return !('refused' in done)
 }
 
 /** Every hit goes into the log; what rules flag, people are to look at. */

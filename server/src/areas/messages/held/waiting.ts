@@ -19,9 +19,9 @@ const keep = statement(`
   insert into message_moderation as k (
     app_id, message, conversation, sender, status, waiting, questions, due_at, lane, took, created_at, updated_at
   )
-  values ($1, $2, $3, $4, 'pending', $5::json, $6::json, $7, 'one', $8, $7, $7)
+  values ($1, $2, $3, $4, $9, $5::json, $6::json, $7, 'one', $8, $7, $7)
   on conflict (app_id, message) do update
-  set status = 'pending',
+  set status = excluded.status,
     generation = k.generation + 1,
     waiting = excluded.waiting,
     questions = excluded.questions,
@@ -42,10 +42,22 @@ export async function keepWaiting(
   now: number,
 ): Promise<void> {
   const asked = JSON.stringify(questions.map(storedQuestion))
-  await tx.query(keep, [app.appId, id, conversation, sender, JSON.stringify(edit), asked, now, took])
+  await tx.query(keep, [app.appId, id, conversation, sender, JSON.stringify(edit), asked, now, took, 'pending'])
   const keys = mediaKeysOf(app, edit.data)
   await recordUses(tx, app, id, keys)
   await releaseUses(tx, app.appId, [id], [...keys, ...mediaKeysOf(app, data)])
+}
+
+/** Has engines asked about an edit that is stored: by rules in shadow mode, so nothing waits for the answers. */
+export async function askInShadow(
+  tx: Transaction,
+  appId: number,
+  { id, conversation, sender }: Pick<StoredMessage, 'id' | 'conversation' | 'sender'>,
+  { questions, took }: Outcome,
+  now: number,
+): Promise<void> {
+  const asked = JSON.stringify(questions.map(storedQuestion))
+  await tx.query(keep, [appId, id, conversation, sender, null, asked, now, took, 'approved'])
 }
 
 const drop = statement(`
@@ -59,7 +71,7 @@ const drop = statement(`
     updated_at = $3
   where app_id = $1
   and message = $2
-  and waiting is not null`)
+  and (waiting is not null or due_at is not null)`)
 
 const end = statement(`
   update message_moderation
@@ -78,7 +90,10 @@ export async function dropJudging(tx: Transaction, appId: number, id: number, no
   await tx.query(end, [appId, id, now])
 }
 
-/** An edit that waits is nobody's any more: another came after it, or it was decided. */
+/**
+ * Of a message that others see: an edit that waits is nobody's any more, since another came after it or it was decided; nor is
+ * what rules in shadow mode ask about the text before.
+ */
 export async function dropWaiting(tx: Transaction, appId: number, id: number, now: number): Promise<void> {
   await tx.query(drop, [appId, id, now])
 }
