@@ -21,13 +21,15 @@ at once, while another user of the app and one of another app ask for their conv
   --minutes <m>      instead: how long everybody waits, writing and reading, beside one token that does what it can
                      for so long (dearest lists, sends, sends to many, guesses of a password), with the rate limits
                      that are on by default; 20 is what the goal is about
-  --json <file>      writes the figures as JSON too`
+  --profile <folder> leaves a CPU profile of the service there
+  --json <file>      writes the figures as JSON too; of --minutes also the longest wait of others in each second`
 
 const { values: options } = parseArgs({
   options: {
     scale: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '30' },
     minutes: { type: 'string' },
+    profile: { type: 'string' },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -38,7 +40,7 @@ else await withCleanup(options.minutes === undefined ? run : runHostile)
 async function run(atEnd: AtEnd): Promise<void> {
   const startedAt = new Date().toISOString()
   const sizes = scaleWorld(Number(options.scale))
-  const world = await startTwoApps(atEnd, sizes)
+  const world = await startTwoApps(atEnd, sizes, {}, options.profile)
   progress('each of the dearest lists alone')
   const lists = await timeEach(world, dearestLists(sizes))
   const seconds = Number(options.seconds)
@@ -58,7 +60,7 @@ async function runHostile(atEnd: AtEnd): Promise<void> {
   const startedAt = new Date().toISOString()
   const minutes = Number(options.minutes)
   const sizes = scaleWorld(Number(options.scale))
-  const world = await startTwoApps(atEnd, sizes, { RATE_LIMITS: 'default' })
+  const world = await startTwoApps(atEnd, sizes, { RATE_LIMITS: 'default' }, options.profile)
   progress('each of the dearest lists alone')
   const lists = await timeEach(world, dearestLists(sizes))
   progress(`quiet, then ${minutes} minutes with a hostile token`)

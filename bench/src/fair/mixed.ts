@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { times } from '../bench.ts'
 import { type Asked, ask, sumUp, type Waits } from './waits.ts'
 import { otherUids, type Side, type TwoApps } from './world.ts'
 
@@ -6,6 +7,8 @@ import { otherUids, type Side, type TwoApps } from './world.ts'
 export interface MixedWaits {
   readonly all: Waits
   readonly kinds: Readonly<Record<string, Waits>>
+  /** The longest wait of those asked within each second, in milliseconds: what comes and goes shows here. */
+  readonly bySecond: readonly number[]
 }
 
 /** What an open front end asks for, each as often as the others. @param peer whom the user writes to */
@@ -44,9 +47,15 @@ async function askSide({ service, others }: TwoApps, side: Side, seconds: number
     const asked = (kinds[name] as (typeof kinds)[string])(peer)
     answers.get(name)?.push(ask(service.port, asked, others[side][person] ?? {}))
   }
+  const perSecond = 1000 / everyMs
   const done = await Promise.all([...answers].map(async ([name, each]) => [name, await Promise.all(each)] as const))
+  // Kinds take turns, so the nth of each was asked a round after the one before.
+  const inOrder = times(seconds * perSecond, (i) => done[i % names.length]?.[1][Math.floor(i / names.length)]?.ms ?? 0)
   return {
     all: sumUp(done.flatMap(([, each]) => each)),
     kinds: Object.fromEntries(done.map(([name, each]) => [name, sumUp(each)])),
+    bySecond: times(seconds, (second) =>
+      Math.round(Math.max(...inOrder.slice(second * perSecond, (second + 1) * perSecond))),
+    ),
   }
 }

@@ -32,14 +32,18 @@ const otherApp = 'other'
 /** The other app is small: what its users wait for is not their own lists. */
 const otherScale = 0.01
 
-/** @param settings of the service, beside those of every bench */
+/**
+ * @param settings of the service, beside those of every bench
+ * @param profileDir where the service leaves a CPU profile
+ */
 export async function startTwoApps(
   atEnd: AtEnd,
   sizes: WorldSizes,
   settings: Readonly<Record<string, string>> = {},
+  profileDir?: string,
 ): Promise<TwoApps> {
   warnAboutMemoryDisk()
-  const deployment = createDeployment()
+  const deployment = createDeployment({ profileDir })
   atEnd(deployment.remove)
   // Each start makes the app that its settings name, unless it is there.
   const otherKey = randomBytes(20).toString('hex')
