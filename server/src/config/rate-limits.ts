@@ -5,6 +5,8 @@ export type RateLimitName = keyof typeof limits.requestsPerMinute | 'address' | 
 
 export interface RateLimit {
   readonly perMinute: number
+  /** So many at once after a while without any; from then on they are let through evenly. */
+  readonly burst: number
   /** Set by the operator, and not a default: then it also counts what is done with a fullAccess key. */
   readonly isSet: boolean
 }
@@ -20,6 +22,20 @@ const defaults = {
   standard: 1_200_000,
   sendPerUser: 600,
   markUnreadPerUser: 120,
+}
+
+/** A front end asks for dozens of things at once when it starts, and for less than this in its busiest minute. */
+const leastBurst = 100
+const burstSeconds = 10
+
+/**
+ * What one client may do is let through evenly, so that nobody waits at the beginning of each minute while they do all of it. What
+ * is the app's may come at once: all its front ends do, when a service has been away.
+ */
+function limitOf(name: RateLimitName, perMinute: number, isSet: boolean): RateLimit {
+  const isOfApp = name === 'core' || name === 'standard' || name === 'import'
+  const burst = Math.max(leastBurst, Math.floor((perMinute * burstSeconds) / 60))
+  return { perMinute, burst: isOfApp ? perMinute : Math.min(perMinute, burst), isSet }
 }
 
 const names: readonly RateLimitName[] = [
@@ -53,11 +69,13 @@ function readFigures(text: string, problems: string[]): RateLimits {
         `RATE_LIMITS must be default, off, hosted, or figures such as user=600,standard=0 (of ${names.join(', ')}); not "${part}"`,
       )
     } else if (Number(figure) === 0) delete rateLimits[known]
-    else rateLimits[known] = { perMinute: Number(figure), isSet: true }
+    else rateLimits[known] = limitOf(known, Number(figure), true)
   }
   return rateLimits
 }
 
 function entries(figures: Readonly<Partial<Record<RateLimitName, number>>>, isSet: boolean): RateLimits {
-  return Object.fromEntries(Object.entries(figures).map(([name, perMinute]) => [name, { perMinute, isSet }]))
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, perMinute]) => [name, limitOf(name as RateLimitName, perMinute, isSet)]),
+  )
 }

@@ -17,7 +17,7 @@ export function limitClients(server: FastifyInstance, { addresses, limits: { rat
     if (client === undefined) return done()
     request.client = client
     rateLimiter.take('address', client).then((standing) => {
-      done(standing !== undefined && standing.remaining < 0 ? limitExceeded(standing) : undefined)
+      done(standing?.isExceeded ? limitExceeded(standing) : undefined)
     }, done)
   })
 }

@@ -13,7 +13,7 @@ export function kindOf(caller: Caller): CallerKind {
 /**
  * Counts a request against the limits of its user and of its app, and tells the client where it stands.
  * @param names the limits of the operation for a caller of this kind
- * @throws 429 `ERR_TOO_MANY_REQUESTS`; the request is not processed, and the limits behind the exceeded one do not count it
+ * @throws 429 `ERR_TOO_MANY_REQUESTS`; the request is not processed, and the exceeded limit and those behind it do not count it
  */
 export async function takeFromLimits(
   limiter: RateLimiter,
@@ -28,7 +28,10 @@ export async function takeFromLimits(
     const standing = key === undefined ? undefined : await limiter.take(name, key)
     if (standing === undefined) continue
     if (tightest === undefined || standing.remaining < tightest.remaining) tightest = standing
-    if (standing.remaining < 0) break
+    if (standing.isExceeded) {
+      tightest = standing
+      break
+    }
   }
   if (tightest !== undefined) requireWithin(reply, tightest)
 }
@@ -45,11 +48,8 @@ export async function takeForReceivers(
   receivers: number,
 ): Promise<void> {
   if (receivers < 2 || caller.kind !== 'user') return
-  const more = receivers - 1
-  const standing = await limiter.take('sendPerUser', `${app.appId} ${caller.uid}`, more)
-  if (standing === undefined) return
-  if (standing.remaining + more < 0) requireWithin(reply, standing)
-  else tell(reply, standing)
+  const standing = await limiter.take('sendPerUser', `${app.appId} ${caller.uid}`, receivers - 1, 0)
+  if (standing !== undefined) requireWithin(reply, standing)
 }
 
 /** What a request is counted under; undefined where it has no such limit. Servers are counted apart from front ends. */
@@ -62,9 +62,9 @@ function keyOf(name: RateLimitName, { appId }: App, caller: Caller): string | un
 
 function requireWithin(reply: FastifyReply, standing: Standing): void {
   tell(reply, standing)
-  if (standing.remaining < 0) throw limitExceeded(standing)
+  if (standing.isExceeded) throw limitExceeded(standing)
 }
 
 function tell(reply: FastifyReply, { limit, remaining }: Standing): void {
-  reply.header('x-rate-limit', limit).header('x-rate-limit-remaining', Math.max(0, remaining))
+  reply.header('x-rate-limit', limit).header('x-rate-limit-remaining', remaining)
 }

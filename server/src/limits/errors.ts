@@ -17,8 +17,9 @@ export class TooManyRequests extends ApiError {
 
 /** A rate limit is exceeded. */
 export function limitExceeded(standing: Standing): TooManyRequests {
-  const { name, limit, msLeft } = standing
-  return new TooManyRequests(`The rate limit ${name} of ${limit} per minute is exceeded.`, msLeft, standing)
+  const { name, limit, burst, msLeft } = standing
+  const atOnce = burst < limit ? `, ${burst} of them at once,` : ''
+  return new TooManyRequests(`The rate limit ${name} of ${limit} per minute${atOnce} is exceeded.`, msLeft, standing)
 }
 
 /** Too many keys and tokens from this address were wrong. */

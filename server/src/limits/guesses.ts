@@ -1,6 +1,6 @@
 import { RateLimiterRedis } from 'rate-limiter-flexible'
-import type { SharedCounts } from './counter.ts'
 import { MemoryLimiter } from './memory-limiter.ts'
+import type { SharedCounts } from './shared-buckets.ts'
 
 /** Slows down whoever guesses: after some wrong attempts, each further one must wait longer. */
 export interface Guesses {

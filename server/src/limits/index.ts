@@ -1,8 +1,8 @@
 import { Counter, type Registry } from 'prom-client'
 import type { RateLimits } from '../config/rate-limits.ts'
-import type { SharedCounts } from './counter.ts'
 import { createGuesses, type Guesses } from './guesses.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
+import type { SharedCounts } from './shared-buckets.ts'
 
 /** What keeps one client from taking what is there for all. */
 export interface Limits {

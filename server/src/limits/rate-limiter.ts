@@ -1,14 +1,20 @@
 import type { Operation } from '@parley/contract'
 import type { RateLimitName, RateLimits } from '../config/rate-limits.ts'
-import { type Counter, createCounter, type SharedCounts } from './counter.ts'
+import { type Buckets, MemoryBuckets, tolerance } from './buckets.ts'
+import { createSharedBuckets, type SharedCounts } from './shared-buckets.ts'
 
 /** Where somebody stands with one limit. */
 export interface Standing {
   readonly name: RateLimitName
+  /** Per minute. */
   readonly limit: number
-  /** Points left in this window; below zero where the limit is exceeded. */
+  /** How much is let through at once after a while without any. */
+  readonly burst: number
+  /** How much would be let through at once from now on. */
   readonly remaining: number
-  /** Milliseconds until the count starts anew. */
+  /** Nothing was counted: there was too little left. */
+  readonly isExceeded: boolean
+  /** Where the limit is exceeded: milliseconds until the same would be let through. */
   readonly msLeft: number
 }
 
@@ -20,13 +26,12 @@ export interface RateLimiter {
   /** Which limits there are for an operation, in the order in which they are counted: the user's before the app's. */
   limitsOf(operation: Pick<Operation, 'rateLimit' | 'userRateLimit'>, kind: CallerKind): readonly RateLimitName[]
   /**
-   * Counts some more.
+   * Counts some more, if the limit allows it.
+   * @param needed lets all of them through if so many are left; those behind wait for the rest to be made up for
    * @returns where the limit stands, or undefined where nothing is limited
    */
-  take(name: RateLimitName, key: string, points?: number): Promise<Standing | undefined>
+  take(name: RateLimitName, key: string, points?: number, needed?: number): Promise<Standing | undefined>
 }
-
-const windowSeconds = 60
 
 /** @param onRefused hears of each take that exceeds a limit */
 export function createRateLimiter(
@@ -34,10 +39,10 @@ export function createRateLimiter(
   redis?: SharedCounts,
   onRefused: (name: RateLimitName) => void = () => {},
 ): RateLimiter {
-  const counters = new Map<RateLimitName, { limit: number; counter: Counter }>()
-  for (const [name, { perMinute }] of Object.entries(rateLimits)) {
-    const counter = createCounter({ name, limit: perMinute, seconds: windowSeconds }, redis)
-    counters.set(name as RateLimitName, { limit: perMinute, counter })
+  const kept = new Map<RateLimitName, Buckets>()
+  for (const [name, size] of Object.entries(rateLimits)) {
+    const buckets = redis === undefined ? new MemoryBuckets(size) : createSharedBuckets(name, size, redis)
+    kept.set(name as RateLimitName, buckets)
   }
   return {
     limitsOf({ rateLimit, userRateLimit }, kind) {
@@ -51,13 +56,13 @@ export function createRateLimiter(
         return limit !== undefined && (kind === 'frontEnd' || limit.isSet)
       })
     },
-    async take(name, key, points = 1) {
-      const found = counters.get(name)
-      if (found === undefined) return undefined
-      const { limit, counter } = found
-      const { points: taken, msLeft } = await counter.take(key, points)
-      if (taken > limit) onRefused(name)
-      return { name, limit, remaining: limit - taken, msLeft }
+    async take(name, key, points, needed) {
+      const [buckets, size] = [kept.get(name), rateLimits[name]]
+      if (buckets === undefined || size === undefined) return undefined
+      const { isTaken, left, msLeft } = await buckets.take(key, points, needed)
+      if (!isTaken) onRefused(name)
+      const remaining = Math.max(0, Math.floor(left + tolerance))
+      return { name, limit: size.perMinute, burst: size.burst, remaining, isExceeded: !isTaken, msLeft }
     },
   }
 }

@@ -112,7 +112,7 @@ export function createSockets(context: Context): Sockets {
     checkUpgrade(request, context.addresses, config)
     if (client !== undefined) {
       const standing = await context.limits.rateLimiter.take('address', client)
-      if (standing !== undefined && standing.remaining < 0) throw limitExceeded(standing)
+      if (standing?.isExceeded) throw limitExceeded(standing)
     }
     if (isDraining || !unauthenticated.hasRoomFor(client)) throw tryLater()
   }

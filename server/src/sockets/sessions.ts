@@ -33,7 +33,7 @@ async function takeFromLimits({ limits: { rateLimiter } }: Context, { app, uid }
   ] as const
   for (const [name, key] of counted) {
     const standing = await rateLimiter.take(name, key)
-    if (standing !== undefined && standing.remaining < 0) throw limitExceeded(standing)
+    if (standing?.isExceeded) throw limitExceeded(standing)
   }
 }
 

@@ -193,7 +193,6 @@ describeWith(redisServer, 'two processes on one database and one Redis', () => {
     const [here, there] = await worlds('alice', 'bob')
     await say(here, 'alice', 'bob', 'hi')
     const answers = []
-    // A minute may end between two of them, but not twice.
     for (let i = 0; i < 12; i++) {
       answers.push(await (i % 2 ? here : there).delete('/users/alice/conversation/read', {}, { as: 'bob' }))
     }
@@ -201,7 +200,7 @@ describeWith(redisServer, 'two processes on one database and one Redis', () => {
     expect(taken.length).toBeLessThan(12)
     expect(answers.filter((answer) => refusal(answer) === '429 ERR_TOO_MANY_REQUESTS').length).toBeGreaterThan(0)
     const left = answers.slice(0, 3).map(({ headers }) => Number(headers['x-rate-limit-remaining']))
-    // They fall from one process to the other, unless a minute has just begun anew.
+    // They fall from one process to the other, unless one more has just come in.
     expect(left.filter((each, i) => i > 0 && each === (left[i - 1] as number) - 1).length).toBeGreaterThan(0)
   })
 
