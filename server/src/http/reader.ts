@@ -17,12 +17,14 @@ const gone = new Error('the connection was closed')
 class RequestReader implements Reader {
   readonly appId: number
   readonly uid: string | undefined
+  readonly isPaced: boolean
   readonly #response: ServerResponse
   #closing: AbortController | undefined
 
-  constructor(appId: number, uid: string | undefined, response: ServerResponse) {
+  constructor(appId: number, caller: Caller, response: ServerResponse) {
     this.appId = appId
-    this.uid = uid
+    this.uid = caller.kind === 'user' ? caller.uid : undefined
+    this.isPaced = caller.kind === 'user' && caller.via === 'token'
     this.#response = response
   }
 
@@ -43,7 +45,7 @@ function abortOnClose(response: ServerResponse): AbortController {
 
 /** The reader of a request. */
 export function readerOf({ appId }: App, caller: Caller, { raw }: FastifyReply): Reader {
-  return new RequestReader(appId, caller.kind === 'user' ? caller.uid : undefined, raw)
+  return new RequestReader(appId, caller, raw)
 }
 
 /** Who a request writes to the audit log as. */

@@ -18,6 +18,8 @@ export interface Turn<Job> {
   readonly job: Job
   /** To be called once it is over: its place is free for the next. */
   end(): void
+  /** No further turn for the same reader. @returns lets them have turns again */
+  rest(): () => void
 }
 
 /** What one reader has. */
@@ -26,6 +28,8 @@ interface Line<Job> {
   readonly atOnce: number
   readonly waiting: Set<Job>
   running: number
+  /** So many have begun and not ended: no turn meanwhile. */
+  rests: number
 }
 
 /** What one app has. */
@@ -107,6 +111,16 @@ export class FairQueue<Job> {
         this.#count(app, 'running', -1)
         this.#tidy(app, line)
       },
+      rest: () => this.#rest(app, line),
+    }
+  }
+
+  #rest(app: AppLines<Job>, line: Line<Job>): () => void {
+    line.rests++
+    this.#tidy(app, line)
+    return () => {
+      line.rests--
+      this.#tidy(app, line)
     }
   }
 
@@ -138,7 +152,13 @@ export class FairQueue<Job> {
     let line = app.lines.get(name)
     if (line === undefined) {
       const { atOncePerUser, atOncePerKey } = this.#limits
-      line = { name, atOnce: uid === undefined ? atOncePerKey : atOncePerUser, waiting: new Set(), running: 0 }
+      line = {
+        name,
+        atOnce: uid === undefined ? atOncePerKey : atOncePerUser,
+        waiting: new Set(),
+        running: 0,
+        rests: 0,
+      }
       app.lines.set(name, line)
     }
     return line
@@ -146,9 +166,9 @@ export class FairQueue<Job> {
 
   /** Puts an app and one of its readers where they belong after a change. */
   #tidy(app: AppLines<Job>, line: Line<Job>): void {
-    keep(app.ready, line, line.waiting.size > 0 && line.running < line.atOnce)
+    keep(app.ready, line, line.waiting.size > 0 && line.running < line.atOnce && line.rests === 0)
     keep(this.#ready, app, app.ready.size > 0 && app.running < this.#limits.atOncePerApp)
-    if (line.waiting.size === 0 && line.running === 0) app.lines.delete(line.name)
+    if (line.waiting.size === 0 && line.running === 0 && line.rests === 0) app.lines.delete(line.name)
     if (app.lines.size === 0) this.#apps.delete(app.appId)
   }
 }

@@ -5,6 +5,7 @@ import { boundPrepared } from './prepared.ts'
 import { lowerPriority } from './priority.ts'
 import { ReadAbandonedError, type Reader, ReadTimeoutError } from './reader.ts'
 import type { ReadsOptions } from './reads.ts'
+import type { TimeUsed } from './time-used.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 /** Each on a connection that runs nothing else meanwhile: so one can be ended without harm to another. */
@@ -18,16 +19,16 @@ const atOncePerUser = 2
 /** Connections that one app leaves to the others. */
 const reserved = 2
 const cancelAgainMs = 200
+/** Whoever is paced, and has used more than this lately, rests after each three times as long as it took, but no longer than a second. */
+const enoughUsedMs = 3_000
+const restsTimes = 3
+const longestRestMs = 1_000
 
-export function openLongReads({
-  connection,
-  giveWay,
-  name,
-  atOnce,
-  timeoutMs,
-  setup,
-  cancel,
-}: ReadsOptions): LongReads {
+/** @param used is asked, and what is used here is added */
+export function openLongReads(
+  { connection, giveWay, name, atOnce, timeoutMs, setup, cancel }: ReadsOptions,
+  used: TimeUsed,
+): LongReads {
   const limits = {
     atOnce,
     atOncePerApp: Math.max(1, atOnce - reserved),
@@ -80,16 +81,27 @@ export function openLongReads({
     }
   }
 
+  const restAfter = (reader: Reader, ms: number) => {
+    if (reader.isPaced !== true) return 0
+    used.add(reader, ms)
+    return used.of(reader) > enoughUsedMs ? Math.min(longestRestMs, ms * restsTimes) : 0
+  }
+
   return {
-    run: (query, reader) =>
-      turns.run(reader, async () => {
+    run(query, reader) {
+      let ms = 0
+      const work = async () => {
         const channel = free.pop() as Channel
+        const from = performance.now()
         try {
           return await ask(channel, query, reader)
         } finally {
+          ms = performance.now() - from
           free.push(channel)
         }
-      }),
+      }
+      return turns.run(reader, work, () => restAfter(reader, ms))
+    },
     turns,
     channels,
   }

@@ -3,6 +3,8 @@ export interface Reader {
   readonly appId: number
   /** The acting user; absent where the app itself reads, by an API key. */
   readonly uid: string | undefined
+  /** A user with a token, who may be anybody: they get a part of the time only, so that others need not wait for all of it. */
+  readonly isPaced?: boolean
   /** Aborted once nobody waits for the answer any more. */
   readonly signal?: AbortSignal
 }

@@ -4,6 +4,7 @@ import { type ConnectionSettings, DatabaseAwayError } from './connection.ts'
 import { openLongReads } from './long-reads.ts'
 import { openQuickReads } from './quick-reads.ts'
 import type { Reader } from './reader.ts'
+import { createTimeUsed } from './time-used.ts'
 
 /** A kind of reads that may take long, with connections and limits of its own. */
 export interface ReadKind {
@@ -48,13 +49,14 @@ export interface Reads {
 }
 
 /**
- * A query is tried among the quick ones, unless its reader has lately asked for a long one; when it turns out to be long, it
- * begins anew on a connection that runs nothing else.
+ * A query is tried among the quick ones, unless its reader has lately asked for long ones or for many; when it turns out to be
+ * long, it begins anew on a connection that runs nothing else.
  */
 export function createReads(options: ReadsOptions): Reads {
-  const long = openLongReads(options)
+  const used = createTimeUsed()
+  const long = openLongReads(options, used)
   const { quickMs } = options
-  const quick = quickMs === undefined ? undefined : openQuickReads({ ...options, quickMs })
+  const quick = quickMs === undefined ? undefined : openQuickReads({ ...options, quickMs }, used)
   const parts = quick === undefined ? [long] : [quick, long]
   return {
     async run(query, reader) {

@@ -4,11 +4,12 @@ import { ReadAbandonedError, type Reader, ReadTimeoutError } from './reader.ts'
 /** Runs work for readers, each in its turn. */
 export interface Turns {
   /**
+   * @param restAfter asked once it is over: milliseconds for which nothing more is begun for the reader
    * @throws ReadsFullError when too much waits already
    * @throws ReadTimeoutError when it has waited for too long
    * @throws ReadAbandonedError when the reader has gone before its turn came
    */
-  run<Result>(reader: Reader, work: () => Promise<Result>): Promise<Result>
+  run<Result>(reader: Reader, work: () => Promise<Result>, restAfter?: () => number): Promise<Result>
   readonly load: { readonly running: number; readonly waiting: number }
   /** Refuses all that waits. */
   refuse(error: Error): void
@@ -17,6 +18,7 @@ export interface Turns {
 interface Job {
   /** Its turn has come. */
   start(): Promise<unknown>
+  restAfter?: (() => number) | undefined
   isStarted: boolean
   /** Where it waits: no more. */
   stopWaiting?: () => void
@@ -34,14 +36,23 @@ export function createTurns(name: string, limits: FairQueueLimits, patienceMs: n
 
   const pump = () => {
     for (let turn = queue.take(); turn !== undefined; turn = queue.take()) {
-      const { job, end } = turn
+      const { job, end, rest } = turn
       job.isStarted = true
       job.stopWaiting?.()
       void job.start().then(() => {
+        const restMs = job.restAfter?.() ?? 0
+        if (restMs > 0) wakeAfter(restMs, rest())
         end()
         pump()
       })
     }
+  }
+  const wakeAfter = (ms: number, wake: () => void) => {
+    const onRested = () => {
+      wake()
+      pump()
+    }
+    setTimeout(onRested, ms).unref()
   }
   const wait = (job: Job, { signal }: Reader, leave: () => void, reject: (error: Error) => void) => {
     const giveUp = (error: Error) => {
@@ -64,9 +75,9 @@ export function createTurns(name: string, limits: FairQueueLimits, patienceMs: n
   }
 
   return {
-    run(reader, work) {
+    run(reader, work, restAfter) {
       return new Promise((resolve, reject) => {
-        const job: Job = { isStarted: false, start: () => work().then(resolve, reject) }
+        const job: Job = { isStarted: false, start: () => work().then(resolve, reject), restAfter }
         const leave = queue.add(reader, job)
         pump()
         if (!job.isStarted) wait(job, reader, leave, reject)

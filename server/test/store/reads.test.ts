@@ -8,6 +8,7 @@ import type { Reader } from '../../src/store/reader.ts'
 import type { ReadKind, Reads } from '../../src/store/reads.ts'
 import { compileFragment, type Fragment } from '../../src/store/statement.ts'
 import { itWith, onLinux } from '../gate/needs.ts'
+import { until } from '../support/until.ts'
 
 const databases: Database[] = []
 
@@ -94,7 +95,31 @@ describe('Reads that may take long', () => {
     expect((await long).rowCount).toBe(1)
     flood.leave()
     await flooding
-    expect(await countRunning()).toBe(0)
+    await until(async () => (await countRunning()) === 0)
+  })
+
+  it('of a user with a token who asks for many let others go first, although none of them is long', async () => {
+    const { reads } = open({ quickMs: 60_000 })
+    const placeOf = async (reader: Reader) => {
+      const query = sql`select current_setting('application_name') as place, pg_sleep(0.05)`
+      const { rows } = await run(reads, query, reader)
+      return (rows[0] as { place: string }).place.includes('quick') ? 'shared' : 'apart'
+    }
+    const anna = { appId: 1, uid: 'anna', isPaced: true }
+    expect(await placeOf(anna)).toBe('shared')
+    await until(async () => (await placeOf(anna)) === 'apart', { interval: 0 })
+    // Neither another user nor a back end, however much it asks for.
+    expect(await placeOf({ ...anna, uid: 'bert' })).toBe('shared')
+    for (let i = 0; i < 20; i++) await placeOf({ appId: 1, uid: 'carla' })
+    expect(await placeOf({ appId: 1, uid: 'carla' })).toBe('shared')
+  })
+
+  it('of a user with a token who has had much let those of others go first', async () => {
+    const { reads } = open({ atOnce: 1 })
+    const anna = { appId: 1, uid: 'anna', isPaced: true }
+    await run(reads, sleep(3.1), anna)
+    const bert = { who: 'bert', reader: { appId: 1, uid: 'bert', isPaced: true } }
+    expect(await orderOf(reads, [...many(2, 'anna', anna), bert])).toEqual(['bert', 'anna', 'anna'])
   })
 
   it('leave connections to other apps, and to the users of an app, whatever its key asks for', async () => {
