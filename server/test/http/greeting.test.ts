@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { parse } from 'dotenv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { greetingOf } from '../../src/greeting.ts'
-import { ensureBuilt, mainArguments } from '../faults/support/build.ts'
+import { ensureBuilt, mainArguments } from '../support/build.ts'
 import { ask } from './watched.ts'
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0

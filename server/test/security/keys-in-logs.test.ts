@@ -5,7 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { parse } from 'dotenv'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ensureBuilt, mainArguments } from '../faults/support/build.ts'
+import { ensureBuilt, mainArguments } from '../support/build.ts'
 
 let folder: string
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { mainArguments } from './build.ts'
+import { mainArguments } from '../../support/build.ts'
 
 export interface Exit {
   readonly code: number | null

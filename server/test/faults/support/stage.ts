@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findServersOf, signalIfThere } from '../../../src/store/embedded/processes.ts'
-import { ensureBuilt } from './build.ts'
+import { ensureBuilt } from '../../support/build.ts'
 import { launchService, type ServiceProcess } from './service-process.ts'
 
 /** The folders and processes of one test file. `clean` ends and removes them all, whatever the tests left. */

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DataDirInUseError } from '../../../src/store/embedded/index.ts'
 import { lockFolder } from '../../../src/store/embedded/lock.ts'
-import { createBench, ensureBuilt, kill } from './support.ts'
+import { ensureBuilt } from '../../support/build.ts'
+import { createBench, kill } from './support.ts'
 
 const bench = createBench()
 

@@ -17,8 +17,9 @@ import { type BinariesPackage, findPackage } from '../../../src/store/embedded/b
 import { EmbeddedPostgresUnavailableError, resolveDataDir } from '../../../src/store/embedded/index.ts'
 import { type Started, type StartOptions, startInDataDir } from '../../../src/store/embedded/start.ts'
 import { asRoot, describeWith, itWith, onLinux } from '../../gate/needs.ts'
+import { ensureBuilt } from '../../support/build.ts'
 import { until } from '../../support/until.ts'
-import { copyDataDir, createBench, createLog, ensureBuilt, kill, run, select } from './support.ts'
+import { copyDataDir, createBench, createLog, kill, run, select } from './support.ts'
 
 const bench = createBench()
 const running: Started[] = []

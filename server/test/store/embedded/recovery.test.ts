@@ -6,18 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DataDirInUseError, startEmbeddedPostgres } from '../../../src/store/embedded/index.ts'
 import { findServersOf, readStat } from '../../../src/store/embedded/processes.ts'
 import { itWith, onLinux } from '../../gate/needs.ts'
+import { ensureBuilt } from '../../support/build.ts'
 import { until } from '../../support/until.ts'
-import {
-  type Connection,
-  copyDataDir,
-  createBench,
-  createLog,
-  ensureBuilt,
-  isGone,
-  kill,
-  type Service,
-  select,
-} from './support.ts'
+import { type Connection, copyDataDir, createBench, createLog, isGone, kill, type Service, select } from './support.ts'
 
 const bench = createBench()
 const template = bench.makeFolder()

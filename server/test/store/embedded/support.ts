@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,7 +9,6 @@ import type { EmbeddedLog } from '../../../src/store/embedded/index.ts'
 import { findServersOf, pidExists, readStat } from '../../../src/store/embedded/processes.ts'
 
 const serverFolder = join(import.meta.dirname, '../../..')
-const sources = join(serverFolder, 'src/store/embedded')
 const built = join(serverFolder, 'dist/store/embedded')
 
 export type Connection = { host: string; port: number; user: string; password: string; database: string }
@@ -97,16 +96,6 @@ export async function kill(child: ChildProcess): Promise<void> {
 /** Whether a process has ended, be it that its parent has not asked for it yet. */
 export function isGone(pid: number): boolean {
   return !pidExists(pid) || readStat(pid)?.state === 'Z'
-}
-
-/** Builds the server for the tests that need processes of their own, unless the build is newer than the sources. */
-export function ensureBuilt(): void {
-  const stale = readdirSync(sources).some((name) => {
-    const output = join(built, name.replace(/\.ts$/, '.js'))
-    return !existsSync(output) || statSync(output).mtimeMs < statSync(join(sources, name)).mtimeMs
-  })
-  if (stale) spawnSync('npx', ['tsc', '-b', 'contract', 'server'], { cwd: join(serverFolder, '..'), encoding: 'utf8' })
-  if (!existsSync(join(built, 'start.js'))) throw new Error('the server cannot be built: run npm run build')
 }
 
 /**
