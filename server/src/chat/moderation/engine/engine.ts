@@ -33,6 +33,8 @@ interface Matter {
   readonly words?: WordList
   readonly patterns?: readonly Pattern[]
   readonly sentences?: SentenceList
+  /** How similar, in percent, a text has to be more than. */
+  readonly threshold?: number
   /** What `words` and `sentences` are of; it is shared as long as somebody has it. */
   readonly source?: Promise<unknown>
 }
@@ -123,12 +125,11 @@ async function compileCondition(
     return { ...none, questions: questions.filter(({ list }) => isMedia || list !== undefined) }
   }
   if (category === 'sentence-similarity') {
-    const formulas = value.map(formulaOf)
-    return {
-      ...none,
-      matters: formulas.flatMap(({ name }) => lists.get(name) ?? []),
-      limit: formulas[0]?.threshold,
-    }
+    const matters = value.map(formulaOf).flatMap(({ name, threshold }) => {
+      const matter = lists.get(name)
+      return matter === undefined ? [] : { ...matter, threshold }
+    })
+    return { ...none, matters }
   }
   const matters = isListed
     ? value.flatMap((id) => lists.get(id) ?? [])
@@ -222,7 +223,7 @@ function meet(
     const list = matter.list && { list: matter.list }
     if (matter.sentences !== undefined) {
       const confidence = similarityTo(matter.sentences, view.folded())
-      if (confidence > (limit ?? 50)) return { ...list, confidence }
+      if (confidence > (matter.threshold ?? 50)) return { ...list, confidence }
       continue
     }
     const span = find(matter, view, condition.operator === 'equals')
