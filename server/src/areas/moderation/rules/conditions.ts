@@ -75,9 +75,12 @@ function flawOfPercent(percent: number): string | undefined {
 }
 
 function flawsOfCount({ value, category }: RuleCondition): Flaw[] {
+  const isOfTraffic = category === 'rate' || category === 'repetition'
+  const isFormula = isOfTraffic ? /^greaterThan_[0-9]{1,3}$/ : /^greaterThan_[0-9]{1,6}$/
   const values = textsOf(value)
-  if (values.length === 1 && /^greaterThan_[0-9]{1,6}$/.test(values[0] as string)) return []
-  return [{ at: 'value', message: `must be greaterThan_<number> for ${category}, and nothing else` }]
+  if (values.length === 1 && isFormula.test(values[0] as string)) return []
+  const most = isOfTraffic ? ' up to 999' : ''
+  return [{ at: 'value', message: `must be greaterThan_<number>${most} for ${category}, and nothing else` }]
 }
 
 function flawOfWord(value: string): string | undefined {

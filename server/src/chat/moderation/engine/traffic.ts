@@ -12,7 +12,7 @@ const rateMs = 60_000
 const repetitionMs = 600_000
 /** Senders that are remembered; the one who was silent longest is forgotten first. */
 const most = 20_000
-/** Times that are remembered of one sender, and of one text. */
+/** Times that are remembered of one sender, and of one text: no rule can ask for more. */
 const mostTimes = 1000
 
 /** Kept in memory: each process counts for itself, and a restart forgets. Its size is bounded. */
