@@ -88,7 +88,7 @@ export function judgedOf(message: Described, known: Known = {}): JudgedMessage {
   const { kind, category, type, data } = message
   const { sender, receiver, group, scope } = known
   return {
-    ...{ kind, category, type, text: textOf(data), custom: customOf(data), files: filesOf(type, data) },
+    ...{ kind, category, type, text: textOf(data), custom: customOf(message), files: filesOf(type, data) },
     sender: userOf(message.sender, sender),
     receiver: kind === 'user' ? userOf(message.receiver, receiver) : groupOf(message.receiver, group, scope),
   }
@@ -116,12 +116,19 @@ function textOf({ text, caption }: Readonly<Record<string, unknown>>): string {
 
 /** What others put into `metadata`, and clients cannot. */
 const injected = '@injected'
+/** That of a body of a request. */
 const mostDepth = 32
 
-/** Every text in what is the app's own, however deep, and what interactive messages show. */
-function customOf(data: Readonly<Record<string, unknown>>): string {
+/**
+ * Every text in what is the app's own, however deep, and what interactive messages show. Names of members are the app's, and
+ * what else stands in `data` is for front ends themselves: ids and numbers, which patterns would take for those of telephones.
+ */
+function customOf({ type, data }: Pick<Described, 'type' | 'data'>): string {
   const { customData, metadata, interactiveData } = data
-  if (customData === undefined && metadata === undefined && interactiveData === undefined) return ''
+  // What such a message shows stands in either of two places.
+  const shown = type === 'customInteractive' ? data.data : undefined
+  const sources = [customData, metadata, interactiveData, shown].filter((source) => source !== undefined)
+  if (sources.length === 0) return ''
   const texts: string[] = []
   const collect = (value: unknown, depth: number): void => {
     if (typeof value === 'string') {
@@ -132,7 +139,7 @@ function customOf(data: Readonly<Record<string, unknown>>): string {
       for (const [name, member] of Object.entries(value)) if (name !== injected) collect(member, depth + 1)
     }
   }
-  for (const value of [customData, metadata, interactiveData]) collect(value, 0)
+  for (const source of sources) collect(source, 0)
   return texts.join('\n')
 }
 

@@ -102,7 +102,7 @@ export interface JudgedMessage {
   readonly type: string
   /** The text, or the caption of a file; '' where there is none. */
   readonly text: string
-  /** The texts in `customData` and `metadata`, joined by line breaks. */
+  /** The texts in `customData`, `metadata` and what interactive messages show, joined by line breaks. */
   readonly custom: string
   readonly files: readonly JudgedFile[]
   readonly sender: JudgedUser

@@ -129,6 +129,7 @@ describe('a rule', () => {
     ['body/conditions/0/value', { conditions: [{ operand: 'text', category: 'pattern', value: '(a' }] }],
     ['body/conditions/0/value', { conditions: [{ ...word('nowhere'), isKeywordsReferencePresent: true }] }],
     ['body/conditions/0/value', { conditions: [{ operand: 'text', category: 'length', value: '5' }] }],
+    ['body/conditions/0/value', { conditions: [{ operand: 'text', category: 'rate', value: 'greaterThan_1000' }] }],
     ['body/conditions/0/value/0', { conditions: [{ operand: 'image', category: 'word', value: ['violence'] }] }],
     ['body/conditions/0/category', { conditions: [{ operand: 'text', category: 'smell', value: ['x'] }] }],
     ['body/conditions/0/category', { conditions: [{ operand: 'image', category: 'pattern', value: ['x'] }] }],
@@ -279,6 +280,39 @@ describe('messages', () => {
       'disapproved',
     )
     expect(await statusOf(world, 'heck')).toBe('approved')
+  })
+
+  it('are looked at in all texts of custom data, however deep, and in nothing that is no such text', async () => {
+    const world = await chatWorld()
+    await make(world, { ...insults, conditions: [{ ...word('heck'), operand: 'custom' }] })
+    const nested = (value: unknown, depth: number): unknown => (depth === 0 ? value : { a: [nested(value, depth - 1)] })
+    const custom = (customData: unknown) => ({ category: 'custom', type: 'offer', data: { customData } })
+    expect(await statusOf(world, '', custom(nested('heck', 14)))).toBe('disapproved')
+    const interactive = { category: 'interactive', type: 'customInteractive' }
+    expect(await statusOf(world, '', { ...interactive, data: { data: { title: 'heck' } } })).toBe('disapproved')
+    expect(await statusOf(world, '', { ...interactive, data: { interactiveData: { title: 'heck' } } })).toBe(
+      'disapproved',
+    )
+    expect(await statusOf(world, '', custom({ heck: 1 }))).toBe('approved')
+    const file = { url: 'https://example.com/heck.png', name: 'heck', mimeType: 'image/png' }
+    const others = { text: 'hello', resource: 'heck', attachments: [file] }
+    expect(await statusOf(world, '', { data: others, tags: ['heck'] })).toBe('approved')
+  })
+
+  it('are compared with sentences, each list with its own threshold', async () => {
+    const world = await chatWorld()
+    const list = (id: string, sentence: string) =>
+      world.post('/moderation/keywords', {
+        ...{ id, name: id, category: 'sentence-similarity' },
+        disallowedSentences: sentence,
+      })
+    dataOf(await list('loose', 'one two three four'))
+    dataOf(await list('strict', 'five six seven eight'))
+    const value = ['loose_greaterThan_50', 'strict_greaterThan_90']
+    await make(world, { ...insults, conditions: [{ operand: 'text', category: 'sentence-similarity', value }] })
+    expect(await statusOf(world, 'one two three')).toBe('disapproved')
+    expect(await statusOf(world, 'five six seven')).toBe('approved')
+    expect(await statusOf(world, 'five six seven eight')).toBe('disapproved')
   })
 
   it('count for rate and repetition when they are sent, not when they are edited', async () => {
