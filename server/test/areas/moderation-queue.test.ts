@@ -1,7 +1,13 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { settleEdit } from '../../src/areas/messages/index.ts'
+import { readMessages } from '../../src/chat/messages/rows.ts'
+import { flagByRules } from '../../src/chat/moderation/queue.ts'
+import { flaggingsOf } from '../../src/chat/moderation/records.ts'
+import { settle } from '../../src/delivery/moderation/settle.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
 import { pullEvents } from '../support/events.ts'
+import { hitOf, ruleOf } from '../support/held.ts'
 import { groupText, importWell } from '../support/imports.ts'
 import { flag, makePending, moderatedWorld, review, takeRulesAway } from '../support/review.ts'
 import { createWorld, type World } from '../support/world.ts'
@@ -215,6 +221,103 @@ describe('a review of a flagged message', () => {
     expect(idsOf(await flagged(world))).toEqual([id])
     expect((await approve()).status).toBe(200)
     expect(await flagged(world)).toEqual([])
+  })
+})
+
+describe('a rule that flags', () => {
+  const edit = async (world: World, id: string, text: string) =>
+    dataOf(await world.put(`/messages/${id}`, { data: { text } }, { as: 'alice' }))
+  const approve = async (world: World, id: string) =>
+    dataOf(await review(world, 'flagged', id, { status: 'approved', override: true }))
+  const rulesOf = (item: { flaggedByRules?: Array<{ ruleId: string }> } | undefined) =>
+    item?.flaggedByRules?.map(({ ruleId }) => ruleId)
+  const asked = (world: World, id: string) => ({
+    ...{ appId: world.app.appId, appName: world.app.name, region: world.app.region, message: Number(id) },
+    ...{ conversation: 0, sender: 'alice', status: 'pending', waiting: null, questions: [], attempts: 1 },
+  })
+
+  it('is added to what users have flagged already', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'hi')
+    await flagOk(world, id, 'bob')
+    const [before] = await flagged(world)
+    await edit(world, id, 'flag')
+    const [item, ...others] = await flagged(world)
+    expect(others).toEqual([])
+    expect(item).toMatchObject({ openedAt: before.openedAt, flaggedCount: 1 })
+    expect(rulesOf(item)).toEqual(['to-see'])
+  })
+
+  it('opens again what was decided, where the message says something else, and is listed once', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'hi')
+    await flagOk(world, id, 'bob')
+    await approve(world, id)
+    await edit(world, id, 'flag')
+    expect((await flagged(world)).map(rulesOf)).toEqual([['to-see']])
+    await approve(world, id)
+    expect(await flagged(world)).toEqual([])
+    await edit(world, id, 'flag again')
+    expect((await flagged(world)).map(rulesOf)).toEqual([['to-see']])
+    await approve(world, id)
+    await edit(world, id, 'nothing to see')
+    expect(await flagged(world)).toEqual([])
+  })
+
+  it('flags an edit that waits once that is stored', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'hi')
+    const settle = (to: 'approved' | 'disapproved') =>
+      settleEdit(world.context, world.app, Number(id), to, { by: 'engine' })
+    await edit(world, id, 'wait, flag')
+    expect(await flagged(world)).toEqual([])
+    await settle('disapproved')
+    expect(await flagged(world)).toEqual([])
+    await edit(world, id, 'wait, flag')
+    await settle('approved')
+    expect((await flagged(world)).map(rulesOf)).toEqual([['to-see']])
+    await approve(world, id)
+    await edit(world, id, 'wait for more, flag')
+    await settle('approved')
+    expect((await flagged(world)).map(rulesOf)).toEqual([['to-see']])
+  })
+
+  it('with an engine opens again what was decided, once for each of its revisions', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'wait')
+    const message = (await readMessages(world.context.database, world.app.appId, [Number(id)])).get(Number(id))
+    if (message === undefined) throw new Error('no message')
+    const rule = (revision: number) => ruleOf({ ruleId: 'engine', actions: ['flagMessage'], revision })
+    const hits = (revision: number) => [hitOf(rule(revision), 'wait', 'wait')]
+    const ruling = { outcome: 'approved', stoppedBy: undefined, failures: [] } as const
+    const claimed = { ...asked(world, id), status: 'pending', generation: 1 } as const
+    expect(await settle(world.context, world.app, message, claimed, { ...ruling, hits: hits(1) })).toBe('settled')
+    expect((await flagged(world)).map(rulesOf)).toEqual([['engine']])
+    await approve(world, id)
+    await world.context.database.transaction((tx) =>
+      flagByRules(tx, world.app.appId, Number(id), flaggingsOf({ hits: hits(1) }), false, 1),
+    )
+    expect(await flagged(world)).toEqual([])
+    await world.context.database.transaction((tx) =>
+      flagByRules(tx, world.app.appId, Number(id), flaggingsOf({ hits: hits(2) }), false, 1),
+    )
+    expect((await flagged(world)).map(rulesOf)).toEqual([['engine', 'engine']])
+  })
+
+  it('leaves to people what was decided and may no longer be sent when its engine approves', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'wait, flag')
+    dataOf(await review(world, 'flagged', id, { status: 'disapproved' }))
+    dataOf(await review(world, 'blocked', id, { reviewed: false }))
+    await edit(world, id, 'wait')
+    expect(await flagged(world)).toEqual([])
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    const message = (await readMessages(world.context.database, world.app.appId, [Number(id)])).get(Number(id))
+    if (message === undefined) throw new Error('no message')
+    const ruling = { outcome: 'approved', stoppedBy: undefined, failures: [], hits: [] } as const
+    const claimed = { ...asked(world, id), status: 'pending', generation: 2 } as const
+    expect(await settle(world.context, world.app, message, claimed, ruling)).toBe('forbidden')
+    expect(idsOf(await flagged(world))).toEqual([id])
   })
 })
 

@@ -113,8 +113,7 @@ export const writeRecordsSql = {
     insert into moderation_queue (app_id, message, opened_at, by_rule)
     select j.app_id, j.id, $1::bigint, j.flagged_by::json
     from judged j
-    where j.flagged_by is not null
-    on conflict (app_id, message) do nothing`,
+    where j.flagged_by is not null`,
 }
 
 /** Appends rows to the log. Parameters: epoch seconds, app, message, `DecisionRow`s as JSON. */
@@ -123,10 +122,3 @@ export const writeDecisions: Statement = statement(`
     select $2::int as app_id, $3::bigint as id, $4::text as decisions
   )
   ${writeRecordsSql.decisions}`)
-
-/** Has people look at a message. Parameters: epoch seconds, app, message, `Flagging`s as JSON. */
-export const writeFlagged: Statement = statement(`
-  with judged as (
-    select $2::int as app_id, $3::bigint as id, $4::text as flagged_by
-  )
-  ${writeRecordsSql.flagged}`)

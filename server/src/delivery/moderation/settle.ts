@@ -1,7 +1,8 @@
-import { blockMessage, type Refused, releaseMessage, settleEdit } from '../../areas/messages/index.ts'
+import { type Became, blockMessage, type Refused, releaseMessage, settleEdit } from '../../areas/messages/index.ts'
 import type { App } from '../../chat/identity.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
-import { type DecisionRow, flaggingsOf, writeDecisions, writeFlagged } from '../../chat/moderation/records.ts'
+import { flagByRules, openReview } from '../../chat/moderation/queue.ts'
+import { type DecisionRow, flaggingsOf, writeDecisions } from '../../chat/moderation/records.ts'
 import { leavesWork, storedHit } from '../../chat/moderation/verdict.ts'
 import { placeOf } from '../../chat/place.ts'
 import type { Context } from '../../context.ts'
@@ -29,7 +30,7 @@ export async function settle(
   const { outcome, stoppedBy } = ruling
   const { generation } = claimed
   if (claimed.status !== 'pending') return settleShadow(context, app, claimed, ruling)
-  const within = (tx: Transaction) => writeRest(context, tx, app, message, ruling)
+  const within = (tx: Transaction, became: Became) => writeRest(context, tx, app, claimed, message, ruling, became)
   const deciding = { by: 'engine', generation, within, ...(stoppedBy && { hit: stoppedBy }) } as const
   const done =
     claimed.waiting !== null
@@ -50,16 +51,17 @@ async function writeRest(
   context: Context,
   tx: Transaction,
   { appId, name }: App,
+  claimed: Claimed,
   message: StoredMessage,
   ruling: Ruling,
+  became: Became,
 ): Promise<void> {
   const { hits, stoppedBy, outcome, failures } = ruling
   const { id } = message
   const now = Math.floor(Date.now() / 1000)
   const others = hits.filter((hit) => hit !== stoppedBy)
-  await logHits(tx, appId, id, others, outcome, now)
-  const flaggedBy = outcome === 'approved' ? flaggingsOf({ hits }) : []
-  if (flaggedBy.length > 0) await tx.query(writeFlagged, [now, appId, id, JSON.stringify(flaggedBy)])
+  await logHits(tx, appId, id, others, became, now)
+  if (became === 'approved') await flagByRules(tx, appId, id, flaggingsOf({ hits }), claimed.waiting !== null, now)
   if (failures.length === 0) return
   const event: EngineFailed = {
     trigger: 'moderation_engine_failed',
@@ -96,22 +98,16 @@ function settleShadow({ database }: Context, { appId }: App, claimed: Claimed, {
 }
 
 const leave = statement(`
-  with left_alone as (
-    update message_moderation
-    set questions = null,
-      due_at = null,
-      leased_until = null,
-      reason = $4
-    where app_id = $1
-    and message = $2
-    and generation = $3
-    and due_at is not null
-    returning app_id, message
-  )
-  insert into moderation_queue (app_id, message, opened_at)
-  select app_id, message, $5
-  from left_alone
-  on conflict do nothing`)
+  update message_moderation
+  set questions = null,
+    due_at = null,
+    leased_until = null,
+    reason = $4
+  where app_id = $1
+  and message = $2
+  and generation = $3
+  and due_at is not null
+  returning message`)
 
 /** Approved, but it may no longer be written: it stays held, and people are to see why. */
 async function leaveToPeople(
@@ -120,5 +116,8 @@ async function leaveToPeople(
   { message, generation }: Claimed,
   why: string,
 ): Promise<void> {
-  await database.query(leave, [appId, message, generation, why, Math.floor(Date.now() / 1000)])
+  await database.transaction(async (tx) => {
+    const left = await tx.query(leave, [appId, message, generation, why])
+    if (left.length > 0) await openReview(tx, appId, message, { isNew: true }, Math.floor(Date.now() / 1000))
+  })
 }

@@ -4,6 +4,7 @@ import type { App } from '../../../chat/identity.ts'
 import { unknownMessage } from '../../../chat/messages/read.ts'
 import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts'
 import type { Hit } from '../../../chat/moderation/model.ts'
+import type { Flagging } from '../../../chat/moderation/records.ts'
 import type { Lane, StoredQuestion } from '../../../chat/moderation/verdict.ts'
 import { placeOf } from '../../../chat/place.ts'
 import type { Context } from '../../../context.ts'
@@ -20,6 +21,9 @@ export function laneOf(by: Decider): Lane {
   return by === 'rules' ? 'one' : by === 'engine' ? 'two' : 'manual'
 }
 
+/** Where a decision leaves a message, or `refused`: an edit that is not stored. */
+export type Became = 'approved' | 'disapproved' | 'refused'
+
 /** What is decided, and of what. */
 export interface Deciding {
   readonly by: Decider
@@ -28,7 +32,7 @@ export interface Deciding {
   /** Why, where a rule says so. */
   readonly hit?: Hit
   /** What else is to be written in the transaction that decides; not called where nothing is decided. */
-  readonly within?: (tx: Transaction) => Promise<void>
+  readonly within?: (tx: Transaction, became: Became) => Promise<void>
 }
 
 /** Nothing was changed. `refused` says why, in words for whoever decides. */
@@ -69,6 +73,8 @@ export interface WaitingEdit {
   readonly tags?: readonly string[]
   /** Who edits it; null: the app. */
   readonly editor: string | null
+  /** The rules that flag it, which is done when it is stored. */
+  readonly flaggedBy?: readonly Flagging[]
 }
 
 const selectRow = statement(`

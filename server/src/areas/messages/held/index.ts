@@ -1,6 +1,7 @@
 export { type BlockedMessage, blockMessage } from './block.ts'
 export { eraseHeldOf } from './erase.ts'
 export {
+  type Became,
   type Decider,
   type Deciding,
   type ModerationRow,

@@ -5,7 +5,8 @@ import { type ActingEditor, showAction, type ToldChange } from '../../../chat/me
 import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts'
 import { isHeld } from '../../../chat/messages/traits.ts'
 import type { Outcome } from '../../../chat/moderation/model.ts'
-import { decisionsOf, flaggingsOf, writeDecisions, writeFlagged } from '../../../chat/moderation/records.ts'
+import { flagByRules } from '../../../chat/moderation/queue.ts'
+import { decisionsOf, flaggingsOf, writeDecisions } from '../../../chat/moderation/records.ts'
 import { decide } from '../../../chat/moderation/verdict.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
@@ -57,7 +58,7 @@ export async function editByOutcome(
       tx,
       app,
       message,
-      { data: content.data, ...(tags && { tags }), editor: by.editor ?? null },
+      { data: content.data, ...(tags && { tags }), editor: by.editor ?? null, flaggedBy: flaggingsOf(outcome) },
       outcome,
       now,
     )
@@ -65,7 +66,10 @@ export async function editByOutcome(
     return { is: 'waiting', answer: await showWaiting(tx, app, message, edit, now) }
   }
   const told = await storeEdit(context, tx, app, by, message, content, tags, outcome !== undefined)
-  if (outcome !== undefined) await log(context, tx, app, message, outcome, decision?.status ?? 'approved', now)
+  if (outcome !== undefined) {
+    await log(context, tx, app, message, outcome, decision?.status ?? 'approved', now)
+    await flagByRules(tx, app.appId, message.id, flaggingsOf(outcome), true, now)
+  }
   const isThere = !isHeld(message) || (await holdOn(context, tx, app, message, outcome, turn, now))
   if (isThere && outcome !== undefined && outcome.questions.length > 0) {
     await askInShadow(tx, app.appId, message, outcome, now)
@@ -104,7 +108,7 @@ async function holdOn(
   return !('refused' in done)
 }
 
-/** Every hit goes into the log; what rules flag, people are to look at. */
+/** Every hit goes into the log. */
 async function log(
   { moderationActions }: Context,
   tx: Transaction,
@@ -118,8 +122,6 @@ async function log(
   const decisions = decisionsOf(outcome, decision)
   if (decisions.some(({ acted }) => !acted)) tx.afterCommit(() => moderationActions.soon(app, id))
   if (decisions.length > 0) await tx.query(writeDecisions, [now, appId, id, JSON.stringify(decisions)])
-  const flaggedBy = decision === 'refused' ? [] : flaggingsOf(outcome)
-  if (flaggedBy.length > 0) await tx.query(writeFlagged, [now, appId, id, JSON.stringify(flaggedBy)])
 }
 
 /** The answer to an edit that waits: the message as it would be. It is stored nowhere, and nobody else is told. */

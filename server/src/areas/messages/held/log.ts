@@ -72,5 +72,5 @@ export async function keepDecision(
     ...[stored?.reason ?? null, stored?.actions ?? null, ...review],
   ])
   await logDecision(tx, appId, id, { by, ...(hit && { hit }) }, status, now)
-  await within?.(tx)
+  await within?.(tx, status)
 }

@@ -1,4 +1,5 @@
 import type { Outcome } from '../../../chat/moderation/model.ts'
+import { openReview } from '../../../chat/moderation/queue.ts'
 import { moderationTraits, storedQuestion, traitsOfStatus } from '../../../chat/moderation/verdict.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
@@ -55,26 +56,20 @@ export async function askAgain(tx: Transaction, appId: number, id: number, now: 
 
 const review = statement(`
   with pending as (${makePending}
-  ), kept as (
-    update message_moderation
-    set status = 'pending',
-      generation = generation + 1,
-      questions = null,
-      due_at = null,
-      leased_until = null,
-      reason = $4,
-      review_status = null,
-      reviewed_at = null,
-      reviewed_by = null,
-      updated_at = $3
-    where app_id = $1
-    and message = $2
   )
-  insert into moderation_queue (app_id, message, opened_at)
-  values ($1, $2, $3)
-  on conflict (app_id, message) do update
-  set status = 'open',
-    opened_at = excluded.opened_at`)
+  update message_moderation
+  set status = 'pending',
+    generation = generation + 1,
+    questions = null,
+    due_at = null,
+    leased_until = null,
+    reason = $4,
+    review_status = null,
+    reviewed_at = null,
+    reviewed_by = null,
+    updated_at = $3
+  where app_id = $1
+  and message = $2`)
 
 /** A held message has a new text, and a reviewer is to decide about it. @param reason why it could not be released */
 export async function keepForReview(
@@ -85,4 +80,5 @@ export async function keepForReview(
   reason: string | null = null,
 ): Promise<void> {
   await tx.query(review, [appId, id, now, reason])
+  await openReview(tx, appId, id, { isNew: true }, now)
 }

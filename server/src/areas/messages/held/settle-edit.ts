@@ -3,6 +3,7 @@ import type { Editor } from '../../../chat/messages/change.ts'
 import { mediaKeysOf, releaseUses } from '../../../chat/messages/file-uses.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { heldTraits } from '../../../chat/messages/traits.ts'
+import { flagByRules } from '../../../chat/moderation/queue.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
 import type { Content } from '../content.ts'
@@ -38,21 +39,23 @@ export function settleEdit(
       }
       if (message.deletedAt !== null) return deleted(id)
       if (!row?.waiting || (message.traits & heldTraits) !== 0) return decided(id, 'has no edit that waits')
-      const { data, tags, editor } = row.waiting
+      const { data, tags, editor, flaggedBy = [] } = row.waiting
       const by = { editor: editor ?? undefined, policy: undefined, device: undefined }
       const { category, type } = message
       const content = { category, type, data, json: JSON.stringify(data), mentioned: mentionedIn(data) }
       const refused = to === 'disapproved' ? undefined : await refusalOf(context, tx, app, by.editor, message, content)
       const isStored = to === 'approved' && refused === undefined
       await dropWaiting(tx, appId, id, now)
-      await logDecision(tx, appId, id, deciding, isStored ? 'approved' : 'refused', now)
-      await deciding.within?.(tx)
       if (isStored) {
         const told = await storeEdit(context, tx, app, by, message, content, tags, true)
         await tellInTurn(tx, app, told, by.editor, turn)
+        await flagByRules(tx, appId, id, flaggedBy, true, now)
       } else {
         await releaseUses(tx, appId, [id], mediaKeysOf(app, message.data))
       }
+      // After the edit, which takes what was said of the text before out of the log.
+      await logDecision(tx, appId, id, deciding, isStored ? 'approved' : 'refused', now)
+      await deciding.within?.(tx, isStored ? 'approved' : 'refused')
       return refused ?? { settled: to }
     }),
   )

@@ -3,13 +3,14 @@ import type { App } from '../../../chat/identity.ts'
 import { refuseActions, requireVisible } from '../../../chat/messages/change.ts'
 import { unknownMessage } from '../../../chat/messages/read.ts'
 import { heldTraits } from '../../../chat/messages/traits.ts'
+import { openReview } from '../../../chat/moderation/queue.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
 import { requireReason } from '../reasons/reasons.ts'
 
 /** Nothing is flagged that is deleted by then: the row of the message is held, as the one who deletes it holds it. */
 const holdMessage = statement(`
-  select edited_at as "editedAt"
+  select id
   from messages
   where app_id = $1
   and id = $2
@@ -32,29 +33,8 @@ const upsert = statement(`
   returning f.xmax::text = '0' as "isNew"`)
 
 /**
- * Opens the review. One that is over is opened again by somebody who had not flagged the message before, or where the
- * message says something else by now.
- */
-const open = statement(`
-  insert into moderation_queue as q (app_id, message, opened_at)
-  values ($1, $2, $3)
-  on conflict (app_id, message) do update
-  set status = 'open',
-    opened_at = $3
-  where q.status <> 'open'
-  and (
-    $4
-    or exists (
-      select
-      from moderation_reviews r
-      where r.app_id = q.app_id
-      and r.message = q.message
-      and r.edited_at is distinct from $5::bigint
-    )
-  )`)
-
-/**
- * A user flags a message that they see. Each counts once; a second flag of theirs replaces the first.
+ * A user flags a message that they see. Each counts once; a second flag of theirs replaces the first, and opens a review again
+ * only where the message says something else by now.
  * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND`, also for what is hidden from them, held or deleted; 404 `ERR_REASON_NOT_FOUND`;
  *   403 `ERR_SELF_ACTION_DENIED` for their own message; 403 `ERR_MESSAGE_ACTION_NOT_ALLOWED` for an action
  */
@@ -72,12 +52,11 @@ export async function flag(
   const picked = reasonId === undefined ? undefined : await requireReason(context.database, app.appId, reasonId)
   const now = Math.floor(Date.now() / 1000)
   await context.database.transaction(async (tx) => {
-    const [held] = await tx.query<{ editedAt: number | null }>(holdMessage, [app.appId, id])
-    if (held === undefined) throw unknownMessage(id)
+    if ((await tx.query(holdMessage, [app.appId, id])).length === 0) throw unknownMessage(id)
     const reasons = [picked?.id ?? null, picked?.name ?? null, picked?.description ?? null]
     const values = [app.appId, id, uid, ...reasons, remark || null, now]
     const [flagged] = await tx.query<{ isNew: boolean }>(upsert, values)
-    await tx.query(open, [app.appId, id, now, flagged?.isNew === true, held.editedAt])
+    await openReview(tx, app.appId, id, { isNew: flagged?.isNew === true }, now)
   })
 }
 
