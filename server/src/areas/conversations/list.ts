@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import { packedFrom, packStates, unpackStates } from '../../chat/conversations/packed.ts'
-import { type ParticipantState, unreadCountOf } from '../../chat/conversations/participant-state.ts'
-import { type PackedPeers, type Peers, packPeers, peerJoins, unpackPeers } from '../../chat/conversations/peers.ts'
+import { countUnreadOf, type ParticipantState } from '../../chat/conversations/participant-state.ts'
+import { type PackedPeers, type Peers, selectPeers, unpackPeers } from '../../chat/conversations/peers.ts'
 import { isVisibleUnread } from '../../chat/conversations/unread.ts'
 import type { JsonText } from '../../chat/json.ts'
 import { packMessages, unpackMessages } from '../../chat/messages/packed.ts'
-import { receiptJoins, receiptTimes, type StoredMessage } from '../../chat/messages/rows.ts'
+import { receiptColumns, type StoredMessage, steppedTimes } from '../../chat/messages/rows.ts'
 import type { PageRequest } from '../../paging.ts'
+import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import type { Fragment } from '../../store/statement.ts'
 import { type ConversationFilters, conditionsOf, sidesWhere } from './filters.ts'
@@ -42,7 +43,7 @@ export async function selectConversations(
 /**
  * The order is by what others write last, which is kept once for each conversation and not for each member: all of the
  * user's conversations are looked at, once, with what a list shows of them. What is counted and read beside is read for the
- * page alone, which comes as one row.
+ * page alone, each for all of its rows at once, and comes as one row.
  */
 async function selectConversationsOf(
   on: Queryable,
@@ -64,25 +65,37 @@ async function selectConversationsOf(
     with matching as materialized (
       select ${sql.raw(packedFrom)}
       ${sidesWhere([...conditionsOf(appId, uid, filters), ...unhidden], filters, true)}
-    )
-    select (select count(*) from matching) as total, ${packStates(order)} as states,
-      ${sql.raw(packPeers)} as peers, ${sql.raw(packMessages(receiptTimes))} filter (where m.id is not null) as messages
-    from (
+    ),
+    page as materialized (
       select *
       from matching p
       order by ${order}
       limit ${page.perPage}
       offset ${page.offset}
-    ) p
-    ${sql.raw(unreadCountOf('p', 'p'))}
-    ${sql.raw(peerJoins)}
-    left join lateral (
-      select *
-      from messages m
-      where m.app_id = p.app_id and m.id = p.listed_id and not m.purged
-      offset 0
-    ) m on true
-    ${sql.raw(receiptJoins)}`,
+    )
+    select (select count(*) from matching) as total,
+    (
+      select ${packStates(order)}
+      from (
+        select p.*, (${sql.raw(countUnreadOf('p', 'p'))}
+        ) as counted
+        from page p
+        offset 0
+      ) p
+    ) as states,
+    (${selectPeers(appKey(appId), sql`${uid}`)}
+    ) as peers,
+    (
+      select ${sql.raw(packMessages(steppedTimes))}
+      from (
+        select m.*, ${sql.raw(receiptColumns)}
+        from messages m
+        where m.app_id = ${appKey(appId)}
+        and m.id = any(array(select p.listed_id from page p))
+        and not m.purged
+        offset 0
+      ) m
+    ) as messages`,
   )
   const last = unpackMessages(row?.messages ?? null).map((message) => [message.id, message] as const)
   return {

@@ -17,13 +17,13 @@ const packedColumns = [
   ...["coalesce(p.pinned_at::text, '')", "coalesce(p.app_pinned_at::text, '')", 'p.version'],
   ...["coalesce(p.last_sent_at::text, '')", "coalesce(p.last_id::text, '')", 'p.unread_sent_at', 'p.unread_id'],
   ...[
-    'n.count',
-    `n.count + ${rememberedUnreadOf('p', 'p')}`,
+    'p.counted',
+    `p.counted + ${rememberedUnreadOf('p', 'p')}`,
     "case when p.tags = '{}' then '' else to_json(p.tags)::text end",
   ],
 ]
 
-/** An aggregate of states in one text, for pages of them, beside `unreadCountOf`. `unpackStates` reads it. */
+/** An aggregate of states in one text, for pages of them, each with what is `counted`. `unpackStates` reads it. */
 export function packStates(order: Fragment): Fragment {
   return sql`string_agg(concat_ws(E'\\x1f', ${sql.raw(packedColumns.join(', '))}), E'\\x1e' order by ${order})`
 }

@@ -67,11 +67,10 @@ export const participantColumns = `s.uid, c.key, ${kindSql('c.kind')} as kind, c
   s.pinned_at as "pinnedAt", ap.pinned_at as "appPinnedAt", c.version, c.last_sent_at as "lastSentAt", c.last_id as "lastId",
   s.unread_sent_at as "unreadSentAt", s.unread_id as "unreadId", n.count as counted, n.count + ${rememberedUnreadOf('s', 'c')} as unread`
 
-/** Counts, as `n`, what a side of a conversation has not read: the index entries after what it remembers. */
-export function unreadCountOf(side: string, conversation: string): string {
+/** Counts what a side of a conversation has not read: the index entries after what it remembers. */
+export function countUnreadOf(side: string, conversation: string): string {
   const remembers = `${side}.counted_version = ${conversation}.version`
   return `
-  cross join lateral (
     select count(*) as count
     from messages m
     where m.app_id = ${side}.app_id
@@ -81,13 +80,14 @@ export function unreadCountOf(side: string, conversation: string): string {
       case when ${remembers} then ${side}.counted_id else ${side}.unread_id end
     )
     and m.countable
-    and m.sender <> ${side}.uid
-  ) n`
+    and m.sender <> ${side}.uid`
 }
 
 /** What a side `s` of a conversation `c` is shown with. */
 export const participantJoins = `
-  left join app_pinned_conversations ap on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeerSql}${unreadCountOf('s', 'c')}`
+  left join app_pinned_conversations ap on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeerSql}
+  cross join lateral (${countUnreadOf('s', 'c')}
+  ) n`
 
 const selectState = statement(`
   select ${participantColumns}

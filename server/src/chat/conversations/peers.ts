@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import type { Fragment } from '../../store/statement.ts'
 import { type UserColumns, type UserRow, userArray, userOf } from '../users/rows.ts'
 import { otherPeerOf } from './participant-state.ts'
 
@@ -8,22 +10,19 @@ export interface Peers {
   readonly blockers: ReadonlySet<string>
 }
 
-/** The other user `u` of each row `p` (`packedFrom`), with whether they block the one whose row it is. */
-export const peerJoins = `
-    left join lateral (
-      select u.*, exists (
-        select
-        from blocks b
-        where b.app_id = u.app_id and b.blocker = u.uid and b.blocked = p.uid
-        offset 0
-      ) as blocks
-      from users u
-      where p.kind = 1 and u.app_id = p.app_id and u.uid = ${otherPeerOf('p', 'p')}
+/** The other users of the rows of `page` (`packedFrom`), each with whether they block the viewer. `unpackPeers` reads it. */
+export function selectPeers(appId: Fragment, viewer: Fragment): Fragment {
+  return sql`
+    select json_agg(json_build_array(exists (
+      select
+      from blocks b
+      where b.app_id = u.app_id and b.blocker = u.uid and b.blocked = ${viewer}
       offset 0
-    ) u on true`
-
-/** An aggregate of peers, beside `peerJoins`. `unpackPeers` reads it. */
-export const packPeers = `json_agg(json_build_array(u.blocks, ${userArray})) filter (where u.uid is not null)`
+    ), ${sql.raw(userArray)}))
+    from users u
+    where u.app_id = ${appId}
+    and u.uid = any(array(select ${sql.raw(otherPeerOf('p', 'p'))} from page p where p.kind = 1))`
+}
 
 export type PackedPeers = ReadonlyArray<readonly [blocks: boolean, user: UserColumns]>
 

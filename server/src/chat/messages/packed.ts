@@ -11,6 +11,9 @@ import type { StoredMessage } from './rows.ts'
 const betweenMessages = '\x1e'
 const betweenColumns = '\x1f'
 
+/** The type that nearly all messages have: it goes without saying. */
+const usualType = 'text'
+
 /** When a message was delivered and read, as SQL. */
 export interface ReceiptTimes {
   readonly deliveredAt: string
@@ -43,7 +46,7 @@ const columnsWith = (times: ReceiptTimes) => [
   'm.receiver',
   'm.category',
   'm.sent_at',
-  'to_json(m.type)',
+  `case m.type when '${usualType}' then '' else to_json(m.type)::text end`,
   `concat_ws(' ', ${factsWith(times).join(', ')})`,
   `coalesce(to_json(m.muid)::text, '')`,
   `coalesce(to_json(m.tags)::text, '')`,
@@ -74,7 +77,7 @@ type Columns = readonly [
   receiver: string,
   category: string,
   sentAt: string,
-  type: JsonText<string>,
+  type: JsonText<string> | '',
   facts: string,
   muid: JsonText<string> | '',
   tags: JsonText<string[]> | '',
@@ -92,7 +95,7 @@ function unpackMessage(packed: string): Unpacked {
     receiver: row[4],
     category: row[5],
     sentAt,
-    type: textOf(row[7]),
+    type: row[7] === '' ? usualType : textOf(row[7]),
     muid: row[9] === '' ? null : textOf(row[9]),
     tags: row[10] === '' ? null : JSON.parse(row[10]),
     data: row[11],

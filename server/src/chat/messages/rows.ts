@@ -57,11 +57,8 @@ const columnsWith = (data: string) =>
 
 const columns = columnsWith('m.data')
 
-/** The steps that `receiptTimes` are of, of messages `m`. */
-export const receiptJoins = [1, 2]
-  .map(
-    (kind) => `
-  left join lateral (
+/** The time of the first step of a kind at or above a message `m`. */
+const selectStep = (kind: number) => `
     select s.at
     from receipt_steps s
     where s.app_id = m.app_id
@@ -71,10 +68,25 @@ export const receiptJoins = [1, 2]
     and (s.sent_at, s.id) >= (m.sent_at, m.id)
     and (m.kind = 2 or m.sender <> m.receiver)
     order by s.sent_at, s.id
-    limit 1
-  ) ${kind === 1 ? 'd' : 'r'} on true`,
-  )
-  .join('')
+    limit 1`
+
+/** The steps that `receiptTimes` are of, of messages `m`. */
+export const receiptJoins = `
+  left join lateral (${selectStep(1)}
+  ) d on true
+  left join lateral (${selectStep(2)}
+  ) r on true`
+
+/** The same as columns beside those of messages `m`, for aggregates, which a join would make dearer. */
+export const receiptColumns = `(${selectStep(1)}
+  ) as stepped_delivered_at, (${selectStep(2)}
+  ) as stepped_read_at`
+
+/** As `receiptTimes`, of messages with `receiptColumns`. */
+export const steppedTimes = {
+  deliveredAt: 'coalesce(m.delivered_at, least(m.stepped_delivered_at, m.stepped_read_at), m.read_at)',
+  readAt: 'coalesce(m.read_at, m.stepped_read_at)',
+}
 
 /** Reads whole messages out of a page of message rows, in the order given. What was sent stays as it is stored. */
 export function selectStored(page: Fragment, order: Fragment): Fragment<StoredMessage<JsonText>> {
