@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import { readGroups, showGroupOrDeleted } from '../../../chat/groups/rows.ts'
-import { type JsonText, toJson } from '../../../chat/json.ts'
-import { readUsers, showUserOrDeleted } from '../../../chat/users/rows.ts'
-import type { Queryable } from '../../../store/database.ts'
+import type { Queryable } from '../../store/database.ts'
+import { readGroups, showGroupOrDeleted } from '../groups/rows.ts'
+import { type JsonText, toJson } from '../json.ts'
+import { readUsers, showUserOrDeleted } from '../users/rows.ts'
 
 /**
  * Users and groups as messages show them, kept in memory for the answers to sends. The batch statement tells the
