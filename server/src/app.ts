@@ -13,6 +13,7 @@ import { createKeyRing } from './chat/credentials/keys.ts'
 import { createTokens } from './chat/credentials/tokens.ts'
 import { createGroupPasswords } from './chat/groups/password.ts'
 import { createEngineSettings } from './chat/moderation/engine-settings.ts'
+import { createReasons } from './chat/moderation/reasons.ts'
 import { createRulebook } from './chat/moderation/rulebook.ts'
 import { createNotificationSettings } from './chat/notifications/settings.ts'
 import { createRolePolicies } from './chat/roles/policies.ts'
@@ -109,6 +110,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const settings = createAppSettings(database, invalidation, config.appDefaults)
   const notificationSettings = createNotificationSettings(database, invalidation)
   const engineSettings = createEngineSettings(database, invalidation)
+  const flagReasons = createReasons(database, invalidation)
   const fileLinks = createFileLinks(secrets, settings, createFileOrigins(database))
   const rulebook = createRulebook({ database, invalidation, log })
   const usage = createUsage(database, log, metrics.registry)
@@ -152,6 +154,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     settings,
     groupPasswords: createGroupPasswords(secrets),
     engineSettings,
+    flagReasons,
     questions,
     notificationSettings,
     keys,

@@ -9,6 +9,7 @@ import type { Tokens } from './chat/credentials/tokens.ts'
 import type { ErasableTable } from './chat/erasure.ts'
 import type { GroupPasswords } from './chat/groups/password.ts'
 import type { EngineSettingsStore } from './chat/moderation/engine-settings.ts'
+import type { ReasonsStore } from './chat/moderation/reasons.ts'
 import type { Rulebook } from './chat/moderation/rulebook.ts'
 import type { NotificationSettingsStore } from './chat/notifications/settings.ts'
 import type { RolePolicies } from './chat/roles/policies.ts'
@@ -56,6 +57,8 @@ export interface Context {
   readonly settings: AppSettingsStore
   /** The engines outside that rules of moderation ask. */
   readonly engineSettings: EngineSettingsStore
+  /** What users can give as reasons for flagging. */
+  readonly flagReasons: ReasonsStore
   /** What they are asked. */
   readonly questions: Questions
   /** What each app has decided about its notifications. */

@@ -1,7 +1,6 @@
 import { getMe, getSettings, logOut, recordUserSession, updateMe } from '@parley/contract'
 import { serve } from '../../call.ts'
 import type { App, Caller } from '../../chat/identity.ts'
-import { readReasons } from '../../chat/moderation/reasons.ts'
 import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import { showUser, type UserRow } from '../../chat/users/rows.ts'
@@ -49,8 +48,8 @@ export const operations = [
   serve(recordUserSession, async () => ({ data: { success: true } })),
 ]
 
-async function settingsOf({ config, database, settings }: Context, { appId }: App, host: string) {
-  const [ofApp, reasons] = await Promise.all([settings.of(appId), readReasons(database, appId)])
+async function settingsOf({ config, settings, flagReasons }: Context, { appId }: App, host: string) {
+  const [ofApp, reasons] = await Promise.all([settings.of(appId), flagReasons.of(appId)])
   return clientSettings(host, config, ofApp, reasons)
 }
 

@@ -1,4 +1,6 @@
-import type { Queryable } from '../../store/database.ts'
+import type { Database, Queryable, Transaction } from '../../store/database.ts'
+import type { Invalidation } from '../../store/invalidation.ts'
+import { createMemory } from '../../store/memory.ts'
 import { statement } from '../../store/statement.ts'
 import { predefinedReasons, shippedAt } from './predefined.ts'
 
@@ -12,6 +14,28 @@ export interface ReasonRow {
   /** Epoch seconds. */
   readonly createdAt: number
   readonly updatedAt: number
+}
+
+/** The reasons of apps, kept in memory, since every front end asks for them when it starts. */
+export interface ReasonsStore {
+  of(appId: number): Promise<readonly ReasonRow[]>
+  /** They change in a transaction: every process reads them anew once it is committed. */
+  announce(tx: Transaction, appId: number): Promise<void>
+}
+
+/** Announced with the app's surrogate key. */
+const topic = 'moderation-reasons'
+
+export function createReasons(database: Database, invalidation: Invalidation): ReasonsStore {
+  const memory = createMemory<number, ReasonRow[]>({ max: 10_000, read: (appId) => readReasons(database, appId) })
+  invalidation.onChange(topic, (appId) => (appId === undefined ? memory.forgetAll() : memory.forget(Number(appId))))
+  return {
+    of: memory.recall,
+    async announce(tx, appId) {
+      await invalidation.announce(tx, topic, String(appId))
+      tx.afterCommit(() => memory.forget(appId))
+    },
+  }
 }
 
 const columns = `id, name, description, predefined, removed, created_at as "createdAt", updated_at as "updatedAt"`

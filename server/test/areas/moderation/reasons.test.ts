@@ -30,15 +30,25 @@ describe('reasons for flagging', () => {
 
   it('are renamed and removed, predefined ones too', async () => {
     const world = await createWorld()
+    await createUsers(world, 'alice')
+    const { authToken } = dataOf(await world.post('/users/alice/auth_tokens', {}))
+    const shown = async (): Promise<string[]> => {
+      const { flagReasons } = dataOf(await world.get('/settings', { token: authToken }))
+      return flagReasons.map(({ name }: { name: string }) => name)
+    }
+    expect(await shown()).toHaveLength(predefined.length)
     dataOf(await world.post(reasons, offTopic))
+    expect(await shown()).toContain('OffTopic')
     expect(dataOf(await world.put(`${reasons}/off-topic`, { name: 'Off topic' }))).toMatchObject({
       ...{ name: 'Off topic', description: offTopic.description },
     })
+    expect(await shown()).toContain('Off topic')
     expect(dataOf(await world.put(`${reasons}/spam`, { name: 'Junk' }))).toMatchObject({ name: 'Junk', default: true })
     expect((await world.delete(`${reasons}/off-topic`)).body).toEqual({
       success: true,
       message: 'reason off-topic removed',
     })
+    expect(await shown()).not.toContain('Off topic')
     dataOf({ ...(await world.delete(`${reasons}/violence`)), body: { data: true } })
     expect(idsOf((await world.get(reasons)).body.data)).toEqual(predefined.filter((id) => id !== 'violence'))
     expect(refusal(await world.delete(`${reasons}/violence`))).toBe('404 ERR_REASON_NOT_FOUND')

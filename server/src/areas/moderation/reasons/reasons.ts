@@ -7,7 +7,7 @@ import type { Queryable, Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { reasonExists, unknownReason } from '../errors.ts'
 
-type Changing = Pick<Context, 'database' | 'audit'>
+type Changing = Pick<Context, 'database' | 'audit' | 'flagReasons'>
 
 /** Also one that was removed, which then is a new one. */
 const write = statement(`
@@ -77,12 +77,14 @@ export async function requireReason(on: Queryable, appId: number, id: string): P
 }
 
 function changing<Result>(
-  { database }: Changing,
+  { database, flagReasons }: Changing,
   appId: number,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return database.transaction(async (tx) => {
     await lockApp(tx, appId)
-    return work(tx)
+    const done = await work(tx)
+    await flagReasons.announce(tx, appId)
+    return done
   })
 }
