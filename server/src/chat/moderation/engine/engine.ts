@@ -2,15 +2,14 @@ import type { Condition, Hit, JudgedMessage, ListRevision, Outcome, Question, Ru
 import { stops } from '../model.ts'
 import { buffersOf } from './compile-task.ts'
 import { applies } from './filters.ts'
-import { foldText } from './fold.ts'
-import type { FoldedText } from './folded.ts'
 import { countLinks } from './links.ts'
-import { findPattern, isPattern, type Pattern, PatternCompiler } from './patterns.ts'
-import { type PlainText, plainOf } from './plain.ts'
+import type { PatternScreen } from './pattern-screen.ts'
+import { type Pattern, PatternCompiler } from './patterns.ts'
 import { type SentenceList, similarityTo } from './sentences.ts'
 import { shareTerms } from './shared.ts'
 import type { Traffic } from './traffic.ts'
-import { findWord, findWords, isWord, type Span, type WordList } from './words.ts'
+import { View } from './view.ts'
+import { findWords, isWord, type Span, type WordList } from './words.ts'
 
 /** The rules of an app, compiled. */
 export interface Engine {
@@ -52,16 +51,6 @@ interface CompiledRule {
   readonly conditions: readonly CompiledCondition[]
 }
 
-/** A text that rules look at. What one rule finds out about it, the others know. */
-interface View {
-  readonly in: 'text' | 'custom'
-  readonly text: string
-  readonly folded: () => FoldedText
-  readonly plain: () => PlainText | undefined
-  /** Where the words of a list, or a pattern, were found first; `equals` asks anew. */
-  readonly found: Map<WordList | Pattern, Span | undefined>
-}
-
 /**
  * Compiles the rules of an app: long lists in another thread, patterns a few at a time. Rules whose mode is off are left out;
  * a list that is not there is never met. Rejects where a pattern is no pattern (`flawOfPattern`).
@@ -77,10 +66,11 @@ export async function compileEngine(rules: readonly RuleRevision[], lists: reado
   )
   const compiled: CompiledRule[] = []
   for (const rule of rules) if (rule.mode !== 'off') compiled.push(await compileRule(rule, matters, patterns))
+  const screen = patterns.screen()
   return {
     asksPeople: compiled.some(({ rule }) => rule.filters.length > 0),
     bytes: [...matters.values()].flatMap(buffersOf).reduce((sum, { byteLength }) => sum + byteLength, 0),
-    judge: (message, traffic) => judge(compiled, message, traffic),
+    judge: (message, traffic) => judge(compiled, screen, message, traffic),
   }
 }
 
@@ -143,9 +133,14 @@ export function formulaOf(formula: string): { readonly name: string; readonly th
   return found === null ? { name: formula, threshold: 50 } : { name: found[1] ?? '', threshold: Number(found[2]) }
 }
 
-function judge(rules: readonly CompiledRule[], message: JudgedMessage, traffic: Traffic | undefined): Outcome {
+function judge(
+  rules: readonly CompiledRule[],
+  screen: PatternScreen,
+  message: JudgedMessage,
+  traffic: Traffic | undefined,
+): Outcome {
   const began = performance.now()
-  const views = [viewOf('text', message.text), viewOf('custom', message.custom)]
+  const views = [new View('text', message.text, screen), new View('custom', message.custom, screen)]
   const hits: Hit[] = []
   const questions: Question[] = []
   const counts = countTraffic(message, traffic)
@@ -165,31 +160,13 @@ function judge(rules: readonly CompiledRule[], message: JudgedMessage, traffic: 
   return { hits, questions: isStopped ? [] : questions, took: Math.round(1000 * (performance.now() - began)) }
 }
 
-function viewOf(where: View['in'], text: string): View {
-  let folded: FoldedText | undefined
-  let plain: { readonly of: PlainText | undefined } | undefined
-  return {
-    in: where,
-    text,
-    folded: () => {
-      folded ??= foldText(text)
-      return folded
-    },
-    plain: () => {
-      plain ??= { of: plainOf(text) }
-      return plain.of
-    },
-    found: new Map(),
-  }
-}
-
 /** The text without what a rule excepts: blanks stand there, so that places stay. */
 function takeOut(exceptions: WordList, view: View): View {
-  const spans = findWords(exceptions, view.folded())
+  const spans = findWords(exceptions, view.folded)
   if (spans.length === 0) return view
   const units = view.text.split('')
   for (const { start, end } of spans) units.fill('\n', start, end)
-  return viewOf(view.in, units.join(''))
+  return view.with(units.join(''))
 }
 
 interface Counts {
@@ -222,7 +199,7 @@ function meet(
   for (const matter of matters) {
     const list = matter.list && { list: matter.list }
     if (matter.sentences !== undefined) {
-      const confidence = similarityTo(matter.sentences, view.folded())
+      const confidence = similarityTo(matter.sentences, view.folded)
       if (confidence > (matter.threshold ?? 50)) return { ...list, confidence }
       continue
     }
@@ -236,36 +213,17 @@ function meet(
 }
 
 function find({ words, patterns }: Matter, view: View, asWhole: boolean): Span | undefined {
+  const whole = { start: 0, end: view.text.length }
   if (words !== undefined) {
-    if (asWhole) return isWord(words, view.folded()) ? { start: 0, end: view.text.length } : undefined
-    return remember(view, words, () => findWord(words, view.folded()))
+    if (asWhole) return isWord(words, view.folded) ? whole : undefined
+    return view.findWord(words)
   }
   for (const pattern of patterns ?? []) {
-    const span = asWhole ? findWhole(pattern, view) : remember(view, pattern, () => findIn(pattern, view))
+    if (asWhole && view.isPattern(pattern)) return whole
+    const span = asWhole ? undefined : view.findPattern(pattern)
     if (span !== undefined) return span
   }
   return undefined
-}
-
-function remember(view: View, key: WordList | Pattern, look: () => Span | undefined): Span | undefined {
-  if (view.found.has(key)) return view.found.get(key)
-  const span = look()
-  view.found.set(key, span)
-  return span
-}
-
-function findIn(pattern: Pattern, view: View): Span | undefined {
-  const span = findPattern(pattern, view.text)
-  if (span !== undefined) return span
-  const plain = view.plain()
-  const found = plain && findPattern(pattern, plain.text)
-  return plain && found && plain.toOriginal(found)
-}
-
-function findWhole(pattern: Pattern, view: View): Span | undefined {
-  const plain = view.plain()
-  const isMet = isPattern(pattern, view.text) || (plain !== undefined && isPattern(pattern, plain.text))
-  return isMet ? { start: 0, end: view.text.length } : undefined
 }
 
 /** Whether there is anything in the message that a question is about. */

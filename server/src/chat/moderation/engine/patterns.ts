@@ -1,9 +1,16 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { RE2JS, RE2JSException } from 're2js'
+import { PatternScreen } from './pattern-screen.ts'
+import { type Requirement, requirementOf } from './requirement.ts'
 import type { Span } from './words.ts'
 
-/** A pattern, compiled: linear in the length of the text, whatever it says. */
-export type Pattern = RE2JS
+/** A pattern of an engine, compiled. */
+export interface Pattern {
+  /** Its place among those of the engine, which is that in its screen. */
+  readonly number: number
+  /** Linear in the length of the text, whatever it says. */
+  readonly expression: RE2JS
+}
 
 /** Instructions of one pattern. `[a-z]{1,50}` has about a hundred. */
 const largestProgram = 2000
@@ -12,7 +19,7 @@ const largestProgram = 2000
 const memory = 512 * 1024
 
 /** Compiles a pattern that `flawOfPattern` lets through. Case does not matter, unless it says `(?-i)`. */
-export function compilePattern(source: string): Pattern {
+export function compilePattern(source: string): RE2JS {
   const pattern = RE2JS.compile(source, RE2JS.CASE_INSENSITIVE)
   const { dfa } = pattern.re2()
   dfa.stateBudget = Math.min(dfa.stateBudget, memory)
@@ -26,6 +33,7 @@ const turnMs = 5
 /** Compiles the patterns of an engine, each once, and lets others have their turn meanwhile. */
 export class PatternCompiler {
   readonly #known = new Map<string, Pattern>()
+  readonly #requirements: Requirement[] = []
   #turnEnds = performance.now() + turnMs
 
   async compile(sources: readonly string[]): Promise<Pattern[]> {
@@ -35,11 +43,21 @@ export class PatternCompiler {
         await otherWork()
         this.#turnEnds = performance.now() + turnMs
       }
-      const pattern = this.#known.get(source) ?? compilePattern(source)
-      this.#known.set(source, pattern)
-      patterns.push(pattern)
+      patterns.push(this.#known.get(source) ?? this.#add(source))
     }
     return patterns
+  }
+
+  /** Tells of texts which of the patterns compiled so far they may meet. */
+  screen(): PatternScreen {
+    return new PatternScreen(this.#requirements)
+  }
+
+  #add(source: string): Pattern {
+    const pattern = { number: this.#requirements.length, expression: compilePattern(source) }
+    this.#requirements.push(requirementOf(source))
+    this.#known.set(source, pattern)
+    return pattern
   }
 }
 
@@ -118,13 +136,13 @@ function endOfClass(source: string, at: number): number {
 }
 
 /** Where a pattern is first met. */
-export function findPattern(pattern: Pattern, text: string): Span | undefined {
-  if (!pattern.test(text)) return undefined
-  const matcher = pattern.matcher(text)
+export function findPattern({ expression }: Pattern, text: string): Span | undefined {
+  if (!expression.test(text)) return undefined
+  const matcher = expression.matcher(text)
   return matcher.find() ? { start: matcher.start(), end: matcher.end() } : undefined
 }
 
 /** Whether a pattern is met by a text as a whole. */
-export function isPattern(pattern: Pattern, text: string): boolean {
-  return pattern.testExact(text)
+export function isPattern({ expression }: Pattern, text: string): boolean {
+  return expression.testExact(text)
 }

@@ -1,0 +1,92 @@
+import { foldText } from './fold.ts'
+import type { FoldedText } from './folded.ts'
+import type { PatternScreen } from './pattern-screen.ts'
+import { findPattern, isPattern, type Pattern } from './patterns.ts'
+import { type PlainText, plainOf } from './plain.ts'
+import { findWord, type Span, type WordList } from './words.ts'
+
+/** A text that rules look at. What one rule finds out about it, the others know; what nobody asks for is not made. */
+export class View {
+  readonly in: 'text' | 'custom'
+  readonly text: string
+  readonly #screen: PatternScreen
+  #folded: FoldedText | undefined
+  #screened: Screened | undefined
+  /** Null where the plain text is the text itself. */
+  #plain: { readonly of: PlainText; readonly screened: Screened } | null | undefined
+  /** Where the words of a list, or a pattern, were found first; `equals` asks anew. */
+  readonly #found = new Map<WordList | Pattern, Span | undefined>()
+
+  /** @param screen of the patterns that the text may be asked about */
+  constructor(where: 'text' | 'custom', text: string, screen: PatternScreen) {
+    this.in = where
+    this.text = text
+    this.#screen = screen
+  }
+
+  get folded(): FoldedText {
+    this.#folded ??= foldText(this.text)
+    return this.#folded
+  }
+
+  /** The same place with another text. */
+  with(text: string): View {
+    return new View(this.in, text, this.#screen)
+  }
+
+  findWord(words: WordList): Span | undefined {
+    return this.#remember(words, () => findWord(words, this.folded))
+  }
+
+  findPattern(pattern: Pattern): Span | undefined {
+    return this.#remember(pattern, () => this.#findPattern(pattern))
+  }
+
+  /** Whether a pattern is met by the text as a whole. */
+  isPattern(pattern: Pattern): boolean {
+    if (this.#own.mayMeet(pattern) && isPattern(pattern, this.text)) return true
+    const plain = this.#plainText
+    return plain?.screened.mayMeet(pattern) === true && isPattern(pattern, plain.of.text)
+  }
+
+  #findPattern(pattern: Pattern): Span | undefined {
+    const span = this.#own.mayMeet(pattern) ? findPattern(pattern, this.text) : undefined
+    const plain = this.#plainText
+    if (span !== undefined || plain === null || !plain.screened.mayMeet(pattern)) return span
+    const found = findPattern(pattern, plain.of.text)
+    return found && plain.of.toOriginal(found)
+  }
+
+  get #own(): Screened {
+    this.#screened ??= new Screened(this.text, this.#screen)
+    return this.#screened
+  }
+
+  get #plainText() {
+    if (this.#plain === undefined) {
+      const plain = plainOf(this.text)
+      this.#plain = plain === undefined ? null : { of: plain, screened: new Screened(plain.text, this.#screen) }
+    }
+    return this.#plain
+  }
+
+  #remember(key: WordList | Pattern, look: () => Span | undefined): Span | undefined {
+    if (this.#found.has(key)) return this.#found.get(key)
+    const span = look()
+    this.#found.set(key, span)
+    return span
+  }
+}
+
+/** Which patterns a text may meet. */
+class Screened {
+  readonly #possible: Uint8Array
+
+  constructor(text: string, screen: PatternScreen) {
+    this.#possible = screen.screen(text)
+  }
+
+  mayMeet({ number }: Pattern): boolean {
+    return this.#possible[number] === 1
+  }
+}
