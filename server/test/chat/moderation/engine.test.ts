@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { builtInLists } from '../../../src/chat/moderation/engine/built-in-lists.ts'
 import { compileEngine } from '../../../src/chat/moderation/engine/engine.ts'
 import { foldText } from '../../../src/chat/moderation/engine/fold.ts'
+import { Folding } from '../../../src/chat/moderation/engine/folded.ts'
 import { shareTerms } from '../../../src/chat/moderation/engine/shared.ts'
 import { flawOfTerms } from '../../../src/chat/moderation/engine/terms.ts'
 import { createTraffic } from '../../../src/chat/moderation/engine/traffic.ts'
@@ -124,6 +125,44 @@ describe('Words', () => {
   it('are the whole text where the operator says so', async () => {
     expect(await found({ operator: 'equals' }, ' Damn! ')).toEqual([' Damn! '])
     expect(await found({ operator: 'equals' }, 'damn it')).toEqual([])
+  })
+})
+
+describe('Folding', () => {
+  const texts = [
+    'short',
+    'a l0ng!er One, with |ds AssHoIe',
+    '你好 ＤＡＭＮ ½ \u0301x',
+    'f u c k '.repeat(300),
+    '',
+    'dámn it',
+  ]
+
+  it('uses its room again, and gives the same whatever was there before', () => {
+    const used = new Folding()
+    for (const text of [...texts, ...texts.toReversed()]) {
+      const [again, fresh] = [foldText(text, used), foldText(text, new Folding())].map((folded) => {
+        const { length, proper, codes, runs, starts, ends } = folded
+        return { text: folded.text, proper, all: [codes, runs, starts, ends].map((each) => [...each.slice(0, length)]) }
+      })
+      expect(again).toEqual(fresh)
+    }
+  })
+
+  it('keeps the texts of one message apart, also where exceptions are taken out of them', async () => {
+    const conditions = [condition({ value: ['tea'] }), condition({ id: 2, operand: 'custom', value: ['coffee'] })]
+    const rules = [rule({ exceptions: ['damn fine tea'], conditions }), rule({ ruleId: 'other', conditions })]
+    const engine = await compileEngine(rules, [])
+    for (const custom of ['much COFFEE', 'c0ffee '.repeat(300), '']) {
+      const { hits } = engine.judge(message('a damn fine tea', { custom }))
+      expect(hits.map(({ rule, match }) => [rule.ruleId, match?.in, match?.start])).toEqual(
+        [
+          ['rule', 'custom', custom.toLowerCase().search(/c[o0]/)],
+          ['other', 'text', 12],
+          ['other', 'custom', custom.toLowerCase().search(/c[o0]/)],
+        ].filter(([, where]) => where === 'text' || custom !== ''),
+      )
+    }
   })
 })
 

@@ -2,13 +2,13 @@ import type { Condition, Hit, JudgedMessage, ListRevision, Outcome, Question, Ru
 import { stops } from '../model.ts'
 import { buffersOf } from './compile-task.ts'
 import { applies } from './filters.ts'
+import { FoldingRoom } from './folded.ts'
 import { countLinks } from './links.ts'
-import type { PatternScreen } from './pattern-screen.ts'
 import { type Pattern, PatternCompiler } from './patterns.ts'
 import { type SentenceList, similarityTo } from './sentences.ts'
 import { shareTerms } from './shared.ts'
 import type { Traffic } from './traffic.ts'
-import { View } from './view.ts'
+import { type Tools, View } from './view.ts'
 import { findWords, isWord, type Span, type WordList } from './words.ts'
 
 /** The rules of an app, compiled. */
@@ -51,6 +51,9 @@ interface CompiledRule {
   readonly conditions: readonly CompiledCondition[]
 }
 
+/** Of all engines: each message is judged in one go. */
+const room = new FoldingRoom()
+
 /**
  * Compiles the rules of an app: long lists in another thread, patterns a few at a time. Rules whose mode is off are left out;
  * a list that is not there is never met. Rejects where a pattern is no pattern (`flawOfPattern`).
@@ -66,11 +69,11 @@ export async function compileEngine(rules: readonly RuleRevision[], lists: reado
   )
   const compiled: CompiledRule[] = []
   for (const rule of rules) if (rule.mode !== 'off') compiled.push(await compileRule(rule, matters, patterns))
-  const screen = patterns.screen()
+  const tools = { screen: patterns.screen(), room }
   return {
     asksPeople: compiled.some(({ rule }) => rule.filters.length > 0),
     bytes: [...matters.values()].flatMap(buffersOf).reduce((sum, { byteLength }) => sum + byteLength, 0),
-    judge: (message, traffic) => judge(compiled, screen, message, traffic),
+    judge: (message, traffic) => judge(compiled, tools, message, traffic),
   }
 }
 
@@ -135,12 +138,13 @@ export function formulaOf(formula: string): { readonly name: string; readonly th
 
 function judge(
   rules: readonly CompiledRule[],
-  screen: PatternScreen,
+  tools: Tools,
   message: JudgedMessage,
   traffic: Traffic | undefined,
 ): Outcome {
   const began = performance.now()
-  const views = [new View('text', message.text, screen), new View('custom', message.custom, screen)]
+  tools.room.clear()
+  const views = [new View('text', message.text, tools), new View('custom', message.custom, tools)]
   const hits: Hit[] = []
   const questions: Question[] = []
   const counts = countTraffic(message, traffic)

@@ -5,44 +5,56 @@ import { readOtherwise } from './readings.ts'
 import { type Spelled, spellText } from './spell.ts'
 import { findTokens, has, type Tokens } from './tokens.ts'
 
-const folding = new Folding()
+const shared = new Folding()
 
-/** Folds a text, with other readings of those words in it that may hide what they are. */
-export function foldText(text: string): FoldedText {
+/**
+ * Folds a text, with other readings of those words in it that may hide what they are.
+ * @param into where it is put; without it, what is given holds until the next text or term is folded
+ */
+export function foldText(text: string, into = shared): FoldedText {
   const spelled = spellText(text)
   const tokens = findTokens(spelled)
-  foldTokens(text, spelled, tokens, true)
-  const proper = folding.length
-  readOtherwise(folding, text, spelled, tokens)
-  return folding.end(text, proper)
+  foldTokens(into, text, spelled, tokens, true)
+  into.endProper()
+  readOtherwise(into, text, spelled, tokens)
+  return into
 }
 
-/** Folds what is looked for: digits mean themselves, and nothing is read otherwise. */
+/** Folds what is looked for: digits mean themselves, and nothing is read otherwise. What is given holds as that of `foldText`. */
 export function foldTerm(term: string): FoldedText {
   const spelled = spellText(term)
-  foldTokens(term, spelled, findTokens(spelled), false)
-  return folding.end(term, folding.length)
+  foldTokens(shared, term, spelled, findTokens(spelled), false)
+  shared.endProper()
+  return shared
 }
 
-function foldTokens(text: string, spelled: Spelled, tokens: Tokens, isLeet: boolean): void {
+function foldTokens(folding: Folding, text: string, spelled: Spelled, tokens: Tokens, isLeet: boolean): void {
   const { codes, starts, ends } = spelled
-  folding.begin()
+  folding.begin(text)
   let end = 0
-  for (let number = 0; number < tokens.from.length; number += 1) {
+  for (let number = 0; number < tokens.count; number += 1) {
     const from = tokens.from[number]!
     const to = tokens.to[number]!
     const traits = tokens.traits[number]!
     folding.put(separator, end, starts[from]!)
     if ((traits & ~has.letter & ~has.alone) === 0)
       for (let index = from; index < to; index += 1) folding.put(codes[index]!, starts[index]!, ends[index]!)
-    else foldToken(text, spelled, from, to, traits, isLeet)
+    else foldToken(folding, text, spelled, from, to, traits, isLeet)
     end = ends[to - 1]!
   }
   folding.put(separator, end, text.length)
 }
 
 /** A token with letters of another script is read as Latin where there is a Latin letter in it. */
-function foldToken(text: string, spelled: Spelled, from: number, to: number, traits: number, isLeet: boolean): void {
+function foldToken(
+  folding: Folding,
+  text: string,
+  spelled: Spelled,
+  from: number,
+  to: number,
+  traits: number,
+  isLeet: boolean,
+): void {
   const { codes, starts, ends } = spelled
   const isLatin = (traits & has.letter) !== 0
   for (let index = from; index < to; index += 1) {

@@ -21,63 +21,71 @@ export interface FoldedText {
   readonly proper: number
 }
 
-/** Puts a folded text together. One is used for all texts: `begin` forgets the one before. */
-export class Folding {
-  #codes = new Uint16Array(4096)
-  #runs = new Uint16Array(4096)
-  #starts = new Int32Array(4096)
-  #ends = new Int32Array(4096)
-  #length = 0
+/** A folded text that is put together in room that is used again: it holds until `begin` is called for another one. */
+export class Folding implements FoldedText {
+  text = ''
+  codes = new Uint16Array(1024)
+  runs = new Uint16Array(1024)
+  starts = new Int32Array(1024)
+  ends = new Int32Array(1024)
+  length = 0
+  proper = 0
 
-  begin(): void {
-    this.#length = 0
+  begin(text: string): void {
+    this.text = text
+    this.length = 0
     this.put(separator, 0, 0)
-  }
-
-  get length(): number {
-    return this.#length
   }
 
   /** Another character, or the last one once more. */
   put(code: number, start: number, end: number): void {
-    const last = this.#length - 1
-    if (last >= 0 && this.#codes[last] === code) {
-      this.#runs[last]! += 1
-      this.#ends[last] = end
+    const next = this.length
+    if (next > 0 && this.codes[next - 1] === code) {
+      this.runs[next - 1]! += 1
+      this.ends[next - 1] = end
       return
     }
-    if (this.#length === this.#codes.length) this.#grow()
-    this.#codes[last + 1] = code
-    this.#runs[last + 1] = 1
-    this.#starts[last + 1] = start
-    this.#ends[last + 1] = end
-    this.#length += 1
+    if (next === this.codes.length) this.#grow()
+    this.codes[next] = code
+    this.runs[next] = 1
+    this.starts[next] = start
+    this.ends[next] = end
+    this.length = next + 1
   }
 
-  /** @param proper where the text itself ends */
-  end(text: string, proper: number): FoldedText {
-    const length = this.#length
-    return {
-      text,
-      codes: this.#codes.slice(0, length),
-      runs: this.#runs.slice(0, length),
-      starts: this.#starts.slice(0, length),
-      ends: this.#ends.slice(0, length),
-      length,
-      proper,
-    }
+  /** The text itself ends here. */
+  endProper(): void {
+    this.proper = this.length
   }
 
   #grow(): void {
-    const size = 2 * this.#codes.length
-    const [codes, runs, starts, ends] = [this.#codes, this.#runs, this.#starts, this.#ends]
-    this.#codes = new Uint16Array(size)
-    this.#runs = new Uint16Array(size)
-    this.#starts = new Int32Array(size)
-    this.#ends = new Int32Array(size)
-    this.#codes.set(codes)
-    this.#runs.set(runs)
-    this.#starts.set(starts)
-    this.#ends.set(ends)
+    const { codes, runs, starts, ends } = this
+    const size = 2 * codes.length
+    this.codes = new Uint16Array(size)
+    this.runs = new Uint16Array(size)
+    this.starts = new Int32Array(size)
+    this.ends = new Int32Array(size)
+    this.codes.set(codes)
+    this.runs.set(runs)
+    this.starts.set(starts)
+    this.ends.set(ends)
+  }
+}
+
+/** Room for texts that are folded one beside the other, used again once all are done with. */
+export class FoldingRoom {
+  readonly #foldings: Folding[] = []
+  #taken = 0
+
+  /** What was taken before is used again. */
+  clear(): void {
+    this.#taken = 0
+  }
+
+  take(): Folding {
+    const folding = this.#foldings[this.#taken] ?? new Folding()
+    this.#foldings[this.#taken] = folding
+    this.#taken += 1
+    return folding
   }
 }

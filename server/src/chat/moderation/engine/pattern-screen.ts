@@ -10,6 +10,8 @@ export class PatternScreen {
   readonly #automaton: Automaton
   readonly #requiring: ReadonlyArray<readonly number[]>
   readonly #digits: Uint16Array
+  /** 1 for each ASCII character that a literal begins with. */
+  readonly #begins = new Uint8Array(128)
   /** 1 for each pattern of which no literal is known. */
   readonly #unknown: Uint8Array
 
@@ -25,6 +27,7 @@ export class PatternScreen {
     })
     const keys = [...requiring.keys()].sort()
     this.#automaton = buildAutomaton(keys)
+    for (const key of keys) this.#begins[key.charCodeAt(0)] = 1
     this.#requiring = keys.map((key) => requiring.get(key)!)
     this.#digits = Uint16Array.from(requirements, ({ digits }) => digits)
     this.#unknown = Uint8Array.from(requirements, ({ literals }) => (literals === undefined ? 1 : 0))
@@ -40,6 +43,8 @@ export class PatternScreen {
     for (let index = 0; index < lower.length; index += 1) {
       const code = lower.charCodeAt(index)
       if (code >= 0x30 && code <= 0x39) digits += 1
+      // Most characters begin nothing, and there is nothing else to be looked up.
+      if (state === 0 && code < 128 && this.#begins[code] === 0) continue
       state = step(this.#automaton, state, code)
       for (let at = state; at !== 0; at = shorter[at]!)
         if (keys[at] !== 0) for (const number of this.#requiring[keys[at]! - 1]!) possible[number] = 1

@@ -32,18 +32,18 @@ const capitalI = 0x49
 /** Appends what a text may mean besides. */
 export function readOtherwise(folding: Folding, text: string, spelled: Spelled, tokens: Tokens): void {
   const scene = { folding, text, spelled, most: 3 * folding.length + 512 }
-  let words = 0
-  for (let number = 0; number < tokens.from.length; number += 1) {
+  const hasCapitalI = text.includes('I')
+  for (let number = 0; number < tokens.count; number += 1) {
     const traits = tokens.traits[number]!
     const from = tokens.from[number]!
     const to = tokens.to[number]!
     if (traits !== has.alone && to - from <= longestToken) {
       if (traits !== has.letter) readToken(scene, from, to, traits)
-      readBars(scene, from, to, traits)
+      // Of letters alone, nothing else can be a bar.
+      if (traits !== has.letter || hasCapitalI) readBars(scene, from, to, traits)
     }
-    words += 1
   }
-  if (words > 1) readJoined(scene, tokens)
+  if (tokens.count > 1) readJoined(scene, tokens)
 }
 
 function append({ folding, spelled, most }: Scene, from: number, to: number, read: Read): void {
@@ -111,9 +111,8 @@ const mostBars = 3
 function readBars(scene: Scene, from: number, to: number, traits: number): void {
   const { codes } = scene.spelled
   if ((traits & has.letter) === 0) return
-  const bars: number[] = []
-  for (let index = from; index < to; index += 1) if (isBar(scene, index, from, to)) bars.push(index)
-  if (bars.length === 0) return
+  const bars = barsOf(scene, from, to)
+  if (bars === undefined) return
   const asLeet = (traits & ~has.letter) === 0 ? (index: number) => codes[index]! : asLatin(scene, traits)
   const all = 2 ** bars.length - 1
   for (let choice = bars.length > mostBars ? all : 1; choice <= all; choice += 1)
@@ -123,12 +122,23 @@ function readBars(scene: Scene, from: number, to: number, traits: number): void 
     })
 }
 
+/** @returns undefined where there are none */
+function barsOf(scene: Scene, from: number, to: number): number[] | undefined {
+  let bars: number[] | undefined
+  for (let index = from; index < to; index += 1)
+    if (isBar(scene, index, from, to)) {
+      bars ??= []
+      bars.push(index)
+    }
+  return bars
+}
+
 /** Whether a character may be an l. Capitals at the beginning of a word, and among others, are what they seem. */
 function isBar({ text, spelled: { codes, starts } }: Scene, index: number, from: number, to: number): boolean {
   const code = codes[index]!
   if (code === 0x31 || code === 0x21 || code === 0x7c) return true
+  if (to - from < 3 || text.charCodeAt(starts[index]!) !== capitalI) return false
   const unitAt = (at: number) => (from <= at && at < to ? text.charCodeAt(starts[at]!) : 0)
-  if (to - from < 3 || unitAt(index) !== capitalI) return false
   let neighbour = index
   while (unitAt(neighbour) === capitalI) neighbour -= 1
   if (neighbour < from) for (neighbour = index; unitAt(neighbour) === capitalI; ) neighbour += 1
@@ -147,7 +157,7 @@ const longestWord = 40
 
 /** Words whose letters stand apart: `f u c k`, `f.u.c.k`, `f.uck`, `fu_ck`; not `fu ck`, which may be two words. */
 function readJoined(scene: Scene, tokens: Tokens): void {
-  const count = tokens.from.length
+  const { count } = tokens
   for (let first = 0; first < count; ) {
     let last = first
     while (last + 1 < count && isLinked(scene, tokens, last)) last += 1

@@ -21,25 +21,39 @@ const scratch: Spelled = {
 export function spellText(text: string): Spelled {
   const spelled = scratch
   makeRoom(spelled, 2 * text.length + 64)
+  const { units, kinds } = pageOf(0)
   for (let at = 0; at < text.length; ) {
-    let code = text.charCodeAt(at)
-    let width = 1
-    if (code >= 0xd800 && code < 0xdc00) {
-      code = text.codePointAt(at)!
-      width = code > 0xffff ? 2 : 1
-    }
-    const page = pageOf(code)
-    const place = code & 0xff
-    const unit = page.units[place]!
-    if (unit !== 0) put(spelled, unit, page.kinds[place]!, at, at + width)
+    const code = text.charCodeAt(at)
+    const unit = code < 0x100 ? units[code]! : 0
+    if (unit === 0) at += spellOther(spelled, text, at)
     else {
-      const spelling = page.spellings.get(place)
-      if (spelling !== undefined) putAll(spelled, spelling, page.kinds[place]!, at, at + width)
-      else if (spelled.length > 0) spelled.ends[spelled.length - 1] = at + width
+      // Nearly all: nothing on the first page joins what stands before.
+      const next = spelled.length
+      spelled.codes[next] = unit
+      spelled.kinds[next] = kinds[code]!
+      spelled.starts[next] = at
+      spelled.ends[next] = at + 1
+      spelled.length = next + 1
+      at += 1
     }
-    at += width
   }
   return spelled
+}
+
+/** Any character at all. @returns its UTF-16 units */
+function spellOther(spelled: Spelled, text: string, at: number): number {
+  const code = text.codePointAt(at)!
+  const width = code > 0xffff ? 2 : 1
+  const page = pageOf(code)
+  const place = code & 0xff
+  const unit = page.units[place]!
+  if (unit !== 0) put(spelled, unit, page.kinds[place]!, at, at + width)
+  else {
+    const spelling = page.spellings.get(place)
+    if (spelling !== undefined) putAll(spelled, spelling, page.kinds[place]!, at, at + width)
+    else if (spelled.length > 0) spelled.ends[spelled.length - 1] = at + width
+  }
+  return width
 }
 
 function put(spelled: Spelled, unit: number, kind: number, start: number, end: number): void {

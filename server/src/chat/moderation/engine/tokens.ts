@@ -20,11 +20,14 @@ export const has = {
 
 /** What stands between blanks and punctuation: a word, or several of a script without blanks. */
 export interface Tokens {
-  readonly from: number[]
+  from: Int32Array
   /** Behind its last character. */
-  readonly to: number[]
-  readonly traits: number[]
+  to: Int32Array
+  traits: Uint8Array
+  count: number
 }
+
+const scratch: Tokens = { from: new Int32Array(0), to: new Int32Array(0), traits: new Uint8Array(0), count: 0 }
 
 const bitOf: Readonly<Record<number, number>> = {
   [Kind.letter]: has.letter,
@@ -37,10 +40,11 @@ const bitOf: Readonly<Record<number, number>> = {
 const bits = Uint8Array.from({ length: 8 }, (_, kind) => bitOf[kind] ?? 0)
 const letterBits = has.letter | has.lookAlike | has.foreign
 
-/** The tokens of a text, in order. */
+/** The tokens of a text, in order. @returns the same object for each text */
 export function findTokens(spelled: Spelled): Tokens {
   const { kinds, codes, length } = spelled
-  const tokens: Tokens = { from: [], to: [], traits: [] }
+  const tokens = scratch
+  makeRoom(tokens, length)
   for (let at = 0; at < length; ) {
     const kind = kinds[at]!
     const from = at
@@ -62,11 +66,22 @@ export function findTokens(spelled: Spelled): Tokens {
       at += 1
       continue
     }
-    tokens.from.push(from)
-    tokens.to.push(at)
-    tokens.traits.push(traits)
+    tokens.from[tokens.count] = from
+    tokens.to[tokens.count] = at
+    tokens.traits[tokens.count] = traits
+    tokens.count += 1
   }
   return tokens
+}
+
+/** There are no more tokens than characters. */
+function makeRoom(tokens: Tokens, size: number): void {
+  tokens.count = 0
+  if (tokens.from.length >= size) return
+  const room = Math.max(1024, size)
+  tokens.from = new Int32Array(room)
+  tokens.to = new Int32Array(room)
+  tokens.traits = new Uint8Array(room)
 }
 
 const dollar = 0x24

@@ -1,37 +1,44 @@
 import { foldText } from './fold.ts'
-import type { FoldedText } from './folded.ts'
+import type { FoldedText, FoldingRoom } from './folded.ts'
 import type { PatternScreen } from './pattern-screen.ts'
 import { findPattern, isPattern, type Pattern } from './patterns.ts'
 import { type PlainText, plainOf } from './plain.ts'
 import { findWord, type Span, type WordList } from './words.ts'
 
+/** What the texts of one message are looked at with. */
+export interface Tools {
+  /** Of the patterns that they may be asked about. */
+  readonly screen: PatternScreen
+  /** It is used again for the next message: views do not outlive theirs. */
+  readonly room: FoldingRoom
+}
+
 /** A text that rules look at. What one rule finds out about it, the others know; what nobody asks for is not made. */
 export class View {
   readonly in: 'text' | 'custom'
   readonly text: string
-  readonly #screen: PatternScreen
+  readonly #tools: Tools
   #folded: FoldedText | undefined
   #screened: Screened | undefined
   /** Null where the plain text is the text itself. */
   #plain: { readonly of: PlainText; readonly screened: Screened } | null | undefined
   /** Where the words of a list, or a pattern, were found first; `equals` asks anew. */
-  readonly #found = new Map<WordList | Pattern, Span | undefined>()
+  #found: Map<WordList | Pattern, Span | undefined> | undefined
 
-  /** @param screen of the patterns that the text may be asked about */
-  constructor(where: 'text' | 'custom', text: string, screen: PatternScreen) {
+  constructor(where: 'text' | 'custom', text: string, tools: Tools) {
     this.in = where
     this.text = text
-    this.#screen = screen
+    this.#tools = tools
   }
 
   get folded(): FoldedText {
-    this.#folded ??= foldText(this.text)
+    this.#folded ??= foldText(this.text, this.#tools.room.take())
     return this.#folded
   }
 
   /** The same place with another text. */
   with(text: string): View {
-    return new View(this.in, text, this.#screen)
+    return new View(this.in, text, this.#tools)
   }
 
   findWord(words: WordList): Span | undefined {
@@ -39,6 +46,7 @@ export class View {
   }
 
   findPattern(pattern: Pattern): Span | undefined {
+    if (!this.#own.mayMeet(pattern) && this.#plainText === null) return undefined
     return this.#remember(pattern, () => this.#findPattern(pattern))
   }
 
@@ -58,19 +66,20 @@ export class View {
   }
 
   get #own(): Screened {
-    this.#screened ??= new Screened(this.text, this.#screen)
+    this.#screened ??= new Screened(this.text, this.#tools.screen)
     return this.#screened
   }
 
   get #plainText() {
     if (this.#plain === undefined) {
       const plain = plainOf(this.text)
-      this.#plain = plain === undefined ? null : { of: plain, screened: new Screened(plain.text, this.#screen) }
+      this.#plain = plain === undefined ? null : { of: plain, screened: new Screened(plain.text, this.#tools.screen) }
     }
     return this.#plain
   }
 
   #remember(key: WordList | Pattern, look: () => Span | undefined): Span | undefined {
+    this.#found ??= new Map()
     if (this.#found.has(key)) return this.#found.get(key)
     const span = look()
     this.#found.set(key, span)
