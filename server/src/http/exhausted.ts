@@ -4,22 +4,21 @@ import { LRUCache } from 'lru-cache'
 import type { App } from '../chat/identity.ts'
 import { limitExceeded, TooManyRequests } from '../limits/errors.ts'
 import type { Limits } from '../limits/index.ts'
-import type { Standing } from '../limits/rate-limiter.ts'
 
 /**
  * Tokens of users who have exceeded their limit. Whoever goes on all the same is refused without anything being looked up,
  * and later and later, or refusing them would take from everybody what the limit saves.
  */
 export interface Exhausted {
-  /** @throws 429 for a token that was told to come back later than now */
+  /** @throws 429 for a token whose user is known to have nothing left */
   check(app: App, token: unknown, reply: FastifyReply): Promise<void>
   /** Remembers why a request was refused, if it is the limit of its user. */
   note(app: App, token: unknown, error: unknown): void
 }
 
 interface Refusals {
-  readonly standing: Standing
-  readonly until: number
+  /** Whose limit it is. */
+  readonly key: string
   /** Without a pause between them. */
   count: number
 }
@@ -30,13 +29,18 @@ const tokenLength = 200
 /** So many more are refused at once, as those that a front end has sent already. */
 const atOnce = 100
 const delayMs = 500
-/** Whoever lets so much time pass without being refused begins anew. */
+/** Whoever is not refused for so long begins anew. */
 const pauseMs = 10_000
 
-export function createExhausted({ onRefused }: Pick<Limits, 'onRefused'>): Exhausted {
+export function createExhausted({ onRefused, rateLimiter }: Pick<Limits, 'onRefused' | 'rateLimiter'>): Exhausted {
   const known = new LRUCache<string, Refusals>({ max: maxTokens, ttl: pauseMs })
   const nameOf = ({ appId }: App, token: unknown) =>
     typeof token === 'string' && token.length <= tokenLength ? `${appId} ${token}` : undefined
+  const count = (name: string, key: string) => {
+    const refusals = { key, count: (known.get(name)?.count ?? 0) + 1 }
+    known.set(name, refusals)
+    return refusals.count
+  }
 
   return {
     async check(app, token, reply) {
@@ -44,25 +48,18 @@ export function createExhausted({ onRefused }: Pick<Limits, 'onRefused'>): Exhau
       const name = nameOf(app, token)
       const refusals = name === undefined ? undefined : known.get(name)
       if (name === undefined || refusals === undefined) return
-      const msLeft = refusals.until - performance.now()
-      if (msLeft <= 0) return
-      const { standing } = refusals
-      onRefused(standing.name)
-      refusals.count++
-      known.set(name, refusals, { ttl: Math.max(pauseMs, msLeft) })
-      if (refusals.count > atOnce) await delay(Math.min(delayMs, msLeft), undefined, { ref: false })
+      // What comes in is let through evenly, also to whoever never waits: all of a second at once would be in the way of others.
+      const standing = rateLimiter.peek('user', refusals.key)
+      if (standing === undefined || !standing.isExceeded) return
+      onRefused('user')
+      if (count(name, refusals.key) > atOnce) await delay(delayMs, undefined, { ref: false })
       reply.header('x-rate-limit', standing.limit).header('x-rate-limit-remaining', 0)
-      throw limitExceeded({ ...standing, msLeft: Math.max(1, refusals.until - performance.now()) })
+      throw limitExceeded(standing)
     },
     note(app, token, error) {
-      if (!(error instanceof TooManyRequests) || error.standing?.name !== 'user') return
+      const standing = error instanceof TooManyRequests ? error.standing : undefined
       const name = nameOf(app, token)
-      if (name === undefined) return
-      // Not before the time that is told, or each second of whoever never stops would be full of look-ups.
-      const waitMs = error.retryAfterSeconds * 1000
-      const count = (known.get(name)?.count ?? 0) + 1
-      const refusals = { standing: error.standing, until: performance.now() + waitMs, count }
-      known.set(name, refusals, { ttl: waitMs + pauseMs })
+      if (standing?.name === 'user' && name !== undefined) count(name, standing.key)
     },
   }
 }

@@ -23,6 +23,8 @@ export interface Buckets {
    * @param needed takes them if this many are there; fewer than `points` leaves the bucket in debt
    */
   take(key: string, points?: number, needed?: number): Promise<Taken>
+  /** What would become of one point, as far as this process knows; takes none. */
+  peek(key: string): Taken
 }
 
 /** Some 200 bytes each; more than that many users or addresses within a minute is rather an attack. */
@@ -52,6 +54,10 @@ export class MemoryBuckets implements Buckets {
     const taken = takeFrom(this.#size, missing, points, needed)
     if (taken.isTaken) this.setMissing(key, missing + points)
     return taken
+  }
+
+  peek(key: string): Taken {
+    return takeFrom(this.#size, this.#missingOf(key), 0, 1)
   }
 
   /** What others took as well. */

@@ -1,11 +1,13 @@
 import type { Operation } from '@parley/contract'
 import type { RateLimitName, RateLimits } from '../config/rate-limits.ts'
-import { type Buckets, MemoryBuckets, tolerance } from './buckets.ts'
+import { type BucketSize, type Buckets, MemoryBuckets, type Taken, tolerance } from './buckets.ts'
 import { createSharedBuckets, type SharedCounts } from './shared-buckets.ts'
 
 /** Where somebody stands with one limit. */
 export interface Standing {
   readonly name: RateLimitName
+  /** Who is counted. */
+  readonly key: string
   /** Per minute. */
   readonly limit: number
   /** How much is let through at once after a while without any. */
@@ -31,6 +33,8 @@ export interface RateLimiter {
    * @returns where the limit stands, or undefined where nothing is limited
    */
   take(name: RateLimitName, key: string, points?: number, needed?: number): Promise<Standing | undefined>
+  /** Where a limit stands for one more, as far as this process knows; counts nothing. */
+  peek(name: RateLimitName, key: string): Standing | undefined
 }
 
 /** @param onRefused hears of each take that exceeds a limit */
@@ -43,6 +47,15 @@ export function createRateLimiter(
   for (const [name, size] of Object.entries(rateLimits)) {
     const buckets = redis === undefined ? new MemoryBuckets(size) : createSharedBuckets(name, size, redis)
     kept.set(name as RateLimitName, buckets)
+  }
+  const standingOf = (
+    name: RateLimitName,
+    key: string,
+    { isTaken, left, msLeft }: Taken,
+    size: BucketSize,
+  ): Standing => {
+    const remaining = Math.max(0, Math.floor(left + tolerance))
+    return { name, key, limit: size.perMinute, burst: size.burst, remaining, isExceeded: !isTaken, msLeft }
   }
   return {
     limitsOf({ rateLimit, userRateLimit }, kind) {
@@ -59,10 +72,13 @@ export function createRateLimiter(
     async take(name, key, points, needed) {
       const [buckets, size] = [kept.get(name), rateLimits[name]]
       if (buckets === undefined || size === undefined) return undefined
-      const { isTaken, left, msLeft } = await buckets.take(key, points, needed)
-      if (!isTaken) onRefused(name)
-      const remaining = Math.max(0, Math.floor(left + tolerance))
-      return { name, limit: size.perMinute, burst: size.burst, remaining, isExceeded: !isTaken, msLeft }
+      const taken = await buckets.take(key, points, needed)
+      if (!taken.isTaken) onRefused(name)
+      return standingOf(name, key, taken, size)
+    },
+    peek(name, key) {
+      const [buckets, size] = [kept.get(name), rateLimits[name]]
+      return buckets && size && standingOf(name, key, buckets.peek(key), size)
     },
   }
 }

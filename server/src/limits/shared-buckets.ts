@@ -56,6 +56,7 @@ export function createSharedBuckets(name: string, size: BucketSize, redis: Share
   }
 
   return {
+    peek: (key) => here.peek(key),
     async take(key, points = 1, needed = points): Promise<Taken> {
       const taken = await here.take(key, points, needed)
       // What is not there by the count of this process alone is not there for all.

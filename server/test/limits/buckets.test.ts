@@ -56,7 +56,9 @@ it('A refusal says how long to wait, counts nothing, and what is left is told ea
   expect(answers.map(({ left }) => Math.round(left))).toEqual([2, 1, 0, 0, 0])
   expect(answers.map(({ msLeft }) => Math.round(msLeft))).toEqual([0, 0, 0, 20_000, 20_000])
   expect((await buckets.take('other')).isTaken).toBe(true)
+  expect(buckets.peek('key')).toEqual(answers[4])
   pass(20_000)
+  expect(buckets.peek('key')).toMatchObject({ isTaken: true, msLeft: 0 })
   expect((await buckets.take('key')).isTaken).toBe(true)
 })
 
