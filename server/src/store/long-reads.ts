@@ -19,9 +19,12 @@ const atOncePerUser = 2
 /** Connections that one app leaves to the others. */
 const reserved = 2
 const cancelAgainMs = 200
-/** Whoever is paced, and has used more than this lately, rests after each three times as long as it took, but no longer than a second. */
+/**
+ * Whoever is paced, and has used more than this lately, rests after each seven times as long as it took, but no longer than a
+ * second. Since two run at once, that is a quarter of the time of one.
+ */
 const enoughUsedMs = 3_000
-const restsTimes = 3
+const restsTimes = 7
 const longestRestMs = 1_000
 
 /** @param used is asked, and what is used here is added */

@@ -1,5 +1,5 @@
 import { isBanned, readMembership } from '../../chat/groups/access.ts'
-import { emptyGroupPassword, isDigest, wrongGroupPassword } from '../../chat/groups/password.ts'
+import { emptyGroupPassword, isDigest, passwordReader, wrongGroupPassword } from '../../chat/groups/password.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { requireListed } from '../../chat/roles/rules.ts'
 import type { Context } from '../../context.ts'
@@ -62,7 +62,7 @@ export async function provePassword(
     limits.onRefused('groupPasswords')
     throw tooManyWrongPasswords(guid, waitMs)
   }
-  const reader = { appId, uid }
+  const reader = passwordReader(database, appId, uid)
   const isRight = await groupPasswords.matches(reader, guid, password, kept).catch(async (error: unknown) => {
     await limits.groupPasswords.wasUnchecked(key)
     throw error

@@ -2,7 +2,7 @@ import { type AnswerOf, type BodyOf, type createGroup, hasReached } from '@parle
 import { systemUid } from '../../chat/apps.ts'
 import { createGroupConversation, joinConversation } from '../../chat/conversations/membership.ts'
 import { groupExists } from '../../chat/groups/access.ts'
-import { emptyGroupPassword } from '../../chat/groups/password.ts'
+import { emptyGroupPassword, passwordReader } from '../../chat/groups/password.ts'
 import { type GroupRow, groupColumns, showGroup } from '../../chat/groups/rows.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { nameKey, readUsers, type UserRow } from '../../chat/users/rows.ts'
@@ -65,7 +65,11 @@ export async function makeGroup(
   const guid = group.guid.toLowerCase()
   const kept =
     group.type === 'password'
-      ? await context.groupPasswords.hash({ appId, uid: user?.uid }, guid, group.password ?? '')
+      ? await context.groupPasswords.hash(
+          passwordReader(context.database, appId, user?.uid),
+          guid,
+          group.password ?? '',
+        )
       : null
 
   return context.database.transaction(async (tx) => {

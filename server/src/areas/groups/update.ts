@@ -1,6 +1,6 @@
 import type { BodyOf, updateGroup } from '@parley/contract'
 import { lockGroup, unknownGroup } from '../../chat/groups/access.ts'
-import { emptyGroupPassword } from '../../chat/groups/password.ts'
+import { emptyGroupPassword, passwordReader } from '../../chat/groups/password.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
 import { type GroupRow, groupColumns } from '../../chat/groups/rows.ts'
 import { nameKey, type UserRow } from '../../chat/users/rows.ts'
@@ -44,7 +44,11 @@ export async function changeGroup(
   checkProfile(change)
   const { password } = change
   const kept = password
-    ? await context.groupPasswords.hash({ appId, uid: user?.uid }, guid.toLowerCase(), password)
+    ? await context.groupPasswords.hash(
+        passwordReader(context.database, appId, user?.uid),
+        guid.toLowerCase(),
+        password,
+      )
     : null
   return context.database.transaction(async (tx) => {
     const owner = user === undefined ? change.owner?.toLowerCase() : undefined

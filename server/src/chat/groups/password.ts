@@ -2,6 +2,7 @@ import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:c
 import { promisify } from 'node:util'
 import { ApiError } from '@parley/contract'
 import { TooManyRequests } from '../../limits/errors.ts'
+import type { Database } from '../../store/database.ts'
 import { type Reader, ReadsFullError, ReadTimeoutError } from '../../store/reader.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { createTurns } from '../../store/turns.ts'
@@ -36,13 +37,23 @@ const turnLimits = {
   waiting: 1_000,
 }
 const patienceMs = 10_000
+/** Computing takes a core: a user with a token gets a quarter of the time of one, and rests after each. */
+const restsTimes = 3
+const longestRestMs = 1_000
 
 export function createGroupPasswords(secrets: Secrets): GroupPasswords {
   const turns = createTurns('password', turnLimits, patienceMs)
   const derive = async (reader: Reader, guid: string, password: string, salt: Buffer) => {
     const digest = digestGroupPassword(secrets, reader.appId, guid, password)
+    let ms = 0
+    const compute = async () => {
+      const from = performance.now()
+      const key = await deriveKey(digest, salt, keyBytes, cost)
+      ms = performance.now() - from
+      return key
+    }
     try {
-      return await turns.run(reader, () => deriveKey(digest, salt, keyBytes, cost))
+      return await turns.run(reader, compute, () => (reader.isPaced ? Math.min(longestRestMs, ms * restsTimes) : 0))
     } catch (error) {
       throw refusalOf(error) ?? error
     }
@@ -58,6 +69,11 @@ export function createGroupPasswords(secrets: Secrets): GroupPasswords {
       return timingSafeEqual(kept.subarray(version.length + saltBytes), await derive(reader, guid, password, salt))
     },
   }
+}
+
+/** On whose behalf a password is computed. @param database as the request was given it */
+export function passwordReader({ reader }: Pick<Database, 'reader'>, appId: number, uid: string | undefined): Reader {
+  return { appId, uid, isPaced: reader.isPaced === true }
 }
 
 function refusalOf(error: unknown): ApiError | undefined {
