@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { settleEdit } from '../../src/areas/messages/index.ts'
+import { finishReviews } from '../../src/areas/moderation/queue/decide.ts'
 import { readMessages } from '../../src/chat/messages/rows.ts'
 import { flagByRules } from '../../src/chat/moderation/queue.ts'
 import { flaggingsOf } from '../../src/chat/moderation/records.ts'
@@ -10,7 +11,7 @@ import { pullEvents } from '../support/events.ts'
 import { hitOf, ruleOf } from '../support/held.ts'
 import { groupText, importWell } from '../support/imports.ts'
 import { flag, makePending, moderatedWorld, review, takeRulesAway } from '../support/review.ts'
-import { createWorld, type World } from '../support/world.ts'
+import { type Answer, createWorld, type World } from '../support/world.ts'
 
 takeRulesAway()
 
@@ -453,6 +454,49 @@ describe('a review of a blocked message', () => {
       '404 ERR_MESSAGE_ID_NOT_FOUND',
     )
     expect(await blocked(world)).toEqual([])
+  })
+})
+
+describe('a decision that breaks off', () => {
+  /** Takes a decision, and breaks off where it is written into the audit log. */
+  const breakOff = async ({ app, context }: World, decision: () => Promise<Answer>) => {
+    const name = sql.raw(`break_off_${app.appId}`)
+    await context.database.run(
+      sql`create function ${name}() returns trigger language plpgsql as $$ begin raise 'broken off'; end $$`,
+    )
+    await context.database.run(
+      sql`create trigger ${name} before insert on audit_log for each row
+        when (new.app_id = ${sql.lit(app.appId)} and new.action = 'message_reviewed') execute function ${name}()`,
+    )
+    expect((await decision()).status).toBe(500)
+    await context.database.run(sql`drop function ${name} cascade`)
+  }
+
+  it('is carried out as a whole later, and told', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'flag, wait')
+    const puller = await pullEvents(world)
+    await breakOff(world, () => review(world, 'flagged', id, { status: 'approved' }))
+    expect(await reviewed(world)).toEqual([])
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual([])
+    expect(await puller.told()).toEqual([])
+    await finishReviews(world.context, Math.floor(Date.now() / 1000) + 1)
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['flag, wait'])
+    expect((await puller.told()).map(({ trigger }) => trigger)).toEqual(['message_sent', 'moderation_manual_approved'])
+    expect(await reviewed(world)).toMatchObject([{ list: 'flagged', decision: 'approved' }])
+    await finishReviews(world.context, Math.floor(Date.now() / 1000) + 1)
+    expect(await puller.told()).toEqual([])
+    expect(dataOf(await world.get('/audit-log?action=message_reviewed'))).toHaveLength(1)
+  })
+
+  it('is not done where another came before it was carried out', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'flag, wait')
+    await breakOff(world, () => review(world, 'flagged', id, { status: 'approved' }))
+    dataOf(await review(world, 'flagged', id, { status: 'disapproved', override: true }))
+    await finishReviews(world.context, Math.floor(Date.now() / 1000) + 1)
+    expect(await statusOf(world, id)).toBe('disapproved')
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual([])
   })
 })
 

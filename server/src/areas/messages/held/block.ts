@@ -104,6 +104,7 @@ export function blockMessage(
       await tx.query(disapprove, [appId, id, now, !isHeld])
       if (!isHeld) await disappear(context, tx, app, message, now, turn)
       if (deciding.by === 'engine') await tellVerdict(context, tx, appId, message)
+      await deciding.within?.(tx, 'disapproved')
       return { blocked: true, wasVisible: !isHeld }
     }),
   )

@@ -31,7 +31,7 @@ export interface Deciding {
   readonly generation?: number
   /** Why, where a rule says so. */
   readonly hit?: Hit
-  /** What else is to be written in the transaction that decides; not called where nothing is decided. */
+  /** What else is to be written in the transaction that decides, after all else; not called where nothing is decided. */
   readonly within?: (tx: Transaction, became: Became) => Promise<void>
 }
 

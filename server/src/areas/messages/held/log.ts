@@ -58,7 +58,7 @@ export async function keepDecision(
   tx: Transaction,
   appId: number,
   { id, conversation, sender }: { readonly id: number; readonly conversation: number; readonly sender: string },
-  { by, hit, within }: Deciding,
+  { by, hit }: Deciding,
   { status, wasVisible }: { readonly status: 'approved' | 'disapproved'; readonly wasVisible: boolean },
   now: number,
 ): Promise<void> {
@@ -72,5 +72,4 @@ export async function keepDecision(
     ...[stored?.reason ?? null, stored?.actions ?? null, ...review],
   ])
   await logDecision(tx, appId, id, { by, ...(hit && { hit }) }, status, now)
-  await within?.(tx, status)
 }

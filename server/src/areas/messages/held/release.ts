@@ -123,10 +123,12 @@ export async function release(
   if (wasVisible || releasing.asNew === false) {
     await reappear(tx, appId, message, row ?? { wasVisible, wasCountable: false })
     await tellApproval(context, tx, appId, message, releasing)
+    await releasing.within?.(tx, 'approved')
     return { released: true, sentAt }
   }
   const newSentAt = await appear(context, tx, app, message, now, turn)
   await tellApproval(context, tx, appId, message, releasing)
+  await releasing.within?.(tx, 'approved')
   return { released: true, sentAt: newSentAt }
 }
 

@@ -31,6 +31,7 @@ export async function restoreMessage(
     const now = Math.floor(Date.now() / 1000)
     await keepDecision(tx, app.appId, message, deciding, { status: 'approved', wasVisible: true }, now)
     await reappear(tx, app.appId, message, row)
+    await deciding.within?.(tx, 'approved')
     return { restored: true } as const
   })
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '@parley/contract'
 import type { App } from '../../../chat/identity.ts'
 import { unknownMessage } from '../../../chat/messages/read.ts'
-import { heldTraits } from '../../../chat/messages/traits.ts'
+import { isHeld } from '../../../chat/messages/traits.ts'
 import type { Context } from '../../../context.ts'
 import type { Queryable, Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
@@ -130,29 +130,51 @@ function write(tx: Transaction, appId: number, id: number, review: Review): Prom
   return tx.query(putReview, [appId, id, list, decision, asNew, reviewer, reviewedAt, editedAt, settled])
 }
 
-/** Makes the message what the decision says. Done again, it changes nothing. */
+/**
+ * Makes the message what the decision says, and settles the decision in the same transaction. Done again, it changes nothing;
+ * nor is it done where another decision has come in between.
+ */
 export async function carryOut(context: Context, app: App, id: number, { review, before }: Taken): Promise<void> {
   const { appId } = app
   const now = Math.floor(Date.now() / 1000)
   const state = await readState(context.database, appId, id, now)
-  const refused = state === undefined ? { refused: '', because: 'unknown' } : await act(context, app, id, state, review)
+  if (state === undefined) throw unknownMessage(id)
+  const isApproved = review.decision === 'approved'
+  const within = async (tx: Transaction) => {
+    if (!(await settle(context, tx, app, id, review, isApproved))) throw new Overridden()
+  }
+  let done: Refused | 'done' | 'nothing'
+  try {
+    done = await act(context, app, id, state, review, within)
+  } catch (error) {
+    if (error instanceof Overridden) return
+    throw error
+  }
+  if (done === 'done') return
+  // That it is so already is as good.
+  const refused = done === 'nothing' || done.because === 'decided' ? undefined : done
   await context.database.transaction(async (tx) => {
-    await tx.query(lockReview, [appId, id])
-    const after = await readState(tx, appId, id, now)
-    // Another one, which overrides it, has come in between.
-    if (after === undefined || !isSame(after.review, review)) return
-    if (refused !== undefined) {
-      await undo(tx, appId, id, before, after)
-      return
-    }
-    await write(tx, appId, id, { ...review, editedAt: after.editedAt, settled: true })
-    await settle(context, tx, app, id, review)
-    const wasHeld = review.list === 'blocked' || ((state?.traits ?? 0) & heldTraits) !== 0
-    if (wasHeld && review.decision === 'approved') await tellApproved(context, tx, app, id)
+    if (refused !== undefined) await undo(tx, appId, id, review, before)
+    else await settle(context, tx, app, id, review, isApproved && (review.list === 'blocked' || isHeld(state)))
   })
   if (refused === undefined) return
   if (refused.because === 'unknown' || refused.because === 'deleted') throw unknownMessage(id)
   throw errors.notReleased(id, refused.refused)
+}
+
+/** Another decision has taken the place of the one that was to be carried out. */
+class Overridden extends Error {}
+
+/** The state of a message about which a decision is in force and not settled; undefined where another is by now. */
+async function readUnsettled(
+  tx: Transaction,
+  appId: number,
+  id: number,
+  review: Review,
+): Promise<ReviewState | undefined> {
+  await tx.query(lockReview, [appId, id])
+  const state = await readState(tx, appId, id, Math.floor(Date.now() / 1000))
+  return state !== undefined && isSame(state.review, review) ? state : undefined
 }
 
 function isSame(found: Review | null, { decision, list, reviewer, reviewedAt }: Review): boolean {
@@ -162,46 +184,67 @@ function isSame(found: Review | null, { decision, list, reviewer, reviewedAt }: 
   )
 }
 
-/** @returns why it is refused */
+/** Does what a decision asks for, and calls `within` in the transaction that does. */
 async function act(
   context: Context,
   app: App,
   id: number,
   state: ReviewState,
   { decision, asNew, reviewer }: Review,
-): Promise<Pick<Refused, 'refused' | 'because'> | undefined> {
-  const by = { reviewer: reviewer ?? undefined }
+  within: (tx: Transaction) => Promise<void>,
+): Promise<Refused | 'done' | 'nothing'> {
+  const deciding = { by: { reviewer: reviewer ?? undefined }, within }
   switch (deedOf(state, decision)) {
     case 'release':
-      return refusalOf(await releaseMessage(context, app, id, { by, asNew }))
+      return doneBy(await releaseMessage(context, app, id, { ...deciding, asNew }))
     case 'restore':
-      return refusalOf(await restoreMessage(context, app, id, { by }))
+      return doneBy(await restoreMessage(context, app, id, deciding))
     case 'block':
-      return refusalOf(await blockMessage(context, app, id, { by }))
+      return doneBy(await blockMessage(context, app, id, deciding))
     default:
-      return undefined
+      return 'nothing'
   }
 }
 
-/** That it is so already is as good. */
-function refusalOf(done: object | Refused): Refused | undefined {
-  return 'refused' in done && done.because !== 'decided' ? done : undefined
+function doneBy(deed: object | Refused): Refused | 'done' {
+  return 'refused' in deed ? deed : 'done'
 }
 
-async function undo(tx: Transaction, appId: number, id: number, before: Review | null, after: ReviewState) {
+/** Takes back a decision that cannot be carried out. */
+async function undo(tx: Transaction, appId: number, id: number, review: Review, before: Review | null): Promise<void> {
+  const state = await readUnsettled(tx, appId, id, review)
+  if (state === undefined) return
   if (before === null) await tx.query(removeReview, [appId, id])
   else await write(tx, appId, id, before)
-  const status = after.deletedAt === null ? 'open' : 'deleted'
-  if (after.review?.list === 'flagged') await tx.query(closeFlagged, [appId, id, status])
+  const status = state.deletedAt === null ? 'open' : 'deleted'
+  if (review.list === 'flagged') await tx.query(closeFlagged, [appId, id, status])
 }
 
-async function settle(context: Context, tx: Transaction, { appId }: App, id: number, review: Review): Promise<void> {
+/**
+ * Writes what follows from a decision that is carried out.
+ * @param tells whether it is told that a reviewer has approved what was held
+ * @returns whether it was still in force
+ */
+async function settle(
+  context: Context,
+  tx: Transaction,
+  app: App,
+  id: number,
+  review: Review,
+  tells: boolean,
+): Promise<boolean> {
+  const { appId } = app
+  const state = await readUnsettled(tx, appId, id, review)
+  if (state === undefined) return false
   const { list, decision, reviewer, reviewedAt } = review
+  await write(tx, appId, id, { ...review, editedAt: state.editedAt, settled: true })
   await tx.query(markSeen, [appId, id, decision, reviewer, reviewedAt])
   // What is blocked waits for nobody any more, whichever list it was decided in.
   if (decision === 'rejected') await tx.query(closeFlagged, [appId, id, 'disapproved'])
   await tx.query(endClaim, [appId, id])
   await record(context, tx, appId, id, list, decision, reviewer ?? undefined)
+  if (tells) await tellApproved(context, tx, app, id)
+  return true
 }
 
 function record(
