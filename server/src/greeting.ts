@@ -13,11 +13,16 @@ export function greet(address: AddressInfo, config: Config, keys: DeploymentKeys
  */
 export function greetingOf(
   address: AddressInfo,
-  config: Pick<Config, 'appId' | 'region' | 'tls'>,
+  config: Pick<Config, 'appId' | 'region' | 'tls' | 'demo' | 'docs'>,
   keys: Pick<DeploymentKeys, 'apiKey' | 'authKey' | 'file' | 'isNew'>,
   isTerminal: boolean,
 ): string {
-  const base = `${config.tls === undefined ? 'http' : 'https'}://${hostOf(address)}/v3`
+  const origin = `${config.tls === undefined ? 'http' : 'https'}://${hostOf(address)}`
+  const base = `${origin}/v3`
+  const pages = [
+    ...(config.demo ? [`  Demo           ${origin}/demo`] : []),
+    ...(config.docs ? [`  Reference      ${origin}/docs`] : []),
+  ]
   const lines = keys.isNew
     ? [
         'Parley is running.',
@@ -25,6 +30,7 @@ export function greetingOf(
         `  Base address   ${base}`,
         `  App id         ${config.appId}`,
         `  Region         ${config.region}`,
+        ...pages,
         ...(isTerminal ? linesOf(keys) : []),
         `  ${isTerminal ? 'Kept in ' : 'Keys    '}       ${keys.file}`,
         '',
@@ -35,6 +41,7 @@ export function greetingOf(
       ]
     : [
         `Parley is running at ${base} (app ${config.appId}, region ${config.region}).`,
+        ...pages,
         `Its keys are kept in ${keys.file}.`,
       ]
   return ['', ...lines, ''].join('\n')

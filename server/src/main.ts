@@ -5,6 +5,7 @@ import { type Config, ConfigError, readConfig } from './config/index.ts'
 import { outboundWarning } from './config/outbound.ts'
 import { describeUnknown, findUnknownSettings } from './config/unknown.ts'
 import { createLog } from './log.ts'
+import { requireFreePorts } from './process/ports.ts'
 
 /**
  * How far the heap may grow beyond what is in use before it is cleaned up, in percent. By itself the engine lets it double
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
     }
     const warning = outboundWarning(config.outbound)
     if (warning !== undefined) log.warn({ setting: 'WEBHOOK_ALLOW_PRIVATE' }, warning)
+    await requireFreePorts(config)
   }
   const run = await roleOf(config)
   await run(config)

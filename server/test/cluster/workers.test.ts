@@ -1,4 +1,7 @@
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -85,15 +88,21 @@ describeWith(redisServer, 'WORKERS=2', () => {
   })
 
   it('a worker that cannot start keeps the service from starting, and says why once', async () => {
-    const { service, url } = await running()
-    const port = new URL(url).port
+    const { service } = await running()
+    const port = await findFreePort()
     const { url: connectionString, drop } = await createOwnDatabase()
     stage.onClean(drop)
+    const dataDir = stage.makeFolder()
     const second = stage.launch({
-      ...{ WORKERS: '2', REDIS_URL: redis?.url ?? '', DATA_DIR: stage.makeFolder(), PORT: port },
+      ...{ WORKERS: '2', REDIS_URL: redis?.url ?? '', DATA_DIR: dataDir, PORT: String(port) },
       DATABASE_URL: connectionString,
     })
+    // The port was free when it began; somebody takes it before the workers listen.
+    await until(() => readdirSync(dataDir).length > 0)
+    const taken = createServer()
+    await once(taken.listen(port, '127.0.0.1'), 'listening')
     expect(await second.exited).toEqual({ code: 1, signal: null })
+    taken.close()
     expect(second.output().match(/could not start: .*EADDRINUSE/g)).toHaveLength(1)
     expect(service.isRunning).toBe(true)
   })

@@ -1,7 +1,7 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -45,7 +45,7 @@ async function start(environment: Record<string, string> = {}) {
 
 describe('the greeting', () => {
   const keys = { apiKey: 'a'.repeat(40), authKey: 'b'.repeat(40), file: "/srv/bob's/keys.env", isNew: true }
-  const config = { appId: 'shop', region: 'in', tls: undefined } as const
+  const config = { appId: 'shop', region: 'in', tls: undefined, demo: true, docs: true } as const
   const address = { address: '127.0.0.1', port: 8080, family: 'IPv4' }
 
   it('prints keys to a terminal only, and only those that were just made', () => {
@@ -56,6 +56,15 @@ describe('the greeting', () => {
     expect(kept).not.toMatch(/a{40}|b{40}/)
     expect(kept).toContain(`  . '/srv/bob'\\''s/keys.env'\n`)
     expect(greetingOf(address, config, { ...keys, isNew: false }, true)).not.toMatch(/a{40}|b{40}/)
+  })
+
+  it('names the pages that are served, and no others', () => {
+    for (const isNew of [true, false]) {
+      const shown = greetingOf(address, { ...config, demo: false }, { ...keys, isNew }, true)
+      expect(shown).toContain('http://127.0.0.1:8080/docs\n')
+      expect(shown).not.toContain('/demo')
+      expect(greetingOf(address, config, { ...keys, isNew }, false)).toContain('http://127.0.0.1:8080/demo\n')
+    }
   })
 })
 
@@ -131,6 +140,24 @@ describe('the service', () => {
       await expect(once(other, 'connect')).rejects.toThrow(/ECONNREFUSED|EADDRNOTAVAIL|ENETUNREACH/)
     } finally {
       expect(await service.stop()).toBe(0)
+    }
+  })
+
+  it('makes nothing where it cannot listen, and says which setting names the port', async () => {
+    const taken = createServer()
+    await once(taken.listen(0, '127.0.0.1'), 'listening')
+    const port = String((taken.address() as AddressInfo).port)
+    try {
+      for (const setting of ['PORT', 'METRICS_PORT']) {
+        const failed = await start({ [setting]: port, DATA_DIR: 'never-made' })
+        expect(await failed.stop()).toBe(1)
+        expect(failed.printed()).toContain(`another program listens on port ${port} of 127.0.0.1`)
+        expect(failed.printed()).toContain(`set ${setting} to another port`)
+        expect(failed.printed()).not.toMatch(/database| at /)
+        await expect(stat(path.join(folder, 'never-made'))).rejects.toThrow('ENOENT')
+      }
+    } finally {
+      taken.close()
     }
   })
 
