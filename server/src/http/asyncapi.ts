@@ -1,14 +1,15 @@
 import { clientFrames, type FrameDeclaration, serverFrames, socketCloses, socketPaths } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
+import { serveStatic } from './static.ts'
 
 /** `GET /asyncapi.json`: the socket, made from the declarations of its frames. */
 export function registerAsyncApi(server: FastifyInstance): void {
-  const text = JSON.stringify(describeSocket())
-  server.route({
-    method: 'GET',
+  const content = Buffer.from(JSON.stringify(describeSocket()))
+  serveStatic(server, {
     url: '/asyncapi.json',
-    config: { operation: 'asyncapi', withoutPrefix: true },
-    handler: async (_request, reply) => reply.type('application/json').send(text),
+    operation: 'asyncapi',
+    type: 'application/json',
+    content: () => content,
   })
 }
 

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
+import { serveStatic } from './static.ts'
 
 /** The page in docs/demo, as it stands in the repository; the same folder from the sources and from what is built. */
 const folder = new URL('../../../docs/demo/', import.meta.url)
@@ -16,17 +17,15 @@ const contentSecurityPolicy = [
 
 /** `GET /demo`: two tabs that chat. For development; it holds no key, whoever opens it gives one. */
 export function registerDemo(server: FastifyInstance): void {
-  const serve = (url: string, file: string, type: string, headers: Record<string, string> = {}) => {
-    server.route({
-      method: 'GET',
+  const serve = (url: string, file: string, type: string, own: Record<string, string> = {}) => {
+    let content: Promise<Buffer> | undefined
+    const headers = { 'content-security-policy': contentSecurityPolicy, ...own }
+    serveStatic(server, {
       url,
-      config: { operation: 'demo', withoutPrefix: true },
-      handler: async (_request, reply) =>
-        reply
-          .type(`${type}; charset=utf-8`)
-          .header('content-security-policy', contentSecurityPolicy)
-          .headers(headers)
-          .send(readFileSync(new URL(file, folder))),
+      operation: 'demo',
+      type: `${type}; charset=utf-8`,
+      headers,
+      content: () => (content ??= readFile(new URL(file, folder))),
     })
   }
   serve('/demo', 'index.html', 'text/html')

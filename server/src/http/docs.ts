@@ -1,7 +1,8 @@
-import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { serveStatic } from './static.ts'
 
 /** The reference page's program, all of it in one file. */
 const programFile = path.join(
@@ -30,19 +31,20 @@ const contentSecurityPolicy = [
 
 /** `GET /docs`: a reference page of the API that asks no other host for anything. */
 export function registerReference(server: FastifyInstance): void {
-  const serve = (url: string, type: string, answer: () => unknown) =>
-    server.route({
-      method: 'GET',
-      url,
-      config: { operation: 'docs', withoutPrefix: true },
-      handler: async (_request, reply) =>
-        reply.type(type).header('content-security-policy', contentSecurityPolicy).send(answer()),
-    })
+  const headers = { 'content-security-policy': contentSecurityPolicy }
+  const serve = (url: string, type: string, content: () => Promise<Buffer> | Buffer) =>
+    serveStatic(server, { url, operation: 'docs', type: `${type}; charset=utf-8`, headers, content })
+  const serveText = (url: string, type: string, text: string) => {
+    const body = Buffer.from(text)
+    serve(url, type, () => body)
+  }
+  // Of four megabytes: read when somebody opens the page.
+  let program: Promise<Buffer> | undefined
   // Relative addresses, so that the page also works below a path of a proxy; from `/docs/` they lead one folder up.
-  serve('/docs', 'text/html; charset=utf-8', () => page('docs/'))
-  serve('/docs/', 'text/html; charset=utf-8', () => page(''))
-  serve('/docs/start.js', 'text/javascript; charset=utf-8', () => startProgram)
-  serve('/docs/reference.js', 'text/javascript; charset=utf-8', () => createReadStream(programFile))
+  serveText('/docs', 'text/html', page('docs/'))
+  serveText('/docs/', 'text/html', page(''))
+  serveText('/docs/start.js', 'text/javascript', startProgram)
+  serve('/docs/reference.js', 'text/javascript', () => (program ??= readFile(programFile)))
 }
 
 const startProgram = `const { openapi } = document.currentScript.dataset

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { Route } from '../call.ts'
 import type { Context } from '../context.ts'
+import { serveStatic } from './static.ts'
 
 /** `GET /openapi.json`, made from the declarations. */
 export function registerOpenApi(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
@@ -10,13 +11,8 @@ export function registerOpenApi(server: FastifyInstance, context: Context, route
     routes.map((route) => route.operation),
     context.config.appId,
   )
-  const text = JSON.stringify(document)
-  server.route({
-    method: 'GET',
-    url: '/openapi.json',
-    config: { operation: 'openapi', withoutPrefix: true },
-    handler: async (_request, reply) => reply.type('application/json').send(text),
-  })
+  const content = Buffer.from(JSON.stringify(document))
+  serveStatic(server, { url: '/openapi.json', operation: 'openapi', type: 'application/json', content: () => content })
 }
 
 /** The OpenAPI 3.1 document of the declared operations. */

@@ -11,6 +11,7 @@ import { readJsonBodies } from './body.ts'
 import { limitClients } from './client-limit.ts'
 import { registerDemo } from './demo.ts'
 import { registerReference } from './docs.ts'
+import { registerFront } from './front.ts'
 import { registerMailReplies } from './mail-replies.ts'
 import { answerMalformed, passOverExpectations } from './malformed.ts'
 import { registerMedia } from './media.ts'
@@ -112,6 +113,7 @@ export async function buildHttpServer(
   registerMailReplies(app, context)
   registerOpenApi(app, context, routes)
   registerAsyncApi(app)
+  registerFront(app, config)
   if (config.docs) registerReference(app)
   if (config.demo) registerDemo(app)
   registerOperations(app, context, routes)

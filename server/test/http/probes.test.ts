@@ -118,6 +118,59 @@ describe('what is not of the contract', () => {
     }
   })
 
+  it('is kept by browsers, which ask whether it has changed, and compressed for those who take that', async () => {
+    for (const path of [
+      '/',
+      '/docs',
+      '/docs/reference.js',
+      '/demo',
+      '/demo/demo.js',
+      '/openapi.json',
+      '/asyncapi.json',
+    ]) {
+      const plain = await ask(`${service.url}${path}`)
+      const etag = String(plain.headers.etag)
+      expect(plain.headers, path).toMatchObject({ 'cache-control': 'no-cache', vary: 'accept-encoding' })
+      expect(etag, path).toMatch(/^W\/"\S+"$/)
+      for (const known of [etag, '*', `"other", ${etag}`, etag.slice(2)]) {
+        const again = await ask(`${service.url}${path}`, { headers: { 'if-none-match': known } })
+        expect([again.status, again.body], path).toEqual([304, ''])
+        expect(again.headers.etag).toBe(etag)
+      }
+      expect((await ask(`${service.url}${path}`, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
+    }
+  })
+
+  it('is compressed for those who take that', async () => {
+    const path = `${service.url}/docs/reference.js`
+    const plain = await fetch(path, { headers: { 'accept-encoding': 'identity' } })
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    const length = Number(plain.headers.get('content-length'))
+    const text = await plain.text()
+    expect(Buffer.byteLength(text)).toBe(length)
+    for (const accepted of ['br', 'gzip, deflate, br', 'gzip;q=0.5, br;q=0.9']) {
+      const packed = await fetch(path, { headers: { 'accept-encoding': accepted } })
+      expect(packed.headers.get('content-encoding'), accepted).toBe('br')
+      expect(Number(packed.headers.get('content-length'))).toBeLessThan(length / 3)
+      expect(await packed.text()).toBe(text)
+    }
+    for (const accepted of ['gzip', 'br;q=0', 'brotli']) {
+      const answer = await fetch(path, { headers: { 'accept-encoding': accepted } })
+      expect(answer.headers.get('content-encoding'), accepted).toBeNull()
+      await answer.text()
+    }
+  })
+
+  it('leads a browser from its root to the pages that there are', async () => {
+    const { status, headers, body } = await ask(`${service.url}/`)
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    const addresses = [...body.matchAll(/<a href="([^"]+)"/g)].map((match) => match[1])
+    expect(addresses).toEqual(['demo', 'docs', 'openapi.json', 'asyncapi.json'])
+    for (const address of addresses) expect((await ask(`${service.url}/${address}`)).status).toBe(200)
+    expect((await ask(`${service.url}/v3/`)).status).toBe(404)
+    expect((await ask(`${service.url}/`, { method: 'POST' })).status).toBe(404)
+  })
+
   it('is served under a name that begins alike to nobody', async () => {
     expect((await ask(`${service.url}/v3metrics`)).status).toBe(404)
   })
@@ -246,7 +299,19 @@ describe('the metrics', () => {
   it('have no label that clients can make up', async () => {
     const { samples } = await read()
     const named = new Set(samples.flatMap(({ labels }) => (labels.operation === undefined ? [] : [labels.operation])))
-    const known = ['health', 'ready', 'metrics', 'docs', 'demo', 'openapi', 'asyncapi', 'media', 'malformed', 'unknown']
+    const known = [
+      'health',
+      'ready',
+      'metrics',
+      'front',
+      'docs',
+      'demo',
+      'openapi',
+      'asyncapi',
+      'media',
+      'malformed',
+      'unknown',
+    ]
     for (const operation of named) expect([...routes.map((route) => route.operation.id), ...known]).toContain(operation)
   })
 

@@ -1,0 +1,53 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config/index.ts'
+import { serveStatic } from './static.ts'
+
+const contentSecurityPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+
+/** `GET /`: leads whoever opens the service in a browser to what can be seen there. Where nothing can, it is as unknown as ever. */
+export function registerFront(server: FastifyInstance, { demo, docs }: Pick<Config, 'demo' | 'docs'>): void {
+  if (!demo && !docs) return
+  const page = Buffer.from(frontPage({ demo, docs }))
+  serveStatic(server, {
+    url: '/',
+    operation: 'front',
+    type: 'text/html; charset=utf-8',
+    headers: { 'content-security-policy': contentSecurityPolicy },
+    content: () => page,
+  })
+}
+
+function frontPage({ demo, docs }: Pick<Config, 'demo' | 'docs'>): string {
+  const links = [
+    ...(demo ? [link('demo', 'Demo', 'two people chat in two tabs')] : []),
+    ...(docs ? [link('docs', 'API reference', 'every operation, with its parameters and errors')] : []),
+    link('openapi.json', 'OpenAPI', 'the same for programs'),
+    link('asyncapi.json', 'AsyncAPI', 'the frames of the socket'),
+  ]
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Parley</title>
+<link rel="icon" href="data:,">
+<style>
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 32rem; margin: 15vh auto; padding: 0 1rem; }
+li { margin: 0.5rem 0; }
+</style>
+</head>
+<body>
+<h1>Parley is running</h1>
+<ul>
+${links.join('\n')}
+</ul>
+</body>
+</html>
+`
+}
+
+/** The address is relative, so that the page also works below a path of a proxy. */
+function link(address: string, name: string, text: string): string {
+  return `<li><a href="${address}">${name}</a>: ${text}</li>`
+}
