@@ -14,6 +14,8 @@ const starts = Number(process.env.STARTS ?? 3)
 const isLong = process.env.STARTS !== undefined
 /** Programs that keep the machine busy meanwhile. */
 const busy = Number(process.env.BUSY ?? (isLong ? 3 : 0))
+/** On an external database, where what a killed service held is free only when its leases expire. */
+const isExternal = process.env.EXTERNAL === '1'
 
 const stage = createStage()
 let server: ExternalServer
@@ -94,7 +96,11 @@ it(
   async () => {
     const burners = Array.from({ length: busy }, () => spawn(process.execPath, ['-e', 'for (;;);']))
     stage.onClean(() => endAll(burners))
-    const environment = { DATA_DIR: stage.makeFolder(), WEBHOOK_ALLOW_PRIVATE: 'true' }
+    const environment = {
+      DATA_DIR: stage.makeFolder(),
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+      ...(isExternal && { DATABASE_URL: await server.database('starts') }),
+    }
     let url = ''
     const blocks = await watchBlocks(() => url)
     const waits: number[] = []
