@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { packedFrom, packStates, unpackStates } from '../../chat/conversations/packed.ts'
 import { countUnreadOf, type ParticipantState } from '../../chat/conversations/participant-state.ts'
-import { type PackedPeers, type Peers, selectPeers, unpackPeers } from '../../chat/conversations/peers.ts'
+import { type FoundPeers, selectPeers } from '../../chat/conversations/peers.ts'
 import { isVisibleUnread } from '../../chat/conversations/unread.ts'
 import type { JsonText } from '../../chat/json.ts'
 import { packMessages, unpackMessages } from '../../chat/messages/packed.ts'
@@ -18,8 +18,8 @@ export interface ConversationsFound {
   readonly total: number
   /** By id: the last messages, where they were read with them. */
   readonly last?: ReadonlyMap<number, StoredMessage<JsonText>>
-  /** The users on the other side, where they were read with them. */
-  readonly peers?: Peers
+  /** Who is on the other side, where that was found with them. */
+  readonly peers?: FoundPeers
 }
 
 /**
@@ -61,7 +61,7 @@ async function selectConversationsOf(
     )`
   const unhidden = filters.unread === true && hiding.length > 0 ? [seesUnread] : []
   const [row] = await on.run(
-    sql<{ total: number; states: string | null; peers: PackedPeers | null; messages: string | null }>`
+    sql<{ total: number; states: string | null; messages: string | null } & FoundPeers>`
     with matching as materialized (
       select ${sql.raw(packedFrom)}
       ${sidesWhere([...conditionsOf(appId, uid, filters), ...unhidden], filters, true)}
@@ -83,8 +83,7 @@ async function selectConversationsOf(
         offset 0
       ) p
     ) as states,
-    (${selectPeers(appKey(appId), sql`${uid}`)}
-    ) as peers,
+    ${selectPeers(appKey(appId), uid)},
     (
       select ${sql.raw(packMessages(steppedTimes))}
       from (
@@ -101,7 +100,7 @@ async function selectConversationsOf(
   return {
     states: unpackStates(row?.states ?? null),
     total: row?.total ?? 0,
-    peers: unpackPeers(row?.peers ?? null),
+    ...(row && { peers: row }),
     last: new Map(last),
   }
 }

@@ -32,6 +32,7 @@ import {
   readParticipantState,
   rememberCounts,
 } from '../../chat/conversations/participant-state.ts'
+import { readPeers } from '../../chat/conversations/peers.ts'
 import {
   notAccessible,
   requireGroupConversation,
@@ -56,31 +57,28 @@ import { deleteForAll, resetConversation, setTags } from './reset.ts'
 type ConversationPage = AnswerOf<typeof listConversations>
 
 export const operations = [
-  serve(listConversations, async ({ app, caller, actor, policy, query }, { database, log }) => {
+  serve(listConversations, async ({ app, caller, actor, policy, query }, { database, log, messages: { entities } }) => {
     if (query.unique === true && actor !== undefined) {
       throw badRequest([{ path: 'query/unique', message: 'cannot be used with an acting user (header onBehalfOf)' }])
     }
     const page = readPage(query, caller)
     const viewer = actor && { uid: actor.uid, policy }
     const hiding = viewer && query.unread === true ? await readConditions(database, app.appId, viewer) : []
-    const {
-      states,
-      total,
-      last,
-      peers: known,
-    } = await selectConversations(database, app.appId, actor?.uid, query, page, hiding)
+    const found = await selectConversations(database, app.appId, actor?.uid, query, page, hiding)
+    const { states, total, last } = found
     rememberCounts(database, app.appId, states).catch((err: unknown) =>
       log.warn({ err }, 'unread counts could not be cached'),
     )
-    const peers = states.filter((state) => state.kind === 'user').map(peerOf)
+    const peers = actor && found.peers && (await readPeers(entities, app.appId, actor.uid, found.peers))
+    const uids = states.filter((state) => state.kind === 'user').map(peerOf)
     const blockInfo =
       query.withBlockedInfo === true && actor !== undefined
-        ? await readBlockInfo(database, app.appId, actor.uid, peers)
+        ? await readBlockInfo(database, app.appId, actor.uid, uids)
         : undefined
     const written = await writeConversations(database, app.appId, states, {
       ...query,
       ...(blockInfo && { blockInfo }),
-      ...{ viewer, actor, last, peers: known },
+      ...{ viewer, actor, last, peers },
     })
     const meta = toJson(pageMeta(page, total, written.length))
     return new Serialized(`{"data":[${written.join(',')}],"meta":${meta}}` as JsonText<ConversationPage>)

@@ -1,38 +1,88 @@
 import { sql } from 'kysely'
 import type { Fragment } from '../../store/statement.ts'
-import { type UserColumns, type UserRow, userArray, userOf } from '../users/rows.ts'
+import type { Membership } from '../groups/access.ts'
+import type { GroupRow } from '../groups/rows.ts'
+import type { EntityCache, KnownEntity } from '../messages/entity-cache.ts'
+import type { UserRow } from '../users/rows.ts'
 import { otherPeerOf } from './participant-state.ts'
 
-/** The users on the other side of a user's one-to-one conversations. */
+/** What is on the other side of a user's conversations. */
 export interface Peers {
-  readonly users: ReadonlyMap<string, UserRow>
+  readonly users: ReadonlyMap<string, KnownEntity<UserRow>>
   /** Those of them who have blocked the user. */
   readonly blockers: ReadonlySet<string>
+  readonly groups: ReadonlyMap<string, KnownEntity<GroupRow>>
+  /** The user's memberships of these groups, by `<guid> <uid>`. */
+  readonly memberships: ReadonlyMap<string, Membership>
 }
 
-/** The other users of the rows of `page` (`packedFrom`), each with whether they block the viewer. `unpackPeers` reads it. */
-export function selectPeers(appId: Fragment, viewer: Fragment): Fragment {
+/** The revisions of peers, beside which they are kept in memory, and what is the user's own: lists of words, or null for none. */
+export interface FoundPeers {
+  readonly users: string | null
+  readonly blockers: string | null
+  readonly groups: string | null
+}
+
+/** Columns of `FoundPeers`, of the peers of the rows of `page` (`packedFrom`), as the viewer meets them. `readPeers` reads them. */
+export function selectPeers(appId: Fragment, viewer: string): Fragment {
+  const uids = sql`array(select ${sql.raw(otherPeerOf('p', 'p'))} from page p where p.kind = 1)`
   return sql`
-    select json_agg(json_build_array(exists (
-      select
+    (
+      select string_agg(concat_ws(' ', u.uid, u.revision), ',')
+      from users u
+      where u.app_id = ${appId}
+      and u.uid = any(${uids})
+    ) as users,
+    (
+      select string_agg(b.blocker, ',')
       from blocks b
-      where b.app_id = u.app_id and b.blocker = u.uid and b.blocked = ${viewer}
-      offset 0
-    ), ${sql.raw(userArray)}))
-    from users u
-    where u.app_id = ${appId}
-    and u.uid = any(array(select ${sql.raw(otherPeerOf('p', 'p'))} from page p where p.kind = 1))`
+      where b.app_id = ${appId}
+      and b.blocker = any(${uids})
+      and b.blocked = ${viewer}
+    ) as blockers,
+    (
+      select string_agg(concat_ws(' ', g.guid, g.revision, m.scope, m.joined_at), ',')
+      from groups g
+      left join group_members m on m.app_id = g.app_id and m.guid = g.guid and m.uid = ${viewer}
+      where g.app_id = ${appId}
+      and g.guid = any(array(select p.first from page p where p.kind = 2))
+    ) as groups`
 }
 
-export type PackedPeers = ReadonlyArray<readonly [blocks: boolean, user: UserColumns]>
-
-export function unpackPeers(packed: PackedPeers | null): Peers {
-  const users = new Map<string, UserRow>()
-  const blockers = new Set<string>()
-  for (const [blocks, columns] of packed ?? []) {
-    const user = userOf(columns)
-    users.set(user.uid, user)
-    if (blocks) blockers.add(user.uid)
+/** Reads what is not known of peers that were found. */
+export async function readPeers(
+  entities: EntityCache,
+  appId: number,
+  viewer: string,
+  { users, blockers, groups }: FoundPeers,
+): Promise<Peers> {
+  const recalledUsers = wordsOf(users).map(([uid, revision]) => entities.user(appId, uid, Number(revision)))
+  const foundGroups = wordsOf(groups)
+  const recalledGroups = foundGroups.map(([guid, revision]) => entities.group(appId, guid, Number(revision)))
+  const [knownUsers, knownGroups] = [await whenAllKnown(recalledUsers), await whenAllKnown(recalledGroups)]
+  const memberships = foundGroups.flatMap(([guid, , scope, joinedAt]) => {
+    if (scope === undefined) return []
+    const membership = { uid: viewer, scope: scope as Membership['scope'], joinedAt: Number(joinedAt) }
+    return [[`${guid} ${viewer}`, membership] as const]
+  })
+  return {
+    users: new Map(knownUsers.flatMap((known) => (known.row === undefined ? [] : [[known.row.uid, known]]))),
+    blockers: new Set(blockers?.split(',')),
+    groups: new Map(knownGroups.flatMap((known) => (known.row === undefined ? [] : [[known.row.guid, known]]))),
+    memberships: new Map(memberships),
   }
-  return { users, blockers }
+}
+
+type Words = readonly [id: string, revision: string, ...more: string[]]
+
+function wordsOf(text: string | null): Words[] {
+  return text === null ? [] : text.split(',').map((line) => line.split(' ') as unknown as Words)
+}
+
+/** Nearly always all of them are. */
+function whenAllKnown<Value extends object>(
+  values: ReadonlyArray<Value | Promise<Value>>,
+): readonly Value[] | Promise<Value[]> {
+  const isKnown = (value: Value | Promise<Value>): value is Value => !(value instanceof Promise)
+  return values.every(isKnown) ? values : Promise.all(values)
 }

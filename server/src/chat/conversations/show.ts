@@ -5,6 +5,8 @@ import type { Membership } from '../groups/access.ts'
 import { readMemberships } from '../groups/memberships.ts'
 import { type GroupRow, readGroups, showGroup } from '../groups/rows.ts'
 import { type JsonText, toJson } from '../json.ts'
+import type { WrittenEntities } from '../messages/entities.ts'
+import type { KnownEntity } from '../messages/entity-cache.ts'
 import { type MessageRow, readMessages, readMessageTexts, type StoredMessage } from '../messages/rows.ts'
 import { type ShowOptions, showMessages, writeMessages } from '../messages/show.ts'
 import { conversationId } from '../naming.ts'
@@ -27,7 +29,7 @@ export interface ShowConversationOptions {
   readonly viewer?: Viewer | undefined
   /** The acting user, where that row was read already. */
   readonly actor?: UserRow | undefined
-  /** The users on the other side, where they were read already. */
+  /** What is on the other side, where that was read already. */
   readonly peers?: Peers | undefined
   /** The last messages by id, where they were read already. */
   readonly last?: ReadonlyMap<number, StoredMessage<JsonText>> | undefined
@@ -51,8 +53,6 @@ export async function showConversations(
   })
 }
 
-const placeOfLastMessage = ',"conversationWith":'
-
 /** As `showConversations`, written out: what was sent last goes through as it is stored. */
 export async function writeConversations(
   on: Queryable,
@@ -66,11 +66,8 @@ export async function writeConversations(
   ])
   const lastMessages = await showLast(on, appId, last, sides, options, writeMessages)
   return states.map((state) => {
-    const text = toJson(renderConversation(state, sides, options))
-    const lastMessage = lastMessages.get(state.listedId ?? 0)
-    if (lastMessage === undefined || state.cleared) return text
-    // All that comes before it are strings and numbers: no string has a quote without a backslash in it.
-    return text.replace(placeOfLastMessage, (place) => `,"lastMessage":${lastMessage}${place}`) as typeof text
+    const lastMessage = state.cleared ? undefined : lastMessages.get(state.listedId ?? 0)
+    return writeConversation(state, sides, options, lastMessage)
   })
 }
 
@@ -86,6 +83,8 @@ interface Sides {
   readonly unread: ReadonlyMap<number, number> | undefined
   /** Those who block the viewer. */
   readonly blockers: ReadonlySet<string> | undefined
+  /** Those of the users and groups that were written out before. */
+  readonly written: WrittenEntities | undefined
 }
 
 async function readSides(
@@ -94,52 +93,118 @@ async function readSides(
   states: readonly ParticipantState[],
   { viewer, peers }: ShowConversationOptions,
 ): Promise<Sides> {
+  const { users, groups, memberships, blockers } = peers ? sidesOf(peers) : await readOthers(on, appId, states, viewer)
+  const unread = viewer && (await readVisibleUnread(on, appId, viewer, states, groups))
+  return { users, groups, memberships, unread, blockers, written: peers }
+}
+
+type Others = Pick<Sides, 'users' | 'groups' | 'memberships' | 'blockers'>
+
+function sidesOf({ users, groups, memberships, blockers }: Peers): Others {
+  return { users: rowsOf(users), groups: rowsOf(groups), memberships, blockers }
+}
+
+function rowsOf<Row>(known: ReadonlyMap<string, KnownEntity<Row>>): ReadonlyMap<string, Row> {
+  const rows = new Map<string, Row>()
+  for (const [id, { row }] of known) if (row !== undefined) rows.set(id, row)
+  return rows
+}
+
+async function readOthers(
+  on: Queryable,
+  appId: number,
+  states: readonly ParticipantState[],
+  viewer: Viewer | undefined,
+): Promise<Others> {
   const uids = states.filter((state) => state.kind === 'user').map(peerOf)
   const groupStates = states.filter((state) => state.kind === 'group')
   const pairs = groupStates.map((state) => ({ guid: state.first, uid: state.uid }))
   const [users, groups, memberships, blockers] = await Promise.all([
-    peers?.users ?? readUsers(on, appId, uids),
+    readUsers(on, appId, uids),
     readGroups(on, appId, groupStates.map(peerOf)),
     readMemberships(on, appId, pairs),
-    peers?.blockers ?? (viewer && readBlockers(on, appId, viewer.uid, uids)),
+    viewer && readBlockers(on, appId, viewer.uid, uids),
   ])
-  const unread = viewer && (await readVisibleUnread(on, appId, viewer, states, groups))
-  return { users, groups, memberships, unread, blockers }
+  return { users, groups, memberships, blockers }
 }
 
 /** A conversation but for its last message, with its members in the order in which they are declared. */
-function renderConversation(
-  state: ParticipantState,
-  { users, groups, memberships, unread, blockers }: Sides,
-  options: ShowConversationOptions,
-): Conversation {
-  const id = conversationId(state.kind, state.first, state.second)
-  const other = peerOf(state)
+function renderConversation(state: ParticipantState, sides: Sides, options: ShowConversationOptions): Conversation {
   return {
-    conversationId: id,
+    conversationId: idOf(state),
     conversationType: state.kind,
-    unreadMessageCount: String(unread?.get(state.key) ?? state.unread),
+    unreadMessageCount: String(unreadOf(state, sides)),
     createdAt: state.createdAt,
-    updatedAt: state.listedSentAt ?? state.createdAt,
-    conversationWith: state.kind === 'user' ? showPeer() : showGroupPeer(),
-    ...(options.withTags === true && state.tags.length > 0 && { tags: state.tags }),
-    ...pinOf(state),
+    updatedAt: updatedAtOf(state),
+    conversationWith: showPeer(state, sides, options),
+    ...ownOf(state, options),
   }
+}
 
-  function showPeer(): Record<string, unknown> {
-    const withTags = options.withUserAndGroupTags === true
-    const shown = showUserOrDeleted(other, users.get(other), 'other', { withTags })
-    const seen = blockers?.has(other) === true ? withoutPresence(shown) : shown
-    return { ...seen, conversationId: id, ...options.blockInfo?.get(other) }
-  }
+/** As `renderConversation`, written out with its last message. */
+function writeConversation(
+  state: ParticipantState,
+  sides: Sides,
+  options: ShowConversationOptions,
+  lastMessage: JsonText | undefined,
+): JsonText<Conversation> {
+  let text = `{"conversationId":${toJson(idOf(state))},"conversationType":"${state.kind}"`
+  text += `,"unreadMessageCount":"${unreadOf(state, sides)}","createdAt":${state.createdAt},"updatedAt":${updatedAtOf(state)}`
+  if (lastMessage !== undefined) text += `,"lastMessage":${lastMessage}`
+  text += `,"conversationWith":${writePeer(state, sides, options)}`
+  const own = toJson(ownOf(state, options)).slice(1)
+  return (own === '}' ? `${text}}` : `${text},${own}`) as JsonText<Conversation>
+}
 
-  function showGroupPeer(): Record<string, unknown> {
-    const group = groups.get(other)
-    if (group === undefined) return { guid: other }
-    const membership = memberships.get(`${state.first} ${state.uid}`)
-    const { tags, ...shown } = showGroup(group, membership)
-    return { ...shown, ...(options.withUserAndGroupTags === true && tags !== undefined && { tags }) }
+function idOf({ kind, first, second }: ParticipantState): string {
+  return conversationId(kind, first, second)
+}
+
+function unreadOf({ key, unread: counted }: ParticipantState, { unread }: Sides): number {
+  return unread?.get(key) ?? counted
+}
+
+function updatedAtOf({ listedSentAt, createdAt }: ParticipantState): number {
+  return listedSentAt ?? createdAt
+}
+
+/** What is the user's own of a conversation. */
+function ownOf(state: ParticipantState, { withTags }: ShowConversationOptions): Partial<Conversation> {
+  return { ...(withTags === true && state.tags.length > 0 && { tags: state.tags }), ...pinOf(state) }
+}
+
+function showPeer(
+  state: ParticipantState,
+  sides: Sides,
+  { withUserAndGroupTags: withTags = false, blockInfo }: ShowConversationOptions,
+): Record<string, unknown> {
+  const other = peerOf(state)
+  if (state.kind === 'group') return showGroupPeer(state, sides, withTags)
+  const shown = showUserOrDeleted(other, sides.users.get(other), 'other', { withTags })
+  const seen = sides.blockers?.has(other) === true ? withoutPresence(shown) : shown
+  return { ...seen, conversationId: idOf(state), ...blockInfo?.get(other) }
+}
+
+function showGroupPeer(
+  { first, uid }: ParticipantState,
+  { groups, memberships }: Sides,
+  withTags: boolean,
+): Record<string, unknown> {
+  const group = groups.get(first)
+  if (group === undefined) return { guid: first }
+  const { tags, ...shown } = showGroup(group, memberships.get(`${first} ${uid}`))
+  return { ...shown, ...(withTags && tags !== undefined && { tags }) }
+}
+
+/** As `showPeer`, written out: nearly all users without tags are shown as they are in messages. */
+function writePeer(state: ParticipantState, sides: Sides, options: ShowConversationOptions): string {
+  const uid = peerOf(state)
+  const known = state.kind === 'user' ? sides.written?.users.get(uid) : undefined
+  const isShownAlike = sides.users.get(uid)?.tags.length === 0 && sides.blockers?.has(uid) !== true
+  if (known === undefined || !isShownAlike || options.blockInfo?.has(uid) === true) {
+    return toJson(showPeer(state, sides, options))
   }
+  return `${known.text.slice(0, -1)},"conversationId":${toJson(idOf(state))}}`
 }
 
 /** A pin of the app stands above the user's own. */
@@ -153,7 +218,7 @@ async function showLast<Data, Shown>(
   on: Queryable,
   appId: number,
   rows: ReadonlyMap<number, StoredMessage<Data>>,
-  { users, groups, blockers }: Sides,
+  { users, groups, blockers, written }: Sides,
   { viewer, actor }: ShowConversationOptions,
   show: (on: Queryable, appId: number, rows: Array<StoredMessage<Data>>, options: ShowOptions) => Promise<Shown[]>,
 ): Promise<Map<number, Shown>> {
@@ -164,6 +229,7 @@ async function showLast<Data, Shown>(
     users: [...users.values(), ...(actor ? [actor] : [])],
     groups: [...groups.values()],
     away: blockers,
+    written,
   }
   const shown = await show(on, appId, visible, { viewer: viewer?.uid, policy: viewer?.policy, known })
   return new Map(visible.map((row, i) => [row.id, shown[i] as Shown]))

@@ -10,6 +10,15 @@ import { type Ends, type WrittenBetween, writeEnds } from './render.ts'
 export interface Entities {
   user(uid: string): object
   group(guid: string): object
+  /** The same, written out. */
+  writtenUser(uid: string): JsonText
+  writtenGroup(guid: string): JsonText
+}
+
+/** Entities that were written out before, by uid and by guid. */
+export interface WrittenEntities {
+  readonly users: ReadonlyMap<string, { readonly text: JsonText }>
+  readonly groups: ReadonlyMap<string, { readonly text: JsonText }>
 }
 
 /**
@@ -58,10 +67,12 @@ export function writeBetween(ends: Ends, sender: JsonText, receiver: JsonText): 
 
 /** For many messages that are written out: each user and group once, and what lies between two of them too. */
 export function createBetweenWriter(entities: Entities): (ends: Ends) => WrittenBetween {
-  const entityTexts = new Map<object, JsonText>()
   const made = new Map<string, WrittenBetween>()
-  const write = (entity: object) => once(entityTexts, entity, () => toJson(entity))
-  const make = (ends: Ends) => writeBetween(ends, write(entities.user(ends.sender)), write(receiverOf(ends, entities)))
+  const make = (ends: Ends) => {
+    const { sender, kind, receiver } = ends
+    const written = kind === 'user' ? entities.writtenUser(receiver) : entities.writtenGroup(receiver)
+    return writeBetween(ends, entities.writtenUser(sender), written)
+  }
   return (ends) => once(made, keyOf(ends), () => make(ends))
 }
 
@@ -95,6 +106,8 @@ export interface KnownEntities {
   readonly groups?: readonly GroupRow[]
   /** Of the users, those whose presence the viewer is not shown; absent where that was not asked. */
   readonly away?: ReadonlySet<string> | undefined
+  /** Those of the users and groups that were written out before. */
+  readonly written?: WrittenEntities | undefined
 }
 
 /** Reads the senders and receivers of messages, once for all of them, as a viewer sees them. */
@@ -103,7 +116,7 @@ export async function readEntities(
   appId: number,
   messages: readonly Ends[],
   viewer: string | undefined,
-  { users: knownUsers = [], groups: knownGroups = [], away: knownAway }: KnownEntities = {},
+  { users: knownUsers = [], groups: knownGroups = [], away: knownAway, written }: KnownEntities = {},
 ): Promise<Entities> {
   const users = new Map(knownUsers.map((user) => [user.uid, user]))
   const groups = new Map(knownGroups.map((group) => [group.guid, group]))
@@ -119,23 +132,36 @@ export async function readEntities(
   for (const [uid, user] of otherUsers) users.set(uid, user)
   for (const [guid, group] of otherGroups) groups.set(guid, group)
   const away = await readAway(on, appId, viewer, (knownAway === undefined ? users : otherUsers).values())
-  return entitiesOf(users, groups, knownAway === undefined ? away : new Set([...knownAway, ...away]))
+  return entitiesOf(users, groups, knownAway === undefined ? away : new Set([...knownAway, ...away]), written)
 }
 
-/** Senders and receivers out of what was read. @param away uids of those whose presence is not shown */
+/**
+ * Senders and receivers out of what was read.
+ * @param away uids of those whose presence is not shown
+ * @param known those of them that were written out before
+ */
 export function entitiesOf(
   users: ReadonlyMap<string, UserRow>,
   groups: ReadonlyMap<string, GroupRow>,
   away: ReadonlySet<string> = new Set(),
+  known?: WrittenEntities,
 ): Entities {
   const [shownUsers, shownGroups] = [new Map<string, object>(), new Map<string, object>()]
+  const [writtenUsers, writtenGroups] = [new Map<string, JsonText>(), new Map<string, JsonText>()]
   const showEntity = (uid: string) => {
     const user = showUserOrDeleted(uid, users.get(uid))
     return away.has(uid) ? withoutPresence(user) : user
   }
+  const user = (uid: string) => once(shownUsers, uid, () => showEntity(uid))
+  const group = (guid: string) => once(shownGroups, guid, () => showGroupOrDeleted(guid, groups.get(guid)))
   return {
-    user: (uid) => once(shownUsers, uid, () => showEntity(uid)),
-    group: (guid) => once(shownGroups, guid, () => showGroupOrDeleted(guid, groups.get(guid))),
+    user,
+    group,
+    writtenUser(uid) {
+      const before = away.has(uid) ? undefined : known?.users.get(uid)
+      return before?.text ?? once(writtenUsers, uid, () => toJson(user(uid)))
+    },
+    writtenGroup: (guid) => known?.groups.get(guid)?.text ?? once(writtenGroups, guid, () => toJson(group(guid))),
   }
 }
 
