@@ -53,9 +53,12 @@ describe('An edit of a message that others see', () => {
     expect(found.data).toMatchObject({ text: 'old', moderation: { status: 'approved' } })
     expect(found.editedAt).toBeUndefined()
     const decisions = await world.context.database.run(
-      sql`select message, rule_id, decision from moderation_decisions where app_id = ${world.app.appId}`,
+      sql`select message, rule_id, decision, match from moderation_decisions where app_id = ${world.app.appId}`,
     )
-    expect(decisions).toEqual([{ message: Number(sent.id), rule_id: 'no-bad', decision: 'refused' }])
+    // Where it was found, and not the words: they were never said.
+    expect(decisions).toEqual([
+      { message: Number(sent.id), rule_id: 'no-bad', decision: 'refused', match: { in: 'text', start: 0, end: 3 } },
+    ])
   })
 
   it('is stored where nothing is against it, and judged from then on', async () => {

@@ -292,7 +292,9 @@ describe('a rule that flags', () => {
     const hits = (revision: number) => [hitOf(rule(revision), 'wait', 'wait')]
     const ruling = { outcome: 'approved', stoppedBy: undefined, failures: [] } as const
     const claimed = { ...asked(world, id), status: 'pending', generation: 1 } as const
-    expect(await settle(world.context, world.app, message, claimed, { ...ruling, hits: hits(1) })).toBe('settled')
+    expect(
+      await settle(world.context, world.app, claimed, { message, ruling: { ...ruling, hits: hits(1) }, took: 1 }),
+    ).toBe('settled')
     expect((await flagged(world)).map(rulesOf)).toEqual([['engine']])
     await approve(world, id)
     await world.context.database.transaction((tx) =>
@@ -317,7 +319,7 @@ describe('a rule that flags', () => {
     if (message === undefined) throw new Error('no message')
     const ruling = { outcome: 'approved', stoppedBy: undefined, failures: [], hits: [] } as const
     const claimed = { ...asked(world, id), status: 'pending', generation: 2 } as const
-    expect(await settle(world.context, world.app, message, claimed, ruling)).toBe('forbidden')
+    expect(await settle(world.context, world.app, claimed, { message, ruling, took: 1 })).toBe('forbidden')
     expect(idsOf(await flagged(world))).toEqual([id])
   })
 })

@@ -1,5 +1,6 @@
-import { type Statement, statement } from '../../store/statement.ts'
-import type { Outcome } from './model.ts'
+import type { Transaction } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import type { Hit, Outcome } from './model.ts'
 import { type Decision, type Lane, leavesWork, type StoredHit, storedHit, storedQuestion } from './verdict.ts'
 
 /** What is written beside a message that was judged, as rows of the tables of 0026-moderated-messages.ts. */
@@ -19,8 +20,11 @@ export interface HeldRow extends Partial<StoredHit> {
   readonly took: number
 }
 
-export interface DecisionRow extends Omit<StoredHit, 'rule_name'> {
-  readonly mode: string
+/** A row of the log. Without a hit there is none of what tells of it. */
+export interface DecisionRow extends Partial<Omit<StoredHit, 'rule_name' | 'match' | 'actions'>> {
+  readonly match?: Omit<NonNullable<Hit['match']>, 'text'> | null
+  readonly actions: readonly string[]
+  readonly mode: string | null
   readonly lane: Lane
   readonly took: number | null
   readonly decision: string
@@ -50,17 +54,40 @@ export function recordsOf(outcome: Outcome, decision: Decision, now: number): Mo
         }
   return {
     held,
-    decisions: decisionsOf(outcome, status),
+    decisions: decisionsOf(hits, { lane: 'one', took }, status),
     flaggedBy: isFlagged && status !== 'disapproved' ? flaggingsOf(outcome) : null,
   }
 }
 
+/** Who judged, and how long that took, in microseconds; null of people. */
+export interface Judging {
+  readonly lane: Lane
+  readonly took: number | null
+}
+
 /** A row of the log for each hit. @param decision where they left the message, or the edit */
-export function decisionsOf({ hits, took }: Pick<Outcome, 'hits' | 'took'>, decision: string): DecisionRow[] {
-  return hits.map((hit) => {
-    const { rule_name: _, ...stored } = storedHit(hit)
-    return { ...stored, mode: hit.rule.mode, lane: 'one', took, decision, acted: !leavesWork(hit) }
-  })
+export function decisionsOf(hits: readonly Hit[], judging: Judging, decision: string): DecisionRow[] {
+  return hits.map((hit) => decisionOf(hit, judging, decision))
+}
+
+/**
+ * A row of the log. What was found in a text that is stored nowhere, an edit that is refused or one that an engine was asked
+ * about too long ago, is told by its place alone.
+ */
+export function decisionOf(hit: Hit | undefined, judging: Judging, decision: string): DecisionRow {
+  if (hit === undefined) return { ...judging, mode: null, actions: [], decision, acted: true }
+  const { rule_name: _, match, reason, ...stored } = storedHit(hit)
+  const isStored = decision !== 'refused' && decision !== 'late'
+  return {
+    ...stored,
+    ...(isStored ? { match, reason } : { match: match && placeOf(match), reason: null }),
+    ...{ ...judging, mode: hit.rule.mode, decision },
+    acted: decision === 'late' || !leavesWork(hit),
+  }
+}
+
+function placeOf({ text: _, ...place }: NonNullable<StoredHit['match']>) {
+  return place
 }
 
 export function flaggingsOf({ hits }: Pick<Outcome, 'hits'>): Flagging[] {
@@ -116,9 +143,19 @@ export const writeRecordsSql = {
     where j.flagged_by is not null`,
 }
 
-/** Appends rows to the log. Parameters: epoch seconds, app, message, `DecisionRow`s as JSON. */
-export const writeDecisions: Statement = statement(`
+const writeDecisions = statement(`
   with judged as (
     select $2::int as app_id, $3::bigint as id, $4::text as decisions
   )
   ${writeRecordsSql.decisions}`)
+
+/** Appends to the log what was decided of a message. */
+export async function logDecisions(
+  tx: Transaction,
+  appId: number,
+  id: number,
+  rows: readonly DecisionRow[],
+  now: number,
+): Promise<void> {
+  if (rows.length > 0) await tx.query(writeDecisions, [now, appId, id, JSON.stringify(rows)])
+}

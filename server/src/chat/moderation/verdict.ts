@@ -81,7 +81,7 @@ export interface StoredHit {
   readonly condition: Hit['condition']
   readonly list_id: string | null
   readonly list_revision: number | null
-  readonly match: Hit['match'] | null
+  readonly match: NonNullable<Hit['match']> | null
   readonly confidence: number | null
   readonly reason: string | null
   readonly actions: readonly string[]

@@ -115,7 +115,7 @@ export function createQuestions(options: QuestionsOptions): Questions {
       // Requests may have failed because this process stops: others ask again.
       if (isStopped) return await putOffClaimed(database, claimed, 0)
       if (judged === undefined) await dropQuestions(database, claimed)
-      else await settle(context, app, judged.message, claimed, judged.ruling)
+      else await settle(context, app, claimed, judged)
     } catch (error) {
       if (!isConnectionFailure(error)) {
         log.error({ err: error, app: app.name, message: claimed.message }, 'a message could not be moderated')

@@ -14,6 +14,8 @@ export interface PassOptions extends RequestOptions {
 export interface Judged {
   readonly message: StoredMessage
   readonly ruling: Ruling
+  /** Until the last engine had answered, in microseconds. */
+  readonly took: number
 }
 
 /**
@@ -30,6 +32,7 @@ export async function judgeClaimed(options: PassOptions, app: App, claimed: Clai
   const { questions } = claimed
   const requests = createRequests(options, { app, message, settings, questions })
 
+  const began = performance.now()
   const asking = new Map<string, Promise<Said>>()
   const ask = async (question: StoredQuestion): Promise<Said> => {
     const request = await requests.make(question)
@@ -41,5 +44,6 @@ export async function judgeClaimed(options: PassOptions, app: App, claimed: Clai
     asking.set(key, said)
     return { question, said: await said, onError: settings[engineOf(question)].onError }
   })
-  return { message, ruling: rule(await Promise.all(asked)) }
+  const ruling = rule(await Promise.all(asked))
+  return { message, ruling, took: Math.round(1_000 * (performance.now() - began)) }
 }

@@ -1,17 +1,16 @@
 import { type Became, blockMessage, type Refused, releaseMessage, settleEdit } from '../../areas/messages/index.ts'
 import type { App } from '../../chat/identity.ts'
-import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { flagByRules, openReview } from '../../chat/moderation/queue.ts'
-import { type DecisionRow, flaggingsOf, writeDecisions } from '../../chat/moderation/records.ts'
-import { leavesWork, storedHit } from '../../chat/moderation/verdict.ts'
+import { decisionsOf, flaggingsOf, logDecisions } from '../../chat/moderation/records.ts'
+import { leavesWork } from '../../chat/moderation/verdict.ts'
 import { placeOf } from '../../chat/place.ts'
 import type { Context } from '../../context.ts'
 import type { EngineFailed } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { type Claimed, dropQuestions } from './claim.ts'
-import type { Ruling } from './decide.ts'
 import { contentTypeOf, tellFailures } from './failures.ts'
+import type { Judged } from './pass.ts'
 
 /** What became of a message that waited: settled, or why not. */
 export type Settled = 'settled' | Refused['because']
@@ -20,18 +19,13 @@ export type Settled = 'settled' | Refused['because']
  * Acts on what engines said: releases or blocks the message, stores or drops its edit, and writes what belongs to that in the
  * same transaction. What was changed, deleted or decided meanwhile stays as it is.
  */
-export async function settle(
-  context: Context,
-  app: App,
-  message: StoredMessage,
-  claimed: Claimed,
-  ruling: Ruling,
-): Promise<Settled> {
+export async function settle(context: Context, app: App, claimed: Claimed, judged: Judged): Promise<Settled> {
+  const { message, ruling, took } = judged
   const { outcome, stoppedBy } = ruling
   const { generation } = claimed
-  if (claimed.status !== 'pending') return settleShadow(context, app, claimed, ruling)
-  const within = (tx: Transaction, became: Became) => writeRest(context, tx, app, claimed, message, ruling, became)
-  const deciding = { by: 'engine', generation, within, ...(stoppedBy && { hit: stoppedBy }) } as const
+  if (claimed.status !== 'pending') return settleShadow(context, app, claimed, judged)
+  const within = (tx: Transaction, became: Became) => writeRest(context, tx, app, claimed, judged, became)
+  const deciding = { by: 'engine', generation, took, within, ...(stoppedBy && { hit: stoppedBy }) } as const
   const done =
     claimed.waiting !== null
       ? await settleEdit(context, app, message.id, outcome, deciding)
@@ -52,15 +46,14 @@ async function writeRest(
   tx: Transaction,
   { appId, name }: App,
   claimed: Claimed,
-  message: StoredMessage,
-  ruling: Ruling,
+  { message, ruling, took }: Judged,
   became: Became,
 ): Promise<void> {
   const { hits, stoppedBy, outcome, failures } = ruling
   const { id } = message
   const now = Math.floor(Date.now() / 1000)
   const others = hits.filter((hit) => hit !== stoppedBy)
-  await logHits(tx, appId, id, others, became, now)
+  await logDecisions(tx, appId, id, decisionsOf(others, { lane: 'two', took }, became), now)
   if (became === 'approved') await flagByRules(tx, appId, id, flaggingsOf({ hits }), claimed.waiting !== null, now)
   if (failures.length === 0) return
   const event: EngineFailed = {
@@ -71,28 +64,13 @@ async function writeRest(
   await context.events.raise(tx, appId, [event])
 }
 
-async function logHits(
-  tx: Transaction,
-  appId: number,
-  id: number,
-  hits: Ruling['hits'],
-  decision: string,
-  now: number,
-): Promise<void> {
-  if (hits.length === 0) return
-  const rows = hits.map((hit): DecisionRow => {
-    const { rule_name: _, ...stored } = storedHit(hit)
-    return { ...stored, mode: hit.rule.mode, lane: 'two', took: null, decision, acted: !leavesWork(hit) }
-  })
-  await tx.query(writeDecisions, [now, appId, id, JSON.stringify(rows)])
-}
-
 /** Rules in shadow decide and log; nothing comes of it. */
-function settleShadow({ database }: Context, { appId }: App, claimed: Claimed, { hits }: Ruling): Promise<Settled> {
+function settleShadow({ database }: Context, { appId }: App, claimed: Claimed, judged: Judged): Promise<Settled> {
   const { message, status } = claimed
+  const decisions = decisionsOf(judged.ruling.hits, { lane: 'two', took: judged.took }, status)
   return database.transaction(async (tx) => {
     if (!(await dropQuestions(tx, claimed))) return 'late'
-    await logHits(tx, appId, message, hits, status, Math.floor(Date.now() / 1000))
+    await logDecisions(tx, appId, message, decisions, Math.floor(Date.now() / 1000))
     return 'settled'
   })
 }

@@ -173,6 +173,28 @@ describe('A rule in shadow mode', () => {
   })
 })
 
+describe('The log of decisions', () => {
+  it('keeps how long the engine took, in microseconds', async () => {
+    const world = await engineWorld(engines)
+    await addRule(world, 'flags', {
+      condition: { category: 'custom-api', value: ['api_greaterThan_10'] },
+      action: ['flagMessage'],
+    })
+    const { id } = await say(world, 'alice', 'bob', 'a bad word')
+    await settledAs(world, id, 'disapproved')
+    const log =
+      'select rule_id, lane, took from moderation_decisions where app_id = $1 and message = $2 order by rule_id'
+    const took = expect.any(Number)
+    expect(await rowsOf(world, log, id)).toEqual([
+      { rule_id: 'by-api', lane: 'two', took },
+      { rule_id: 'flags', lane: 'two', took },
+    ])
+    const kept =
+      "select lane, took from message_moderation where app_id = $1 and message = $2 and status = 'disapproved'"
+    expect(await rowsOf(world, kept, id)).toEqual([{ lane: 'two', took }])
+  })
+})
+
 describe('A rule in shadow mode, of an edit', () => {
   const log =
     "select rule_id, decision, confidence from moderation_decisions where app_id = $1 and message = $2 and lane = 'two'"

@@ -31,6 +31,8 @@ export interface Deciding {
   readonly generation?: number
   /** Why, where a rule says so. */
   readonly hit?: Hit
+  /** How long it took to judge, in microseconds; absent where people did. */
+  readonly took?: number
   /** What else is to be written in the transaction that decides, after all else; not called where nothing is decided. */
   readonly within?: (tx: Transaction, became: Became) => Promise<void>
 }

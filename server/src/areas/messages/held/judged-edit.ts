@@ -6,7 +6,7 @@ import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts
 import { isHeld } from '../../../chat/messages/traits.ts'
 import type { Outcome } from '../../../chat/moderation/model.ts'
 import { flagByRules } from '../../../chat/moderation/queue.ts'
-import { decisionsOf, flaggingsOf, writeDecisions } from '../../../chat/moderation/records.ts'
+import { decisionsOf, flaggingsOf, logDecisions } from '../../../chat/moderation/records.ts'
 import { decide } from '../../../chat/moderation/verdict.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
@@ -103,7 +103,7 @@ async function holdOn(
   }
   const message = (await readMessages(tx, appId, [id])).get(id)
   if (message === undefined) return false
-  const done = await release(context, tx, app, { message, row }, { by: 'rules' }, turn)
+  const done = await release(context, tx, app, { message, row }, { by: 'rules', took: outcome.took }, turn)
   if ('refused' in done) await keepForReview(tx, appId, id, now, done.refused)
   return !('refused' in done)
 }
@@ -119,9 +119,10 @@ async function log(
   now: number,
 ): Promise<void> {
   const { appId } = app
-  const decisions = decisionsOf(outcome, decision)
+  const { hits, took } = outcome
+  const decisions = decisionsOf(hits, { lane: 'one', took }, decision)
   if (decisions.some(({ acted }) => !acted)) tx.afterCommit(() => moderationActions.soon(app, id))
-  if (decisions.length > 0) await tx.query(writeDecisions, [now, appId, id, JSON.stringify(decisions)])
+  await logDecisions(tx, appId, id, decisions, now)
 }
 
 /** The answer to an edit that waits: the message as it would be. It is stored nowhere, and nobody else is told. */

@@ -1,5 +1,5 @@
-import { writeDecisions } from '../../../chat/moderation/records.ts'
-import { leavesWork, storedHit } from '../../../chat/moderation/verdict.ts'
+import { decisionOf, logDecisions } from '../../../chat/moderation/records.ts'
+import { storedHit } from '../../../chat/moderation/verdict.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { type Deciding, laneOf } from './holding.ts'
@@ -9,31 +9,27 @@ export async function logDecision(
   tx: Transaction,
   appId: number,
   id: number,
-  { by, hit }: Deciding,
+  { by, hit, took }: Deciding,
   decision: string,
   now: number,
 ): Promise<void> {
-  const { rule_name: _, ...stored } = hit === undefined ? { rule_name: undefined, actions: [] } : storedHit(hit)
-  const row = {
-    ...stored,
-    ...{ mode: hit?.rule.mode ?? null, lane: laneOf(by), took: null, decision },
-    acted: hit === undefined || decision === 'late' || !leavesWork(hit),
-  }
-  await tx.query(writeDecisions, [now, appId, id, JSON.stringify([row])])
+  await logDecisions(tx, appId, id, [decisionOf(hit, { lane: laneOf(by), took: took ?? null }, decision)], now)
 }
 
 const upsert = statement(`
   insert into message_moderation as k (
     app_id, message, conversation, sender, status, was_visible, lane, created_at, updated_at, rule_id, rule_name,
-    rule_revision, condition, list_id, list_revision, match, confidence, reason, actions, reviewed_at, reviewed_by, review_status
+    rule_revision, condition, list_id, list_revision, match, confidence, reason, actions, reviewed_at, reviewed_by, review_status,
+    took
   )
   values (
-    $1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21
+    $1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22
   )
   on conflict (app_id, message) do update
   set status = excluded.status,
     was_visible = excluded.was_visible,
     lane = excluded.lane,
+    took = excluded.took,
     updated_at = excluded.updated_at,
     waiting = null,
     questions = null,
@@ -58,10 +54,11 @@ export async function keepDecision(
   tx: Transaction,
   appId: number,
   { id, conversation, sender }: { readonly id: number; readonly conversation: number; readonly sender: string },
-  { by, hit }: Deciding,
+  deciding: Deciding,
   { status, wasVisible }: { readonly status: 'approved' | 'disapproved'; readonly wasVisible: boolean },
   now: number,
 ): Promise<void> {
+  const { by, hit, took } = deciding
   const stored = hit && storedHit(hit)
   const json = (value: unknown) => (value === null || value === undefined ? null : JSON.stringify(value))
   const review = typeof by === 'string' ? [null, null, null] : [now, by.reviewer ?? null, status]
@@ -69,7 +66,7 @@ export async function keepDecision(
     ...[appId, id, conversation, sender, status, wasVisible, laneOf(by), now],
     ...[stored?.rule_id ?? null, stored?.rule_name ?? null, stored?.rule_revision ?? null, json(stored?.condition)],
     ...[stored?.list_id ?? null, stored?.list_revision ?? null, json(stored?.match), stored?.confidence ?? null],
-    ...[stored?.reason ?? null, stored?.actions ?? null, ...review],
+    ...[stored?.reason ?? null, stored?.actions ?? null, ...review, took ?? null],
   ])
-  await logDecision(tx, appId, id, { by, ...(hit && { hit }) }, status, now)
+  await logDecision(tx, appId, id, deciding, status, now)
 }
