@@ -25,8 +25,20 @@ function formatterOf(timezone: string): Intl.DateTimeFormat {
   return made
 }
 
+/** What was asked last of each zone: clocks move by whole minutes, and many notifications are decided in one. */
+const lastTimes = new LRUCache<string, { readonly minute: number; readonly time: LocalTime }>({ max: 500 })
+
 /** The time in a zone, through all its changes. @param at epoch milliseconds */
 export function localTime(at: number, timezone: string): LocalTime {
+  const minute = Math.floor(at / 60_000)
+  const last = lastTimes.get(timezone)
+  if (last?.minute === minute) return last.time
+  const time = readClock(at, timezone)
+  lastTimes.set(timezone, { minute, time })
+  return time
+}
+
+function readClock(at: number, timezone: string): LocalTime {
   const parts = new Map(
     formatterOf(timezone)
       .formatToParts(at)
