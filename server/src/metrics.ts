@@ -1,5 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
+/** Requests that came in, and events that open sockets were told of, since the start. */
+export interface Demand {
+  count: number
+}
+
 /** Prometheus metrics of one service. */
 export interface Metrics {
   readonly registry: Registry
@@ -7,6 +12,8 @@ export interface Metrics {
   /** Those by authOnly keys, which are for development. */
   readonly authOnlyRequests: Counter<'operation' | 'status'>
   readonly batches: Histogram<'writer'>
+  /** How much this process was asked by clients so far; what gives way to them looks at it. */
+  readonly demand: Demand
   /** What is answered to who asks: this process's, or those of all workers of this machine. */
   text(): Promise<string>
 }
@@ -17,6 +24,7 @@ export function createMetrics(expose?: () => Promise<string>): Metrics {
   collectDefaultMetrics({ register: registry })
   return {
     registry,
+    demand: { count: 0 },
     text: expose ?? (() => registry.metrics()),
     requests: new Histogram({
       name: 'parley_http_request_duration_seconds',

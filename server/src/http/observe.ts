@@ -31,6 +31,7 @@ export function observe(
   operation: string,
 ): void {
   const startedAt = performance.now()
+  metrics.demand.count++
   reply.header('x-request-id', request.id)
   // A connection that is closed has no address any more.
   const address = config.keepsClientAddresses ? addresses.clientOf(request.raw) : undefined

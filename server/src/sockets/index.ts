@@ -161,6 +161,7 @@ export function createSockets(context: Context): Sockets {
     start() {
       const onEvent: BusListener = (appId, event) => {
         if ('control' in event) sessions.end(appId, event)
+        context.metrics.demand.count++
         delivery.onEvent(appId, event)
       }
       unsubscribe = events.bus.subscribe(onEvent, () => open.size > 0)

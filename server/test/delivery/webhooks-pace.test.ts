@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { createPace } from '../../src/delivery/outbound/pace.ts'
+import type { Demand } from '../../src/metrics.ts'
+import { soon } from '../support/until.ts'
 
-/** Works without a pause, a turn of the event loop after the other. @returns stops it */
-function keepBusy(): () => void {
+/** Works without a pause, a turn of the event loop after the other, as if clients asked for it. @returns stops it */
+function keepBusy(demand: Demand, asks = 100): () => void {
   let isOver = false
   const work = () => {
+    demand.count += asks
     const until = performance.now() + 10
     while (performance.now() < until);
     if (!isOver) setImmediate(work)
@@ -28,8 +31,9 @@ function ask(pace: ReturnType<typeof createPace>, turns: number) {
 }
 
 it('a process that has its hands full lets a few attempts through, and in time all of them', async () => {
-  const pace = createPace()
-  const stop = keepBusy()
+  const demand = { count: 0 }
+  const pace = createPace(demand)
+  const stop = keepBusy(demand)
   try {
     const asked = ask(pace, 600)
     await new Promise((resolve) => setImmediate(resolve))
@@ -43,7 +47,9 @@ it('a process that has its hands full lets a few attempts through, and in time a
 })
 
 it('a process that was blocked as a whole goes on with attempts, and once it has room holds none back', async () => {
-  const pace = createPace()
+  const demand = { count: 0 }
+  const pace = createPace(demand)
+  demand.count = 1_000
   const until = performance.now() + 300
   while (performance.now() < until);
   const blocked = ask(pace, 300)
@@ -58,4 +64,25 @@ it('a process that was blocked as a whole goes on with attempts, and once it has
   await ask(pace, 20_000).all
   // Held back, they would take more than a minute.
   expect(performance.now() - before).toBeLessThan(20_000)
+})
+
+it('a process that has its hands full with attempts alone holds none back, and gives way as soon as clients ask', async () => {
+  const demand = { count: 0 }
+  const pace = createPace(demand)
+  const stop = keepBusy(demand, 0)
+  try {
+    await new Promise((resolve) => setImmediate(resolve))
+    const unasked = ask(pace, 20_000)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(unasked.count).toBe(20_000)
+    demand.count = 1_000
+    const until = performance.now() + 100
+    while (performance.now() < until);
+    const asked = ask(pace, 600)
+    await soon(() => expect(asked.count).toBeGreaterThan(0))
+    expect(asked.count).toBeLessThan(600)
+    await asked.all
+  } finally {
+    stop()
+  }
 })

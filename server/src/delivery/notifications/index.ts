@@ -73,7 +73,8 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   const metrics = createNotificationMetrics(options.metrics.registry, database)
   const stopping = new AbortController()
   const sending = {
-    ...{ database, policies, settings, notificationSettings, now, log, secrets, senders, metrics, pace: createPace() },
+    ...{ database, policies, settings, notificationSettings, now, log, secrets, senders, metrics },
+    pace: createPace(options.metrics.demand),
     ...{ fileLinks: options.fileLinks, publicUrl: config.publicUrl, replyMailbox: config.mailReplies?.address },
   }
   // Of two who plan the same, one works for nothing; where events come faster than jobs end, all but one would.

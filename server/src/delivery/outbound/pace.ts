@@ -1,9 +1,10 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Demand } from '../../metrics.ts'
 
 /**
  * Holds attempts back while this process has its hands full: what is to be delivered is kept and can wait, who sends a
- * message cannot. Where there is room, nothing is held back.
+ * message cannot. Where there is room, or next to nobody to give way to, nothing is held back.
  */
 export interface Pace {
   /** Resolves when another attempt may begin. */
@@ -15,8 +16,30 @@ const busyShare = 0.75
 /** Attempts a second that go through all the same, so that nobody waits for ever. */
 const leastPerSecond = 250
 const windowMs = 50
+/** What clients may ask in a second and still count as nobody: probes, and a few who wait some milliseconds longer. */
+const fewPerSecond = 20
+const demandMs = 1_000
 
-export function createPace(): Pace {
+/** Says whether clients ask more than a little; they do at once, and no more after a second without. */
+function watchDemand(demand: Readonly<Demand>): (now: number) => boolean {
+  let counted = demand.count
+  let countedAt = performance.now()
+  let isAsked = false
+  return (now) => {
+    const elapsed = Math.max(now - countedAt, demandMs)
+    const isMore = demand.count - counted > (fewPerSecond * elapsed) / 1000
+    isAsked ||= isMore
+    if (now - countedAt >= demandMs) {
+      isAsked = isMore
+      counted = demand.count
+      countedAt = now
+    }
+    return isAsked
+  }
+}
+
+export function createPace(demand: Readonly<Demand>): Pace {
+  const isAsked = watchDemand(demand)
   let windowEnds = 0
   let left = Number.POSITIVE_INFINITY
   let last = performance.eventLoopUtilization()
@@ -27,7 +50,8 @@ export function createPace(): Pace {
     last = current
     // Counted from the end of the window before, so that a late look gives no less.
     const elapsed = Math.min(now - windowEnds + windowMs, 1000)
-    left = utilization < busyShare ? Number.POSITIVE_INFINITY : Math.ceil((leastPerSecond * elapsed) / 1000)
+    left =
+      utilization < busyShare || !isAsked(now) ? Number.POSITIVE_INFINITY : Math.ceil((leastPerSecond * elapsed) / 1000)
     windowEnds = now + windowMs
   }
   return {

@@ -52,7 +52,7 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
   const bodies = createBodies(database, fileLinks)
   const stopping = new AbortController()
   const deliverOptions = {
-    ...{ database, invalidation, secrets, log, poster, bodies, metrics, pace: createPace() },
+    ...{ database, invalidation, secrets, log, poster, bodies, metrics, pace: createPace(options.metrics.demand) },
     delays: config.webhooks.retrySchedule,
     disableAfter: config.webhooks.disableAfterHours * 3600,
   }
