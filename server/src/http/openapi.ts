@@ -3,16 +3,21 @@ import type { FastifyInstance } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { Route } from '../call.ts'
 import type { Context } from '../context.ts'
+import { nameSchemas } from './named-schemas.ts'
 import { serveStatic } from './static.ts'
 
 /** `GET /openapi.json`, made from the declarations. */
 export function registerOpenApi(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
-  const document = describeApi(
-    routes.map((route) => route.operation),
-    context.config.appId,
-  )
-  const content = Buffer.from(JSON.stringify(document))
-  serveStatic(server, { url: '/openapi.json', operation: 'openapi', type: 'application/json', content: () => content })
+  // Made when somebody asks for it: a start need not wait.
+  let content: Buffer | undefined
+  const write = () => {
+    const operations = routes.map((route) => route.operation)
+    return Buffer.from(JSON.stringify(nameSchemas(describeApi(operations, context.config.appId))))
+  }
+  serveStatic(server, {
+    ...{ url: '/openapi.json', operation: 'openapi', type: 'application/json' },
+    content: () => (content ??= write()),
+  })
 }
 
 /** The OpenAPI 3.1 document of the declared operations. */

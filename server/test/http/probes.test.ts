@@ -367,6 +367,49 @@ describe('the OpenAPI document', () => {
       for (const schema of schemas) expect(ajv.validateSchema(schema), JSON.stringify(ajv.errors)).toBe(true)
     }
   })
+
+  it('has a name for each thing, and each of them once', async () => {
+    const { body } = await ask(`${service.url}/openapi.json`)
+    const { schemas } = body.components
+    expect(Object.keys(schemas)).toEqual(
+      expect.arrayContaining([
+        'Conversation',
+        'Error',
+        'Group',
+        'Message',
+        'ModerationRule',
+        'PageMeta',
+        'User',
+        'Webhook',
+      ]),
+    )
+    const texts = new Map(Object.entries(schemas).map(([name, schema]) => [JSON.stringify(schema), name]))
+    expect(texts.size).toBe(Object.keys(schemas).length)
+    const repeated: string[] = []
+    const look = (value: unknown, path: string) => {
+      if (typeof value !== 'object' || value === null) return
+      const name = texts.get(JSON.stringify(value))
+      if (name !== undefined && path !== `/components/schemas/${name}`) repeated.push(path)
+      for (const [key, inner] of Object.entries(value)) look(inner, `${path}/${key}`)
+    }
+    look(body, '')
+    expect(repeated).toEqual([])
+  })
+
+  it('says the same as the declarations once its names are followed', async () => {
+    const { body } = await ask(`${service.url}/openapi.json`)
+    const follow = (value: unknown): unknown => {
+      if (typeof value !== 'object' || value === null) return value
+      if (Array.isArray(value)) return value.map(follow)
+      if ('$ref' in value) return follow(body.components.schemas[String(value.$ref).split('/').at(-1) as string])
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, follow(inner)]))
+    }
+    for (const { operation } of routes) {
+      const described = body.paths[operation.path][operation.method.toLowerCase()]
+      const { schema } = described.responses['200'].content['application/json']
+      expect(follow(schema), operation.id).toEqual(JSON.parse(JSON.stringify(operation.answer)))
+    }
+  })
 })
 
 describe('the reference page', () => {
