@@ -53,12 +53,12 @@ export async function claim(context: Context, appId: number, body: BodyOf<typeof
   })
 }
 
-function selectIds({ from, conditions, at }: Filters, which: readonly Fragment[], limit: number) {
+function selectIds({ from, conditions, at, id }: Filters, which: readonly Fragment[], limit: number) {
   return sql<{ id: number }>`
     select m.id
     from ${from}
     where ${allOf([...conditions, ...which])}
-    order by ${at}, m.id
+    order by ${at}, ${id}
     limit ${limit}`
 }
 

@@ -150,7 +150,7 @@ async function page<Row extends Entry, Item>(
   database: Database,
   app: App,
   query: { readonly limit?: number },
-  { from, conditions, at, descending }: Filters,
+  { from, conditions, at, id, descending }: Filters,
   columns: Fragment,
   show: (row: Row, beside: Beside) => Item,
 ) {
@@ -160,7 +160,7 @@ async function page<Row extends Entry, Item>(
     select ${columns}
     from ${from}
     where ${allOf(conditions)}
-    order by ${at} ${direction}, m.id ${direction}
+    order by ${at} ${direction}, ${id} ${direction}
     limit ${limit + 1}`)
   const found = rows.slice(0, limit)
   const around = await readAround(
