@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { createBreaker } from './breaker.ts'
+import { createKeyedQueue } from './keyed-queue.ts'
+import type { Lease } from './lease.ts'
+import type { Pace } from './pace.ts'
+import { createResultWriter } from './result-writer.ts'
+import type { AnyTarget, DueItem, Round } from './round.ts'
+
+export interface DeliverOptions {
+  readonly pace: Pace
+  /** Between a first attempt and the next one. */
+  readonly firstDelayMs: number
+  /** The longest time for which an endpoint that fails is left alone; a minute without it. */
+  readonly maxPauseMs?: number
+  /** Deliveries that are read ahead. */
+  readonly room: number
+}
+
+/** How long one endpoint may go on before others have their turn; it goes on behind them. */
+const turnMs = 10_000
+/** While attempts are under way, how often to look for more; with enough at hand, only for changes of the endpoint. */
+const lookMs = 100
+const lookWhenFullMs = 1_000
+
+/**
+ * Makes the deliveries of one endpoint while its lease is held, and gives that back in the end.
+ * @throws Error a failure of ours: the lease is not given back then
+ */
+export async function deliver<
+  Row,
+  Target extends AnyTarget,
+  Item extends DueItem,
+  Result extends { readonly id: number },
+>(
+  { pace, room, firstDelayMs, maxPauseMs }: DeliverOptions,
+  round: Round<Row, Target, Item, Result>,
+  lease: Lease<Row>,
+  signal: AbortSignal,
+): Promise<void> {
+  const breaker = createBreaker(lease.health, firstDelayMs, maxPauseMs)
+  const turnEnds = performance.now() + turnMs
+  /** Read, and what became of it is not written yet. */
+  const underWay = new Set<number>()
+  /** As it was when last looked at. */
+  let target: Target | undefined
+  let putOffMs = 0
+  let isOver = false
+  let failure: unknown
+  let writtenHealth = lease.health
+
+  const results = createResultWriter<Result>(async (batch) => {
+    await round.write(batch)
+    for (const { id } of batch) underWay.delete(id)
+    const { health } = breaker
+    if (health.failures === writtenHealth.failures && health.failingSince === writtenHealth.failingSince) return
+    await lease.writeHealth(health)
+    writtenHealth = health
+  })
+  const mustStop = () => signal.aborted || isOver || putOffMs > 0 || breaker.pauseMs > 0 || performance.now() > turnEnds
+
+  const queue = createKeyedQueue<Item>(1, async (items) => {
+    const to = target
+    if (!mustStop()) await pace.turn()
+    // What is left is read again by whoever goes on.
+    if (mustStop() || !lease.isHeld || !to?.enabled) return
+    try {
+      const { results: made, worked, putOffMs: askedMs = 0, isLast = false } = await round.attempt(to, items)
+      for (const result of made) results.add(result)
+      putOffMs = Math.max(putOffMs, askedMs)
+      isOver ||= isLast
+      if (worked === true) {
+        const isBack = breaker.isProbing
+        breaker.succeeded()
+        queue.width = to.width
+        if (isBack) await round.recover?.()
+      } else if (worked === false) breaker.failed()
+    } catch (error) {
+      failure ??= error
+      isOver = true
+    }
+  })
+
+  try {
+    if (await work()) return
+  } catch (error) {
+    failure = error
+  }
+  // Nothing may be under way when somebody else goes on.
+  queue.clear()
+  await queue.until(0)
+  const written = results.flush()
+  if (failure !== undefined) {
+    await written.catch(() => {})
+    throw failure
+  }
+  await written
+  await round.end?.(target, breaker.health)
+  await lease.interrupt(Math.max(putOffMs, breaker.pauseMs))
+
+  /** @returns whether nothing was left to do, and the lease is given back */
+  async function work(): Promise<boolean> {
+    for (;;) {
+      const now = await lease.look()
+      target = now && round.open(now)
+      if (now === undefined || !target?.enabled || mustStop()) return false
+      queue.width = breaker.isProbing ? 1 : target.width
+      queue.batch = target.batch ?? 1
+
+      const limit = (breaker.isProbing ? 1 : room) - queue.size
+      const due = limit <= 0 ? [] : await round.read(target, { except: [...underWay], limit })
+      for (const item of due) {
+        underWay.add(item.id)
+        queue.add(item, item.chain)
+      }
+      if (due.length === 0 && queue.size === 0) {
+        await results.flush()
+        if (await lease.release(now.asked)) return true
+        continue
+      }
+      const isFull = due.length >= limit
+      const waiting = new AbortController()
+      await Promise.race([
+        queue.until(isFull && !breaker.isProbing ? room / 2 : 0),
+        delay(isFull ? lookWhenFullMs : lookMs, undefined, { signal: waiting.signal }).catch(() => {}),
+      ])
+      waiting.abort()
+    }
+  }
+}
