@@ -55,7 +55,7 @@ export function createGroupPasswords(secrets: Secrets): GroupPasswords {
     try {
       return await turns.run(reader, compute, () => (reader.isPaced ? Math.min(longestRestMs, ms * restsTimes) : 0))
     } catch (error) {
-      throw refusalOf(error) ?? error
+      throw refusalOf(error, reader) ?? error
     }
   }
   return {
@@ -76,8 +76,11 @@ export function passwordReader({ reader }: Pick<Database, 'reader'>, appId: numb
   return { appId, uid, isPaced: reader.isPaced === true }
 }
 
-function refusalOf(error: unknown): ApiError | undefined {
-  if (error instanceof ReadsFullError && error.of === 'reader') {
+function refusalOf(error: unknown, { isPaced }: Reader): ApiError | undefined {
+  // Whoever is paced waits for themselves.
+  const isOwn =
+    (error instanceof ReadTimeoutError && isPaced) || (error instanceof ReadsFullError && error.of === 'reader')
+  if (isOwn) {
     return new TooManyRequests('Too many of your group passwords wait to be checked.', 1_000)
   }
   if (error instanceof ReadsFullError || error instanceof ReadTimeoutError) {
