@@ -25,6 +25,7 @@ import { statement } from '../../store/statement.ts'
 import { notTheSender } from './errors.ts'
 import { dropJudging } from './held/waiting.ts'
 import { inTurn, tellInTurn } from './in-turn.ts'
+import { unmarkMessage } from './marks/unmark.ts'
 import { recountThreads } from './threads/recount.ts'
 
 const clear = statement(`
@@ -46,17 +47,6 @@ const raiseVersion = statement(`
   set version = version + 1
   where app_id = $1
   and key = $2`)
-
-/** A deleted message is on nobody's list of pinned or saved ones: there is nothing to keep. */
-const unmark = statement(`
-  with unpinned as (
-    delete from pinned_messages
-    where app_id = $1
-    and message_id = $2
-  )
-  delete from saved_messages
-  where app_id = $1
-  and message_id = $2`)
 
 const selectAction = statement(`
   select id
@@ -132,7 +122,7 @@ export async function clearMessage(
     await dropJudging(tx, appId, id, now)
   }
   await releaseUses(tx, appId, [id])
-  await tx.query(unmark, [appId, id])
+  await unmarkMessage(tx, appId, id)
 }
 
 const selectOtherReply = statement(`

@@ -4,7 +4,7 @@ import { systemUid } from '../../chat/apps.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { type JsonText, toJson } from '../../chat/json.ts'
 import type { ConversationKind } from '../../chat/kind.ts'
-import { traitsOf } from '../../chat/messages/traits.ts'
+import { isHeld, traitsOf } from '../../chat/messages/traits.ts'
 import { recordsOf } from '../../chat/moderation/records.ts'
 import { decide, traitsOfStatus } from '../../chat/moderation/verdict.ts'
 import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
@@ -20,7 +20,7 @@ import { emptyReceiver } from './errors.ts'
 import { publishSent, sendSubscriptions, tellSender } from './publish.ts'
 import { isRelated, readRelated, unrelated } from './related.ts'
 import { readTarget, type Target } from './target.ts'
-import { isHeld, type MessageRow } from './write/row.ts'
+import type { MessageRow } from './write/row.ts'
 
 type SendBody = BodyOf<typeof sendMessage>
 

@@ -6,20 +6,21 @@ import { showAction } from '../../../chat/messages/change.ts'
 import { mediaKeysOf, releaseUses } from '../../../chat/messages/file-uses.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { showMessages } from '../../../chat/messages/show.ts'
-import { heldTraits, traits } from '../../../chat/messages/traits.ts'
+import { heldTraits, isHeld, traits } from '../../../chat/messages/traits.ts'
 import { leavesWork, moderationTraits, traitsOfStatus } from '../../../chat/moderation/verdict.ts'
 import { placeOf } from '../../../chat/place.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { inTurn, type Turn } from '../in-turn.ts'
+import { unmarkMessage } from '../marks/unmark.ts'
 import { recountThreads } from '../threads/recount.ts'
 import { type Deciding, decided, deleted, isLate, late, type Refused, underLock } from './holding.ts'
 import { keepDecision, logDecision } from './log.ts'
 
 export interface BlockedMessage {
   readonly blocked: true
-  /** Others had seen it. */
+  /** Others had seen it: it was there for them until now, or had been before it was blocked another time. */
   readonly wasVisible: boolean
 }
 
@@ -67,16 +68,6 @@ const fallBack = statement(`
   where c.app_id = $1
   and c.key = $2`)
 
-const unmark = statement(`
-  with unpinned as (
-    delete from pinned_messages
-    where app_id = $1
-    and message_id = $2
-  )
-  delete from saved_messages
-  where app_id = $1
-  and message_id = $2`)
-
 /**
  * Keeps a message from everybody but its sender. One that others have seen leaves every view: open sockets are told that it
  * is deleted, without its content, and so is the log. One that waits becomes disapproved, and nobody hears of it.
@@ -91,21 +82,21 @@ export function blockMessage(
   return inTurn(context, appId, (turn) =>
     underLock(context, app, id, async (tx, message, row) => {
       const now = Math.floor(Date.now() / 1000)
-      const isHeld = (message.traits & heldTraits) !== 0
+      const isThere = !isHeld(message)
       if (deciding.by === 'engine' && (message.deletedAt !== null || isLate(deciding, row))) {
         await logDecision(tx, appId, id, deciding, 'late', now)
         return late(id)
       }
       if (message.deletedAt !== null) return deleted(id)
       if ((message.traits & traits.disapproved) !== 0) return decided(id, 'is blocked already')
-      const wasVisible = !isHeld || row?.wasVisible === true
+      const wasVisible = isThere || row?.wasVisible === true
       await keepDecision(tx, appId, message, deciding, { status: 'disapproved', wasVisible }, now)
       if (deciding.hit && leavesWork(deciding.hit)) tx.afterCommit(() => context.moderationActions.soon(app, id))
-      await tx.query(disapprove, [appId, id, now, !isHeld])
-      if (!isHeld) await disappear(context, tx, app, message, now, turn)
+      await tx.query(disapprove, [appId, id, now, isThere])
+      if (isThere) await disappear(context, tx, app, message, now, turn)
       if (deciding.by === 'engine') await tellVerdict(context, tx, appId, message)
       await deciding.within?.(tx, 'disapproved')
-      return { blocked: true, wasVisible: !isHeld }
+      return { blocked: true, wasVisible }
     }),
   )
 }
@@ -122,7 +113,7 @@ async function disappear(
   const { appId } = app
   const { id, conversation, parentId } = message
   await tx.query(fallBack, [appId, conversation, id])
-  await tx.query(unmark, [appId, id])
+  await unmarkMessage(tx, appId, id)
   if (parentId !== null) await recountThreads(tx, appId, [parentId])
   const { draft, shown } = await draftDeletion(tx, app, message, now)
   const event = { trigger: 'message_deleted', place: placeOf(message), messageId: id, actionId: draft.id } as const

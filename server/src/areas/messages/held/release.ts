@@ -4,7 +4,7 @@ import type { App } from '../../../chat/identity.ts'
 import { unknownMessage } from '../../../chat/messages/read.ts'
 import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts'
 import { showMessages } from '../../../chat/messages/show.ts'
-import { heldTraits, isHeld, traits } from '../../../chat/messages/traits.ts'
+import { isHeld, traits } from '../../../chat/messages/traits.ts'
 import { moderationTraits } from '../../../chat/moderation/verdict.ts'
 import { placeOf } from '../../../chat/place.ts'
 import { messageTraits, sendKeyOf } from '../../../chat/writing/deeds.ts'
@@ -153,7 +153,7 @@ async function refusalOf(
 
 async function requireParent(on: Queryable, appId: number, parentId: number): Promise<void> {
   const parent = (await readMessages(on, appId, [parentId])).get(parentId)
-  if (parent === undefined || (parent.traits & heldTraits) !== 0) throw unknownMessage(parentId)
+  if (parent === undefined || isHeld(parent)) throw unknownMessage(parentId)
 }
 
 /**

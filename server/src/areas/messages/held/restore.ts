@@ -1,6 +1,6 @@
 import type { App } from '../../../chat/identity.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
-import { heldTraits, traits } from '../../../chat/messages/traits.ts'
+import { isHeld, traits } from '../../../chat/messages/traits.ts'
 import { moderationTraits } from '../../../chat/moderation/verdict.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
@@ -26,7 +26,7 @@ export async function restoreMessage(
 ): Promise<Restored | Refused> {
   return underLock(context, app, id, async (tx, message, row) => {
     if (message.deletedAt !== null) return deleted(id)
-    if ((message.traits & heldTraits) === 0) return decided(id, 'is not blocked')
+    if (!isHeld(message)) return decided(id, 'is not blocked')
     if (row?.wasVisible !== true) return decided(id, 'was never seen: it is to be released')
     const now = Math.floor(Date.now() / 1000)
     await keepDecision(tx, app.appId, message, deciding, { status: 'approved', wasVisible: true }, now)

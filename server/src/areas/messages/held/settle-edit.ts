@@ -2,7 +2,7 @@ import type { App } from '../../../chat/identity.ts'
 import type { Editor } from '../../../chat/messages/change.ts'
 import { mediaKeysOf, releaseUses } from '../../../chat/messages/file-uses.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
-import { heldTraits } from '../../../chat/messages/traits.ts'
+import { isHeld } from '../../../chat/messages/traits.ts'
 import { flagByRules } from '../../../chat/moderation/queue.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
@@ -38,7 +38,7 @@ export function settleEdit(
         return late(id)
       }
       if (message.deletedAt !== null) return deleted(id)
-      if (!row?.waiting || (message.traits & heldTraits) !== 0) return decided(id, 'has no edit that waits')
+      if (!row?.waiting || isHeld(message)) return decided(id, 'has no edit that waits')
       const { data, tags, editor, flaggedBy = [] } = row.waiting
       const by = { editor: editor ?? undefined, policy: undefined, device: undefined }
       const { category, type } = message

@@ -3,14 +3,14 @@ import {
   raiseAndPublishGroupReceipts,
   raiseGroupReceipts,
 } from '../../../chat/conversations/group-receipts.ts'
-import { traits } from '../../../chat/messages/traits.ts'
+import { isHeld, traits } from '../../../chat/messages/traits.ts'
 import { type ConversationParts, partsOf } from '../../../chat/naming.ts'
 import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Query } from '../../../store/channel.ts'
 import { growThreadsOf } from '../threads/grow.ts'
 import { judgedRows, sentRows } from './columns.ts'
 import { createConversations, lockKeys } from './conversations.ts'
-import { eventBits, isHeld, type MessageRow, nameOf, type WrittenRow } from './row.ts'
+import { eventBits, type MessageRow, nameOf, type WrittenRow } from './row.ts'
 import { writeStatement } from './statement.ts'
 
 /** What names the conversations that a batch locks. */

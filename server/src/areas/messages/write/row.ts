@@ -1,6 +1,5 @@
 import type { GroupReceiptSubscriptions } from '../../../chat/conversations/group-receipts.ts'
 import type { ConversationKind } from '../../../chat/kind.ts'
-import { heldTraits } from '../../../chat/messages/traits.ts'
 import type { ModerationRecords } from '../../../chat/moderation/records.ts'
 import type { ConversationParts } from '../../../chat/naming.ts'
 import type { Refusal } from '../../../chat/writing/rules.ts'
@@ -38,11 +37,6 @@ export interface MessageRow {
   readonly device: string | undefined
   /** What moderation keeps beside it; undefined where it has nothing to say, as of nearly all. */
   readonly moderation: ModerationRecords | undefined
-}
-
-/** Whether it is stored for its sender alone: it moves nothing, and nobody is told. */
-export function isHeld({ traits }: Pick<MessageRow, 'traits'>): boolean {
-  return (traits & heldTraits) !== 0
 }
 
 /** Which events of a message somebody waits for, see server/src/events. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { publishRisen } from '../../../chat/conversations/group-receipts.ts'
 import { createEntityCache, type EntityCache } from '../../../chat/messages/entity-cache.ts'
+import { isHeld } from '../../../chat/messages/traits.ts'
 import { partsOf } from '../../../chat/naming.ts'
 import type { Usage } from '../../../chat/usage/usage.ts'
 import { createGroupJudge, type GroupJudge } from '../../../chat/writing/group-judge.ts'
@@ -13,7 +14,7 @@ import type { Database } from '../../../store/database.ts'
 import { createImportWriter, type ImportWriter } from '../import/writer.ts'
 import { createPublishOrder, type PublishOrder } from '../publish-order.ts'
 import { batchQueries, risenRows, writtenRows } from './batch.ts'
-import { isHeld, type MessageRow, nameOf, type WrittenRow } from './row.ts'
+import { type MessageRow, nameOf, type WrittenRow } from './row.ts'
 
 /** Writes what is sent, coalesced: while one batch is being written, the next collects. */
 export interface MessageWriter {

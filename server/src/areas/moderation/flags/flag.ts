@@ -2,7 +2,7 @@ import { ApiError, type BodyOf, type flagMessage } from '@parley/contract'
 import type { App } from '../../../chat/identity.ts'
 import { refuseActions, requireVisible } from '../../../chat/messages/change.ts'
 import { unknownMessage } from '../../../chat/messages/read.ts'
-import { heldTraits } from '../../../chat/messages/traits.ts'
+import { isHeld } from '../../../chat/messages/traits.ts'
 import { openReview } from '../../../chat/moderation/queue.ts'
 import type { Context } from '../../../context.ts'
 import { statement } from '../../../store/statement.ts'
@@ -46,7 +46,7 @@ export async function flag(
   { id: reason, reasonId = reason, remark }: BodyOf<typeof flagMessage>,
 ): Promise<void> {
   const message = await requireVisible(context, app, uid, id)
-  if (message.deletedAt !== null || (message.traits & heldTraits) !== 0) throw unknownMessage(id)
+  if (message.deletedAt !== null || isHeld(message)) throw unknownMessage(id)
   refuseActions(message)
   if (message.sender === uid) throw ownMessage(id)
   const picked = reasonId === undefined ? undefined : await requireReason(context.database, app.appId, reasonId)

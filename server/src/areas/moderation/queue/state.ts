@@ -1,6 +1,6 @@
 import type { ReviewDecision } from '@parley/contract'
 import { unknownMessage } from '../../../chat/messages/read.ts'
-import { heldTraits, traits } from '../../../chat/messages/traits.ts'
+import { isHeld, traits } from '../../../chat/messages/traits.ts'
 import * as errors from './errors.ts'
 
 /** Where a message stands when a reviewer decides about it. */
@@ -49,7 +49,7 @@ export interface Reviewer {
 export function weigh(state: ReviewState, list: List, wanted: Wanted, by: Reviewer): 'new' | 'same' | 'unfinished' {
   const { id, review, claimedBy } = state
   if (state.deletedAt !== null || !isIn(state, list)) throw unknownMessage(id)
-  const isOpen = list === 'flagged' ? state.queue === 'open' : (state.traits & heldTraits) !== 0 && state.seen === null
+  const isOpen = list === 'flagged' ? state.queue === 'open' : isHeld(state) && state.seen === null
   if (!isOpen && review !== null && review.list === list && review.editedAt === state.editedAt) {
     if (means(review.decision, wanted)) return review.settled ? 'same' : 'unfinished'
     const isSeenOnly = review.decision === 'reviewed' || (wanted === 'unreviewed' && review.decision !== 'approved')
@@ -63,7 +63,7 @@ export function weigh(state: ReviewState, list: List, wanted: Wanted, by: Review
 
 function isIn(state: ReviewState, list: List): boolean {
   if (list === 'flagged') return state.queue !== null
-  return (state.traits & heldTraits) !== 0 || (state.wasHeld && state.review !== null)
+  return isHeld(state) || (state.wasHeld && state.review !== null)
 }
 
 /** Whether a decision says what is wanted: what was rejected was looked at, too. */
@@ -79,8 +79,7 @@ export function deedOf(
   decision: ReviewDecision,
 ): 'release' | 'restore' | 'block' | undefined {
   const isBlocked = (state.traits & traits.disapproved) !== 0
-  const isHeld = (state.traits & heldTraits) !== 0
-  if (decision === 'approved') return isHeld ? (state.wasVisible ? 'restore' : 'release') : undefined
+  if (decision === 'approved') return isHeld(state) ? (state.wasVisible ? 'restore' : 'release') : undefined
   if (decision === 'reviewed') return undefined
   return isBlocked ? undefined : 'block'
 }
