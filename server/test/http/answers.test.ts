@@ -69,7 +69,9 @@ function withoutChance(value: unknown, world: World, ids: readonly string[]): un
   const text = (sent: string) =>
     [...ids, world.app.name, new URL(world.url).host, new URL(world.url).port]
       .reduce(
-        (said, chance) => said.replaceAll(new RegExp(`(?<![\\w.{-])${chance}(?![\\w-]|[.,]\\d)`, 'g'), '<chance>'),
+        // Not the bounds of a repetition in a pattern, such as {1,64}.
+        (said, chance) =>
+          said.replaceAll(new RegExp(`(?<![\\w.{-]|,(?=\\d+\\}))${chance}(?![\\w-]|[.,]\\d)`, 'g'), '<chance>'),
         sent,
       )
       .replaceAll(`${world.app.name}_`, '<chance>_')
