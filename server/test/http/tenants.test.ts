@@ -88,10 +88,13 @@ function shapeOf({ body }: Answer, ids: Ids): unknown {
   const names = Object.entries(ids)
     .filter(([, id]) => !/^\d+$/.test(id))
     .sort(([, a], [, b]) => b.length - a.length)
+  // Secrets and public keys go first: what is drawn by chance can hold a name such as `bob`.
   const withoutIds = (text: string) =>
     names
-      .reduce((masked, [name, id]) => masked.replaceAll(id, `<${name}>`), text)
-      .replaceAll(/whsec_[\w+/=]+/g, '<secret>')
+      .reduce(
+        (masked, [name, id]) => masked.replaceAll(id, `<${name}>`),
+        text.replaceAll(/whsec_[\w+/=]+/g, '<secret>').replaceAll(/\bB[\w-]{86}(?![\w-])/g, '<publicKey>'),
+      )
       .replaceAll(/[0-9a-f]{30,}/g, '<secret>')
       .replaceAll(/\d+/g, '<number>')
   const mask = (value: unknown): unknown => {
