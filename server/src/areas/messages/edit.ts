@@ -44,7 +44,7 @@ export async function editMessage(
       context.judges,
       app,
       checkEdit(seen, data),
-      () => ({ ...seen, app, byApp: by.editor === undefined, tags: tags ?? seen.tags, edits: id }),
+      (left) => ({ ...seen, app, byApp: by.editor === undefined, tags: tags ?? seen.tags, edits: id, content: left }),
       () => requireEditRight(context, context.database, app, by.editor, seen, checkEdit(seen, data)),
     )
     const change = async (tx: Transaction, message: StoredMessage, turn: Turn) => {

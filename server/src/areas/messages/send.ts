@@ -9,7 +9,7 @@ import { recordsOf } from '../../chat/moderation/records.ts'
 import { decide, traitsOfStatus } from '../../chat/moderation/verdict.ts'
 import { messageTraits, sendKeyOf } from '../../chat/writing/deeds.ts'
 import { noScopes } from '../../chat/writing/group-judge.ts'
-import { passJudges } from '../../chat/writing/judges.ts'
+import { type Draft, passJudges } from '../../chat/writing/judges.ts'
 import { requireMayWrite } from '../../chat/writing/may-write.ts'
 import { changedTooOften, refusalError } from '../../chat/writing/refusals.ts'
 import { judgeByRoles } from '../../chat/writing/role-rules.ts'
@@ -90,9 +90,18 @@ async function sendTo(
   const related = isRelated(body) ? await readRelated(context, app, sender, target, body) : unrelated
   const asApp = caller.kind === 'app'
   const key = sendKeyOf(related.parent?.id)
-  const describe = () => ({
-    ...{ app, sender, byApp: asApp, ...target, muid: body.muid ?? null, tags: body.tags ?? null, edits: null },
-    ...{ parentId: related.parent?.id ?? null, quotedId: related.quoted?.id ?? null },
+  const describe = (content: Content): Draft => ({
+    app,
+    sender,
+    byApp: asApp,
+    kind: target.kind,
+    receiver: target.receiver,
+    muid: body.muid ?? null,
+    parentId: related.parent?.id ?? null,
+    quotedId: related.quoted?.id ?? null,
+    tags: body.tags ?? null,
+    edits: null,
+    content,
   })
   const { content, outcome } = await passJudges(context.judges, app, sent, describe, async () => {
     if (asApp) return

@@ -57,6 +57,8 @@ export async function describeStored(
   asks: Asks = asksAll,
 ): Promise<JudgedMessage> {
   const { sender, kind, receiver } = message
+  // Every send passes here, and few rules look at people.
+  if (!asks.sender && !asks.receiver && !asks.scope) return judgedOf(message)
   const uids = [...(asks.sender ? [sender] : []), ...(asks.receiver && kind === 'user' ? [receiver] : [])]
   const isOfGroup = kind === 'group'
   const [users, groups, memberships] = await Promise.all([
@@ -88,14 +90,22 @@ export function judgedOf(message: Described, known: Known = {}): JudgedMessage {
   const { kind, category, type, data } = message
   const { sender, receiver, group, scope } = known
   return {
-    ...{ kind, category, type, text: textOf(data), custom: customOf(message), files: filesOf(type, data) },
+    kind,
+    category,
+    type,
+    text: textOf(data),
+    custom: customOf(message),
+    files: filesOf(type, data),
     sender: userOf(message.sender, sender),
     receiver: kind === 'user' ? userOf(message.receiver, receiver) : groupOf(message.receiver, group, scope),
   }
 }
 
+const noTags: readonly string[] = []
+
 function userOf(uid: string, user: Omit<JudgedUser, 'uid'> | undefined): JudgedUser {
-  const { name = '', role = '', tags = [], createdAt = 0 } = user ?? {}
+  if (user === undefined) return { uid, name: '', role: '', tags: noTags, createdAt: 0 }
+  const { name = '', role = '', tags = noTags, createdAt = 0 } = user
   return { uid, name, role, tags, createdAt }
 }
 
@@ -110,8 +120,9 @@ function groupOf(
 
 /** The text, or the caption of a file. */
 function textOf({ text, caption }: Readonly<Record<string, unknown>>): string {
-  const texts = [text, caption].filter((value) => typeof value === 'string' && value !== '')
-  return texts.join('\n')
+  const said = typeof text === 'string' ? text : ''
+  const beside = typeof caption === 'string' ? caption : ''
+  return said === '' || beside === '' ? said + beside : `${said}\n${beside}`
 }
 
 /** What others put into `metadata`, and clients cannot. */
@@ -143,6 +154,7 @@ function customOf({ type, data }: Pick<Described, 'type' | 'data'>): string {
   return texts.join('\n')
 }
 
+const noFiles: readonly JudgedFile[] = []
 const shownKinds = ['image', 'video'] as const
 /** Of anything else nothing is shown, and an engine that is asked about it fails. */
 const showable = /^(?:https?:\/\/|data:)/i
@@ -151,7 +163,8 @@ const showable = /^(?:https?:\/\/|data:)/i
  * The pictures and videos that front ends show: all that a message of their type carries, whatever its MIME types say, and
  * what the MIME type of any other file says that it is.
  */
-function filesOf(type: string, data: Readonly<Record<string, unknown>>): JudgedFile[] {
+function filesOf(type: string, data: Readonly<Record<string, unknown>>): readonly JudgedFile[] {
+  if (data.url === undefined && data.attachments === undefined && data.interactiveData === undefined) return noFiles
   const { imageUrl } = (data.interactiveData ?? {}) as { imageUrl?: unknown }
   const files = [...attachmentsOf(data), data].flatMap((file) => fileOf(type, file))
   const known = new Set<string>()

@@ -10,11 +10,14 @@ export interface Decision {
   readonly isFlagged: boolean
 }
 
+const approved: Decision = { status: 'approved', stoppedBy: undefined, isFlagged: false }
+
 /**
  * What becomes of a message: a hit of a rule that is on and whose actions stop messages disapproves it; else it waits for
  * the engines that rules which are on have questions for; else it is approved.
  */
 export function decide({ hits, questions }: Outcome): Decision {
+  if (hits.length === 0 && questions.length === 0) return approved
   const acting = hits.filter(({ rule }) => rule.mode === 'on')
   const stoppedBy = acting.find(({ rule }) => rule.actions.some(stops))
   const isFlagged = acting.some(({ rule }) => rule.actions.includes('flagMessage'))

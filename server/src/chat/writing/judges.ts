@@ -66,6 +66,7 @@ export interface Judged {
 
 /**
  * Has the judges that a message concerns judge it, one after the other, each what the ones before it left.
+ * @param describe the draft that says this
  * @param requireMayWrite asks the rules of writing, so that nobody is asked about what is refused anyway. They are to be
  *   asked again, under the lock, once the judges have spoken.
  * @throws what a judge refuses it with
@@ -74,20 +75,19 @@ export async function passJudges(
   judges: readonly Judge[],
   { appId }: App,
   content: Content,
-  describe: () => Omit<Draft, 'content'>,
+  describe: (content: Content) => Draft,
   requireMayWrite: () => Promise<void>,
 ): Promise<Judged> {
   const concerned = await concernedBy(judges, appId)
   if (concerned.length === 0) return { content, outcome: undefined }
 
   if (concerned.some(({ isLocal }) => isLocal !== true)) await requireMayWrite()
-  const draft = describe()
   let judged: Judged = { content, outcome: undefined }
   for (const judge of concerned) {
-    const verdict = await judge.judge({ ...draft, content: judged.content })
+    const verdict = await judge.judge(describe(judged.content))
     if (verdict.is === 'refused') throw verdict.error
     if (verdict.is === 'changed') judged = { ...judged, content: withData(judged.content, verdict.data) }
-    if (verdict.is === 'moderated') judged = { ...judged, outcome: verdict.outcome }
+    if (verdict.is === 'moderated') judged = { content: judged.content, outcome: verdict.outcome }
   }
   return judged
 }
