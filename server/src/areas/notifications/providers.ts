@@ -1,15 +1,10 @@
 import type { AuditAction, Channel } from '@parley/contract'
+import { lockApp } from '../../chat/apps.ts'
 import { hasProvider, type ProviderRow, readProviders } from '../../chat/notifications/providers.ts'
 import type { Context } from '../../context.ts'
 import { listenersTopic } from '../../events/listening.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-
-const lockApp = statement(`
-  select app_id
-  from apps
-  where app_id = $1
-  for no key update`)
 
 const insert = statement(`
   insert into notification_providers (app_id, channel, kind, id, enabled, is_default, settings, sealed, created_at,
@@ -82,7 +77,7 @@ export function changeProviders<Result>(
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return database.transaction(async (tx) => {
-    await tx.query(lockApp, [appId])
+    await lockApp(tx, appId)
     const hadOne = await hasProvider(tx, appId)
     const result = await work(tx)
     if (!hadOne && (await hasProvider(tx, appId))) await tx.query(begin, [appId])

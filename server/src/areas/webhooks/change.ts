@@ -1,17 +1,10 @@
 import type { AuditAction } from '@parley/contract'
+import { lockApp } from '../../chat/apps.ts'
 import type { Context } from '../../context.ts'
 import { listenersTopic } from '../../events/listening.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
-import { statement } from '../../store/statement.ts'
 import { unknownWebhook } from './errors.ts'
 import { readWebhook, type WebhookRow } from './rows.ts'
-
-/** Held by whatever changes the webhooks of an app, so that they are counted and changed one after the other. */
-const lockApp = statement(`
-  select app_id
-  from apps
-  where app_id = $1
-  for no key update`)
 
 /** @throws 404 `ERR_WEBHOOK_NOT_FOUND` */
 export async function requireWebhook(on: Queryable, appId: number, id: string): Promise<WebhookRow> {
@@ -33,7 +26,7 @@ export function changeWebhooks<Result>(
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return database.transaction(async (tx) => {
-    await tx.query(lockApp, [appId])
+    await lockApp(tx, appId)
     const result = await work(tx)
     await audit.record(tx, appId, { type: 'webhook', ...done })
     await invalidation.announce(tx, listenersTopic, String(appId))

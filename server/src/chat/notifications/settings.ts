@@ -4,6 +4,7 @@ import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import { createMemory } from '../../store/memory.ts'
 import { statement } from '../../store/statement.ts'
+import { lockApp } from '../apps.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { App } from '../identity.ts'
 
@@ -31,12 +32,6 @@ const select = statement(`
   select settings
   from notification_settings
   where app_id = $1`)
-
-const lockApp = statement(`
-  select app_id
-  from apps
-  where app_id = $1
-  for no key update`)
 
 const write = statement(`
   insert into notification_settings (app_id, settings)
@@ -80,7 +75,7 @@ export function createNotificationSettings(database: Database, invalidation: Inv
     work: (tx: Transaction, before: NotificationSettingsIn) => Promise<NotificationSettingsIn>,
   ): Promise<void> {
     return database.transaction(async (tx) => {
-      await tx.query(lockApp, [appId])
+      await lockApp(tx, appId)
       const before = await read(tx, appId)
       const after = await work(tx, before)
       if (!isDeepStrictEqual(before, after)) {
