@@ -4,6 +4,7 @@ import { blockMessage, releaseMessage, settleEdit } from '../../src/areas/messag
 import { dataOf, refusal, say, texts } from '../support/chat.ts'
 import { pullEvents } from '../support/events.ts'
 import { addRules, asking, hitOf } from '../support/held.ts'
+import { flag, review } from '../support/review.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const added: Array<() => void> = []
@@ -221,6 +222,38 @@ describe('An edit of a message that is held', () => {
       released: true,
     })
     expect((await read(world, waiting)).data.text).toBe('good')
+  })
+
+  it('that a reviewer has stopped goes to a reviewer again, also where its review was taken back, however often', async () => {
+    const world = await judgedWorld()
+    const seen = await say(world, 'alice', 'bob', 'hi')
+    dataOf(await flag(world, seen.id, 'bob'))
+    dataOf(await review(world, 'flagged', seen.id, { status: 'disapproved' }))
+    const rejected = await say(world, 'alice', 'bob', 'bad')
+    dataOf(await review(world, 'blocked', rejected.id, { status: 'rejected' }))
+    const lookedAt = await say(world, 'alice', 'bob', 'bad')
+    dataOf(await review(world, 'blocked', lookedAt.id, { reviewed: true }))
+    for (const { id } of [seen, rejected]) dataOf(await review(world, 'blocked', id, { reviewed: false }))
+    for (const text of ['good', 'better']) {
+      for (const message of [seen, rejected, lookedAt]) {
+        dataOf(await edit(world, message, text))
+        expect((await read(world, message, 'alice')).data).toMatchObject({ text, moderation: { status: 'pending' } })
+      }
+    }
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual([])
+    for (const { id } of [seen, rejected, lookedAt]) {
+      dataOf(await review(world, 'blocked', id, { status: 'approved', override: true }))
+    }
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toHaveLength(3)
+  })
+
+  it('that was put back among those that nobody saw, and that no reviewer has stopped, is released', async () => {
+    const world = await judgedWorld()
+    const held = await say(world, 'alice', 'bob', 'bad')
+    dataOf(await review(world, 'blocked', held.id, { reviewed: true }))
+    dataOf(await review(world, 'blocked', held.id, { reviewed: false }))
+    dataOf(await edit(world, held, 'good'))
+    expect((await read(world, held)).data.text).toBe('good')
   })
 
   it('stays held, to be reviewed, where it may not be sent any more', async () => {

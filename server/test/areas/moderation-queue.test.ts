@@ -292,9 +292,7 @@ describe('a rule that flags', () => {
     const hits = (revision: number) => [hitOf(rule(revision), 'wait', 'wait')]
     const ruling = { outcome: 'approved', stoppedBy: undefined, failures: [] } as const
     const claimed = { ...asked(world, id), status: 'pending', generation: 1 } as const
-    expect(
-      await settle(world.context, world.app, claimed, { message, ruling: { ...ruling, hits: hits(1) }, took: 1 }),
-    ).toBe('settled')
+    await settle(world.context, world.app, claimed, { message, ruling: { ...ruling, hits: hits(1) }, took: 1 })
     expect((await flagged(world)).map(rulesOf)).toEqual([['engine']])
     await approve(world, id)
     await world.context.database.transaction((tx) =>
@@ -307,20 +305,22 @@ describe('a rule that flags', () => {
     expect((await flagged(world)).map(rulesOf)).toEqual([['engine', 'engine']])
   })
 
-  it('leaves to people what was decided and may no longer be sent when its engine approves', async () => {
+  it('leaves to people, and to nobody else, what may no longer be sent when its engine approves', async () => {
     const world = await moderatedWorld('alice', 'bob')
-    const { id } = await say(world, 'alice', 'bob', 'wait, flag')
-    dataOf(await review(world, 'flagged', id, { status: 'disapproved' }))
-    dataOf(await review(world, 'blocked', id, { reviewed: false }))
-    await edit(world, id, 'wait')
+    const { id } = await say(world, 'alice', 'bob', 'wait')
     expect(await flagged(world)).toEqual([])
     dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
     const message = (await readMessages(world.context.database, world.app.appId, [Number(id)])).get(Number(id))
     if (message === undefined) throw new Error('no message')
     const ruling = { outcome: 'approved', stoppedBy: undefined, failures: [], hits: [] } as const
-    const claimed = { ...asked(world, id), status: 'pending', generation: 2 } as const
-    expect(await settle(world.context, world.app, claimed, { message, ruling, took: 1 })).toBe('forbidden')
+    const claimed = { ...asked(world, id), status: 'pending', generation: 1 } as const
+    await settle(world.context, world.app, claimed, { message, ruling, took: 1 })
     expect(idsOf(await flagged(world))).toEqual([id])
+    dataOf(await world.delete('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    await edit(world, id, 'good')
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual([])
+    await approve(world, id)
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['good'])
   })
 })
 

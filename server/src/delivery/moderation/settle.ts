@@ -1,4 +1,4 @@
-import { type Became, blockMessage, type Refused, releaseMessage, settleEdit } from '../../areas/messages/index.ts'
+import { type Became, blockMessage, releaseMessage, settleEdit } from '../../areas/messages/index.ts'
 import type { App } from '../../chat/identity.ts'
 import { flagByRules, openReview } from '../../chat/moderation/queue.ts'
 import { decisionsOf, flaggingsOf, logDecisions } from '../../chat/moderation/records.ts'
@@ -12,14 +12,11 @@ import { type Claimed, dropQuestions } from './claim.ts'
 import { contentTypeOf, tellFailures } from './failures.ts'
 import type { Judged } from './pass.ts'
 
-/** What became of a message that waited: settled, or why not. */
-export type Settled = 'settled' | Refused['because']
-
 /**
  * Acts on what engines said: releases or blocks the message, stores or drops its edit, and writes what belongs to that in the
  * same transaction. What was changed, deleted or decided meanwhile stays as it is.
  */
-export async function settle(context: Context, app: App, claimed: Claimed, judged: Judged): Promise<Settled> {
+export async function settle(context: Context, app: App, claimed: Claimed, judged: Judged): Promise<void> {
   const { message, ruling, took } = judged
   const { outcome, stoppedBy } = ruling
   const { generation } = claimed
@@ -34,10 +31,9 @@ export async function settle(context: Context, app: App, claimed: Claimed, judge
         : await blockMessage(context, app, message.id, deciding)
   if (!('refused' in done)) {
     if (ruling.hits.some(leavesWork)) context.moderationActions.soon(app, message.id)
-    return 'settled'
+  } else if (done.because === 'forbidden' && claimed.waiting === null) {
+    await leaveToPeople(context, app, claimed, done.refused)
   }
-  if (done.because === 'forbidden' && claimed.waiting === null) await leaveToPeople(context, app, claimed, done.refused)
-  return done.because
 }
 
 /** What the log, the queue and the events are told beside the decision. */
@@ -65,13 +61,12 @@ async function writeRest(
 }
 
 /** Rules in shadow decide and log; nothing comes of it. */
-function settleShadow({ database }: Context, { appId }: App, claimed: Claimed, judged: Judged): Promise<Settled> {
+function settleShadow({ database }: Context, { appId }: App, claimed: Claimed, judged: Judged): Promise<void> {
   const { message, status } = claimed
   const decisions = decisionsOf(judged.ruling.hits, { lane: 'two', took: judged.took }, status)
   return database.transaction(async (tx) => {
-    if (!(await dropQuestions(tx, claimed))) return 'late'
-    await logDecisions(tx, appId, message, decisions, Math.floor(Date.now() / 1000))
-    return 'settled'
+    if (await dropQuestions(tx, claimed))
+      await logDecisions(tx, appId, message, decisions, Math.floor(Date.now() / 1000))
   })
 }
 
@@ -80,6 +75,7 @@ const leave = statement(`
   set questions = null,
     due_at = null,
     leased_until = null,
+    lane = 'manual',
     reason = $4
   where app_id = $1
   and message = $2

@@ -60,6 +60,8 @@ export interface ModerationRow {
   readonly waiting: WaitingEdit | null
   readonly questions: readonly StoredQuestion[] | null
   readonly reviewStatus: string | null
+  /** Who decided last, or is to decide. */
+  readonly lane: Lane
 }
 
 /** A message, and what moderation keeps of it, read under the lock. */
@@ -81,7 +83,7 @@ export interface WaitingEdit {
 
 const selectRow = statement(`
   select status, generation, was_visible as "wasVisible", was_countable as "wasCountable",
-    held_from as "heldFrom", waiting, questions, review_status as "reviewStatus"
+    held_from as "heldFrom", waiting, questions, review_status as "reviewStatus", lane
   from message_moderation
   where app_id = $1
   and message = $2`)
@@ -152,4 +154,9 @@ export function isLate(
   if (by !== 'engine') return false
   if (row?.status !== 'pending' || (row.waiting !== null) !== (about === 'edit')) return true
   return generation !== undefined && generation !== row.generation
+}
+
+/** Whether people have stopped a held message, or are to decide about it: then no rule and no engine lets it through. */
+export function isUpToPeople({ lane, reviewStatus }: Pick<ModerationRow, 'lane' | 'reviewStatus'>): boolean {
+  return lane === 'manual' || (reviewStatus !== null && reviewStatus !== 'approved')
 }

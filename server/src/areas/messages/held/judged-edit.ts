@@ -13,7 +13,7 @@ import type { Transaction } from '../../../store/database.ts'
 import type { Content } from '../content.ts'
 import type { Turn } from '../in-turn.ts'
 import { storeEdit } from '../store-edit.ts'
-import { readModeration } from './holding.ts'
+import { isUpToPeople, readModeration } from './holding.ts'
 import { release } from './release.ts'
 import { askAgain, keepForReview, keepPending } from './rewritten.ts'
 import { askInShadow, keepWaiting } from './waiting.ts'
@@ -93,7 +93,7 @@ async function holdOn(
     return false
   }
   const row = await readModeration(tx, appId, id)
-  if (row !== undefined && row.reviewStatus !== null && row.reviewStatus !== 'approved') {
+  if (row !== undefined && isUpToPeople(row)) {
     await keepForReview(tx, appId, id, now)
     return false
   }

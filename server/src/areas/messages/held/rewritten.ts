@@ -67,6 +67,7 @@ const review = statement(`
     review_status = null,
     reviewed_at = null,
     reviewed_by = null,
+    lane = 'manual',
     updated_at = $3
   where app_id = $1
   and message = $2`)

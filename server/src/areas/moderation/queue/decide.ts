@@ -23,14 +23,17 @@ export interface Asked {
 const lockReview = statement(`
   select pg_advisory_xact_lock(hashtextextended('moderation review ' || $1::int || ' ' || $2::bigint, 0))`)
 
+/** A row `r` of the reviews, as a `Review`. */
+const reviewJson = `json_build_object(
+      'list', r.list, 'decision', r.decision, 'asNew', r.as_new, 'reviewer', r.reviewer, 'reviewedAt', r.reviewed_at,
+      'editedAt', r.edited_at, 'settled', r.settled
+    )`
+
 const selectState = statement(`
   select m.id, m.traits, m.deleted_at as "deletedAt", m.edited_at as "editedAt", q.status as queue,
     h.message is not null as "wasHeld", h.review_status as seen, coalesce(h.was_visible, false) as "wasVisible",
     c.reviewer as "claimedBy",
-    case when r.message is not null then json_build_object(
-      'list', r.list, 'decision', r.decision, 'asNew', r.as_new, 'reviewer', r.reviewer, 'reviewedAt', r.reviewed_at,
-      'editedAt', r.edited_at, 'settled', r.settled
-    ) end as review
+    case when r.message is not null then ${reviewJson} end as review
   from messages m
   left join moderation_queue q on q.app_id = m.app_id and q.message = m.id
   left join message_moderation h on h.app_id = m.app_id and h.message = m.id
@@ -66,11 +69,13 @@ const closeFlagged = statement(`
   and message = $2
   and status <> $3`)
 
+/** What a reviewer has stopped stays so when it is put back among those that nobody saw. */
 const markSeen = statement(`
   update message_moderation
   set review_status = $3,
     reviewed_by = $4,
-    reviewed_at = $5
+    reviewed_at = $5,
+    lane = case when $3 in ('disapproved', 'rejected') then 'manual' else lane end
   where app_id = $1
   and message = $2`)
 
@@ -285,10 +290,7 @@ export function messageOf(id: number, wanted: Wanted): string {
 }
 
 const selectUnsettled = statement(`
-  select r.message as id, a.app_id as "appId", a.name, a.region, json_build_object(
-      'list', r.list, 'decision', r.decision, 'asNew', r.as_new, 'reviewer', r.reviewer, 'reviewedAt', r.reviewed_at,
-      'editedAt', r.edited_at, 'settled', r.settled
-    ) as review
+  select r.message as id, a.app_id as "appId", a.name, a.region, ${reviewJson} as review
   from moderation_reviews r
   join apps a on a.app_id = r.app_id
   where not r.settled
