@@ -10,6 +10,7 @@ export type { ImportResult } from './import/write.ts'
 export { isFaultOfData, retryMeetings } from './import/writer.ts'
 
 export { behind, beyond, pointTo, readingOrder, readPaging } from './list/position.ts'
+export { messagesOf, type Source } from './list/sources.ts'
 export { judgeTarget } from './media/judge.ts'
 export { createMessageSearch, type MessageSearch } from './search/search.ts'
 export { send } from './send.ts'

@@ -43,6 +43,12 @@ export interface MessageFilters {
   readonly 'editedAt[to]'?: number
 }
 
+/** Those of the conditions that few messages of an app meet, which an index of the app has in their order. */
+export function rareConditions({ category, type }: MessageFilters): Fragment[] {
+  if (category !== undefined && category !== 'message') return [sql`m.category = ${category}`]
+  return type === undefined || type === 'text' ? [] : [sql`m.type = ${type}`]
+}
+
 /** What every message of a list is: there at all, and for whoever looks. */
 export function present(viewer: string | undefined): Fragment {
   return sql`not m.purged and ${isThereSql(viewer === undefined ? undefined : sql`${viewer}`)}`

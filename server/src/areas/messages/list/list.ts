@@ -16,7 +16,7 @@ import { type CountRow, type Counts, countHits } from '../search/counts.ts'
 import { seekMessages } from '../search/find.ts'
 import { foldText } from '../search/fold.ts'
 import { type Selection, selectAll, selectFound } from '../search/hits.ts'
-import { filterConditions, type MessageFilters, viewerConditions } from './filters.ts'
+import { filterConditions, type MessageFilters, rareConditions, viewerConditions } from './filters.ts'
 import { type HistoryOf, type HistoryPage, readHistoryPage } from './history.ts'
 import { findMarked } from './marked.ts'
 import { narrowSource } from './narrow.ts'
@@ -86,7 +86,8 @@ export async function listMessages(
   }
   const isWhole = sought === undefined && marked === undefined
   const onlyChanged = query.onlyUpdates === true
-  const page = await readPage(on, request, { source, select, sought, isWhole, conditions, onlyChanged })
+  const rare = rareConditions(query)
+  const page = await readPage(on, request, { source, select, sought, isWhole, conditions, rare, onlyChanged })
   return writePage(on, request, page)
 }
 

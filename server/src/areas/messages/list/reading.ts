@@ -17,6 +17,8 @@ export interface Reading {
   /** Nothing has made a selection of the source. */
   readonly isWhole: boolean
   readonly conditions: readonly Fragment[]
+  /** Those of them that an index of the app has in the order in which messages were sent. */
+  readonly rare: readonly Fragment[]
   /** Only messages that have changed since they were sent. */
   readonly onlyChanged: boolean
 }
@@ -66,13 +68,14 @@ export async function readCut<Row>(
 
 async function nearbyOf(
   on: Queryable,
-  { source, sought, isWhole }: Reading,
+  { source, sought, isWhole, rare }: Reading,
   from: Fragment | undefined,
   cut: Cut,
 ): Promise<Nearby[]> {
   if (sought !== undefined) return cut.unchanged === undefined ? nearbyHits(source, sought, from, cut.order) : []
   if (!isWhole || source.of !== 'viewer' || !(await takesPartInMuch(on, source))) return []
-  const next = nextOfApp(source.appId, from, { ...cut, limit: nearbyRows })
+  const found = cut.unchanged === undefined ? rare : []
+  const next = nextOfApp(source.appId, from === undefined ? found : [from, ...found], { ...cut, limit: nearbyRows })
   const rows: Nearby['rows'] = (conditions, page) => messagesIn(next, source, conditions, page)
   return [{ next, most: nearbyRows, least: Number.POSITIVE_INFINITY, rows }]
 }

@@ -139,9 +139,9 @@ function rowsWhere(conditions: readonly Fragment[], cut: Cut | undefined): Fragm
           ${tailOf(cut)}`
 }
 
-/** The next messages of an app, whoever takes part. @param from where they begin, if not at an end of the history */
-export function nextOfApp(appId: number, from: Fragment | undefined, cut: Cut): Fragment {
-  return rowsWhere([sql`m.app_id = ${appKey(appId)}`, ...(from === undefined ? [] : [from])], cut)
+/** The next messages of an app that meet conditions, whoever takes part: where they begin, and what an index finds. */
+export function nextOfApp(appId: number, conditions: readonly Fragment[], cut: Cut): Fragment {
+  return rowsWhere([sql`m.app_id = ${appKey(appId)}`, ...conditions], cut)
 }
 
 /**

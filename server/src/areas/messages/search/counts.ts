@@ -97,7 +97,7 @@ function nextOf(source: Source, { scope }: Sought, count: number): Fragment {
       ? messagesOf({ ...source, viewer: undefined }, [], undefined)
       : scope.of === 'conversations'
         ? messagesOf({ of: 'conversations', appId: source.appId, conversations: scope.keys }, [], undefined)
-        : nextOfApp(source.appId, undefined, { order: sql`m.sent_at desc, m.id desc`, limit: count })
+        : nextOfApp(source.appId, [], { order: sql`m.sent_at desc, m.id desc`, limit: count })
   return sql`
     select m.*
     from (${next}) m

@@ -171,7 +171,7 @@ function hitsAmongNext(source: Source, sought: Sought, from: Fragment | undefine
       ? messagesOf({ ...source, viewer: undefined }, after, cut)
       : scope.of === 'conversations' && scope.keys.length <= maxNearbyPlaces
         ? messagesOf({ of: 'conversations', appId: source.appId, conversations: scope.keys }, after, cut)
-        : nextOfApp(source.appId, from, cut)
+        : nextOfApp(source.appId, after, cut)
   return {
     next,
     most: cut.limit,

@@ -1,14 +1,14 @@
 import type { AnswerOf, listModeratedMessages, Message, QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
+import { findGroupConversation } from '../../../chat/conversations/find.ts'
 import type { App } from '../../../chat/identity.ts'
 import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts'
 import { showMessages } from '../../../chat/messages/show.ts'
 import { heldTraits, traits } from '../../../chat/messages/traits.ts'
 import { cursorMeta } from '../../../paging.ts'
-import { appKey } from '../../../store/app-key.ts'
-import type { Database } from '../../../store/database.ts'
-import { allOf, type Fragment } from '../../../store/statement.ts'
-import { behind, beyond, pointTo, readingOrder, readPaging } from '../../messages/index.ts'
+import type { Database, Queryable } from '../../../store/database.ts'
+import type { Fragment } from '../../../store/statement.ts'
+import { behind, beyond, messagesOf, pointTo, readingOrder, readPaging, type Source } from '../../messages/index.ts'
 
 type Query = QueryOf<typeof listModeratedMessages>
 
@@ -22,14 +22,13 @@ export async function listJudged(
 ): Promise<AnswerOf<typeof listModeratedMessages>> {
   const limit = query.limit ?? defaultLimit
   const paging = await readPaging(database, { appId: app.appId, viewer: undefined }, query, limit)
-  const conditions = conditionsOf(app.appId, query)
-  const select = (where: Fragment | undefined, most: number) =>
-    database.run(sql<{ id: number }>`
-      select m.id
-      from messages m
-      where ${allOf(where === undefined ? conditions : [...conditions, where])}
-      order by ${readingOrder(paging)}
-      limit ${most}`)
+  const source = await sourceOf(database, app.appId, query)
+  const conditions = conditionsOf(query)
+  const order = readingOrder(paging)
+  const select = (where: Fragment | undefined, most: number) => {
+    const page = messagesOf(source, where === undefined ? conditions : [...conditions, where], { order, limit: most })
+    return database.run(sql<{ id: number }>`select m.id from (${page}) m order by ${order}`)
+  }
   const [found, before] = await Promise.all([
     select(beyond(paging), limit + 1),
     paging.cursor === undefined ? [] : select(behind(paging), 1),
@@ -49,11 +48,19 @@ function byPosition(a: StoredMessage, b: StoredMessage): number {
   return a.sentAt - b.sentAt || a.id - b.id
 }
 
+/** Where the messages are: in a group, in the conversations of a user and what they said in groups, or anywhere in the app. */
+async function sourceOf(on: Queryable, appId: number, { sender, receiverUID, receiverGUID }: Query): Promise<Source> {
+  if (receiverGUID !== undefined) {
+    const group = await findGroupConversation(on, appId, receiverGUID.toLowerCase())
+    return { of: 'conversations', appId, conversations: group === undefined ? [] : [group.key] }
+  }
+  const uid = receiverUID ?? sender
+  return uid === undefined ? { of: 'app', appId } : { of: 'user', appId, uid: uid.toLowerCase() }
+}
+
 /** What is held is found by the index `messages_held`. */
-function conditionsOf(appId: number, query: Query): Fragment[] {
-  const { sender, receiverUID, receiverGUID, category, type, moderationStatus } = query
+function conditionsOf({ sender, receiverUID, receiverGUID, category, type, moderationStatus }: Query): Fragment[] {
   const conditions: Fragment[] = [
-    sql`m.app_id = ${appKey(appId)}`,
     sql`m.traits & ${sql.raw(String(traits.moderated | heldTraits))} <> 0`,
     sql`not m.purged`,
   ]
