@@ -22,6 +22,7 @@ export function listCases(landmarks: Landmarks): ListCase[] {
     ...messagesOfApp(landmarks),
     ...searches(landmarks),
     ...threadLists(landmarks),
+    ...moderationLists(landmarks),
     ...otherLists(landmarks),
   ]
 }
@@ -331,6 +332,55 @@ function threadLists({ thread, threadMiddle, middle }: Landmarks): ListCase[] {
       'busy',
     ),
     ...asked('thread', replies, { 'for the app': 'affix=prepend&limit=30' }),
+  ]
+}
+
+/** What reviewers look through, and what was judged. */
+function moderationLists({ middle }: Landmarks): ListCase[] {
+  const filters = {
+    'oldest first': 'order=oldest',
+    'newest first': 'order=newest',
+    'after the middle': `order=oldest&after=${middle.sentAt}_${middle.id}`,
+    'before the middle': `order=newest&after=${middle.sentAt}_${middle.id}`,
+    'within a time': `from=${middle.sentAt}&to=${middle.sentAt + 86_400}`,
+    'of a rule': 'ruleId=often',
+    'of a busy sender': 'sender=busy',
+    'of a quiet sender': 'sender=u7',
+    'of a conversation': 'conversationId=group_crowd',
+    'that nobody has claimed': 'claimed=false',
+  }
+  const ofFlags = { 'of a reason': 'reasonId=spam', 'of who flagged': 'flaggedBy=busy' }
+  return [
+    ...asked('flagged', '/moderation/flagged-messages', { ...filters, ...ofFlags }),
+    ...asked('blocked', '/moderation/blocked-messages', { ...filters, 'that were seen': 'reviewed=true' }),
+    ...asked('reviewed', '/moderation/reviewed-messages', {
+      ...filters,
+      ...ofFlags,
+      'of a decision': 'decision=approved',
+      'of a reviewer': 'reviewedBy=often',
+    }),
+    ...asked('judged', '/moderation/messages', {
+      'newest page': 'affix=prepend&limit=30',
+      'oldest page': 'limit=30',
+      'older than the middle': from(middle, 'prepend'),
+      'newer than the middle': from(middle, 'append'),
+      approved: 'affix=prepend&limit=30&moderationStatus=approved',
+      pending: 'affix=prepend&limit=30&moderationStatus=pending',
+      disapproved: 'affix=prepend&limit=30&moderationStatus=disapproved',
+      'of a busy sender': 'affix=prepend&limit=30&sender=busy',
+      'of a quiet sender': 'limit=30&sender=u7',
+      'to a busy user': 'affix=prepend&limit=30&receiverUID=busy',
+      'to a quiet user': 'limit=30&receiverUID=u7',
+      'disapproved, of a busy sender': 'limit=30&moderationStatus=disapproved&sender=busy',
+      'to a group': 'affix=prepend&limit=30&receiverGUID=crowd',
+      'of a category': 'affix=prepend&limit=30&category=custom',
+      'of a type': 'affix=prepend&limit=30&type=image',
+      'of no such type': 'affix=prepend&limit=30&type=nothing',
+      'disapproved, of no such type': 'limit=30&moderationStatus=disapproved&type=nothing',
+    }),
+    ...asked('rules', '/moderation/rules', { all: '' }),
+    ...asked('lists of rules', '/moderation/keywords', { all: '' }),
+    ...asked('reasons', '/moderation/reasons', { all: '' }),
   ]
 }
 

@@ -38,7 +38,7 @@ export async function readLandmarks(ask: Ask, appId: number, sizes: WorldSizes):
   }
   const place = async (condition: string, offset: number): Promise<Place> => {
     const [row] = await ask(
-      `select id, sent_at from messages m where app_id = $1 and ${condition} order by sent_at, id offset $2 limit 1`,
+      `select id, sent_at from messages m where app_id = $1 and traits & 24576 = 0 and ${condition} order by sent_at, id offset $2 limit 1`,
       [appId, offset],
     )
     if (row === undefined) throw new Error(`the world has no such place: ${condition}`)

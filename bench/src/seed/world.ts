@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { moderation } from './moderation.ts'
 import { people } from './people.ts'
 import { places } from './places.ts'
 import { checkSizes, type WorldSizes } from './sizes.ts'
@@ -9,6 +10,7 @@ import { traces } from './traces.ts'
 export interface SeedOptions {
   readonly progress?: (step: string) => void
   readonly isAnalyzed?: boolean
+  readonly isModerated?: boolean
 }
 
 /**
@@ -23,13 +25,14 @@ export interface SeedOptions {
  * @param options.progress told what is written next
  * @param options.isAnalyzed whether PostgreSQL gathers statistics of it. Without, its planner takes the app for an empty
  * one, as it does that of a team which has just imported its history
+ * @param options.isModerated whether moderation has looked at it, and people at what it flagged
  * @throws when no world can have these sizes
  */
 export async function seedWorld(
   client: pg.ClientBase,
   appId: number,
   sizes: WorldSizes,
-  { progress = () => {}, isAnalyzed = true }: SeedOptions = {},
+  { progress = () => {}, isAnalyzed = true, isModerated = false }: SeedOptions = {},
 ): Promise<void> {
   checkSizes(sizes)
   await client.query('begin')
@@ -38,7 +41,13 @@ export async function seedWorld(
     await client.query('set local jit = off')
     for (const statement of foundations(appId)) await client.query(statement)
     await reserveIds(client, sizes.messages)
-    const steps = [...people(sizes), ...places(sizes), ...talk(), ...traces(sizes)]
+    const steps = [
+      ...people(sizes),
+      ...places(sizes),
+      ...talk(),
+      ...traces(sizes),
+      ...(isModerated ? moderation() : []),
+    ]
     for (const { name, sql } of steps.filter(({ isAnalysis }) => isAnalyzed || isAnalysis !== true)) {
       progress(name)
       await client.query(sql)
