@@ -95,4 +95,21 @@ describe('What moderation holds of a user in groups', () => {
     expect((await list())[0]).toMatchObject({ decision: 'rejected' })
     expect((await list())[0].reviewedBy).toBeUndefined()
   })
+
+  it('names them as a reviewer no more without looking through all that was reviewed', async () => {
+    const { app, context } = await team()
+    const nothing = { now: 0, pairs: [], others: [], groups: [], guids: [], counted: [] }
+    const naming = ['message_moderation', 'moderation_claims', 'moderation_notes', 'moderation_reviews']
+    const named = context.tables.filter(({ name }) => naming.includes(name))
+    expect(named).toHaveLength(naming.length)
+    await context.database.transaction(async (tx) => {
+      // Tables are too small here for an index to be worth it.
+      await tx.run(sql`set local enable_seqscan = off`)
+      for (const { ofUser } of named) {
+        const forget = ofUser.at(-1)?.({ appId: app.appId, uid: 'carol', ...nothing })
+        const lines = await tx.run<{ 'QUERY PLAN': string }>(sql`explain ${forget}`)
+        expect(lines.map((line) => line['QUERY PLAN']).join('\n')).toMatch(/Index Cond: .*lower\(/)
+      }
+    })
+  })
 })

@@ -14,7 +14,7 @@ export interface Revised {
   readonly updatedAt: number
 }
 
-/** A kind of things with revisions: a table of what there is, and one of the revisions, which outlive it. */
+/** A kind of things with revisions: a table of what there is, and one of the revisions, the last of which outlives it. */
 interface Kind<Text, Row extends Text & Revised> {
   readonly table: string
   readonly revisions: string
@@ -28,6 +28,12 @@ interface Kind<Text, Row extends Text & Revised> {
   /** What every app has to begin with, in the order in which it is listed; nothing is stored of it until it is changed. */
   readonly shippedIds: () => readonly string[]
   readonly shipped: (id: string) => Row | undefined
+  /** So many are kept of what is there: the newest ones. */
+  readonly kept: number
+  /** Conditions on revisions `v`: something names one, which is kept as long as that is there. */
+  readonly named: readonly string[]
+  /** Assignments to the last revision of what was removed, where nothing names it. */
+  readonly emptied?: string
 }
 
 /** The last revision of something, whether it is still there or not. */
@@ -49,8 +55,9 @@ export interface RevisionStore<Text, Row> {
   readFormer(on: Queryable, appId: number, id: string): Promise<Former<Row> | undefined>
   /** Makes something, under an id that may have had revisions before. @param former its last revision then */
   insert(tx: Transaction, appId: number, id: string, text: Text, former: Former<Row> | undefined): Promise<void>
-  /** Makes another revision the current one. */
+  /** Makes another revision the current one. Those that are many revisions old, and that nothing names, are cut. */
   advance(tx: Transaction, appId: number, former: Former<Row>, text: Text): Promise<void>
+  /** The last revision stays, so that it goes on counting, and so do those that something names. */
   remove(tx: Transaction, appId: number, former: Former<Row>): Promise<void>
   /** Stores what was shipped as the first revision, unless something is stored already. */
   keepShipped(tx: Transaction, appId: number, former: Former<Row>): Promise<void>
@@ -58,7 +65,7 @@ export interface RevisionStore<Text, Row> {
 
 /** Locks of the app are for the caller: whoever changes anything holds it. */
 export function createRevisionStore<Text, Row extends Text & Revised>(kind: Kind<Text, Row>): RevisionStore<Text, Row> {
-  const { table, revisions, of, columns, said, valuesOf, shippedIds, shipped } = kind
+  const { table, revisions, of, columns, said, valuesOf, shippedIds, shipped, kept, named, emptied } = kind
   const current = `
   select ${columns}
   from ${table} r
@@ -104,6 +111,21 @@ export function createRevisionStore<Text, Row extends Text & Revised>(kind: Kind
   const writeRevision = statement(`
   insert into ${revisions} (app_id, ${of}, revision, created_at, updated_at, ${said.join(', ')})
   values ($1, $2, $3, $4, $5, ${said.map((_, index) => `$${index + 6}`).join(', ')})`)
+  const unnamed = named.map((condition) => `\n  and not ${condition}`).join('')
+  const cut = statement(`
+  delete from ${revisions} v
+  where v.app_id = $1
+  and v.${of} = $2
+  and v.revision <= $3${unnamed}`)
+  const empty =
+    emptied === undefined
+      ? undefined
+      : statement(`
+  update ${revisions} v
+  set ${emptied}
+  where v.app_id = $1
+  and v.${of} = $2
+  and v.revision = $3${unnamed}`)
 
   const insertRevision = async (
     tx: Transaction,
@@ -160,10 +182,14 @@ export function createRevisionStore<Text, Row extends Text & Revised>(kind: Kind
       const revision = former.row.revision + 1
       await insertRevision(tx, appId, { id, revision, createdAt, updatedAt: Math.max(epochSeconds(), updatedAt) }, text)
       await tx.query(advance, [appId, id, revision])
+      await tx.query(cut, [appId, id, revision - kept])
     },
     async remove(tx, appId, former) {
       await keepShipped(tx, appId, former)
-      await tx.query(remove, [appId, former.row.id])
+      const { id, revision } = former.row
+      await tx.query(remove, [appId, id])
+      await tx.query(cut, [appId, id, revision - 1])
+      if (empty !== undefined) await tx.query(empty, [appId, id, revision])
     },
     keepShipped,
   }

@@ -29,6 +29,7 @@ import * as notificationDays from './0030-notification-days.ts'
 import * as notificationUsage from './0031-notification-usage.ts'
 import * as heldMessages from './0032-held-messages.ts'
 import * as reviewQueue from './0033-review-queue.ts'
+import * as moderationNames from './0036-moderation-names.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -62,4 +63,5 @@ export const migrations: Record<string, Migration> = {
   '0031-notification-usage': notificationUsage,
   '0032-held-messages': heldMessages,
   '0033-review-queue': reviewQueue,
+  '0036-moderation-names': moderationNames,
 }

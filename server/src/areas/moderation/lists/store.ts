@@ -5,6 +5,37 @@ import { createRevisionStore } from '../revisions.ts'
 /** What a revision of a list says. */
 export type WholeList = ListText & Pick<ListRow, 'terms' | 'count'>
 
+/** Of each list; they may be a megabyte each. No operation answers those that are not the current one. */
+const keptRevisions = 50
+
+/** Decisions, dry runs, and questions that wait for engines. */
+const named = [
+  `exists (
+    select
+    from moderation_decisions d
+    where d.app_id = v.app_id
+    and d.list_id = v.list_id
+    and d.list_revision = v.revision
+  )`,
+  `exists (
+    select
+    from moderation_dry_runs t
+    cross join lateral json_array_elements(t.definition -> 'lists') as l(list)
+    where t.app_id = v.app_id
+    and l.list ->> 'listId' = v.list_id
+    and (l.list ->> 'revision')::int = v.revision
+  )`,
+  `exists (
+    select
+    from message_moderation k
+    cross join lateral json_array_elements(k.questions) as q(question)
+    where k.app_id = v.app_id
+    and k.due_at is not null
+    and q.question ->> 'listId' = v.list_id
+    and (q.question ->> 'listRevision')::int = v.revision
+  )`,
+]
+
 /** The lists of apps, with their revisions. */
 export const listStore = createRevisionStore<WholeList, ListRow>({
   table: 'moderation_lists',
@@ -15,6 +46,9 @@ export const listStore = createRevisionStore<WholeList, ListRow>({
   valuesOf: ({ name, description, category, isCsv, terms, count, username, password }) => [
     ...[name, description, category, isCsv, terms, count, username, password],
   ],
+  kept: keptRevisions,
+  named,
+  emptied: "terms = '[]', count = 0, username = null, password_sealed = null",
   shippedIds: () => [...predefinedLists().keys()],
   shipped: (id) => {
     const list = predefinedLists().get(id)
