@@ -96,6 +96,14 @@ const Notifications = Type.Object({
   stopped: Count('Not sent: something decided against it'),
 })
 
+const RuleCounts = Type.Object({
+  ruleId: Type.String(),
+  hits: Count('Decisions in which a condition of it was met, in whatever mode'),
+  shadow: Count('Those of them that only were logged'),
+  blocked: Count('Messages that it blocked'),
+  flagged: Count('Messages that it flagged'),
+})
+
 /** Beyond the public contract: the figures day by day. */
 export const listDailyStats = defineOperation({
   id: 'list-daily-stats',
@@ -124,6 +132,10 @@ export const listDailyStats = defineOperation({
             { push: Notifications, email: Notifications, sms: Notifications },
             { description: 'Notifications that came to an end on this day, by channel' },
           ),
+          rules: Type.Array(RuleCounts, {
+            description:
+              'What rules of moderation found on this day; of the last two days without messages that were removed for good',
+          }),
         }),
       ),
       time_range: TimeRange,

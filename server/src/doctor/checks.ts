@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { noStarter } from '../chat/messages/threads.ts'
 import { notHeldSql } from '../chat/sight/participation.ts'
+import { rulesByDay } from '../chat/usage/rule-counts.ts'
 import { appKey } from '../store/app-key.ts'
 import type { Fragment } from '../store/statement.ts'
 import { tables } from '../tables.ts'
@@ -284,6 +285,26 @@ export const checks: readonly Check[] = [
       ) n
       where ${ofApp('u', appId)}
       and u.online <> n.online`,
+  },
+  {
+    name: 'hits of rules',
+    meaning: 'the log of decisions has more of a rule and a day than was added up of it',
+    // What messages took along that were removed for good stays added up.
+    find: (appId) => sql`
+      select n.app_id || '/' || n.day || '/' || n.rule_id as subject,
+        coalesce(r.hits, 0) || ',' || coalesce(r.blocked, 0) || ',' || coalesce(r.flagged, 0) as stored,
+        'at least ' || n.hits || ',' || n.blocked || ',' || n.flagged as expected
+      from (${sql.raw(rulesByDay('moderation_decisions'))}) n
+      join usage_rule_days u on u.app_id = n.app_id and n.day <= u.day
+      left join usage_rules r on r.app_id = n.app_id and r.day = n.day and r.rule_id = n.rule_id
+      where ${ofApp('n', appId)}
+      and (
+        r.app_id is null
+        or r.hits < n.hits
+        or r.shadow < n.shadow
+        or r.blocked < n.blocked
+        or r.flagged < n.flagged
+      )`,
   },
   {
     name: 'active users',

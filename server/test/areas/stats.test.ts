@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createActiveUsers } from '../../src/chat/usage/active-users.ts'
 import { addUp } from '../../src/chat/usage/add-up.ts'
@@ -256,6 +257,74 @@ describe('the peak', () => {
       expect(await peak()).toEqual(expected)
     }
     expect(await usageOf(world, minute - dayMs, minute - dayMs)).toMatchObject({ concurrent_users: 0 })
+  })
+})
+
+describe('what rules found', () => {
+  const word = (id: string, value: string, more: object = {}) => ({
+    ...{ id, name: id, conditions: [{ operand: 'text', category: 'word', value }] },
+    ...more,
+  })
+  const day = 86_400
+  /** Of a number of days, ending today: those on which rules found something. */
+  const foundOn = async (world: World, days = 10) => {
+    const to = Date.now()
+    const all = dataOf(await world.get(`/stats/daily?fromDate=${to - days * dayMs}&toDate=${to}`)).days
+    return all.flatMap(({ date, rules }: { date: string; rules: object[] }) =>
+      rules.length > 0 ? [[date, rules]] : [],
+    )
+  }
+  const dateOf = (daysAgo: number) => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10)
+
+  it('is told by day and rule, added up or not, and stays when messages are removed long after', async () => {
+    const world = await createWorld()
+    const { app, context } = world
+    const { database } = context
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.post('/moderation/rules', word('blocks', 'darn')))
+    dataOf(await world.post('/moderation/rules', word('flags', 'heck', { action: ['flagMessage'] })))
+    dataOf(await world.post('/moderation/rules', word('tried', 'drat', { mode: 'shadow' })))
+    for (const text of ['darn', 'oh darn and drat', 'heck', 'nothing']) await say(world, 'alice', 'bob', text)
+    const found = [
+      { ruleId: 'blocks', hits: 2, shadow: 0, blocked: 2, flagged: 0 },
+      { ruleId: 'flags', hits: 1, shadow: 0, blocked: 0, flagged: 1 },
+      { ruleId: 'tried', hits: 1, shadow: 1, blocked: 0, flagged: 0 },
+    ]
+    expect(await foundOn(world)).toEqual([[dateOf(0), found]])
+
+    // As if that had been five days ago.
+    await database.run(sql`update moderation_decisions set at = at - ${5 * day} where app_id = ${app.appId}`)
+    const last = await say(world, 'alice', 'bob', 'heck')
+    const today = [{ ruleId: 'flags', hits: 1, shadow: 0, blocked: 0, flagged: 1 }]
+    const both = [
+      [dateOf(5), found],
+      [dateOf(0), today],
+    ]
+    expect(await foundOn(world)).toEqual(both)
+    await Promise.all([addUp(database), addUp(database)])
+    await addUp(database)
+    expect(await foundOn(world)).toEqual(both)
+    expect(await foundOn(world, 3)).toEqual([[dateOf(0), today]])
+
+    const [blocked] = dataOf(await world.get('/moderation/blocked-messages'))
+    for (const id of [blocked.message.id, last.id]) dataOf(await world.delete(`/moderation/messages/${id}`))
+    expect(await foundOn(world)).toEqual([[dateOf(5), found]])
+    expect(await findDrift(database, app.appId)).toEqual([])
+  })
+
+  it('is looked at by the doctor, who finds what was not added up', async () => {
+    const world = await createWorld()
+    const { app, context } = world
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.post('/moderation/rules', word('blocks', 'darn')))
+    await say(world, 'alice', 'bob', 'darn')
+    await context.database.run(sql`update moderation_decisions set at = at - ${5 * day} where app_id = ${app.appId}`)
+    await addUp(context.database)
+    await context.database.run(sql`update usage_rules set hits = 0 where app_id = ${app.appId}`)
+    const drift = await findDrift(context.database, app.appId)
+    expect(drift).toMatchObject([
+      { check: 'hits of rules', examples: [{ stored: '0,1,0', expected: 'at least 1,1,0' }] },
+    ])
   })
 })
 

@@ -137,7 +137,7 @@ describe('deleting a user for good', () => {
       ...['notification_correspondences', 'notification_unsubscriptions'],
       // Users are numbers there, but for one table, which their tests look at.
       ...['active_user_bits', 'active_users', 'usage_apps', 'usage_users'],
-      ...['usage_messages', 'usage_notifications', 'usage_peaks', 'usage_sockets'],
+      ...['usage_messages', 'usage_notifications', 'usage_peaks', 'usage_rule_days', 'usage_rules', 'usage_sockets'],
     ]
     // The search index is filled behind the sends: by now, or in a moment.
     const filled = async (text: string) => (await tablesWith(world, text)).filter((table) => table !== 'search_entries')

@@ -1,6 +1,7 @@
 import { type Channel, statsBucketMs } from '@parley/contract'
 import { socketsBySecond } from '../../chat/usage/add-up.ts'
 import { dayMs, minuteMs, secondMs } from '../../chat/usage/clock.ts'
+import { selectRulesByDay } from '../../chat/usage/rule-counts.ts'
 import { nowMs } from '../../store/clock.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
@@ -100,20 +101,31 @@ export interface Day {
   readonly delivered: number
   readonly read: number
   readonly notifications: NotificationCounts
+  readonly rules: RuleCounts[]
+}
+
+/** What a rule of moderation found, and what came of it. */
+export interface RuleCounts {
+  readonly ruleId: string
+  readonly hits: number
+  readonly shadow: number
+  readonly blocked: number
+  readonly flagged: number
 }
 
 /** Every day that a range touches, also those on which nothing happened. */
 export async function readDays(database: Database, appId: number, range: TimeRange): Promise<Day[]> {
   const [first, last] = numbersOf(range, dayMs) as [number, number]
   const whole = { fromDate: first * dayMs, toDate: (last + 1) * dayMs - 1 }
-  const [active, messages, peaked, notifications] = await Promise.all([
+  const [active, messages, peaked, notifications, found] = await Promise.all([
     database.query<{ day: number; active: number }>(countActiveByDay, [appId, first, last]),
-    database.query<Omit<Day, 'active' | 'peak' | 'notifications'>>(countMessagesByDay, [
+    database.query<Omit<Day, 'active' | 'peak' | 'notifications' | 'rules'>>(countMessagesByDay, [
       appId,
       ...numbersOf(whole, statsBucketMs),
     ]),
     database.query<Peak & { day: number }>(selectPeaks, [appId, ...stretchesOf(whole)]),
     database.query<NotificationCount>(countNotificationsByDay, [appId, first, last]),
+    database.query<RuleCounts & { day: number }>(selectRulesByDay, [appId, first, last]),
   ])
   const activeOn = new Map(active.map((row) => [row.day, row.active]))
   const messagesOn = new Map(messages.map((row) => [row.day, row]))
@@ -122,7 +134,9 @@ export async function readDays(database: Database, appId: number, range: TimeRan
     const day = first + i
     const { sent = 0, delivered = 0, read = 0 } = messagesOn.get(day) ?? {}
     const ended = byChannel(notifications.filter((row) => row.day === day))
-    return { day, active: activeOn.get(day) ?? 0, peak: peakOn.get(day), sent, delivered, read, notifications: ended }
+    const rules = found.flatMap(({ day: on, ...counts }) => (on === day ? counts : []))
+    const counted = { active: activeOn.get(day) ?? 0, peak: peakOn.get(day), sent, delivered, read }
+    return { day, ...counted, notifications: ended, rules }
   })
 }
 

@@ -45,13 +45,14 @@ export const operations = [
     const days = await readDays(database, app.appId, range)
     return {
       data: {
-        days: days.map(({ day, active, peak, sent, delivered, read, notifications }) => ({
+        days: days.map(({ day, active, peak, sent, delivered, read, notifications, rules }) => ({
           date: new Date(day * dayMs).toISOString().slice(0, 10),
           active_users: active,
           concurrent_users: peak?.open ?? 0,
           ...(peak && { peak_at: peak.at }),
           ...{ messages_sent: sent, read_receipts: read, delivery_receipts: delivered },
           notifications,
+          rules,
         })),
         time_range: range,
       },

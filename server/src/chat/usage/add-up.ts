@@ -3,6 +3,7 @@ import { nowMs } from '../../store/clock.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { dayMs, minuteMs } from './clock.ts'
+import { addUpRules } from './rule-counts.ts'
 
 const nobody = `'00000000-0000-0000-0000-000000000000'::uuid`
 const bucketsInDay = dayMs / statsBucketMs
@@ -69,8 +70,9 @@ const addUpSockets = statement(`
     second = excluded.second
   where excluded.peak > p.peak`)
 
-/** Adds up what processes wrote. Any of them may, also several at once: what one has taken is not there for another. */
+/** Adds up what processes wrote, and what rules of moderation found. Any of them may, also several at once: what one has taken is not there for another. */
 export async function addUp(on: Queryable): Promise<void> {
   await on.query(addUpSockets)
   await on.query(addUpMessages)
+  await on.query(addUpRules)
 }

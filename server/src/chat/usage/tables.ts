@@ -6,6 +6,8 @@ export const usageTables = [
   untouched('usage_apps', 'it holds a count'),
   untouched('usage_messages', 'it holds counts'),
   untouched('usage_notifications', 'it holds counts'),
+  untouched('usage_rules', 'it holds counts'),
+  untouched('usage_rule_days', 'it holds a day'),
   untouched('usage_sockets', 'it holds counts'),
   untouched('usage_peaks', 'it holds counts'),
   untouched('active_users', 'it holds numbers that name nobody'),

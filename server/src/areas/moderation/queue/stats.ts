@@ -1,5 +1,6 @@
 import { type AnswerOf, badRequest, type getModerationStats, type QueryOf } from '@parley/contract'
 import { sql } from 'kysely'
+import { hitsOfMessage } from '../../../chat/usage/rule-counts.ts'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 
@@ -22,9 +23,7 @@ const countRules = ({ appId, from, to }: Period) => sql<Stats['rules'][number]>`
     count(*) filter (where (d.blocks or d.flags) and r.decision in ('disapproved', 'rejected')) as upheld,
     count(*) filter (where (d.blocks or d.flags) and r.decision = 'approved') as overturned
   from (
-    select app_id, rule_id, message, count(*) as hits, count(*) filter (where mode = 'shadow') as shadow,
-      bool_or(mode = 'on' and decision = 'disapproved' and actions && '{blockMessage,dropMessage}') as blocks,
-      bool_or(mode = 'on' and decision <> 'disapproved' and 'flagMessage' = any(actions)) as flags
+    select app_id, rule_id, message, ${sql.raw(hitsOfMessage)}
     from moderation_decisions
     where app_id = ${appKey(appId)}
     and at between ${from} and ${to}
