@@ -5,6 +5,28 @@ export interface Demand {
   count: number
 }
 
+/** What clients may ask in a second and still count as nobody: probes, and a few who wait some milliseconds longer. */
+const fewPerSecond = 20
+const demandMs = 1_000
+
+/** Says whether clients ask more than a little; they do at once, and no more after a second without. */
+export function watchDemand(demand: Readonly<Demand>): (now: number) => boolean {
+  let counted = demand.count
+  let countedAt = performance.now()
+  let isAsked = false
+  return (now) => {
+    const elapsed = Math.max(now - countedAt, demandMs)
+    const isMore = demand.count - counted > (fewPerSecond * elapsed) / 1000
+    isAsked ||= isMore
+    if (now - countedAt >= demandMs) {
+      isAsked = isMore
+      counted = demand.count
+      countedAt = now
+    }
+    return isAsked
+  }
+}
+
 /** Prometheus metrics of one service. */
 export interface Metrics {
   readonly registry: Registry

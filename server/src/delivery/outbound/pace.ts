@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Demand } from '../../metrics.ts'
+import { type Demand, watchDemand } from '../../metrics.ts'
 
 /**
  * Holds attempts back while this process has its hands full: what is to be delivered is kept and can wait, who sends a
@@ -16,27 +16,6 @@ const busyShare = 0.75
 /** Attempts a second that go through all the same, so that nobody waits for ever. */
 const leastPerSecond = 250
 const windowMs = 50
-/** What clients may ask in a second and still count as nobody: probes, and a few who wait some milliseconds longer. */
-const fewPerSecond = 20
-const demandMs = 1_000
-
-/** Says whether clients ask more than a little; they do at once, and no more after a second without. */
-function watchDemand(demand: Readonly<Demand>): (now: number) => boolean {
-  let counted = demand.count
-  let countedAt = performance.now()
-  let isAsked = false
-  return (now) => {
-    const elapsed = Math.max(now - countedAt, demandMs)
-    const isMore = demand.count - counted > (fewPerSecond * elapsed) / 1000
-    isAsked ||= isMore
-    if (now - countedAt >= demandMs) {
-      isAsked = isMore
-      counted = demand.count
-      countedAt = now
-    }
-    return isAsked
-  }
-}
 
 export function createPace(demand: Readonly<Demand>): Pace {
   const isAsked = watchDemand(demand)
