@@ -29,6 +29,8 @@ export interface Entry {
   isBad: boolean
   /** A reviewer has stopped it. */
   stopped: boolean
+  /** Whatever it says by now, a reviewer is to decide about it. */
+  upToPeople: boolean
   /** Never, where it came to light at its old place. */
   counts: boolean
   /** An edit of it waits for an engine. */
@@ -109,8 +111,15 @@ export class ChatModel {
     const state = this.talk(talk)
     const { at } = entry
     if (at <= state.end) throw new Error(`the entry ${entry.id} does not come to the end`)
-    const fresh = { deleted: false, wasSeen: false, isBad: held === 'bad', stopped: false, counts: true, waits: false }
-    state.entries.push({ ...entry, ...fresh, held: held !== undefined })
+    const fresh = {
+      deleted: false,
+      wasSeen: false,
+      isBad: held === 'bad',
+      stopped: false,
+      upToPeople: false,
+      counts: true,
+    }
+    state.entries.push({ ...entry, ...fresh, waits: false, held: held !== undefined })
     state.entries.sort((a, b) => a.at - b.at)
     if (held === undefined) state.end = at
     if (talk !== 'team') for (const person of talk.split(' ') as Person[]) this.side(talk, person)
@@ -154,7 +163,7 @@ export class ChatModel {
       if (!isBehind(side.delivered)) side.delivered = at
       if (!isBehind(side.read)) side.read = at
     }
-    Object.assign(entry, { at, held: false, stopped: false })
+    Object.assign(entry, { at, held: false, stopped: false, upToPeople: false })
     state.entries.sort((a, b) => a.at - b.at)
     state.end = at
     this.settle()
@@ -163,13 +172,13 @@ export class ChatModel {
   /** A message comes to light at its old place. @param counts as it did, where it had been seen before */
   reappeared(talk: Talk, entry: Entry, counts: boolean): void {
     const state = this.talk(talk)
-    Object.assign(entry, { held: false, stopped: false, counts })
+    Object.assign(entry, { held: false, stopped: false, upToPeople: false, counts })
     state.end = Math.max(state.end, entry.at)
   }
 
   blocked(entry: Entry): void {
     if (!entry.held) entry.wasSeen = true
-    Object.assign(entry, { held: true, stopped: true, waits: false })
+    Object.assign(entry, { held: true, stopped: true, upToPeople: true, waits: false })
   }
 
   /** Whether somebody's reset hides an entry from them, by its id too. */

@@ -243,12 +243,12 @@ async function edited(
     if (words === 'x') model.append(talk, { ...placed(answer), by, kind: 'changed' })
     return
   }
-  // A reviewer decides about what a reviewer has stopped.
   entry.isBad = false
-  if (entry.stopped) entry.stopped = false
-  else if (words === 'x' && expectSending(by, other, model) === fine) {
+  entry.stopped = false
+  if (words !== 'x' || entry.upToPeople) return
+  if (expectSending(by, other, model) === fine) {
     model.released(talk, entry, placed(await world.get(`/messages/${entry.id}`)).at)
-  }
+  } else entry.upToPeople = true
 }
 
 /** Somebody reviews, or an engine has answered. */
