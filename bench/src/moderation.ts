@@ -5,6 +5,7 @@ import { fullExtent, quickExtent } from './bench.ts'
 import { type AtEnd, withCleanup } from './cleanup.ts'
 import type { Goal } from './goals.ts'
 import { createCorpus } from './moderation/corpus.ts'
+import { measureDryRun } from './moderation/dry-run.ts'
 import { measureOuter } from './moderation/outer.ts'
 import { fullRules, type Lists, plainRules, type Rules } from './moderation/rules.ts'
 import { measureSends } from './moderation/sends.ts'
@@ -15,13 +16,17 @@ import { describeMachine, renderGoals } from './table.ts'
 const usage = `npm run bench:moderation -- [options]
 Measures what rules of moderation cost that are judged in the sending process, on texts of 120 characters.
   --sends  also what it costs those who send: the service and a load generator, without rules and with them; some minutes
+  --dry-run  also how much a dry run looks at in a second, and what it costs those who send meanwhile; some minutes
   --engines  also what asking an engine outside adds, and what becomes of messages whose engine is dead
+  --only   with one of these: only that
   --quick  few rounds, to see that everything works; too short to compare`
 
 const { values: options } = parseArgs({
   options: {
     sends: { type: 'boolean', default: false },
+    'dry-run': { type: 'boolean', default: false },
     engines: { type: 'boolean', default: false },
+    only: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -36,8 +41,37 @@ else await withCleanup(run)
 
 async function run(atEnd: AtEnd): Promise<void> {
   const goals: Goal[] = []
-  const add = (name: string, goal: string, value: number, most: number, unit: string) =>
-    goals.push({ name, goal, reached: `${value.toFixed(1)} ${unit}`, met: value <= most })
+  if (!options.only) goals.push(...(await measureEngine()))
+  if (options.sends)
+    for (const { terms: count, throughput, cpu } of await measureSends(atEnd, corpus, extent)) {
+      const [most, name] = [count > 10_000 ? 25 : 15, `sends, ${count / 1000},000 terms, 20 patterns`]
+      goals.push(goalOf(`${name}: fewer a second`, `at most ${most} %`, 100 * (1 - throughput), most, '%'))
+      goals.push(
+        goalOf(`${name}: more CPU of the service for each`, '', 100 * (cpu - 1), Number.POSITIVE_INFINITY, '%'),
+      )
+    }
+  if (options['dry-run']) {
+    const { rounds: pairs } = extent
+    const seconds = options.quick ? 3 : 15
+    goals.push(...(await measureDryRun(atEnd, corpus, { rounds: pairs, seconds, isQuick: options.quick })))
+  }
+  if (options.engines) goals.push(...(await measureOuter(atEnd, options.quick)))
+  progress('')
+  console.log(`${describeMachine()}\n`)
+  console.log(renderGoals(goals).join('\n'))
+  if (!options.only) {
+    console.log('CPU is that of the process, the median of rounds; p99 over texts, each the fastest of its rounds.')
+  }
+}
+
+function goalOf(name: string, goal: string, value: number, most: number, unit: string): Goal {
+  return { name, goal, reached: `${value.toFixed(1)} ${unit}`, met: value <= most }
+}
+
+/** What rules cost by themselves, in this process. */
+async function measureEngine(): Promise<Goal[]> {
+  const goals: Goal[] = []
+  const add = (...of: Parameters<typeof goalOf>) => void goals.push(goalOf(...of))
 
   for (const [count, most] of [
     [10_000, 60],
@@ -58,16 +92,7 @@ async function run(atEnd: AtEnd): Promise<void> {
   add('25 rules of 10 conditions, 100,000 terms: median', '', middle, 300, 'us')
   add('25 rules of 10 conditions, 100,000 terms: p99', '< 300 us', p99, 300, 'us')
   if (turn !== undefined) add('loop held by compiling them', '< 20 ms', turn, 20, 'ms')
-  if (options.sends)
-    for (const { terms: count, throughput, cpu } of await measureSends(atEnd, corpus, extent)) {
-      const [most, name] = [count > 10_000 ? 25 : 15, `sends, ${count / 1000},000 terms, 20 patterns`]
-      add(`${name}: fewer a second`, `at most ${most} %`, 100 * (1 - throughput), most, '%')
-      add(`${name}: more CPU of the service for each`, '', 100 * (cpu - 1), Number.POSITIVE_INFINITY, '%')
-    }
-  if (options.engines) goals.push(...(await measureOuter(atEnd, options.quick)))
-  console.log(`${describeMachine()}\n`)
-  console.log(renderGoals(goals).join('\n'))
-  console.log('CPU is that of the process, the median of rounds; p99 over texts, each the fastest of its rounds.')
+  return goals
 }
 
 async function compile(rules: Rules, lists: Lists) {

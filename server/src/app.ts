@@ -137,7 +137,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     ...{ database, log, minFreeBytes: config.mediaMinFreeBytes },
     storage: options.mediaStorage ?? createMediaStorage(config, options.mediaDir),
   })
-  const dryRuns = createDryRuns({ database, jobs, log })
+  const dryRuns = createDryRuns({ database, jobs, log, metrics })
   const limits = createLimits(config.rateLimits, redis, metrics.registry)
   const context: Context = {
     config,

@@ -75,7 +75,8 @@ async function measure(bench: Bench, plan: string[][]): Promise<{ perSecond: num
   return { perSecond: count / seconds, cpu: cpu.service / count }
 }
 
-async function makeLists(bench: Bench, terms: readonly string[]): Promise<string[]> {
+/** Makes lists of words, as large as they may be. @returns their ids */
+export async function makeLists(bench: Bench, terms: readonly string[]): Promise<string[]> {
   const ids: string[] = []
   for (let from = 0; from < terms.length; from += termsOfList) {
     const id = `bench-${terms.length}-${ids.length}`
@@ -91,7 +92,8 @@ async function makeLists(bench: Bench, terms: readonly string[]): Promise<string
 
 const shared = { entity: 'message', operand: 'text', operator: 'contains' } as const
 
-function ruleOf(lists: readonly string[], enabled: boolean): object {
+/** A rule with these lists and twenty patterns. */
+export function ruleOf(lists: readonly string[], enabled: boolean): object {
   return {
     id: 'bench',
     name: 'Bench',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../../support/chat.ts'
 import { soon } from '../../support/until.ts'
 import { createUsers, createWorld, type World } from '../../support/world.ts'
@@ -131,6 +131,24 @@ describe('a dry run', () => {
     expect(refusal(await label('4000000000000001', 'right'))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(refusal(await label('x', 'right'))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
     expect(refusal(await label(ids[0], 'maybe'))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('looks at the same, in smaller portions, while clients ask', async () => {
+    const world = await worldWithRule()
+    const messages = Array.from({ length: 1_234 }, (_, n) => ({
+      ...{ muid: `m-${n}`, sender: 'alice', receiver: 'bob', receiverType: 'user', type: 'text', category: 'message' },
+      ...{ sentAt: 1_700_000_000 + n, data: { text: n % 10 === 0 ? 'darn' : 'fine' } },
+    }))
+    for (const part of [messages.slice(0, 700), messages.slice(700)]) {
+      dataOf(await world.post('/data_import/messages', { messages: part }))
+    }
+    const { demand } = world.context.metrics
+    // As if there were thousands of requests a second.
+    const asking = setInterval(() => (demand.count += 100), 5)
+    onTestFinished(() => clearInterval(asking))
+    const run = await dryRun(world, { from: 1 })
+    expect(run).toMatchObject({ status: 'done', looked: 1_234, hits: 124 })
+    expect(run.senders).toEqual([{ uid: 'alice', hits: 124 }])
   })
 
   it('looks at the time and the share that it was given, through many portions', async () => {

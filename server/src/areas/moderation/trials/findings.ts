@@ -2,11 +2,12 @@ import type { Hit } from '../../../chat/moderation/model.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import type { PastMessage } from './portion.ts'
+import type { RunRow } from './runs.ts'
 
 /** Examples that are kept of one dry run, drawn from its hits. */
 const keptExamples = 1000
 
-/** What a dry run found in one portion. */
+/** What a dry run found in some messages. */
 export interface Findings {
   /** Messages looked at and hit, by the number of the day. */
   readonly days: Map<number, { looked: number; hits: number }>
@@ -28,6 +29,9 @@ export function note({ days, senders, hits }: Findings, message: PastMessage, hi
   senders.set(message.sender, (senders.get(message.sender) ?? 0) + 1)
   hits.push({ message, hit })
 }
+
+/** What a crash of the database takes along is looked at again. */
+const commitLazily = statement("select set_config('synchronous_commit', 'off', true)")
 
 const lockRun = statement(`
   select status
@@ -91,20 +95,21 @@ const dropExamples = statement(`
   and e.message = far.message`)
 
 /**
- * Stores what was found in a portion, together with how far the dry run has come, so that each portion counts once.
+ * Stores what was found, together with how far the dry run has come, so that each message counts once.
  * @returns whether the dry run goes on: it may have been stopped, or another taken its place
  */
 export async function storeFindings(
   tx: Transaction,
   { appId, ruleId, run }: { readonly appId: number; readonly ruleId: string; readonly run: string },
-  last: PastMessage,
+  { positionAt, positionId }: Pick<RunRow, 'positionAt' | 'positionId'>,
   { days, senders, hits }: Findings,
 ): Promise<boolean> {
+  await tx.query(commitLazily)
   const [present] = await tx.query<{ status: string }>(lockRun, [appId, ruleId, run])
   if (present?.status !== 'running') return false
   const counts = [...days.values()]
   const looked = counts.reduce((sum, day) => sum + day.looked, 0)
-  await tx.query(advance, [appId, ruleId, last.sentAt, last.id, looked, hits.length])
+  await tx.query(advance, [appId, ruleId, positionAt, positionId, looked, hits.length])
   if (looked > 0) {
     const [lookedByDay, hitsByDay] = [counts.map((day) => day.looked), counts.map((day) => day.hits)]
     await tx.query(addDays, [appId, ruleId, [...days.keys()], lookedByDay, hitsByDay])

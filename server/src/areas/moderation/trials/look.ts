@@ -3,13 +3,14 @@ import type { Engine } from '../../../chat/moderation/engine/engine.ts'
 import type { Context } from '../../../context.ts'
 import type { JobRunner } from '../../../jobs/runner.ts'
 import type { Log } from '../../../log.ts'
+import { watchDemand } from '../../../metrics.ts'
 import { isConnectionFailure } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
 import { ofService } from '../../../store/reader.ts'
 import { compileFragment, statement } from '../../../store/statement.ts'
 import { compileAlone } from './compile.ts'
 import { type Findings, noFindings, note, storeFindings } from './findings.ts'
-import { judgedPast, nextPortion, type PastMessage, portionSize } from './portion.ts'
+import { judgedPast, nextPortion, type PastMessage } from './portion.ts'
 import { dryRunTask, type RunRow, readListsAsThen, readRun } from './runs.ts'
 
 /** Looks through messages for dry runs, one after the other. */
@@ -34,26 +35,44 @@ const finish = statement(`
   and run = $3
   and status = 'running'`)
 
-/** So long others wait at most, in milliseconds. */
-const sliceMs = 1.5
-/** Others had something to do when they were let in for longer than this; then they get more time than the dry run. */
-const busyMs = 0.3
-const restMs = 4
+/** How much is done at a time. */
+interface Gait {
+  /** So many messages are read at once. */
+  readonly portion: number
+  /** So long others wait at most, in milliseconds. */
+  readonly sliceMs: number
+  /** After each portion it rests so many times as long as that took. */
+  readonly restTimes: number
+}
+
+/** What was found in so many messages is stored together. */
+const storedAtOnce = 500
+
+const gaits: Readonly<Record<'alone' | 'besideClients', Gait>> = {
+  alone: { portion: 500, sliceMs: 1.5, restTimes: 0 },
+  besideClients: { portion: 100, sliceMs: 0.5, restTimes: 2 },
+}
 
 export function createDryRuns({
   database,
   jobs,
   log,
-}: Pick<Context, 'database' | 'log'> & { readonly jobs: JobRunner }): DryRuns {
+  metrics,
+}: Pick<Context, 'database' | 'log' | 'metrics'> & { readonly jobs: JobRunner }): DryRuns {
   const reads = database.openReads({ name: 'dry runs', atOnce: 1, timeoutMs: 60_000 })
   let isStopping = false
   let turn: Promise<unknown> = Promise.resolve()
 
-  const readPortion = async (appId: number, run: RunRow): Promise<PastMessage[]> =>
-    (await reads.run(compileFragment(nextPortion(appId, run)), ofService)).rows
+  const isAsked = watchDemand(metrics.demand)
+  const gait = () => gaits[isAsked(performance.now()) ? 'besideClients' : 'alone']
+
+  const readPortion: ReadPortion = async (appId, run, limit) =>
+    (await reads.run(compileFragment(nextPortion(appId, run, limit)), ofService)).rows
   jobs.register(dryRunTask, (payload) => {
     const { appId, ruleId, run } = payload as Payload
-    const working = turn.then(() => lookThrough(database, log, readPortion, { appId, ruleId, run }, () => isStopping))
+    const working = turn.then(() =>
+      lookThrough(database, log, { readPortion, gait }, { appId, ruleId, run }, () => isStopping),
+    )
     turn = working.catch(() => {})
     return working
   })
@@ -64,10 +83,12 @@ export function createDryRuns({
   }
 }
 
+type ReadPortion = (appId: number, run: RunRow, limit: number) => Promise<PastMessage[]>
+
 async function lookThrough(
   database: Database,
   log: Log,
-  readPortion: (appId: number, run: RunRow) => Promise<PastMessage[]>,
+  { readPortion, gait }: { readonly readPortion: ReadPortion; readonly gait: () => Gait },
   payload: Payload,
   isStopping: () => boolean,
 ): Promise<void> {
@@ -79,17 +100,26 @@ async function lookThrough(
     if (first?.run !== run || first.status !== 'running') return
     const engine = await compileAlone(first.definition.rule, await readListsAsThen(database, appId, first.definition))
     let position: RunRow = first
-    for (;;) {
+    let findings = noFindings()
+    let [unstored, isOver] = [0, false]
+    while (!isOver) {
       // The job fails, and is done again elsewhere.
       if (isStopping()) throw new StoppingError()
-      const messages = await readPortion(appId, position)
+      const { portion, sliceMs, restTimes } = gait()
+      const began = performance.now()
+      const messages = await readPortion(appId, position, portion)
+      await judgeAll(engine, messages, sliceMs, findings)
       const last = messages.at(-1)
-      if (last === undefined) break
-      const findings = await judgeAll(engine, messages)
-      const goesOn = await database.transaction((tx) => storeFindings(tx, payload, last, findings))
-      if (!goesOn) return
-      if (messages.length < portionSize) break
-      position = { ...position, positionAt: last.sentAt, positionId: last.id }
+      if (last !== undefined) position = { ...position, positionAt: last.sentAt, positionId: last.id }
+      unstored += messages.length
+      isOver = messages.length < portion
+      if (unstored >= storedAtOnce || (isOver && unstored > 0)) {
+        const [upTo, found] = [position, findings]
+        if (!(await database.transaction((tx) => storeFindings(tx, payload, upTo, found)))) return
+        findings = noFindings()
+        unstored = 0
+      }
+      if (restTimes > 0) await pause(restTimes * (performance.now() - began))
     }
     await end('done', null)
   } catch (err) {
@@ -105,19 +135,20 @@ class StoppingError extends Error {
   }
 }
 
-/** Judges messages in short slices, since sends are served by the same thread; while they come, it rests between them. */
-async function judgeAll(engine: Engine, messages: readonly PastMessage[]): Promise<Findings> {
-  const findings = noFindings()
+/** Judges messages in short slices, since clients are served by the same thread. */
+async function judgeAll(
+  engine: Engine,
+  messages: readonly PastMessage[],
+  sliceMs: number,
+  findings: Findings,
+): Promise<void> {
   let began = performance.now()
   for (const message of messages) {
     if (message.data === null) continue
     const { hits } = engine.judge(judgedPast(message, message.data))
     note(findings, message, hits[0])
     if (performance.now() - began < sliceMs) continue
-    const letIn = performance.now()
     await otherWork()
-    if (performance.now() - letIn > busyMs) await pause(restMs)
     began = performance.now()
   }
-  return findings
 }

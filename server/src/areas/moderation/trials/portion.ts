@@ -24,8 +24,6 @@ export interface PastMessage {
   readonly scope: string | null
 }
 
-/** So many messages are read at once. */
-export const portionSize = 500
 /** A share is told apart in such steps. */
 const steps = 10_000
 
@@ -33,7 +31,7 @@ const steps = 10_000
  * The next messages of a dry run, in the order in which they were sent. Which ones a sample has depends on their ids alone, so
  * that every dry run of the same share looks at the same.
  */
-export function nextPortion(appId: number, run: RunRow): Fragment<PastMessage> {
+export function nextPortion(appId: number, run: RunRow, limit: number): Fragment<PastMessage> {
   const isSampled = sql`(m.id * 2654435761) % ${steps} < ${Math.round(run.share * steps)}`
   const user = (u: string) =>
     sql.raw(`json_build_object('name', ${u}.name, 'role', ${u}.role, 'tags', ${u}.tags, 'createdAt', ${u}.created_at)`)
@@ -54,7 +52,7 @@ export function nextPortion(appId: number, run: RunRow): Fragment<PastMessage> {
       and (sent_at, id) > (${run.positionAt}, ${run.positionId})
       and sent_at <= ${run.to}
       order by sent_at, id
-      limit ${portionSize}
+      limit ${limit}
     ) m
     left join users s on s.app_id = m.app_id and s.uid = m.sender
     left join users r on r.app_id = m.app_id and m.kind = 1 and r.uid = m.receiver
