@@ -59,6 +59,7 @@ export function createFileLinks(
   return {
     inText,
     async inValue(app, value) {
+      if ((await signedSettings(app)) === undefined) return value
       const text = JSON.stringify(value)
       const signed = await inText(app, text)
       return signed === text ? value : JSON.parse(signed)

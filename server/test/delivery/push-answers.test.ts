@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createApnsConnections } from '../../src/delivery/notifications/apns-connections.ts'
 import { createFcm } from '../../src/delivery/notifications/fcm.ts'
+import { createProviderClient } from '../../src/delivery/notifications/provider-client.ts'
 import type { Notification } from '../../src/delivery/notifications/render.ts'
 import { soon } from '../support/until.ts'
 
@@ -58,6 +59,39 @@ describe('an answer of FCM', () => {
     const attempt = await fcm.send(target, device, notification)
     expect(attempt).toMatchObject({ outcome: 'failed', status: 503, text: 'x'.repeat(512) })
     await soon(() => expect(isLeft).toBe(true))
+  })
+})
+
+describe('a request to a provider over HTTP/1.1', () => {
+  it('whose answer only trickles in ends in time, and so does what waits behind it', async () => {
+    const left: number[] = []
+    let requests = 0
+    const server = createServer((_, response) => {
+      const number = ++requests
+      response.writeHead(200)
+      const timer = setInterval(() => response.write('x'), 5)
+      response.on('close', () => {
+        clearInterval(timer)
+        left.push(number)
+      })
+    })
+    const client = createProviderClient(1)
+    closing.unshift(() => client.close())
+    const endpoint = await listen(server)
+    const posts = ['/a', '/b'].map((path) => client.post(`${endpoint}${path}`, {}, '{}', 100))
+    for (const post of posts) await expect(post).rejects.toMatchObject({ name: 'TimeoutError' })
+    await soon(() => expect(left).toContain(1))
+    // What was late before it began is not sent any more.
+    expect(requests).toBe(1)
+  })
+
+  it('whose connection breaks has no answer, and one that cannot be made has none either', async () => {
+    const server = createServer((request) => request.socket.destroy())
+    const client = createProviderClient(1)
+    closing.unshift(() => client.close())
+    await expect(client.post(await listen(server), {}, '{}')).rejects.toThrow('other side closed')
+    await expect(client.post('http://127.0.0.1:1', {}, '{}')).rejects.toThrow('ECONNREFUSED')
+    await expect(client.post('not an address', {}, '{}')).rejects.toThrow('Invalid URL')
   })
 })
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { readPrivateKey } from '../../chat/notifications/credentials.ts'
 import type { NotificationEndpoints } from '../../config/notifications.ts'
@@ -46,6 +47,17 @@ interface AccessToken {
   readonly endsAt: number
 }
 
+/** Keys are long: what is looked up for each push is named once for each target. */
+const names = new WeakMap<FcmTarget, string>()
+
+function nameOf(target: FcmTarget): string {
+  const known = names.get(target)
+  if (known !== undefined) return known
+  const name = createHash('sha256').update(`${target.client_email} ${target.private_key}`).digest('base64')
+  names.set(target, name)
+  return name
+}
+
 export function createFcm(endpoints: Pick<NotificationEndpoints, 'fcm' | 'fcmToken'>): Fcm {
   const client = createProviderClient(32)
   const known = new LRUCache<string, Promise<AccessToken>>({ max: 1_000 })
@@ -71,7 +83,7 @@ export function createFcm(endpoints: Pick<NotificationEndpoints, 'fcm' | 'fcmTok
   }
   /** One for all pushes of a service account, until it is about to end. */
   const tokenOf = async (target: FcmTarget): Promise<string> => {
-    const key = `${target.client_email} ${target.private_key}`
+    const key = nameOf(target)
     const cached = await known.get(key)?.catch(() => undefined)
     if (cached !== undefined && cached.endsAt - tokenMarginMs > Date.now()) return cached.token
     const fetching = fetchToken(target)
@@ -94,7 +106,7 @@ export function createFcm(endpoints: Pick<NotificationEndpoints, 'fcm' | 'fcmTok
         const authorization = `Bearer ${await tokenOf(target)}`
         const headers = { 'content-type': 'application/json', authorization }
         const { status, text, retryAfter } = await client.post(url, headers, body, sendTimeoutMs - took().durationMs)
-        if (status === 401) known.delete(`${target.client_email} ${target.private_key}`)
+        if (status === 401) known.delete(nameOf(target))
         return {
           ...judge(status, text, begun),
           ...{ status, text: text.slice(0, excerptBytes), ...took() },

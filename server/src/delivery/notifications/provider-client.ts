@@ -1,5 +1,5 @@
-import { Agent, request } from 'undici'
-import { readBeginning } from '../outbound/http.ts'
+import { Agent, type Dispatcher } from 'undici'
+import { beginningOf } from '../outbound/http.ts'
 import { sendTimeoutMs } from './endpoints.ts'
 
 /** What a provider answered. */
@@ -26,17 +26,63 @@ export function createProviderClient(connections: number): ProviderClient {
   const agent = new Agent({ connections, pipelining: 1, headersTimeout: sendTimeoutMs, bodyTimeout: sendTimeoutMs })
   return {
     async post(url, headers, body, timeoutMs = sendTimeoutMs) {
-      const signal = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)))
-      const answer = await request(url, { method: 'POST', dispatcher: agent, headers, body, signal })
-      const seconds = Number(answer.headers['retry-after'])
-      return {
-        status: answer.statusCode,
-        text: await readBeginning(answer.body, maxAnswerBytes),
-        headers: answer.headers,
-        retryAfter: seconds > 0 ? seconds : undefined,
-      }
+      const { origin, pathname, search } = new URL(url)
+      return new Promise((resolve, reject) => {
+        const reading = readAnswer(Math.max(1, Math.ceil(timeoutMs)), resolve, reject)
+        agent.dispatch({ origin, path: `${pathname}${search}`, method: 'POST', headers, body }, reading)
+      })
     },
     close: () => agent.destroy(),
+  }
+}
+
+/**
+ * Reads one answer, no further than it is kept. Thousands a second are read: a body that can be read as a stream, and a signal
+ * that ends it, would cost more than the answer.
+ */
+function readAnswer(
+  timeoutMs: number,
+  resolve: (answer: ProviderAnswer) => void,
+  reject: (error: Error) => void,
+): Dispatcher.DispatchHandler {
+  let under: Dispatcher.DispatchController | undefined
+  let late: DOMException | undefined
+  let [status, bytes] = [0, 0]
+  let headers: ProviderAnswer['headers'] = {}
+  const chunks: Buffer[] = []
+  const timer = setTimeout(() => {
+    late = new DOMException('there was no answer in time', 'TimeoutError')
+    under?.abort(late)
+    reject(late)
+  }, timeoutMs)
+  const end = () => {
+    clearTimeout(timer)
+    const seconds = Number(headers['retry-after'])
+    const text = beginningOf(chunks, maxAnswerBytes)
+    resolve({ status, text, headers, retryAfter: seconds > 0 ? seconds : undefined })
+  }
+  return {
+    onRequestStart(controller) {
+      under = controller
+      if (late !== undefined) controller.abort(late)
+    },
+    onResponseStart(_, statusCode, given) {
+      status = statusCode
+      headers = given
+    },
+    onResponseData(controller, chunk) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes < maxAnswerBytes) return
+      end()
+      controller.abort(new Error('the rest of the answer is not read'))
+    },
+    onResponseEnd: end,
+    onResponseError(_, error) {
+      clearTimeout(timer)
+      // Nobody hears it where what was read is enough.
+      reject(error)
+    },
   }
 }
 

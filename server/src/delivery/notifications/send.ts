@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { App } from '../../chat/identity.ts'
 import type { ProviderRow } from '../../chat/notifications/providers.ts'
 import { drain } from '../outbound/drain.ts'
@@ -53,7 +52,7 @@ interface Target {
 
 type Rendered = RenderedPush | RenderedTakeBack | RenderedUnread
 
-type Ready = DueNotification & { readonly chain: number | undefined; readonly rendered: Rendered | undefined }
+type Ready = DueNotification & { readonly chain: string | undefined; readonly rendered: Rendered | undefined }
 
 /** Sends what is due by one provider. */
 export function sendDue(options: SendOptions, key: EndpointKey, signal: AbortSignal): Promise<void> {
@@ -115,13 +114,8 @@ async function renderPushes(
 }
 
 /** What tells one device of one message goes out in order, so that an edit is not overtaken by what it replaces. */
-function chainOf({ message, uid, digest }: DueNotification): number | undefined {
-  if (message === null) return undefined
-  return createHash('sha1')
-    .update(`${message} ${uid} `)
-    .update(digest ?? '')
-    .digest()
-    .readUIntBE(0, 6)
+function chainOf({ message, uid, digest }: DueNotification): string | undefined {
+  return message === null ? undefined : `${message} ${uid} ${digest?.toString('latin1') ?? ''}`
 }
 
 /** What is not sent, and why; undefined: it is ready to be sent. */

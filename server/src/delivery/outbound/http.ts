@@ -123,6 +123,11 @@ export async function readBeginning(
     bytes += chunk.length
     if (bytes >= maxBytes) break
   }
+  return beginningOf(chunks, maxBytes)
+}
+
+/** What was read, as text that can be kept. */
+export function beginningOf(chunks: readonly Buffer[], maxBytes: number): string {
   return Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8').replaceAll('\0', '').toWellFormed()
 }
 

@@ -1,13 +1,15 @@
 /** At least one. */
 export type Some<Item> = readonly [Item, ...Item[]]
 
+export type Key = string | number
+
 /** Work that is done at once with others, but in order with what has the same key. */
 export interface KeyedQueue<Item> {
   /**
    * What is added in one go may be done together.
    * @param key items of one key are done one after the other, in the order added; undefined: whenever there is room
    */
-  add(item: Item, key: number | undefined): void
+  add(item: Item, key: Key | undefined): void
   /** Items that are waiting or being done. */
   readonly size: number
   /** How many pieces of work may be under way at once; may be changed at any time. */
@@ -23,10 +25,10 @@ export interface KeyedQueue<Item> {
 /** @param work must not throw */
 export function createKeyedQueue<Item>(width: number, work: (items: Some<Item>) => Promise<void>): KeyedQueue<Item> {
   interface Chain {
-    readonly key: number | undefined
+    readonly key: Key | undefined
     readonly items: Item[]
   }
-  const chains = new Map<number, Chain>()
+  const chains = new Map<Key, Chain>()
   const ready: Chain[] = []
   let waiting = 0
   /** Items, and pieces of work. */

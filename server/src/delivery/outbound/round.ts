@@ -1,11 +1,11 @@
-import type { Some } from './keyed-queue.ts'
+import type { Key, Some } from './keyed-queue.ts'
 import type { Health } from './lease.ts'
 
 /** A delivery that is due. */
 export interface DueItem {
   readonly id: number
   /** Deliveries of one chain are attempted one after the other. */
-  readonly chain?: number | undefined
+  readonly chain?: Key | undefined
 }
 
 /** What came of one attempt. */
