@@ -150,6 +150,7 @@ function* dataRules(data: NonNullable<ImportMessage['data']>): Iterable<ImportFl
   const { attachments, ...rest } = data
   yield* atMostBytes('data', rest, limits.messageDataBytes)
   yield* atMostBytes('data/metadata', rest.metadata, limits.metadataBytes)
+  // Without them, what is held to its bytes is also short enough.
   if (attachments === undefined) return
   for (const [index, { url }] of attachments.entries()) {
     yield* webAddresses({ [`data/attachments/${index}/url`]: url })

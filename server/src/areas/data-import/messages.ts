@@ -2,7 +2,7 @@ import type { ImportMessage, Message } from '@parley/contract'
 import type { JsonText } from '../../chat/json.ts'
 import { entitiesOf } from '../../chat/messages/entities.ts'
 import type { Context } from '../../context.ts'
-import { createPauses } from '../../pauses.ts'
+import { mapInTurns } from '../../pauses.ts'
 import { createImportedWriter, type ImportRow, isFaultOfData, toImportRow } from '../messages/index.ts'
 import * as errors from './errors.ts'
 import { Overtaken, resultsOf, type Written, writeWithCast } from './message-cast.ts'
@@ -50,17 +50,11 @@ async function storeWithCast(
   }
 }
 
-async function toRows(appId: number, records: readonly ImportMessage[]): Promise<ImportRow[]> {
-  const pause = createPauses()
-  const rows: ImportRow[] = []
-  for (const record of records) {
-    await pause()
-    rows.push(toImportRow(appId, record))
-  }
-  return rows
+function toRows(appId: number, records: readonly ImportMessage[]): Promise<ImportRow[]> {
+  return mapInTurns(records, (record) => toImportRow(appId, record))
 }
 
-async function outcomesOf(
+function outcomesOf(
   context: Context,
   rows: readonly ImportRow[],
   written: Written,
@@ -73,13 +67,7 @@ async function outcomesOf(
     if ('cause' in result) return notStored(context, row, result.cause)
     return refuse(errors.ofMessage(result.refusal, row))
   }
-  const pause = createPauses()
-  const outcomes: Array<Outcome<JsonText<Message>>> = []
-  for (const [place, row] of rows.entries()) {
-    await pause()
-    outcomes.push(outcomeOf(row, place))
-  }
-  return outcomes
+  return mapInTurns(rows, outcomeOf)
 }
 
 function notStored(context: Pick<Context, 'log'>, row: ImportRow, cause: unknown): Failure {

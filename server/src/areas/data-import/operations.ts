@@ -11,7 +11,7 @@ import { Serialized, serve } from '../../call.ts'
 import type { App } from '../../chat/identity.ts'
 import { type JsonText, toJson } from '../../chat/json.ts'
 import type { Context } from '../../context.ts'
-import { createPauses } from '../../pauses.ts'
+import { mapInTurns } from '../../pauses.ts'
 import { storeGroups } from './groups.ts'
 import { storeMembers } from './members.ts'
 import { storeMessages } from './messages.ts'
@@ -48,13 +48,15 @@ export const operations = [
 async function writeOutcomes(
   outcomes: Readonly<Record<string, Outcome<JsonText<Message>>>>,
 ): Promise<Serialized<AnswerOf<typeof importMessages>>> {
-  const pause = createPauses()
-  const members: string[] = []
-  for (const [key, outcome] of Object.entries(outcomes)) {
-    await pause()
-    members.push(`${toJson(key)}:${outcome.success ? `{"success":true,"data":${outcome.data}}` : toJson(outcome)}`)
-  }
+  const members = await mapInTurns(
+    Object.keys(outcomes),
+    (key) => `${toJson(key)}:${writeOutcome(outcomes[key] as Outcome<JsonText<Message>>)}`,
+  )
   return new Serialized(`{"data":{${members.join(',')}}}` as Serialized<AnswerOf<typeof importMessages>>['text'])
+}
+
+function writeOutcome(outcome: Outcome<JsonText<Message>>): string {
+  return outcome.success ? `{"success":true,"data":${outcome.data}}` : toJson(outcome)
 }
 
 async function importAll<Kind extends ImportKind, Entity>(

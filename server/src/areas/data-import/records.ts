@@ -10,7 +10,7 @@ import {
   summariseImportFlaws,
 } from '@parley/contract'
 import { makeWellFormed } from '../../chat/json.ts'
-import { createPauses } from '../../pauses.ts'
+import { mapInTurns } from '../../pauses.ts'
 import { spelledOtherwise, tooManyRecords } from './errors.ts'
 import { type Outcome, refuse } from './outcomes.ts'
 
@@ -46,24 +46,22 @@ export async function importRecords<Kind extends ImportKind, Entity>(
   store: (records: ReadonlyArray<RecordOf[Kind]>, now: number) => Promise<Array<Outcome<Entity>>>,
 ): Promise<Record<string, Outcome<Entity>>> {
   const now = Math.floor(Date.now() / 1000)
-  const pause = createPauses()
-  const entries = await readEntries(kind, sent, most, pause)
+  const entries = await readEntries(kind, sent, most)
   const outcomes = new Array<Outcome<Entity> | undefined>(entries.length)
   const sound: Array<RecordOf[Kind]> = []
   const spellings = new Map<string, string>()
-  for (const [place, { record, mapKey }] of entries.entries()) {
-    await pause()
+  await mapInTurns(entries, ({ record, mapKey }, place) => {
     const flaws = importChecks[kind](record, mapKey === undefined ? { now } : { now, key: mapKey })
     if (flaws.length > 0) {
       const { code, devMessage, details } = summariseImportFlaws(flaws)
       outcomes[place] = refuse(new ApiError(code, devMessage, details))
-      continue
+      return
     }
     const id = (record as Record<string, string>)[ownIds[kind]] as string
     const earlier = kind === 'messages' ? id : spellingOf(spellings, id)
     if (earlier === id) sound.push(record as RecordOf[Kind])
     else outcomes[place] = refuse(spelledOtherwise(kind, ownIds[kind], id, earlier))
-  }
+  })
   const stored = sound.length === 0 ? [] : await store(sound, now)
   const answered: Record<string, Outcome<Entity>> = Object.create(null)
   let next = 0
@@ -89,19 +87,11 @@ interface Entry {
   readonly mapKey?: string
 }
 
-async function readEntries(
-  kind: ImportKind,
-  sent: unknown,
-  most: number,
-  pause: () => Promise<void> | undefined,
-): Promise<Entry[]> {
+async function readEntries(kind: ImportKind, sent: unknown, most: number): Promise<Entry[]> {
   if (typeof sent !== 'object' || sent === null) throw unreadable(kind, sent)
   const records: readonly unknown[] = Array.isArray(sent) ? sent : Object.values(sent)
   if (records.length > most) throw tooManyRecords(kind, records.length, most)
-  for (const record of records) {
-    await pause()
-    makeWellFormed(record)
-  }
+  await mapInTurns(records, (record) => makeWellFormed(record))
   if (Array.isArray(sent)) return readArray(records, ownIds[kind])
   return Object.keys(sent).map((sentKey, place) => {
     const key = sentKey.toWellFormed()

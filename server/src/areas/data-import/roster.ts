@@ -74,8 +74,7 @@ export async function readPresent(
     for (const uid of needsUsers) uids.add(uid)
     for (const guid of needsGroups) guids.add(guid)
   }
-  const users = await readUsers(on, appId, uids)
-  const groups = await readGroups(on, appId, guids)
+  const [users, groups] = await Promise.all([readUsers(on, appId, uids), readGroups(on, appId, guids)])
   const missing = records.flatMap((links) =>
     (links.users ?? []).filter((user) => user !== undefined && !users.has(user.uid.toLowerCase())),
   )

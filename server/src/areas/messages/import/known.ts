@@ -1,4 +1,5 @@
 import { notHeldIn } from '../../../chat/sight/participation.ts'
+import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import type { KnownMessage } from './plan.ts'
@@ -24,5 +25,8 @@ export function readKnown(on: Queryable, rows: readonly ImportRow[]): Promise<Kn
     if (parentMuid !== null) wanted.set(`${appId} ${parentMuid}`, { appId, muid: parentMuid })
   }
   const named = [...wanted.values()]
-  return on.query<KnownMessage>(select, [named.map(({ appId }) => appId), named.map(({ muid }) => muid)])
+  return on.query<KnownMessage>(select, [
+    plainArray(named.map(({ appId }) => appId)),
+    textArray(named.map(({ muid }) => muid)),
+  ])
 }
