@@ -3,6 +3,7 @@ import { describeWith } from '../gate/needs.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import type { Service } from '../support/own-services.ts'
 import { connect, eventually, type Frame, tokenOf } from '../support/socket.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { redisServer } from './redis.ts'
 import { type Cluster, createCluster, metricOf, through } from './support.ts'
@@ -216,6 +217,25 @@ describeWith(redisServer, 'two processes on one database and one Redis', () => {
     expect((await list()).status).toBe(200)
     dataOf(await here.put('/roles/default/permissions', { permissions: { listUsers: 'deny' } }))
     await eventually(list, ({ status }) => status === 403)
+  })
+
+  it('a rule made on one is in force on the other, and so is each change of its list', async ({ annotate }) => {
+    const [here, there] = await worlds('alice', 'bob')
+    const list = { id: 'insults', name: 'Insults', category: 'word', searchTerms: 'darn' }
+    const condition = { operand: 'text', category: 'word', isKeywordsReferencePresent: true, value: ['insults'] }
+    const isBlocked = async (text: string) => {
+      return (await say(there, 'alice', 'bob', text)).data.moderation?.status === 'disapproved'
+    }
+    expect(await isBlocked('darn')).toBe(false)
+    dataOf(await here.post('/moderation/keywords', list))
+    dataOf(await here.post('/moderation/rules', { id: 'first', name: 'First', conditions: [condition] }))
+    await until(() => isBlocked('darn'))
+    for (const word of ['heck', 'drat', 'gosh']) {
+      dataOf(await here.put('/moderation/keywords/insults', { searchTerms: word }))
+      const answeredAt = performance.now()
+      await until(() => isBlocked(word), { interval: 5 })
+      await annotate(`in force on the other ${Math.round(performance.now() - answeredAt)} ms after the answer`)
+    }
   })
 
   it('each says in its metrics that it hears the other', async () => {

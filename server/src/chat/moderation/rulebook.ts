@@ -21,7 +21,8 @@ export interface Rules {
 
 /**
  * The rules and lists of apps, compiled and kept in memory. After a change the old ones hold until the new ones are ready,
- * so that no message waits for a compilation, and none goes by unjudged.
+ * so that no message waits for a compilation, and none goes by unjudged. Where the line was cut that tells of changes, they may have
+ * changed long ago: then the next message waits for them.
  */
 export interface Rulebook {
   /** @returns undefined where no rule is on or in shadow mode. That is known from memory nearly always. */
@@ -40,6 +41,8 @@ interface Entry {
   rules?: { readonly held: Rules | undefined }
   /** It has changed since it was last read. */
   isOutdated: boolean
+  /** It may have changed at any time since: nobody judges by it before it is read again. */
+  isDoubtful: boolean
   /** The reading that is under way. */
   reading?: Promise<void> | undefined
   /** Epoch milliseconds of the last reading that failed. */
@@ -86,6 +89,7 @@ export function createRulebook(options: RulebookOptions): Rulebook {
       try {
         const { held, terms } = await read(appId)
         entry.rules = { held }
+        if (!entry.isOutdated) entry.isDoubtful = false
         entry.failedAt = undefined
         if (entries.peek(appId) !== entry) continue
         // What is set again counts as it did before, unless it was taken out.
@@ -107,37 +111,39 @@ export function createRulebook(options: RulebookOptions): Rulebook {
   const entryOf = (appId: number): Entry => {
     const known = entries.get(appId)
     if (known !== undefined) return known
-    const entry: Entry = { isOutdated: true }
+    const entry: Entry = { isOutdated: true, isDoubtful: false }
     entries.set(appId, entry, { size: 1 })
     return entry
   }
   const complain = (appId: number) => (err: unknown) =>
     log.error({ err, app: appId }, 'rules of moderation could not be read; those of before hold')
   /** What holds is kept where the new could not be read: the database is away, and says so elsewhere. */
-  const renewBehind = (appId: number, entry: Entry): void => {
-    if (entry.reading !== undefined || Date.now() - (entry.failedAt ?? 0) < retryMs) return
-    startReading(appId, entry).catch(complain(appId))
+  const renewBehind = async (appId: number, entry: Entry): Promise<void> => {
+    if (entry.reading !== undefined) return entry.reading.catch(() => {})
+    if (Date.now() - (entry.failedAt ?? 0) < retryMs) return
+    await startReading(appId, entry).catch(complain(appId))
   }
   const outdate = (appId: number): void => {
     const entry = entries.peek(appId)
     if (entry === undefined) return
     entry.isOutdated = true
     entry.failedAt = undefined
-    if (entry.rules !== undefined) renewBehind(appId, entry)
+    if (entry.rules !== undefined) void renewBehind(appId, entry)
   }
   invalidation.onChange(topic, (appId) => {
     if (appId !== undefined) return outdate(Number(appId))
     // Nobody knows what changed: each is read again when it is asked for.
     for (const key of [...entries.keys()]) {
       const entry = entries.peek(key)
-      if (entry !== undefined) entry.isOutdated = true
+      if (entry !== undefined) entry.isOutdated = entry.isDoubtful = true
     }
   })
 
   const of = async (appId: number): Promise<Rules | undefined> => {
     const entry = entryOf(appId)
     if (entry.rules === undefined) await startReading(appId, entry)
-    else if (entry.isOutdated) renewBehind(appId, entry)
+    else if (entry.isDoubtful) await renewBehind(appId, entry)
+    else if (entry.isOutdated) void renewBehind(appId, entry)
     return entry.rules?.held
   }
   return {

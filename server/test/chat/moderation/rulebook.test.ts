@@ -55,6 +55,20 @@ describe('the rulebook', () => {
     })
   })
 
+  it('judges by the rules as they are once the line was cut by which it hears of changes', async () => {
+    const world = await createWorld()
+    const { database } = world.context
+    let tell: (appId: string | undefined) => void = () => {}
+    const invalidation = { ...createInvalidation(database), onChange: (_: string, drop: typeof tell) => (tell = drop) }
+    const other = createRulebook({ database, invalidation, log: pino({ level: 'silent' }) })
+    dataOf(await world.post('/moderation/rules', rule('first', 'darn')))
+    expect(await rulesIn(other, world, 'darn')).toEqual(['first'])
+    dataOf(await world.put('/moderation/rules/first', rule('first', 'heck')))
+    tell(undefined)
+    const judging = [rulesIn(other, world, 'darn'), rulesIn(other, world, 'heck')]
+    expect(await Promise.all(judging)).toEqual([[], ['first']])
+  })
+
   it('leaves out a rule that cannot be compiled, says so, and keeps the others', async () => {
     const world = await createWorld()
     dataOf(await world.post('/moderation/rules', rule('sound', 'darn')))
