@@ -4,7 +4,7 @@ import { median } from '../measure.ts'
 import { progress } from '../progress.ts'
 import { textTo } from '../requests.ts'
 import { type Sent, sendSteadily } from './steady.ts'
-import { groupOf, type NotifyWorld, uidOf } from './world.ts'
+import { type Cpu, groupOf, type NotifyWorld, uidOf } from './world.ts'
 
 const perSecond = 500
 
@@ -60,15 +60,22 @@ export async function measureGroups(world: NotifyWorld): Promise<LiveFigure[]> {
 }
 
 /** What notifications cost those who send, in pairs of runs so that a slow minute hits both. */
-export async function measureSends({ service, apps, providers, extent }: NotifyWorld): Promise<LiveFigure[]> {
+export async function measureSends(world: NotifyWorld): Promise<LiveFigure[]> {
+  const { service, apps, providers, extent } = world
+  const used = { with: [] as Cpu[], without: [] as Cpu[] }
   const ratios: Array<{ p50: number; p99: number }> = []
   const shown: Array<{ with: Sent[]; without: Sent[] }> = []
   const run = async (app: 'with' | 'without') => {
+    const before = world.readCpu()
     const sent = await sendSteadily(service.port, apps[app], { perSecond, seconds: extent.seconds })
+    // What they lead to is over, and counts as theirs.
     await delay(2_000)
+    const after = world.readCpu()
+    if (before !== undefined && after !== undefined) used[app].push(eachOf(sent.length, before, after))
     return sent
   }
   await run('without')
+  used.without.length = 0
   for (let pair = 0; pair < extent.pairs; pair++) {
     progress(`sends with and without notifications, pair ${pair + 1} of ${extent.pairs}`)
     await providers.forget()
@@ -104,5 +111,21 @@ export async function measureSends({ service, apps, providers, extent }: NotifyW
       met: ratio <= atMost,
     }
   }
-  return [figure('p50', 0.5, 1.1), figure('p99', 0.99, 1.25)]
+  const cpu = (app: 'with' | 'without', who: keyof Cpu) => median(used[app].map((one) => one[who]))
+  const what = 'CPU for each of these sends with notifications, beside without'
+  return [
+    figure('p50', 0.5, 1.1),
+    figure('p99', 0.99, 1.25),
+    ...(['service', 'postgres'] as const).map((who) => ({
+      what: `${what}, ${who === 'service' ? who : 'PostgreSQL'}`,
+      value: `${Math.round(cpu('with', who))} us`,
+      beside: `${Math.round(cpu('without', who))} us`,
+    })),
+  ]
+}
+
+/** Microseconds for each. */
+function eachOf(count: number, before: Cpu, after: Cpu): Cpu {
+  const each = (who: keyof Cpu) => ((after[who] - before[who]) * 1e6) / count
+  return { service: each('service'), postgres: each('postgres'), providers: each('providers') }
 }
