@@ -86,3 +86,18 @@ it('a process that has its hands full with attempts alone holds none back, and g
     stop()
   }
 })
+
+it('a process that has room lets clients have their turn after every few attempts', async () => {
+  const demand = { count: 0 }
+  const pace = createPace(demand)
+  demand.count = 1_000
+  const asked = ask(pace, 100)
+  const perTurn: number[] = []
+  while (asked.count < 100) {
+    const before = asked.count
+    await new Promise((resolve) => setImmediate(resolve))
+    perTurn.push(asked.count - before)
+  }
+  expect(Math.max(...perTurn)).toBeLessThan(30)
+  await asked.all
+})

@@ -16,13 +16,28 @@ const busyShare = 0.75
 /** Attempts a second that go through all the same, so that nobody waits for ever. */
 const leastPerSecond = 250
 const windowMs = 50
+/** While clients ask, so many attempts begin before it is their turn again: all at once would hold the loop for long. */
+const togetherWhenAsked = 8
 
 export function createPace(demand: Readonly<Demand>): Pace {
   const isAsked = watchDemand(demand)
   let windowEnds = 0
   let left = Number.POSITIVE_INFINITY
   let last = performance.eventLoopUtilization()
+  let together = 0
+  let nextTurn: Promise<void> | undefined
 
+  /** Resolves in the next turn of the event loop, for all who wait for it. */
+  const untilNextTurn = () => {
+    nextTurn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        nextTurn = undefined
+        together = 0
+        resolve()
+      })
+    })
+    return nextTurn
+  }
   const open = (now: number) => {
     const current = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(current, last)
@@ -38,11 +53,13 @@ export function createPace(demand: Readonly<Demand>): Pace {
       for (;;) {
         const now = performance.now()
         if (now >= windowEnds) open(now)
-        if (left > 0) {
+        if (left <= 0) await delay(windowEnds - now)
+        else if (together >= togetherWhenAsked && isAsked(now)) await untilNextTurn()
+        else {
           left--
+          if (together++ === 0) void untilNextTurn()
           return
         }
-        await delay(windowEnds - now)
       }
     },
   }
