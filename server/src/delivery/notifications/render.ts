@@ -1,7 +1,7 @@
 import type { Message, NotificationReason, NotificationSettings, NotificationTrigger } from '@parley/contract'
 import { type GroupRow, readGroups } from '../../chat/groups/rows.ts'
 import type { App } from '../../chat/identity.ts'
-import { readMessages } from '../../chat/messages/rows.ts'
+import { readMessages, type StoredMessage } from '../../chat/messages/rows.ts'
 import { showMessages } from '../../chat/messages/show.ts'
 import { isHeld } from '../../chat/messages/traits.ts'
 import { conversationId } from '../../chat/naming.ts'
@@ -10,6 +10,7 @@ import { privacyOf } from '../../chat/notifications/preferences.ts'
 import type { AppNotifications } from '../../chat/notifications/settings.ts'
 import { readUnreadTotals } from '../../chat/notifications/unread.ts'
 import { readUsers, showUserOrDeleted, type UserRow } from '../../chat/users/rows.ts'
+import type { Queryable } from '../../store/database.ts'
 import { type AskOptions, askAgain } from './ask-again.ts'
 import type { DueNotification } from './due.ts'
 import { forPush } from './message-object.ts'
@@ -61,7 +62,11 @@ export async function renderNotifications(
   app: Pick<App, 'appId'>,
   due: readonly DueNotification[],
 ): Promise<ReadonlyMap<number, Rendered>> {
-  const decisions = await askAgain(options, app.appId, due)
+  // What it tells of is read along with what decides: hardly anything is stopped this late.
+  const [decisions, contents] = await Promise.all([
+    askAgain(options, app.appId, due),
+    readContents(options.database, app.appId, due),
+  ])
   const rendered = new Map<number, Rendered>()
   const open: DueNotification[] = []
   for (const one of due) {
@@ -71,7 +76,7 @@ export async function renderNotifications(
     else rendered.set(one.id, { lapse: decision.reason, gates: decision.gates })
   }
   if (open.length === 0) return rendered
-  const known = await read(options, app.appId, open)
+  const known = await read(options, app.appId, open, contents)
   for (const one of open) {
     const notification = render(one, known)
     // It has gone since it was asked for.
@@ -81,29 +86,39 @@ export async function renderNotifications(
   return rendered
 }
 
-async function read({ database, notificationSettings }: RenderOptions, appId: number, due: readonly DueNotification[]) {
-  const stored = await readMessages(
-    database,
-    appId,
-    due.flatMap(({ message }) => message ?? []),
-  )
-  const rows = [...stored.values()].filter((row) => !isHeld(row))
+interface Contents extends Pick<Known, 'groups' | 'unread'> {
+  readonly stored: ReadonlyMap<number, StoredMessage>
+}
+
+async function readContents(database: Queryable, appId: number, due: readonly DueNotification[]): Promise<Contents> {
+  const ids = due.flatMap(({ message }) => message ?? [])
   const guids = due.flatMap(({ kind, first }) => (kind === 2 ? first : []))
+  const uids = due.map(({ uid }) => uid)
+  const [stored, groups, unread] = await Promise.all([
+    readMessages(database, appId, ids),
+    readGroups(database, appId, guids),
+    readUnreadTotals(database, appId, uids),
+  ])
+  return { stored, groups, unread }
+}
+
+async function read(
+  { database, notificationSettings }: RenderOptions,
+  appId: number,
+  due: readonly DueNotification[],
+  { stored, groups, unread }: Contents,
+): Promise<Known> {
+  const wanted = new Set(due.map(({ message }) => message))
+  const rows = [...stored.values()].filter((row) => wanted.has(row.id) && !isHeld(row))
   const uids = due.flatMap((one) => [...(one.kind === 1 ? [one.first, one.second] : []), ...namedIn(one)])
-  const [app, shown, users, groups, unread] = await Promise.all([
+  const [app, shown, users] = await Promise.all([
     notificationSettings.of(appId),
     // What a message quotes may be hidden from who is notified.
     showMessages(database, appId, rows, { withQuoted: false }),
     readUsers(database, appId, [...uids, ...rows.map(({ sender }) => sender)]),
-    readGroups(database, appId, guids),
-    readUnreadTotals(
-      database,
-      appId,
-      due.map(({ uid }) => uid),
-    ),
   ])
   const messages = new Map(rows.map((row, i) => [row.id, shown[i] as Message]))
-  return { app, messages, users, groups, unread } satisfies Known
+  return { app, messages, users, groups, unread }
 }
 
 interface EventData {
