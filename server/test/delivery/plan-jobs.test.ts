@@ -2,6 +2,7 @@ import pg from 'pg'
 import { expect, it } from 'vitest'
 import { enqueuePlans } from '../../src/delivery/notifications/enqueue.ts'
 import { plan } from '../../src/delivery/notifications/plan.ts'
+import { createWakes } from '../../src/delivery/outbound/wakes.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import type { Statement } from '../../src/store/statement.ts'
 import { say } from '../support/chat.ts'
@@ -75,7 +76,7 @@ it('two that plan at the same time leave nothing out: who comes second looks aga
       return database.query<Row>(fixed, values)
     },
   }
-  const options = { database: overtaken, settings, notificationSettings, now: Date.now }
+  const options = { database: overtaken, settings, notificationSettings, now: Date.now, wakes: createWakes() }
   await plan(options, world.app.appId, new AbortController().signal)
   await soon(() => expect(toldTo(endpoint)).toEqual(['bob: Alice, one', 'bob: Alice, two', 'bob: Alice, two']))
   await own.close()

@@ -15,6 +15,7 @@ import type { Database } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import type { Poster } from '../outbound/http.ts'
 import { createPace } from '../outbound/pace.ts'
+import { createWakes } from '../outbound/wakes.ts'
 import { enqueuePlans } from './enqueue.ts'
 import { type UnplannedAsked, whyUnplanned } from './explain.ts'
 import { planTask, sendTask } from './jobs.ts'
@@ -72,14 +73,15 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   const senders = createSenders({ log, secrets, poster, endpoints: config.notifications })
   const metrics = createNotificationMetrics(options.metrics.registry, database)
   const stopping = new AbortController()
+  const wakes = createWakes()
   const sending = {
     ...{ database, policies, settings, notificationSettings, now, log, secrets, senders, metrics },
-    pace: createPace(options.metrics.demand),
+    ...{ wakes, pace: createPace(options.metrics.demand) },
     ...{ fileLinks: options.fileLinks, publicUrl: config.publicUrl, replyMailbox: config.mailReplies?.address },
   }
   // Of two who plan the same, one works for nothing; where events come faster than jobs end, all but one would.
   const planOnce = oneAtATime((appId) =>
-    plan({ database, settings, notificationSettings, now }, appId, stopping.signal),
+    plan({ database, settings, notificationSettings, now, wakes }, appId, stopping.signal),
   )
   jobs.register(planTask, (payload) => planOnce((payload as { appId: number }).appId))
   jobs.register(sendTask, async (payload) => {

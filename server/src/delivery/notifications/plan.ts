@@ -8,6 +8,7 @@ import { countEnded } from '../../chat/usage/notification-counts.ts'
 import { nowMs } from '../../store/clock.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import type { Wakes } from '../outbound/wakes.ts'
 import { type Candidate, readCandidates } from './candidates.ts'
 import { type Happened, isChange, readHappenings } from './happenings.ts'
 import { addSendJobs } from './jobs.ts'
@@ -21,6 +22,8 @@ export interface PlanOptions {
   readonly notificationSettings: NotificationSettingsStore
   /** Epoch milliseconds. */
   readonly now: () => number
+  /** Those who send are told what is planned here. */
+  readonly wakes: Pick<Wakes, 'wake'>
 }
 
 const eventsAtOnce = 100
@@ -153,6 +156,8 @@ async function planPage(options: PlanOptions, appId: number): Promise<boolean> {
   if (defaults.pushTakeBackRead) await planTakeBacks(database, appId, { from: event, to: next.event, now: at })
   const parameters = [appId, event, uid, next.event, next.uid, JSON.stringify(rows), at]
   const [written] = await database.query<{ moved: number }>(write, parameters)
+  const isOpen = ({ reason }: { readonly reason: unknown }) => reason === undefined
+  for (const provider of new Set(rows.filter(isOpen).map(({ provider }) => provider))) options.wakes.wake(provider)
   return written?.moved === 0 || isCut || page.last !== undefined || next.event < horizon
 }
 

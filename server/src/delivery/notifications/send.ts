@@ -5,6 +5,7 @@ import type { EndpointKey } from '../outbound/endpoints.ts'
 import { createLeases } from '../outbound/lease.ts'
 import type { Pace } from '../outbound/pace.ts'
 import type { Outcome, Round } from '../outbound/round.ts'
+import type { Wakes } from '../outbound/wakes.ts'
 import { type AttemptOptions, attempt } from './attempt.ts'
 import { type DueNotification, selectDue } from './due.ts'
 import { providerEndpoints } from './endpoints.ts'
@@ -19,6 +20,7 @@ export interface SendOptions extends UnreadOptions, AttemptOptions {
   readonly senders: Senders
   readonly metrics: NotificationMetrics
   readonly pace: Pace
+  readonly wakes: Wakes
 }
 
 /** Enough that none of those who send waits while the next portion is read. */
@@ -59,7 +61,8 @@ export function sendDue(options: SendOptions, key: EndpointKey, signal: AbortSig
   const { database, log, pace } = options
   const begin = () => beginRound(options, key)
   const work = 'sending notifications'
-  return drain({ database, log, pace, leases, work, firstDelayMs, maxPauseMs, room, begin }, key, signal)
+  const onDue = (look: () => void) => options.wakes.listen(key.endpoint, look)
+  return drain({ database, log, pace, leases, work, firstDelayMs, maxPauseMs, room, begin, onDue }, key, signal)
 }
 
 function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Target, Ready, SendResult> {

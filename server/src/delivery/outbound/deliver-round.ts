@@ -14,6 +14,8 @@ export interface DeliverOptions {
   readonly maxPauseMs?: number
   /** Deliveries that are read ahead. */
   readonly room: number
+  /** Has what becomes due looked at as soon as this process knows of it. @returns ends that */
+  readonly onDue?: (look: () => void) => () => void
 }
 
 /** How long one endpoint may go on before others have their turn; it goes on behind them. */
@@ -32,7 +34,7 @@ export async function deliver<
   Item extends DueItem,
   Result extends { readonly id: number },
 >(
-  { pace, room, firstDelayMs, maxPauseMs }: DeliverOptions,
+  { pace, room, firstDelayMs, maxPauseMs, onDue }: DeliverOptions,
   round: Round<Row, Target, Item, Result>,
   lease: Lease<Row>,
   signal: AbortSignal,
@@ -47,6 +49,12 @@ export async function deliver<
   let isOver = false
   let failure: unknown
   let writtenHealth = lease.health
+  let waiting: AbortController | undefined
+  let isNewDue = false
+  const endListening = onDue?.(() => {
+    isNewDue = true
+    waiting?.abort()
+  })
 
   const results = createResultWriter<Result>(async (batch) => {
     await round.write(batch)
@@ -84,6 +92,8 @@ export async function deliver<
     if (await work()) return
   } catch (error) {
     failure = error
+  } finally {
+    endListening?.()
   }
   // Nothing may be under way when somebody else goes on.
   queue.clear()
@@ -100,6 +110,7 @@ export async function deliver<
   /** @returns whether nothing was left to do, and the lease is given back */
   async function work(): Promise<boolean> {
     for (;;) {
+      isNewDue = false
       const now = await lease.look()
       target = now && round.open(now)
       if (now === undefined || !target?.enabled || mustStop()) return false
@@ -118,12 +129,16 @@ export async function deliver<
         continue
       }
       const isFull = due.length >= limit
-      const waiting = new AbortController()
+      if (isNewDue && !isFull) continue
+      const pause = new AbortController()
+      // What is new has to wait where there is enough at hand.
+      waiting = isFull ? undefined : pause
       await Promise.race([
         queue.until(isFull && !breaker.isProbing ? room / 2 : 0),
-        delay(isFull ? lookWhenFullMs : lookMs, undefined, { signal: waiting.signal }).catch(() => {}),
+        delay(isFull ? lookWhenFullMs : lookMs, undefined, { signal: pause.signal }).catch(() => {}),
       ])
-      waiting.abort()
+      waiting = undefined
+      pause.abort()
     }
   }
 }
