@@ -62,6 +62,33 @@ describe('an answer of FCM', () => {
   })
 })
 
+describe('a date as Retry-After', () => {
+  const inAMinute = () => new Date(Date.now() + 60_000).toUTCString()
+
+  it('is heard of FCM', async () => {
+    const server = createServer((_, response) => response.writeHead(503, { 'retry-after': inAMinute() }).end())
+    const client = createProviderClient(1)
+    closing.unshift(() => client.close())
+    const { retryAfter } = await client.post(await listen(server), {}, '{}')
+    expect(retryAfter).toBeGreaterThan(30)
+    expect(retryAfter).toBeLessThanOrEqual(60)
+  })
+
+  it('is heard of APNs', async () => {
+    const server = createHttp2Server()
+    server.on('stream', (stream) => {
+      stream.respond({ ':status': 429, 'retry-after': inAMinute() })
+      stream.end()
+    })
+    const connections = createApnsConnections(undefined)
+    closing.unshift(() => connections.close())
+    const request = { path: '/3/device/a0', headers: {}, body: '{}' }
+    const { retryAfter } = await connections.post(await listen(server), request, 10_000)
+    expect(retryAfter).toBeGreaterThan(30)
+    expect(retryAfter).toBeLessThanOrEqual(60)
+  })
+})
+
 describe('a request to a provider over HTTP/1.1', () => {
   it('whose answer only trickles in ends in time, and so does what waits behind it', async () => {
     const left: number[] = []

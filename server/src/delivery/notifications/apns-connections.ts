@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
+import { readRetryAfter } from '../outbound/http.ts'
 
 export interface ApnsRequest {
   readonly path: string
@@ -106,8 +107,7 @@ function send(
     )
     stream.on('response', (answer) => {
       status = Number(answer[':status'])
-      const seconds = Number(answer['retry-after'])
-      if (seconds > 0) retryAfter = seconds
+      retryAfter = readRetryAfter(answer['retry-after'])
     })
     stream.on('data', (chunk: string) => {
       if (text.length < excerptCharacters) text += chunk

@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher } from 'undici'
-import { beginningOf } from '../outbound/http.ts'
+import { beginningOf, readRetryAfter } from '../outbound/http.ts'
 import { sendTimeoutMs } from './endpoints.ts'
 
 /** What a provider answered. */
@@ -57,9 +57,8 @@ function readAnswer(
   }, timeoutMs)
   const end = () => {
     clearTimeout(timer)
-    const seconds = Number(headers['retry-after'])
     const text = beginningOf(chunks, maxAnswerBytes)
-    resolve({ status, text, headers, retryAfter: seconds > 0 ? seconds : undefined })
+    resolve({ status, text, headers, retryAfter: readRetryAfter(headers['retry-after']) })
   }
   return {
     onRequestStart(controller) {

@@ -131,7 +131,8 @@ export function beginningOf(chunks: readonly Buffer[], maxBytes: number): string
   return Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8').replaceAll('\0', '').toWellFormed()
 }
 
-function readRetryAfter(header: string | string[] | undefined): number | undefined {
+/** Seconds of a `Retry-After`, which may be a date; undefined without a valid one. */
+export function readRetryAfter(header: string | string[] | undefined): number | undefined {
   const text = Array.isArray(header) ? header[0] : header
   if (text === undefined) return undefined
   if (/^\d{1,9}$/.test(text)) return Number(text)
