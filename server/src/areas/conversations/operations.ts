@@ -230,7 +230,7 @@ async function markUnread(
 ) {
   await markUnreadFrom(context, state, messageId)
   const from = messageId === undefined ? 'The newest message' : `Messages from ${messageId} on`
-  const message = `${from} in ${nameOf(state)} counts as unread for ${state.uid}.`
+  const message = `${from} in ${nameOf(state)} count as unread for ${state.uid}.`
   const shown = caller.kind === 'user' && caller.via === 'token'
   return { success: true, message, ...(shown && { conversation: await readOne(context.database, state, app, policy) }) }
 }
