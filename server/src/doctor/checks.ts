@@ -307,6 +307,25 @@ export const checks: readonly Check[] = [
       )`,
   },
   {
+    name: 'notifications of days',
+    meaning: 'the log has more notifications that came to an end on a day than were counted of it',
+    // The log is cut in time, and what is sent again leaves it meanwhile; counts stay.
+    find: (appId) => sql`
+      select n.app_id || '/' || n.day || '/' || n.channel || '/' || n.status as subject, coalesce(u.count, 0)::text as stored,
+        'at least ' || n.count as expected
+      from (
+        select d.app_id, d.ended_at / 86400000 as day, d.channel, d.status, count(*) as count
+        from notification_deliveries d
+        where d.day > 0
+        and d.status <> 'pending'
+        group by d.app_id, d.ended_at / 86400000, d.channel, d.status
+      ) n
+      left join usage_notifications u
+        on u.app_id = n.app_id and u.day = n.day and u.channel = n.channel and u.outcome = n.status
+      where ${ofApp('n', appId)}
+      and coalesce(u.count, 0) < n.count`,
+  },
+  {
     name: 'active users',
     meaning: 'the bits of a day do not say who was active on it',
     find: (appId) => sql`

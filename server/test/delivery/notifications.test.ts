@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findDrift } from '../../src/doctor/drift.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import type { Endpoint } from '../support/endpoint.ts'
 import { logsOf, patch, setUpCustomPush, toldTo } from '../support/notifications.ts'
@@ -53,6 +54,14 @@ describe('usage figures', () => {
     endpoint.behave({ status: 400 })
     await say(world, 'bob', 'alice', `about ${id}`)
     await soon(async () => expect((await today()).push).toEqual({ delivered: 2, failed: 1, stopped: 1 }))
+    const { database } = world.context
+    expect(await findDrift(database, world.app.appId)).toEqual([])
+    await own.query("update usage_notifications set count = 0 where outcome = 'failed' and app_id = $1", [
+      world.app.appId,
+    ])
+    expect(await findDrift(database, world.app.appId)).toMatchObject([
+      { check: 'notifications of days', examples: [{ stored: '0', expected: 'at least 1' }] },
+    ])
     const other = await createWorld(service)
     const { days } = dataOf(await other.get(`/stats/daily?fromDate=${Date.now()}&toDate=${Date.now()}`))
     expect(days[0].notifications).toEqual({ push: none, email: none, sms: none })
