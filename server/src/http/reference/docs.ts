@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { serveStatic } from './static.ts'
+import { serveStatic } from '../static.ts'
 
 /** The reference page's program, all of it in one file. */
 const programFile = path.join(

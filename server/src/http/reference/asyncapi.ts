@@ -1,6 +1,6 @@
 import { clientFrames, type FrameDeclaration, serverFrames, socketCloses, socketPaths } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
-import { serveStatic } from './static.ts'
+import { serveStatic } from '../static.ts'
 
 /** `GET /asyncapi.json`: the socket, made from the declarations of its frames. */
 export function registerAsyncApi(server: FastifyInstance): void {

@@ -1,10 +1,10 @@
 import { ErrorBodySchema, errors, governanceOf, type Operation } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
-import type { Route } from '../call.ts'
-import type { Context } from '../context.ts'
+import type { Route } from '../../call.ts'
+import type { Context } from '../../context.ts'
+import { serveStatic } from '../static.ts'
 import { nameSchemas } from './named-schemas.ts'
-import { serveStatic } from './static.ts'
 
 /** `GET /openapi.json`, made from the declarations. */
 export function registerOpenApi(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
