@@ -1,6 +1,7 @@
 import { clientFrames, type FrameDeclaration, serverFrames, socketCloses, socketPaths } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import { serveStatic } from '../static.ts'
+import { version } from './version.ts'
 
 /** `GET /asyncapi.json`: the socket, made from the declarations of its frames. */
 export function registerAsyncApi(server: FastifyInstance): void {
@@ -20,7 +21,7 @@ export function describeSocket(): object {
     asyncapi: '3.0.0',
     info: {
       title: 'Parley socket',
-      version: '3.0.0',
+      version,
       description: [
         `One JSON object per text frame. The paths of the socket are ${socketPaths.join(', ')}. The first frame authenticates the client.`,
         `Close codes: ${Object.values(socketCloses)

@@ -17,6 +17,8 @@ const settings = {
   agent: { disabled: true },
   hideClientButton: true,
   showDeveloperTools: 'never',
+  // A key that was typed is still there after a reload: it stays in this browser.
+  persistAuth: true,
 }
 
 /** The browser is told as well: nothing is loaded from, or sent to, any other host. */
@@ -61,9 +63,14 @@ function page(folder: string): string {
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Parley API</title>
     <link rel="icon" href="data:,">
+    <style>
+      body { margin: 0 }
+      #socket { margin: 0; padding: .5rem 1rem; font: 14px/1.4 system-ui, sans-serif; background: #f6f6f6; color: #333 }
+      #socket a { color: inherit }
+    </style>
   </head>
   <body>
-    <p>Real-time events over the socket are described in <a href="${asyncapi}">asyncapi.json</a>.</p>
+    <p id="socket">Real-time events over the socket are described in <a href="${asyncapi}">asyncapi.json</a>.</p>
     <div id="app"></div>
     <script src="${folder}reference.js"></script>
     <script src="${folder}start.js" data-openapi="${openapi}"></script>

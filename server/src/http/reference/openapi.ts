@@ -4,7 +4,9 @@ import type { TObject, TSchema } from 'typebox'
 import type { Route } from '../../call.ts'
 import type { Context } from '../../context.ts'
 import { serveStatic } from '../static.ts'
+import { areas, guideOf } from './guide.ts'
 import { nameSchemas } from './named-schemas.ts'
+import { version } from './version.ts'
 
 /** `GET /openapi.json`, made from the declarations. */
 export function registerOpenApi(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
@@ -32,12 +34,12 @@ export function describeApi(operations: readonly Operation[], defaultApp: string
     openapi: '3.1.0',
     info: {
       title: 'Parley',
-      version: '3.0.0',
-      description: `Chat backend. Every path is also available under /v3 and /v3.0. The app is taken from the host name, else from the header appId, else it is "${defaultApp}".`,
+      version,
+      description: guideOf(defaultApp),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/v3' }],
-    tags: [...new Set(operations.map((operation) => operation.area))].sort().map((name) => ({ name })),
+    tags: Object.entries(areas).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: {
