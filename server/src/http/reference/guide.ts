@@ -60,8 +60,8 @@ says.
 
 # Limits
 
-An answer of 429 has \`Retry-After\` in seconds. \`x-rate-limit\` and \`x-rate-limit-remaining\` are on every answer
-that counts. Bodies have at most 128 kB of JSON where an operation does not say otherwise. An array in a query is one
+An answer of 429 has \`Retry-After\` in seconds. \`x-rate-limit\` and \`x-rate-limit-remaining\` are on the answer to
+every call that is counted. Bodies have at most 128 kB of JSON where an operation does not say otherwise. An array in a query is one
 parameter, its values separated by commas.
 
 # Errors
