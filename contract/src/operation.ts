@@ -47,6 +47,16 @@ export type RateLimitClass = 'core' | 'standard' | 'import'
 export type UserRateLimit = 'sendPerUser' | 'markUnreadPerUser'
 
 /**
+ * The usual call of an operation. What is accepted may be wider: several forms of a request cannot say what each of them
+ * requires, and an answer that depends on the request has no one type. The description must name the other forms. Requests
+ * are validated and answers serialised by `body` and `answer`.
+ */
+export interface Plain {
+  readonly body?: TSchema
+  readonly answer?: TSchema
+}
+
+/**
  * One operation of the contract, declared once as data. Route, validation, serialisation, OpenAPI entry, permissions
  * and the conformance test are all derived from it; nothing else describes the API.
  */
@@ -78,6 +88,8 @@ export interface Operation<
   readonly needsBody?: boolean
   /** The whole JSON response, including the envelope: `{data, meta?, cursor?}`. */
   readonly answer: Answer
+  /** How the usual call looks, where `body` or `answer` also allow what few need. For documents and generated clients alone. */
+  readonly plain?: Plain
   /** Error codes of this operation, besides those that every operation can return. */
   readonly errors: readonly ErrorCode[]
   readonly rateLimit: RateLimitClass

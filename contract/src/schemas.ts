@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import { limits } from './limits.ts'
 
@@ -236,6 +236,12 @@ export type CursorMeta = Static<typeof CursorMeta>
 
 /** Response to deletions and marks. */
 export const Outcome = Type.Object({ success: Type.Boolean(), message: Type.String() })
+
+/** The same object, in which these members are required too. For documents: see `Plain`. */
+export function requiring(schema: TObject, ...members: string[]): TSchema {
+  const { required = [] } = schema as { required?: readonly string[] }
+  return { ...schema, required: [...new Set([...required, ...members])] }
+}
 
 /** The envelope of one entity: `{"data": ...}`. */
 export function enveloped<T extends TSchema>(data: T) {

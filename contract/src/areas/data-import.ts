@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { ErrorBodySchema } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { defineOperation } from '../operation.ts'
-import { enveloped, Group, Message, NoParams, NoQuery, ScopeIn, User } from '../schemas.ts'
+import { enveloped, Group, Message, NoParams, NoQuery, requiring, ScopeIn, User } from '../schemas.ts'
 
 const shared = {
   area: 'Data Import',
@@ -59,19 +59,28 @@ export const ImportedMember = Type.Object({
 })
 export type ImportedMember = Static<typeof ImportedMember>
 
+const UserRecords = Type.Object({
+  users: recordsOf('Map from uid to user', {
+    alice: { uid: 'alice', name: 'Alice', avatar: 'https://example.com/alice.png', createdAt: 1_700_000_000 },
+  }),
+})
+
 export const importUsers = defineOperation({
   ...shared,
   id: 'import-users',
   path: '/data_import/users',
   summary: 'Import users',
   description: `Creates users with their original times. ${aboutAnswers}`,
-  body: Type.Object({
-    users: recordsOf('Map from uid to user', {
-      alice: { uid: 'alice', name: 'Alice', avatar: 'https://example.com/alice.png', createdAt: 1_700_000_000 },
-    }),
-  }),
+  body: UserRecords,
+  plain: { body: requiring(UserRecords, 'users') },
   answer: enveloped(outcomesOf(User)),
   errors: ['ERR_IMPORT_INVALID_USER_FORMAT', 'ERR_ROLE_NOT_FOUND', 'ERR_UID_ALREADY_EXISTS'],
+})
+
+const GroupRecords = Type.Object({
+  groups: recordsOf('Map from guid to group', {
+    team: { guid: 'team', name: 'Team', type: 'public', owner: 'alice', createdAt: 1_700_000_000 },
+  }),
 })
 
 export const importGroups = defineOperation({
@@ -80,11 +89,8 @@ export const importGroups = defineOperation({
   path: '/data_import/groups',
   summary: 'Import groups',
   description: `Creates groups with their original times. The owner becomes a member; groupOwnerDetails creates the owner if there is no such user. ${aboutAnswers}`,
-  body: Type.Object({
-    groups: recordsOf('Map from guid to group', {
-      team: { guid: 'team', name: 'Team', type: 'public', owner: 'alice', createdAt: 1_700_000_000 },
-    }),
-  }),
+  body: GroupRecords,
+  plain: { body: requiring(GroupRecords, 'groups') },
   answer: enveloped(outcomesOf(Group)),
   errors: [
     'ERR_IMPORT_INVALID_GROUP_FORMAT',
@@ -95,23 +101,26 @@ export const importGroups = defineOperation({
   ],
 })
 
+const MemberRecords = Type.Object({
+  members: recordsOf('Map from "<guid>_member_<uid>" to membership', {
+    team_member_bob: {
+      memberId: 'team_member_bob',
+      guid: 'team',
+      uid: 'bob',
+      scope: 'participant',
+      joinedAt: 1_700_000_100,
+    },
+  }),
+})
+
 export const importMembers = defineOperation({
   ...shared,
   id: 'import-members',
   path: '/data_import/members',
   summary: 'Import members of groups, and bans',
   description: `Adds users to groups, without action messages. joinedAt must be between the creation of the group and now. groupDetails and userDetails create the group and the user if they do not exist; existing ones are not changed. ${aboutAnswers}`,
-  body: Type.Object({
-    members: recordsOf('Map from "<guid>_member_<uid>" to membership', {
-      team_member_bob: {
-        memberId: 'team_member_bob',
-        guid: 'team',
-        uid: 'bob',
-        scope: 'participant',
-        joinedAt: 1_700_000_100,
-      },
-    }),
-  }),
+  body: MemberRecords,
+  plain: { body: requiring(MemberRecords, 'members') },
   answer: enveloped(outcomesOf(ImportedMember)),
   errors: [
     'ERR_IMPORT_INVALID_MEMBER_FORMAT',
@@ -124,27 +133,30 @@ export const importMembers = defineOperation({
   ],
 })
 
+const MessageRecords = Type.Object({
+  messages: recordsOf('Map from muid to message', {
+    m1: {
+      muid: 'm1',
+      sender: 'bob',
+      receiverType: 'user',
+      receiver: 'alice',
+      category: 'message',
+      type: 'text',
+      data: { text: 'hi' },
+      sentAt: 1_700_000_000,
+      readAt: 1_700_000_100,
+    },
+  }),
+})
+
 export const importMessages = defineOperation({
   ...shared,
   id: 'import-messages',
   path: '/data_import/messages',
   summary: 'Import messages',
   description: `Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, reactions, editedAt, deletedAt. ${aboutAnswers}`,
-  body: Type.Object({
-    messages: recordsOf('Map from muid to message', {
-      m1: {
-        muid: 'm1',
-        sender: 'bob',
-        receiverType: 'user',
-        receiver: 'alice',
-        category: 'message',
-        type: 'text',
-        data: { text: 'hi' },
-        sentAt: 1_700_000_000,
-        readAt: 1_700_000_100,
-      },
-    }),
-  }),
+  body: MessageRecords,
+  plain: { body: requiring(MessageRecords, 'messages') },
   answer: enveloped(outcomesOf(Message)),
   errors: [
     'ERR_IMPORT_INVALID_MESSAGE_FORMAT',

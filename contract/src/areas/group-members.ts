@@ -70,6 +70,7 @@ export const addGroupMembers = defineOperation({
     ),
   }),
   answer: enveloped(Type.Unsafe<Message | AddAnswer>({ anyOf: [Message, AddAnswer] })),
+  plain: { answer: enveloped(AddAnswer) },
   errors: [
     ...memberErrors,
     'ERR_ALREADY_JOINED',

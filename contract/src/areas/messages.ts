@@ -3,6 +3,7 @@ import { defineOperation } from '../operation.ts'
 import {
   type CountMeta,
   type CursorMeta,
+  cursorPageOf,
   enveloped,
   GuidParams,
   IdIn,
@@ -24,6 +25,69 @@ const shared = { area: 'Messages', rateLimit: 'standard' } as const
 
 /** `data` of a message. */
 const ContentIn = withErrorCodes(JsonObject, { type: 'ERR_INVALID_MESSAGE_DATA' })
+
+/** What a message says, as most messages do: other members are stored and returned as they were sent. */
+export const MessageData = Type.Object(
+  {
+    text: Type.Optional(Type.String({ description: 'Required in a text; the caption of files otherwise' })),
+    attachments: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            url: Type.String(),
+            name: Type.Optional(Type.String()),
+            extension: Type.Optional(Type.String()),
+            mimeType: Type.Optional(Type.String()),
+            size: Type.Optional(Type.Integer({ description: 'Bytes' })),
+          },
+          { additionalProperties: true },
+        ),
+        { description: 'Files, by their addresses; required in an image, video, audio or file' },
+      ),
+    ),
+    metadata: Type.Optional(JsonObject),
+    customData: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({ ...JsonObject, description: 'Required in a custom message' }),
+    ),
+    interactiveData: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({ ...JsonObject, description: 'Of an interactive message' }),
+    ),
+  },
+  { additionalProperties: true },
+)
+
+const sendable = {
+  category: Type.Optional(
+    Type.Unsafe<string>({ type: 'string', enum: ['message', 'custom', 'interactive'], default: 'message' }),
+  ),
+  type: Type.Optional(
+    Type.String({
+      description:
+        'text (the default), image, video, audio or file; of a custom message any name, of an interactive one card by default',
+    }),
+  ),
+  data: MessageData,
+  muid: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'Your own id: sent again, it is stored once' }),
+  ),
+  quotedMessageId: Type.Optional(MessageIdIn),
+  tags: Type.Optional(TagsIn),
+}
+
+/** A message to one receiver. */
+export const MessageToSend = Type.Object({
+  receiver: Type.String({ minLength: 1, maxLength: 100, description: 'uid or guid' }),
+  receiverType: ReceiverType,
+  ...sendable,
+  parentId: Type.Optional(MessageIdIn),
+})
+
+/** A reply: its receiver is that of its thread. */
+export const ReplyToSend = Type.Object({
+  receiver: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'uid or guid' })),
+  receiverType: Type.Optional(ReceiverType),
+  ...sendable,
+})
 
 /** Response to a message sent to `multipleReceivers`: the outcome for each receiver. */
 const ManyOutcomes = Type.Object({
@@ -58,7 +122,7 @@ export const sendMessage = defineOperation({
   path: '/messages',
   summary: 'Send a message',
   description:
-    'Sends to a user or a group, or with multipleReceivers to several. If the sender has already used the muid in this conversation, the stored message is returned and nothing is sent. Without onBehalfOf, the sender is app_system. Up to ten users can be mentioned as <@uid:alice> in data.text, which is also the caption of files; responses list them in data.mentions. <@all:...> is kept as text.',
+    'Sends to a user or a group. With `multipleReceivers: {"uids": [...], "guids": [...]}` in place of receiver and receiverType it sends to several, and the response has an outcome for each: `{"data": {"uids": {"bob": {"success": true, "data": {...}}}}}`. If the sender has already used the muid in this conversation, the stored message is returned and nothing is sent. Without onBehalfOf, the sender is app_system. Up to ten users can be mentioned as <@uid:alice> in data.text, which is also the caption of files; responses list them in data.mentions. <@all:...> is kept as text.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: NoParams,
@@ -85,6 +149,7 @@ export const sendMessage = defineOperation({
     ),
   }),
   answer: enveloped(Type.Unsafe<Message | { uids?: object; guids?: object }>({ anyOf: [Message, ManyOutcomes] })),
+  plain: { body: MessageToSend, answer: enveloped(Message) },
   errors: [
     'ERR_UID_NOT_FOUND',
     'ERR_GUID_NOT_FOUND',
@@ -161,7 +226,10 @@ export const messageListQuery = {
   unread: Type.Optional(Type.Boolean({ description: 'Only messages that the acting user has not read' })),
   undelivered: Type.Optional(Type.Boolean({ description: 'Only messages not delivered to the acting user' })),
   count: Type.Optional(
-    Type.Boolean({ description: 'Return the number of messages per conversation instead of messages' }),
+    Type.Boolean({
+      description:
+        'Return the number of messages per conversation instead of messages: `{"data": [{"entityId": "bob", "entityType": "user", "count": 3}]}`',
+    }),
   ),
 }
 
@@ -178,6 +246,9 @@ export const MessageList = Type.Object({
   ),
   meta: Type.Optional(Type.Unsafe<CursorMeta | PageMeta | CountMeta>({ type: 'object', additionalProperties: true })),
 })
+
+/** A page of messages, without `count`. */
+export const MessagePage = cursorPageOf(Message)
 
 export type MessageCount =
   | { entityId: string; entityType: 'user' | 'group'; count: number }
@@ -205,6 +276,7 @@ export const listAllMessages = defineOperation({
     'editedAt[to]': Type.Optional(Type.Integer({ minimum: 0 })),
   }),
   answer: MessageList,
+  plain: { answer: MessagePage },
   errors: ['ERR_UID_NOT_FOUND', 'ERR_MESSAGE_ID_NOT_FOUND'],
 })
 
@@ -221,6 +293,7 @@ export const listUserMessages = defineOperation({
   params: UidParams,
   query: Type.Object(messageListQuery),
   answer: MessageList,
+  plain: { answer: MessagePage },
   errors: ['ERR_UID_NOT_FOUND', 'ERR_MESSAGE_ID_NOT_FOUND'],
 })
 
@@ -235,6 +308,7 @@ export const listGroupMessages = defineOperation({
   params: GuidParams,
   query: Type.Object(messageListQuery),
   answer: MessageList,
+  plain: { answer: MessagePage },
   errors: [
     'ERR_MESSAGE_ID_NOT_FOUND',
     'ERR_GUID_NOT_FOUND',

@@ -12,7 +12,7 @@ import {
   oneOf,
   UidParams,
 } from '../schemas.ts'
-import { MessageList, messageListQuery, sendMessage } from './messages.ts'
+import { MessageList, MessagePage, messageListQuery, ReplyToSend, sendMessage } from './messages.ts'
 
 /**
  * A thread in a list: its parent message, with details about its replies. The list is ordered by `updatedAt`, the time of
@@ -54,6 +54,7 @@ export const sendThreadMessage = defineOperation({
   query: NoQuery,
   body: Type.Object(replyBody),
   answer: sendMessage.answer,
+  plain: { body: ReplyToSend, answer: enveloped(Message) },
   errors: [...sendMessage.errors],
 })
 
@@ -69,6 +70,7 @@ export const listThreadMessages = defineOperation({
   params: ParentParams,
   query: Type.Object(replyFilters),
   answer: MessageList,
+  plain: { answer: MessagePage },
   errors: [...parentErrors, 'ERR_PERMISSION_DENIED'],
 })
 

@@ -1,12 +1,15 @@
 import type { Operation } from '@parley/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { answerOf, bodyOf } from '../../src/http/reference/openapi.ts'
 import { routes } from '../../src/routes.ts'
 import { type Answer, createWorld, send, type World } from '../support/world.ts'
 import { chatAreas } from './refusals.ts'
 import { furnish, furnishChat, type Ids, samples } from './samples.ts'
 import {
   ask,
+  closed,
   expectContractAnswer,
+  flawsIn,
   inParallel,
   pathOf,
   queryOf,
@@ -85,6 +88,18 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
     expect([answer.body]).toEqual(watch.answers)
     expect(JSON.stringify(answer.body)).not.toContain(':null')
   })
+
+  if (operation.plain !== undefined) {
+    it('is called by its sample as the reference shows it, and answers so', async () => {
+      const mine = operation.method === 'GET' ? world : await createWorld()
+      const named = mine === world ? ids : await furnish(mine)
+      const { body } = samples[id]?.(named) ?? {}
+      if (body !== undefined) expect(flawsIn(body, bodyOf(operation))).toBe('')
+      const app = { appid: mine.app.name, apikey: mine.apiKey, ...actorOf(operation, named) }
+      const answer = await call(operation, named, app)
+      expect(flawsIn(answer.body, closed(answerOf(operation)))).toBe('')
+    })
+  }
 
   it('refuses who may not call it', async () => {
     const app = { appid: world.app.name }

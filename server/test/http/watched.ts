@@ -81,6 +81,11 @@ export function watchAnswers(): { routes: readonly Route[]; answers: unknown[]; 
   return { routes: watched, answers, flaws }
 }
 
+/** What is wrong with a value by a schema; the empty text if nothing is. */
+export function flawsIn(value: unknown, schema: unknown): string {
+  return ajv.validate(schema as object, value) ? '' : ajv.errorsText()
+}
+
 /** The same schema, with objects that have just the declared members. */
 export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)

@@ -1,7 +1,17 @@
 import { type Static, Type } from 'typebox'
 import { limits } from '../../limits.ts'
 import { defineOperation } from '../../operation.ts'
-import { enveloped, JsonObject, Message, MessageIdIn, NoParams, NoQuery, Outcome, oneOf } from '../../schemas.ts'
+import {
+  enveloped,
+  JsonObject,
+  Message,
+  MessageIdIn,
+  NoParams,
+  NoQuery,
+  Outcome,
+  oneOf,
+  requiring,
+} from '../../schemas.ts'
 
 const shared = { area: 'Moderation', access: {}, onBehalfOf: 'ignored', rateLimit: 'standard' } as const
 const { moderationLimit, moderation } = limits
@@ -252,6 +262,7 @@ export const reviewFlaggedMessage = defineOperation({
   params: Type.Object({ id: Type.String({ description: 'Message id' }) }),
   query: NoQuery,
   body: Type.Object(flaggedDecision),
+  plain: { body: requiring(Type.Object(flaggedDecision), 'status') },
   answer: Outcome,
   errors: reviewErrors,
 })
@@ -303,6 +314,7 @@ export const reviewBlockedMessage = defineOperation({
   params: Type.Object({ id: Type.String({ description: 'Message id' }) }),
   query: NoQuery,
   body: Type.Object(blockedDecision),
+  plain: { body: Type.Object(blockedDecision, { minProperties: 1 }) },
   answer: enveloped(Outcome),
   errors: reviewErrors,
 })

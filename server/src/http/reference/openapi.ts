@@ -95,17 +95,17 @@ function describeOperation(operation: Operation): object {
     ...(operation.body && {
       requestBody: {
         content: {
-          'application/json': { schema: operation.body },
+          'application/json': { schema: bodyOf(operation) },
           ...(operation.takesFiles === true && { 'multipart/form-data': { schema: formOf(operation.body) } }),
           ...(operation.readsFile && {
             'multipart/form-data': { schema: textFormOf(operation.body, operation.readsFile.field) },
           }),
         },
-        required: operation.needsBody === true || isRequired(operation.body),
+        required: operation.needsBody === true || isRequired(bodyOf(operation)),
       },
     }),
     responses: {
-      200: { description: 'Success', content: { 'application/json': { schema: operation.answer } } },
+      200: { description: 'Success', content: { 'application/json': { schema: answerOf(operation) } } },
       ...Object.fromEntries(
         [...byStatus].map(([status, codes]) => [
           status,
@@ -148,8 +148,15 @@ function actorHeader(operation: Operation): object {
   }
 }
 
-function isRequired(body: TSchema): boolean {
-  return ((body as { required?: string[] }).required ?? []).length > 0
+/** The schema of the usual request. */
+export const bodyOf = ({ body, plain }: Operation): TSchema | undefined => plain?.body ?? body
+
+/** The schema of the usual answer. */
+export const answerOf = ({ answer, plain }: Operation): TSchema => plain?.answer ?? answer
+
+function isRequired(body: TSchema | undefined): boolean {
+  const { required = [], minProperties = 0 } = (body ?? {}) as { required?: string[]; minProperties?: number }
+  return required.length > 0 || minProperties > 0
 }
 
 /** A form of the same fields, with a file for the one that holds a text. */
