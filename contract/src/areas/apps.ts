@@ -23,6 +23,7 @@ export const getAppSettings = defineOperation({
   method: 'GET',
   path: '/apps/{appId}/settings',
   summary: 'Get the settings of the app',
+  description: 'Every setting with its value, those that were never set with their default.',
   query: NoQuery,
   answer: enveloped(AppSettingsOut),
   errors: ['ERR_APP_NOT_FOUND'],

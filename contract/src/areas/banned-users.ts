@@ -50,6 +50,7 @@ export const listBannedGroupUsers = defineOperation({
   method: 'GET',
   path: '/groups/{guid}/bannedusers',
   summary: 'List the banned users of a group, newest ban first',
+  description: 'With an acting user, only for admins and moderators of the group unless its permissions say otherwise.',
   params: GuidParams,
   query: Type.Object(pageQuery()),
   answer: pageOf(User),

@@ -63,6 +63,8 @@ export const getConversation = defineOperation({
   method: 'GET',
   path: '/conversations/{conversationId}',
   summary: 'Get a conversation by its ID',
+  description:
+    'As the acting user sees it: last message, unread count, tags, pin. By the user or the group it is with, it can be read without knowing its ID.',
   deprecated: true,
   onBehalfOf: 'required',
   params: Type.Object({ conversationId: Type.String() }),
@@ -77,6 +79,7 @@ export const getUserConversation = defineOperation({
   method: 'GET',
   path: '/users/{uid}/conversation',
   summary: 'Get the conversation with a user',
+  description: 'As the acting user sees it: last message, unread count, tags, pin.',
   onBehalfOf: 'required',
   params: UidParams,
   query: NoQuery,
@@ -90,6 +93,7 @@ export const getGroupConversation = defineOperation({
   method: 'GET',
   path: '/groups/{guid}/conversation',
   summary: 'Get the conversation with a group',
+  description: 'As the acting user sees it: last message, unread count, tags, pin.',
   onBehalfOf: 'required',
   params: GuidParams,
   query: NoQuery,
@@ -139,6 +143,8 @@ export const markUserRead = defineOperation({
   method: 'POST',
   path: '/users/{uid}/conversation/read',
   summary: 'Mark the messages from a user as read',
+  description:
+    'Marks all messages up to this one; without messageId all that there are. Marks never move back, and what is read also counts as delivered.',
   answer: UserMarked,
 })
 
@@ -160,6 +166,7 @@ export const markGroupDelivered = defineOperation({
   method: 'POST',
   path: '/groups/{guid}/conversation/delivered',
   summary: 'Mark the messages of a group as delivered',
+  description: 'Marks all messages up to this one; without messageId all that there are. Marks never move back.',
   answer: GroupMarked,
 })
 
@@ -169,6 +176,8 @@ export const markGroupRead = defineOperation({
   method: 'POST',
   path: '/groups/{guid}/conversation/read',
   summary: 'Mark the messages of a group as read',
+  description:
+    'Marks all messages up to this one; without messageId all that there are. Marks never move back, and what is read also counts as delivered.',
   answer: GroupMarked,
 })
 
@@ -179,6 +188,8 @@ export const markGroupUnread = defineOperation({
   method: 'DELETE',
   path: '/groups/{guid}/conversation/read',
   summary: 'Mark the messages of a group as unread',
+  description:
+    'This message and all after it count as unread again; without messageId the newest of another member. Receipts that others have seen stay.',
   answer: MarkedUnread,
 })
 
@@ -190,6 +201,7 @@ export const updateUserConversation = defineOperation({
   method: 'PUT',
   path: '/users/{uid}/conversation',
   summary: 'Set the tags of the conversation with a user',
+  description: 'Tags are those of the acting user alone, and replace the ones before; an empty list removes them.',
   onBehalfOf: 'required',
   params: UidParams,
   query: NoQuery,
@@ -204,6 +216,7 @@ export const updateGroupConversation = defineOperation({
   method: 'PUT',
   path: '/groups/{guid}/conversation',
   summary: 'Set the tags of the conversation with a group',
+  description: 'Tags are those of the acting user alone, and replace the ones before; an empty list removes them.',
   onBehalfOf: 'required',
   params: GuidParams,
   query: NoQuery,
@@ -237,6 +250,8 @@ export const resetGroupConversation = defineOperation({
   method: 'DELETE',
   path: '/groups/{guid}/conversation',
   summary: 'Clear the conversation with a group, for the acting user',
+  description:
+    'Hides the messages up to now from the acting user, and removes the conversation from their list until the next message; with preserveOrder it keeps its place. The other members see what they saw.',
   onBehalfOf: 'required',
   params: GuidParams,
   query: NoQuery,
@@ -275,6 +290,7 @@ export const listAppPinnedConversations = defineOperation({
   method: 'GET',
   path: '/conversations/pinned',
   summary: 'List the conversations pinned for everyone',
+  description: "They stand first in every user's list of conversations, where the user takes part.",
   onBehalfOf: 'ignored',
   params: NoParams,
   query: NoQuery,
@@ -288,6 +304,7 @@ export const replaceAppPinnedConversations = defineOperation({
   method: 'PUT',
   path: '/conversations/pinned',
   summary: 'Set the conversations pinned for everyone',
+  description: 'Replaces the whole list; an empty one unpins all. An app can pin 5 unless its settings say otherwise.',
   access: {},
   onBehalfOf: 'ignored',
   params: NoParams,
@@ -326,6 +343,7 @@ export const pinUserConversation = defineOperation({
   id: 'pin-user-conversation',
   method: 'POST',
   summary: 'Pin the conversation with a user, for the acting user',
+  description: 'Pinned conversations stand first in the list of the acting user. Pinning a pinned one changes nothing.',
   errors: [...userErrors, ...pinErrors],
 })
 
@@ -334,6 +352,8 @@ export const unpinUserConversation = defineOperation({
   id: 'unpin-user-conversation',
   method: 'DELETE',
   summary: 'Unpin the conversation with a user, for the acting user',
+  description:
+    'Unpinning one that is not pinned changes nothing. A conversation that is pinned for everyone stays pinned.',
   errors: [...userErrors, 'ERR_SYSTEM_PINNED_CONVERSATION'],
 })
 
@@ -342,6 +362,7 @@ export const pinGroupConversation = defineOperation({
   id: 'pin-group-conversation',
   method: 'POST',
   summary: 'Pin the conversation with a group, for the acting user',
+  description: 'Pinned conversations stand first in the list of the acting user. Pinning a pinned one changes nothing.',
   errors: [...groupErrors, ...pinErrors],
 })
 
@@ -350,5 +371,7 @@ export const unpinGroupConversation = defineOperation({
   id: 'unpin-group-conversation',
   method: 'DELETE',
   summary: 'Unpin the conversation with a group, for the acting user',
+  description:
+    'Unpinning one that is not pinned changes nothing. A conversation that is pinned for everyone stays pinned.',
   errors: [...groupErrors, 'ERR_SYSTEM_PINNED_CONVERSATION'],
 })

@@ -130,6 +130,7 @@ export const listGroupMembers = defineOperation({
   method: 'GET',
   path: '/groups/{guid}/members',
   summary: 'List the members of a group, by name',
+  description: 'With their scope and when they joined. With an acting user, only for members of the group.',
   params: GuidParams,
   query: Type.Object({
     status: Type.Optional(oneOf('available', 'offline')),
@@ -147,6 +148,8 @@ export const changeGroupMemberScope = defineOperation({
   method: 'PUT',
   path: '/groups/{guid}/members/{uid}',
   summary: 'Change the scope of a member',
+  description:
+    "Without a scope the member becomes a participant. Nobody gives a scope above their own, or changes a member whose scope is above theirs; the owner's cannot be changed.",
   params: MemberParams,
   query: NoQuery,
   body: Type.Object({ scope: Type.Optional(ScopeIn) }),
@@ -170,6 +173,8 @@ export const kickGroupMember = defineOperation({
   method: 'DELETE',
   path: '/groups/{guid}/members/{uid}',
   summary: 'Kick a member',
+  description:
+    'They can join again, or be added. The owner cannot be kicked, nor a member whose scope is above that of the acting user.',
   params: MemberParams,
   query: NoQuery,
   answer: enveloped(Outcome),

@@ -160,6 +160,8 @@ export const updateGroup = defineOperation({
   method: 'PUT',
   path: '/groups/{guid}',
   summary: 'Update a group',
+  description:
+    'What is left out stays unchanged, unset removes. With an acting user, only for admins unless the permissions of the group say otherwise.',
   params: GuidParams,
   query: NoQuery,
   body: Type.Object({
@@ -183,6 +185,7 @@ export const deleteGroup = defineOperation({
   method: 'DELETE',
   path: '/groups/{guid}',
   summary: 'Delete a group with its members and all its messages',
+  description: 'For good. With an acting user, only for the owner unless the permissions of the group say otherwise.',
   params: GuidParams,
   query: NoQuery,
   answer: enveloped(Outcome),

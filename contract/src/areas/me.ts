@@ -93,6 +93,7 @@ export const getMe = defineOperation({
   method: 'GET',
   path: '/me',
   summary: 'Get the acting user',
+  description: 'With an auth token the answer also has the token for the socket.',
   answer: enveloped(Me),
   errors: ['ERR_UID_NOT_FOUND'],
 })
@@ -103,6 +104,7 @@ export const logOut = defineOperation({
   method: 'DELETE',
   path: '/me',
   summary: 'Log out: delete the auth token of this request',
+  description: 'Its sockets are closed. An API key has no login to end: that is refused.',
   answer: enveloped(Outcome),
   errors: ['ERR_UID_NOT_FOUND', 'AUTH_ERR_EMPTY_AUTH_TOKEN'],
 })
@@ -113,6 +115,7 @@ export const getSettings = defineOperation({
   method: 'GET',
   path: '/settings',
   summary: 'Get the settings for front ends',
+  description: 'Addresses, limits and switches, and the reasons for flagging messages.',
   onBehalfOf: 'optional',
   answer: enveloped(ClientSettings),
   errors: [],
@@ -124,6 +127,7 @@ export const recordUserSession = defineOperation({
   method: 'POST',
   path: '/user_sessions',
   summary: 'Accept telemetry of front ends; nothing is stored',
+  description: 'For front ends that send it; the answer is always the same.',
   onBehalfOf: 'optional',
   body: Type.Object({}),
   answer: enveloped(Type.Object({ success: Type.Boolean() })),

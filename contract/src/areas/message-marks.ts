@@ -41,6 +41,8 @@ export const unpinMessage = defineOperation({
   method: 'DELETE',
   path: '/messages/{id}/pin',
   summary: 'Unpin a message',
+  description:
+    'Whoever pinned it. In a group the acting user needs the right to pin. One that is not pinned stays as it is.',
   onBehalfOf: 'optional',
   answer: enveloped(Message),
   errors: [...errors, 'ERR_PERMISSION_DENIED'],
@@ -52,6 +54,8 @@ export const saveMessage = defineOperation({
   method: 'POST',
   path: '/messages/{id}/save',
   summary: 'Save a message for the acting user',
+  description:
+    'Only the acting user sees which messages they have saved. A user can save 100 messages unless the settings of the app say otherwise.',
   onBehalfOf: 'required',
   answer: enveloped(Message),
   errors: [...errors, 'ERR_MESSAGE_ACTION_NOT_ALLOWED', 'ERR_SAVED_MESSAGES_LIMIT_EXCEEDED'],
@@ -63,6 +67,8 @@ export const unsaveMessage = defineOperation({
   method: 'DELETE',
   path: '/messages/{id}/save',
   summary: 'Remove a saved message of the acting user',
+  description:
+    'One that is not saved stays as it is. Of a message that the user does not see any more, the answer has no content.',
   onBehalfOf: 'required',
   answer: enveloped(Message),
   errors,

@@ -109,6 +109,7 @@ export const contentErrors = [
   'ERR_INVALID_MESSAGE_DATA',
   'ERR_BLOCKED_RECEIVER',
   'ERR_BLOCKED_SENDER',
+  'ERR_BLOCKED_BY_WEBHOOK',
 ] as const
 
 const categories = ['message', 'custom', 'interactive', 'action', 'call', 'card'] as const
@@ -260,6 +261,8 @@ export const listAllMessages = defineOperation({
   method: 'GET',
   path: '/messages',
   summary: 'List messages',
+  description:
+    'With an acting user: of all their conversations. Without: all messages of the app. Pages go by cursors; without affix and cursor the oldest come first.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: NoParams,
@@ -303,6 +306,8 @@ export const listGroupMessages = defineOperation({
   method: 'GET',
   path: '/groups/{guid}/messages',
   summary: 'List messages of a group',
+  description:
+    'With an acting user, only for members, and what they may see. Pages go by cursors; without affix and cursor the oldest come first.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: GuidParams,

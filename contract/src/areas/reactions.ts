@@ -53,6 +53,7 @@ export const listReactionsOfKind = defineOperation({
   method: 'GET',
   path: '/messages/{id}/reactions/{reaction}',
   summary: 'List the users who gave one reaction to a message',
+  description: 'Like the list of all reactions, for one of them.',
   onBehalfOf: 'optional',
   params: ReactionParams,
   query: listQuery,

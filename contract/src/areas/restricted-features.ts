@@ -51,6 +51,7 @@ export const listRestrictedFeatures = defineOperation({
   method: 'GET',
   path: '/roles/{role}/restrictedfeatures',
   summary: 'List the restricted features of a role, newest restriction first',
+  description: 'What users of this role cannot do, and which route each feature controls.',
   params: RoleParams,
   query: Type.Object(pageQuery()),
   answer: pageOf(Restriction),

@@ -19,6 +19,7 @@ export const listRolePermissions = defineOperation({
   method: 'GET',
   path: '/roles/{role}/permissions',
   summary: 'List the permissions of a role',
+  description: 'Every permission that there is, with its default, and its value where one is set.',
   params: RoleParams,
   query: Type.Object(pageQuery()),
   answer: pageOf(Permission),

@@ -16,6 +16,7 @@ export const listScopePermissions = defineOperation({
   method: 'GET',
   path: '/groups/{guid}/scopes/{scope}/permissions',
   summary: 'List the permissions of a scope in a group',
+  description: 'Every permission that there is, with its default, and its value where one is set.',
   params: ScopeParams,
   query: Type.Object(pageQuery()),
   answer: pageOf(Permission),

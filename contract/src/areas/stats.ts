@@ -69,6 +69,7 @@ export const getMessageStats = defineOperation({
   method: 'GET',
   path: '/stats/messages',
   summary: 'Count messages and receipts of the last hour, in steps of five minutes',
+  description: 'Twelve steps up to now, in UTC. Steps in which nothing happened are zeros.',
   params: NoParams,
   query: NoQuery,
   answer: enveloped(

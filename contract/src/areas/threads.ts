@@ -66,6 +66,7 @@ export const listThreadMessages = defineOperation({
   method: 'GET',
   path: '/messages/{id}/thread',
   summary: 'List the replies of a thread',
+  description: 'Pages go by cursors, as in lists of messages, with the same filters.',
   onBehalfOf: 'optional',
   params: ParentParams,
   query: Type.Object(replyFilters),

@@ -135,6 +135,7 @@ const list = {
   ...shared,
   method: 'GET',
   summary: 'List webhooks, newest first',
+  description: 'Without their secrets. Those that the service has disabled say why.',
   query: Type.Object({
     searchKey: Type.Optional(Type.String({ description: 'Part of the name' })),
     ...pageQuery(),
@@ -142,7 +143,13 @@ const list = {
   answer: pageOf(Webhook),
 } as const
 
-const get = { ...shared, method: 'GET', summary: 'Get a webhook', answer: enveloped(Webhook) } as const
+const get = {
+  ...shared,
+  method: 'GET',
+  summary: 'Get a webhook',
+  description: 'Without its secret. One that the service has disabled says why.',
+  answer: enveloped(Webhook),
+} as const
 
 const update = {
   ...shared,
@@ -158,6 +165,7 @@ const remove = {
   ...shared,
   method: 'DELETE',
   summary: 'Delete a webhook and its pending deliveries',
+  description: 'For good, with the record of its deliveries.',
   answer: enveloped(Outcome),
 } as const
 
@@ -165,6 +173,8 @@ const addTriggers = {
   ...shared,
   method: 'POST',
   summary: 'Subscribe a webhook to triggers',
+  description:
+    'Added to those that it has; the response has an outcome for each. An unknown one does not stop the others.',
   body: TriggerIdsBody,
   answer: enveloped(OutcomeByUid),
 } as const
@@ -173,6 +183,7 @@ const listTriggersOf = {
   ...shared,
   method: 'GET',
   summary: 'List the triggers of a webhook',
+  description: 'With what each is about.',
   answer: pageOf(Type.Object({ id: Type.String(), description: Type.String() })),
 } as const
 
@@ -180,6 +191,7 @@ const removeTriggers = {
   ...shared,
   method: 'DELETE',
   summary: 'Unsubscribe a webhook from triggers',
+  description: 'The others stay. A trigger that it is not subscribed to is not an error.',
   body: TriggerIdsBody,
   answer: enveloped(Outcome),
 } as const
@@ -376,6 +388,7 @@ export const redeliverMany = defineOperation({
   method: 'POST',
   path: '/webhooks/{webhookId}/deliveries/redeliver',
   summary: 'Resend deliveries of a webhook, by status and time',
+  description: 'They are sent again soon, with the same webhook-ids, and retried like new ones.',
   body: Type.Object({ ...deliveryFilters, status: DeliveryStatus }),
   answer: enveloped(
     Type.Object({ count: Type.Integer({ description: 'Number of deliveries that will be sent again' }) }),

@@ -70,12 +70,12 @@ describe('Judges', () => {
   it('refuse with a code of theirs; the next is not asked then', async () => {
     const world = await chatWorld()
     const sent = await say(world, 'alice', 'bob', 'hi')
-    const error = new ApiError('ERR_MESSAGE_ACTION_NOT_ALLOWED', 'No.')
+    const error = new ApiError('ERR_BLOCKED_BY_WEBHOOK', 'No.')
     addJudge(world, () => ({ is: 'refused', error }))
     const second = addJudge(world, () => pass)
-    expect(refusal(await world.post('/messages', toBob('x'), alice))).toBe('403 ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    expect(refusal(await world.post('/messages', toBob('x'), alice))).toBe('403 ERR_BLOCKED_BY_WEBHOOK')
     expect(refusal(await world.put(`/messages/${sent.id}`, { data: { text: 'x' } }, alice))).toBe(
-      '403 ERR_MESSAGE_ACTION_NOT_ALLOWED',
+      '403 ERR_BLOCKED_BY_WEBHOOK',
     )
     expect(second).toEqual([])
     expect(texts(await world.get('/users/bob/messages', alice))).toEqual(['hi'])

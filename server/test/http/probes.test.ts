@@ -2,6 +2,7 @@ import net from 'node:net'
 import { validate } from '@scalar/openapi-parser'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { answerOf } from '../../src/http/reference/openapi.ts'
 import { routes } from '../../src/routes.ts'
 import { createWorld, type World } from '../support/world.ts'
 import { ask, expectContractAnswer, type Service, startParley } from './watched.ts'
@@ -407,7 +408,7 @@ describe('the OpenAPI document', () => {
     for (const { operation } of routes) {
       const described = body.paths[operation.path][operation.method.toLowerCase()]
       const { schema } = described.responses['200'].content['application/json']
-      expect(follow(schema), operation.id).toEqual(JSON.parse(JSON.stringify(operation.answer)))
+      expect(follow(schema), operation.id).toEqual(JSON.parse(JSON.stringify(answerOf(operation))))
     }
   })
 })

@@ -7,6 +7,7 @@ import { ask } from './watched.ts'
 interface Described {
   readonly operationId: string
   readonly summary: string
+  readonly description?: string
   readonly tags: readonly string[]
 }
 
@@ -47,9 +48,18 @@ describe('/openapi.json', () => {
     expect(named.filter((header) => headers[header] === undefined)).toEqual([])
   })
 
+  it('describes each operation in at least a sentence', () => {
+    const wanting = operations.filter(({ description }) => !/[.:!?)`]$/.test(description ?? ''))
+    const ids = wanting.map(({ operationId }) => operationId)
+    expect(ids, 'add a `description` to their declarations in contract/src/areas').toEqual([])
+  })
+
   it('has no two operations of the same title', () => {
     expect(operations.length).toBeGreaterThan(200)
     const titles = operations.map(({ summary }) => summary)
-    expect(titles.filter((title, place) => titles.indexOf(title) !== place)).toEqual([])
+    expect(
+      titles.filter((title, place) => titles.indexOf(title) !== place),
+      'change the `summary` of one of them',
+    ).toEqual([])
   })
 })

@@ -7,6 +7,7 @@ import { type Answer, createWorld, type World } from '../support/world.ts'
 import {
   asApp,
   chatAreas,
+  codesMetElsewhere,
   own,
   type Refusal,
   refused,
@@ -21,7 +22,11 @@ import { expectContractAnswer, pathOf, queryOf } from './watched.ts'
 const operations = routes.map((route) => route.operation).filter(({ area }) => chatAreas.includes(area))
 const cases = operations
   .filter(({ id }) => !refusedElsewhere.has(id))
-  .flatMap((operation) => operation.errors.map((code) => [operation.id, code, operation] as const))
+  .flatMap((operation) =>
+    operation.errors
+      .filter((code) => !codesMetElsewhere.has(code))
+      .map((code) => [operation.id, code, operation] as const),
+  )
 
 /** Where nothing is prepared, nothing is changed either: refusals leave the world as it is. */
 let scene: Scene

@@ -32,6 +32,9 @@ export const refusedElsewhere: ReadonlySet<string> = new Set([
   'chat-api-update-message-moderation',
 ])
 
+/** Met where a webhook judges messages: `test/delivery/webhooks-before-message.test.ts`. */
+export const codesMetElsewhere: ReadonlySet<ErrorCode> = new Set(['ERR_BLOCKED_BY_WEBHOOK'])
+
 /** The things of `furnish`, and what refusals need beside. */
 export interface Scene extends Ids {
   readonly world: World

@@ -7,7 +7,7 @@ import { expect, inject } from 'vitest'
 import { buildParley, type Parley } from '../../src/app.ts'
 import type { Route } from '../../src/call.ts'
 import { readConfig } from '../../src/config/index.ts'
-import { generalErrors } from '../../src/http/reference/openapi.ts'
+import { codesOf } from '../../src/http/reference/openapi.ts'
 import type { TlsMaterial } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { routes } from '../../src/routes.ts'
@@ -117,11 +117,6 @@ export function expectContractAnswer(answer: Answer, operation?: Operation): voi
     expect(answer.status).toBe(errors[code].status)
   }
   if (operation !== undefined) expect(codesOf(operation), operation.id).toContain(code)
-}
-
-function codesOf(operation: Operation): readonly string[] {
-  const ofActor = operation.onBehalfOf === 'ignored' ? [] : ['ERR_UID_NOT_FOUND']
-  return [...generalErrors, ...ofActor, ...operation.errors]
 }
 
 /** The path of an operation below `/v3` with its parameters filled in. */

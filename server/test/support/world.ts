@@ -4,6 +4,7 @@ import type { Parley } from '../../src/app.ts'
 import { ensureKey } from '../../src/areas/api-keys/keys.ts'
 import type { App } from '../../src/chat/identity.ts'
 import type { Context } from '../../src/context.ts'
+import { requireDeclared } from './declared-errors.ts'
 import { sharedService } from './service.ts'
 
 /** An answer as a client sees it. `body` is untyped on purpose: tests state what they expect. */
@@ -89,7 +90,9 @@ export async function send(
   })
   const raw = await answer.body.text()
   const json = String(answer.headers['content-type'] ?? '').includes('json')
-  return { status: answer.statusCode, headers: answer.headers, body: json ? JSON.parse(raw) : raw }
+  const received = { status: answer.statusCode, headers: answer.headers, body: json ? JSON.parse(raw) : raw }
+  requireDeclared(method, path, received)
+  return received
 }
 
 /** Makes users `alice`, `bob`, ... with capitalised names. */

@@ -140,6 +140,7 @@ export const getKeywordList = defineOperation({
   id: 'get-rule-keyword',
   method: 'GET',
   summary: 'Get a list of moderation rules',
+  description: 'With its terms, as they are now.',
   answer: enveloped(KeywordList),
   errors: unknownList,
 })

@@ -100,6 +100,7 @@ export const getModeratedMessage = defineOperation({
   id: 'chat-api-get-message-moderation',
   method: 'GET',
   summary: 'Get a message with its moderation status',
+  description: 'Also a message that is held or blocked. `data.moderation` has the status, if rules have judged it.',
   answer: enveloped(Message),
   errors: ['ERR_MESSAGE_ID_NOT_FOUND'],
 })

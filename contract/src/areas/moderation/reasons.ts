@@ -84,6 +84,7 @@ export const getReason = defineOperation({
   id: 'get-reason-details',
   method: 'GET',
   summary: 'Get a reason for flagging messages',
+  description: 'One of the predefined ones, or of the app.',
   answer: enveloped(Reason),
   errors: unknownReason,
 })

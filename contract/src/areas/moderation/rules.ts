@@ -210,6 +210,7 @@ export const getRule = defineOperation({
   id: 'get-rule',
   method: 'GET',
   summary: 'Get a moderation rule',
+  description: 'As it is now, with the number of its revision.',
   answer: enveloped(ModerationRule),
   errors: unknownRule,
 })
@@ -243,6 +244,7 @@ export const listRuleRevisions = defineOperation({
   method: 'GET',
   path: '/moderation/rules/{ruleId}/revisions',
   summary: 'List the revisions of a moderation rule, newest first',
+  description: 'Each as it was. The last 1,000 are kept, and those that something names.',
   query: Type.Object(ModerationLimit),
   answer: Type.Object({ data: Type.Array(ModerationRule), meta: ModerationListMeta }),
   errors: unknownRule,

@@ -149,6 +149,8 @@ export const getDryRun = defineOperation({
   id: 'get-dry-run',
   method: 'GET',
   summary: 'Get progress and result of a dry run',
+  description:
+    'While it runs and when it is done: how many messages it has looked at, its hits, and some of them as examples.',
   query: Type.Object({ examples: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 50 })) }),
   answer: enveloped(DryRun),
   errors: unknownRun,
@@ -170,6 +172,7 @@ export const labelExample = defineOperation({
   method: 'PUT',
   path: '/moderation/rules/{ruleId}/dry-run/examples/{messageId}',
   summary: 'Label a hit of a dry run as right or wrong',
+  description: 'The result of the dry run counts the labels.',
   params: Type.Object({ ruleId: Type.String(), messageId: Type.String() }),
   body: Type.Object({
     label: Type.Union([oneOf('right', 'wrong'), Type.Null()], {

@@ -54,6 +54,7 @@ export const deleteContactDetails = defineOperation({
   id: 'notifications-delete-contact-details',
   method: 'DELETE',
   summary: 'Remove the e-mail address and the phone number of a user',
+  description: "They get no e-mails and no SMS any more, unless the app's own provider knows where to send them.",
   answer: Done,
 })
 

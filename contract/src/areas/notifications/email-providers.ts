@@ -60,6 +60,8 @@ export const updateSendGridProvider = defineOperation({
   id: 'notifications-email-update-sendgrid-details',
   method: 'PUT',
   summary: 'Update the SendGrid credentials',
+  description:
+    'What is left out stays unchanged. A secret that is sent back shortened, as it was answered, stays as it is.',
   body: Type.Partial(Type.Object({ ...sendGridMembers, senderEmailForReplies: replies, isEnabled: enabled })),
   answer: SendGridAnswer,
   errors: missingProvider,
@@ -120,6 +122,7 @@ export const updateCustomEmailProvider = defineOperation({
   id: 'notifications-update-email-custom-provider',
   method: 'PUT',
   summary: "Update the app's own e-mail provider",
+  description: 'What is left out stays unchanged.',
   body: Type.Partial(Type.Object(emailMembers)),
   answer: CustomEmailAnswer,
   errors: missingProvider,
@@ -141,6 +144,7 @@ export const renewCustomEmailSecret = defineOperation({
   method: 'POST',
   path: '/notifications/email/v1/providers/custom/secret',
   summary: "Create a new signing secret for the app's own e-mail provider",
+  description: 'Requests are signed with it from now on, and no longer with the one before.',
   answer: NewSecret,
   errors: missingProvider,
 })

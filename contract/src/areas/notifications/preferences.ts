@@ -62,6 +62,7 @@ export const getPreferences = defineOperation({
   method: 'GET',
   path: '/notifications/v1/preferences',
   summary: 'Get the notification preferences of a user',
+  description: 'What holds for them: their own choices where the app allows some, else its settings.',
   answer: enveloped(PreferencesWithOverrides),
 })
 
@@ -82,6 +83,7 @@ export const resetPreferences = defineOperation({
   method: 'DELETE',
   path: '/notifications/v1/preferences',
   summary: 'Reset the notification preferences of a user',
+  description: 'The settings of the app hold again. Muted conversations and the time zone stay.',
   answer: enveloped(UserPreferences),
 })
 
@@ -91,6 +93,7 @@ export const getOwnPreferences = defineOperation({
   method: 'GET',
   path: '/notifications/push/v1/preferences',
   summary: 'Get your own notification preferences',
+  description: 'What holds: your own choices where the app allows some, else its settings.',
   answer: enveloped(UserPreferences),
 })
 
@@ -111,6 +114,7 @@ export const resetOwnPreferences = defineOperation({
   method: 'DELETE',
   path: '/notifications/push/v1/preferences',
   summary: 'Reset your own notification preferences',
+  description: 'The settings of the app hold again. Muted conversations and the time zone stay.',
   answer: enveloped(UserPreferences),
 })
 
@@ -146,6 +150,7 @@ export const listMuted = defineOperation({
   id: 'notifications-push-list-muted',
   method: 'GET',
   summary: 'List the conversations that a user has muted',
+  description: 'With until when each is muted. Mutes that have run out are left out.',
   answer: Muted,
 })
 
@@ -155,6 +160,8 @@ export const muteConversations = defineOperation({
   id: 'notifications-push-mute-conversations',
   method: 'PUT',
   summary: 'Mute conversations for a user',
+  description:
+    'Until a time, or for good. Messages still come and count as unread; nobody is notified of them. Muting a muted one replaces its time.',
   body: MuteBody,
   answer: Done,
 })
@@ -176,6 +183,7 @@ export const listOwnMuted = defineOperation({
   id: 'list-own-muted-conversations',
   method: 'GET',
   summary: 'List the conversations that you have muted',
+  description: 'With until when each is muted. Mutes that have run out are left out.',
   answer: Muted,
 })
 
@@ -185,6 +193,8 @@ export const muteOwnConversations = defineOperation({
   id: 'mute-own-conversations',
   method: 'PUT',
   summary: 'Mute conversations of yours',
+  description:
+    'Until a time, or for good. Messages still come and count as unread; you are not notified of them. Muting a muted one replaces its time.',
   body: MuteBody,
   answer: Done,
 })
@@ -195,6 +205,7 @@ export const unmuteOwnConversations = defineOperation({
   id: 'unmute-own-conversations',
   method: 'DELETE',
   summary: 'Unmute conversations of yours',
+  description: 'A conversation that is not muted is not an error.',
   body: UnmuteBody,
   answer: Done,
 })

@@ -51,6 +51,7 @@ export const getCustomPushProvider = defineOperation({
   id: 'notifications-list-push-custom-provider',
   method: 'GET',
   summary: "Get the app's own push provider",
+  description: 'None, or one, whose password is shortened.',
   answer: CustomPushAnswer,
 })
 
@@ -70,6 +71,7 @@ export const updateCustomPushProvider = defineOperation({
   id: 'notifications-update-push-custom-provider',
   method: 'PUT',
   summary: "Update the app's own push provider",
+  description: 'What is left out stays unchanged.',
   body: Type.Partial(Type.Object(customPushMembers)),
   answer: CustomPushAnswer,
   errors: missingProvider,
@@ -171,6 +173,7 @@ export const listFcmProviders = defineOperation({
   id: 'notifications-push-list-fcm-providers',
   method: 'GET',
   summary: 'List the FCM providers',
+  description: 'Private keys are shortened.',
   answer: enveloped(Type.Object({ pushProviders: Type.Array(FcmProvider) })),
 })
 
@@ -190,6 +193,7 @@ export const updateFcmProvider = defineOperation({
   id: 'notifications-push-update-fcm-provider',
   method: 'PUT',
   summary: 'Update an FCM provider',
+  description: 'What is left out stays unchanged.',
   body: Type.Object({
     providerId,
     ...fcmMembers,
@@ -205,6 +209,7 @@ export const deleteFcmProvider = defineOperation({
   method: 'DELETE',
   path: '/notifications/push/v1/providers/fcm/{providerId}',
   summary: 'Remove an FCM provider with the devices registered for it',
+  description: 'These devices get no pushes until they are registered again.',
   params: OneParams,
   answer: Done,
   errors: missingProvider,
@@ -216,6 +221,7 @@ export const setDefaultFcmProvider = defineOperation({
   method: 'PUT',
   path: '/notifications/push/v1/providers/fcm/default/{providerId}',
   summary: 'Make an FCM provider the default',
+  description: 'Devices that are registered without a provider get pushes by the default one.',
   params: OneParams,
   answer: Done,
   errors: missingProvider,
@@ -255,6 +261,7 @@ export const listApnsProviders = defineOperation({
   id: 'notifications-push-list-apns-providers',
   method: 'GET',
   summary: 'List the APNs providers',
+  description: 'Keys are shortened.',
   answer: ApnsProviders,
 })
 
@@ -274,6 +281,7 @@ export const updateApnsProvider = defineOperation({
   id: 'notifications-push-update-apns-provider',
   method: 'PUT',
   summary: 'Update an APNs provider',
+  description: 'What is left out stays unchanged.',
   body: Type.Object({ ...Type.Partial(Type.Object(apnsMembers)).properties, providerId }),
   answer: Done,
   errors: missingProvider,
@@ -285,6 +293,7 @@ export const deleteApnsProvider = defineOperation({
   method: 'DELETE',
   path: '/notifications/push/v1/providers/apns/{providerId}',
   summary: 'Remove an APNs provider with the devices registered for it',
+  description: 'These devices get no pushes until they are registered again.',
   params: OneParams,
   answer: Done,
   errors: missingProvider,
@@ -296,6 +305,7 @@ export const setDefaultApnsProvider = defineOperation({
   method: 'PUT',
   path: '/notifications/push/v1/providers/apns/default/{providerId}',
   summary: 'Make an APNs provider the default',
+  description: 'Devices that are registered without a provider get pushes by the default one.',
   params: OneParams,
   answer: Done,
   errors: missingProvider,
@@ -312,6 +322,7 @@ export const testFcmProvider = defineOperation({
   method: 'POST',
   path: '/notifications/push/v1/providers/fcm/{providerId}/test',
   summary: 'Send a trial by an FCM provider',
+  description: 'Sends one push with made-up content to a device, and returns the result.',
   params: OneParams,
   body: TrialBody,
   answer: enveloped(Trial),
@@ -324,6 +335,7 @@ export const testApnsProvider = defineOperation({
   method: 'POST',
   path: '/notifications/push/v1/providers/apns/{providerId}/test',
   summary: 'Send a trial by an APNs provider',
+  description: 'Sends one push with made-up content to a device, and returns the result.',
   params: OneParams,
   body: TrialBody,
   answer: enveloped(Trial),

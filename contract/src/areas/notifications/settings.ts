@@ -41,5 +41,7 @@ export const resetNotificationSettings = defineOperation({
   id: 'notifications-push-reset-settings',
   method: 'DELETE',
   summary: 'Reset the notification settings of the app to their defaults',
+  description:
+    'Preferences, templates and sounds alike. What users have chosen stays, where the defaults let them choose.',
   answer: Done,
 })

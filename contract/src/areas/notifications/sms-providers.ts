@@ -47,6 +47,8 @@ export const updateTwilioProvider = defineOperation({
   id: 'notifications-sms-update-twilio-details',
   method: 'PUT',
   summary: 'Update the Twilio credentials',
+  description:
+    'What is left out stays unchanged. A secret that is sent back shortened, as it was answered, stays as it is.',
   body: Type.Partial(Type.Object({ ...twilioMembers, isEnabled: enabled })),
   answer: TwilioAnswer,
   errors: missingProvider,
@@ -97,6 +99,7 @@ export const updateCustomSmsProvider = defineOperation({
   id: 'notifications-update-sms-custom-provider',
   method: 'PUT',
   summary: "Update the app's own SMS provider",
+  description: 'What is left out stays unchanged.',
   body: Type.Partial(Type.Object(smsMembers)),
   answer: CustomSmsAnswer,
   errors: missingProvider,
@@ -118,6 +121,7 @@ export const renewCustomSmsSecret = defineOperation({
   method: 'POST',
   path: '/notifications/sms/v1/providers/custom/secret',
   summary: "Create a new signing secret for the app's own SMS provider",
+  description: 'Requests are signed with it from now on, and no longer with the one before.',
   answer: NewSecret,
   errors: missingProvider,
 })

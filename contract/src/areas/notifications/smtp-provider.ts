@@ -21,6 +21,7 @@ export const getSmtpProvider = defineOperation({
   id: 'get-smtp-provider',
   method: 'GET',
   summary: 'Get whether e-mails are sent by the mail server of the deployment',
+  description: 'Whether the app uses the mail server, and whether the deployment has one.',
   answer: enveloped(SmtpProvider),
 })
 

@@ -113,6 +113,7 @@ export const listPushTokens = defineOperation({
   method: 'GET',
   path: '/notifications/push/v1/tokens',
   summary: 'List the devices of an auth token, or of its user',
+  description: 'Without all: the device of the login. With all=1: every device of its user.',
   query: Type.Object({ all, authToken: Type.Optional(authToken) }),
   answer: PushTokens,
   errors: ofLogin,

@@ -1,4 +1,4 @@
-import { ErrorBodySchema, errors, governanceOf, type Operation } from '@parley/contract'
+import { ErrorBodySchema, type ErrorCode, errors, governanceOf, type Operation } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { Route } from '../../call.ts'
@@ -65,10 +65,23 @@ export const generalErrors = [
   'ERR_MISSION_FAILED',
 ] as const
 
+/** Every code that an operation can answer. */
+export function codesOf(operation: Operation): readonly ErrorCode[] {
+  const ofTokens = ['AUTH_ERR_EMPTY_AUTH_TOKEN', 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND'] as const
+  return [
+    ...new Set([
+      ...generalErrors,
+      ...(operation.access.user === true ? ofTokens : []),
+      ...(operation.onBehalfOf === 'ignored' ? [] : (['ERR_UID_NOT_FOUND'] as const)),
+      ...operation.errors,
+      ...(governanceOf(operation.id) === undefined ? [] : (['ERR_PERMISSION_DENIED'] as const)),
+    ]),
+  ]
+}
+
 function describeOperation(operation: Operation): object {
   const byStatus = new Map<number, string[]>()
-  const ofRoles = governanceOf(operation.id) === undefined ? [] : (['ERR_PERMISSION_DENIED'] as const)
-  for (const code of [...generalErrors, ...operation.errors, ...ofRoles]) {
+  for (const code of codesOf(operation)) {
     const { status } = errors[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
