@@ -13,7 +13,7 @@ const repository = join(import.meta.dirname, '..')
 const compilerPackage = createRequire(import.meta.url).resolve('typescript/package.json')
 const { version } = JSON.parse(readFileSync(compilerPackage, 'utf8'))
 
-const stale = ['contract', 'server'].filter(isStale)
+const stale = ['contract', 'client', 'server'].filter(isStale)
 if (stale.length > 0) {
   const startedAt = performance.now()
   console.log('Building Parley from its sources ...')

@@ -1,0 +1,54 @@
+import type { ErrorCode } from './contract.ts'
+import type { FetchAnswer } from './platform.ts'
+
+/** What is wrong with one field of a request. */
+export interface Flaw {
+  readonly path: string
+  readonly message: string
+}
+
+/** The service has refused a request. `message` is fit for end users; `devMessage` says the same with ids, for developers. */
+export class ParleyError extends Error {
+  override readonly name: string = 'ParleyError'
+  /** One of the codes of the contract; `undefined` if what answered was not the service, but a proxy before it. */
+  readonly code: ErrorCode | undefined
+  /** HTTP status */
+  readonly status: number
+  readonly devMessage: string
+  readonly details: readonly Flaw[]
+  /** Seconds to wait before the request is sent again, if the answer says so. */
+  readonly retryAfter: number | undefined
+
+  constructor(status: number, body: unknown, retryAfter?: number) {
+    const { code, message, devMessage, details } = errorIn(body)
+    super(message ?? `The service answered ${status}.`)
+    this.code = code
+    this.status = status
+    this.devMessage = devMessage ?? this.message
+    this.details = details ?? []
+    this.retryAfter = retryAfter
+  }
+}
+
+/** No answer came: the line was cut, or the time was up. Whether the service has done what was asked is not known. */
+export class ConnectionError extends Error {
+  override readonly name: string = 'ConnectionError'
+}
+
+interface AnsweredError {
+  readonly code?: ErrorCode
+  readonly message?: string
+  readonly devMessage?: string
+  readonly details?: readonly Flaw[]
+}
+
+function errorIn(body: unknown): AnsweredError {
+  const error = (body as { error?: AnsweredError } | undefined)?.error
+  return typeof error === 'object' && error !== null ? error : {}
+}
+
+/** The error of an answer that is none of success. */
+export function errorOf(answer: Pick<FetchAnswer, 'status' | 'headers'>, body: unknown): ParleyError {
+  const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN)
+  return new ParleyError(answer.status, body, Number.isNaN(seconds) ? undefined : seconds)
+}

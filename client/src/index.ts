@@ -1,0 +1,11 @@
+/** Client of Parley: `createServerClient` for back ends with an API key, `createUserClient` for front ends with an auth token. */
+export type { Call, CallAny, Input, Key, Result } from './call.ts'
+export type * from './contract.ts'
+export { ConnectionError, type Flaw, ParleyError } from './errors.ts'
+export type { Count, Extras, Sent, ToMany } from './extras.ts'
+export type { Attachment, Uploadable, UploadOptions } from './files.ts'
+export type { Listing } from './pages.ts'
+export type { Fetch, FetchAnswer, FetchInit, Signal } from './platform.ts'
+export { createServerClient, type ServerClient, type ServerOptions } from './server.ts'
+export type { CallOptions, TransportOptions } from './transport.ts'
+export { createUserClient, type UserClient, type UserOptions } from './user.ts'

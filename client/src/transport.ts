@@ -1,0 +1,216 @@
+import { ConnectionError, errorOf, ParleyError } from './errors.ts'
+import { type Fetch, type FetchInit, type Form, platform, type Signal } from './platform.ts'
+
+/** What every call takes besides its input. */
+export interface CallOptions {
+  /** Ends the call: it is then rejected with the reason of the signal. */
+  readonly signal?: Signal
+  /** Milliseconds for each attempt; 0 for as long as it takes. */
+  readonly timeout?: number
+  /** With an API key: the uid of the user who acts. */
+  readonly onBehalfOf?: string
+}
+
+/** Options of both kinds of clients. */
+export interface TransportOptions {
+  /** Where the service answers, without `/v3`: `https://chat.example.com` */
+  readonly url: string
+  /** The app, where the host name does not say it. */
+  readonly appId?: string
+  /** Milliseconds for each attempt of a call; 30,000 by default. */
+  readonly timeout?: number
+  /** How often a call is sent again that can be; 3 by default. */
+  readonly retries?: number
+  readonly fetch?: Fetch
+  /** Fills bytes at random, where the platform has no `crypto.getRandomValues`. */
+  readonly random?: (bytes: Uint8Array) => Uint8Array
+}
+
+/** Says who calls. */
+export interface Credentials {
+  headers(): Promise<Record<string, string>>
+  /**
+   * After a 401. Several requests may ask at once.
+   * @param used the headers that were refused
+   * @returns whether there are other ones now
+   */
+  renew(used: Record<string, string>): Promise<boolean>
+}
+
+export interface Request {
+  readonly method: string
+  /** Below `/v3`, with its query */
+  readonly path: string
+  readonly body?: unknown
+  /** It does no harm if it is done twice. */
+  readonly isRepeatable: boolean
+}
+
+/** Sends a request. @returns the JSON of the answer @throws ParleyError, ConnectionError, the reason of the signal */
+export type Send = (request: Request, options?: CallOptions) => Promise<unknown>
+
+/** Milliseconds; the pause before the second attempt is a random part of the first, and so on up to the last. */
+const firstPause = 250
+const longestPause = 10_000
+/** Seconds; whoever is asked to wait longer than that is told so instead. */
+const longestRetryAfter = 30
+
+export function createTransport(options: TransportOptions, credentials: Credentials): Send {
+  const base = `${options.url.replace(/\/+$/, '')}/v3`
+  const { retries = 3, timeout: usualTimeout = 30_000 } = options
+
+  async function attempt(request: Request, headers: Record<string, string>, call: CallOptions): Promise<unknown> {
+    const init = {
+      method: request.method,
+      headers: {
+        ...headers,
+        ...(options.appId !== undefined && { appId: options.appId }),
+        ...(call.onBehalfOf !== undefined && { onBehalfOf: call.onBehalfOf }),
+        ...(request.body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+    }
+    return await exchange(options.fetch ?? platform.fetch, base + request.path, init, {
+      ...(call.signal && { signal: call.signal }),
+      timeout: call.timeout ?? usualTimeout,
+    })
+  }
+
+  return async function send(request, call = {}) {
+    let isRenewed = false
+    for (let tries = 0; ; tries++) {
+      const headers = await credentials.headers()
+      try {
+        return await attempt(request, headers, call)
+      } catch (error) {
+        if (error instanceof ParleyError && error.status === 401 && !isRenewed) {
+          isRenewed = true
+          if (await credentials.renew(headers)) {
+            tries--
+            continue
+          }
+        }
+        if (tries >= retries || !mayPass(error, request)) throw error
+        await pause(pauseAfter(error, tries), call.signal)
+      }
+    }
+  }
+}
+
+/** Whether the same request may well succeed a little later. */
+function mayPass(error: unknown, { isRepeatable }: Request): boolean {
+  if (error instanceof ConnectionError) return isRepeatable
+  if (!(error instanceof ParleyError)) return false
+  const { status, retryAfter = 0 } = error
+  if (retryAfter > longestRetryAfter) return false
+  // Whoever is over a limit was refused before anything was done.
+  return status === 429 || (isRepeatable && (status === 502 || status === 503 || status === 504))
+}
+
+function pauseAfter(error: unknown, tries: number): number {
+  const atLeast = error instanceof ParleyError ? (error.retryAfter ?? 0) * 1000 : 0
+  return atLeast + Math.random() * Math.min(longestPause, firstPause * 2 ** tries)
+}
+
+/** @throws the reason of the signal */
+export function pause(milliseconds: number, signal?: Signal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const timer = platform.setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, milliseconds)
+    const stop = () => {
+      platform.clearTimeout(timer as never)
+      signal?.removeEventListener('abort', stop)
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', stop)
+  })
+}
+
+/** One request and its answer, as JSON. */
+export async function exchange(
+  fetch: Fetch,
+  url: string,
+  init: Omit<FetchInit, 'signal'>,
+  { signal, timeout = 0 }: { readonly signal?: Signal; readonly timeout?: number },
+): Promise<unknown> {
+  if (signal?.aborted) throw signal.reason
+  const controller = new platform.AbortController()
+  const stop = () => controller.abort(signal?.reason)
+  signal?.addEventListener('abort', stop)
+  const timer = timeout > 0 ? platform.setTimeout(() => controller.abort(), timeout) : undefined
+  try {
+    // Called as a function of nothing: browsers refuse a `fetch` that belongs to another object.
+    const answer = await fetch(url, { ...init, signal: controller.signal })
+    const body = parse(await answer.text())
+    if (answer.status < 200 || answer.status > 299) throw errorOf(answer, body)
+    return body
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason
+    if (error instanceof ParleyError) throw error
+    const what = controller.signal.aborted ? `no answer within ${timeout} ms` : 'the service could not be reached'
+    throw new ConnectionError(`${init.method} ${url}: ${what}`, { cause: error })
+  } finally {
+    if (timer !== undefined) platform.clearTimeout(timer as never)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+/** `undefined` for what is no JSON, such as the page of a proxy. */
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Sends a form, where possible with its progress. */
+export function sendForm(
+  fetch: Fetch | undefined,
+  url: string,
+  form: Form,
+  { signal, onProgress }: { readonly signal?: Signal; readonly onProgress?: (bytes: number) => void },
+): Promise<unknown> {
+  const { XMLHttpRequest } = platform
+  if (fetch !== undefined || XMLHttpRequest === undefined) {
+    return exchange(
+      fetch ?? platform.fetch,
+      url,
+      { method: 'POST', headers: {}, body: form },
+      { ...(signal && { signal }) },
+    )
+  }
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const request = new XMLHttpRequest()
+    const stop = () => request.abort()
+    const end = (act: () => void) => () => {
+      signal?.removeEventListener('abort', stop)
+      act()
+    }
+    signal?.addEventListener('abort', stop)
+    request.open('POST', url)
+    request.upload.onprogress = ({ loaded }) => onProgress?.(loaded)
+    request.onerror = end(() => reject(new ConnectionError(`POST ${url}: the service could not be reached`)))
+    request.onabort = end(() => reject(signal?.reason))
+    request.onload = end(() => {
+      const body = parse(request.responseText)
+      const headers = { get: (name: string) => request.getResponseHeader(name) }
+      if (request.status >= 200 && request.status < 300) resolve(body)
+      else reject(errorOf({ status: request.status, headers }, body))
+    })
+    request.send(form)
+  })
+}
+
+/** @returns makes an id that nobody else makes: 32 hexadecimal digits */
+export function idsOf({ random }: Pick<TransportOptions, 'random'>): () => string {
+  return () => {
+    const fill = random ?? platform.crypto?.getRandomValues.bind(platform.crypto)
+    if (fill === undefined) throw new Error('there is no crypto.getRandomValues here: pass the option random')
+    return Array.from(fill(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  }
+}
