@@ -21,7 +21,11 @@ export type UserClient = Face<typeof userAreas> &
 /** A client for front ends, with the auth token of a user. */
 export function createUserClient(options: UserOptions): UserClient {
   const send = createTransport(options, credentialsOf(options.authToken))
-  const call = createCall(send, idsOf(options))
+  return userClientOf(options, createCall(send, idsOf(options)))
+}
+
+/** The functions that stand for what a user can call. */
+export function userClientOf(options: TransportOptions, call: CallAny): UserClient {
   return { ...withExtras(createFace(userAreas, call), call, options), call }
 }
 

@@ -1,0 +1,56 @@
+import type { View } from './interface.ts'
+
+/** A view that is computed when somebody looks, and not again until something has changed. */
+export interface Cell<T> extends View<T> {
+  readonly changed: () => void
+}
+
+export type CreateCell = <T>(compute: () => T, onWatch?: (isWatched: boolean) => void) => Cell<T>
+
+/** Cells whose listeners are called once for all changes of one turn, such as those of a page of events. */
+export function createCells(onError: (error: unknown) => void): CreateCell {
+  const due = new Set<Set<() => void>>()
+  const notify = () => {
+    const called = [...due].flatMap((listeners) => [...listeners])
+    due.clear()
+    for (const listener of called) attempt(listener, onError)
+  }
+  return <T>(compute: () => T, onWatch?: (isWatched: boolean) => void): Cell<T> => {
+    const listeners = new Set<() => void>()
+    let isStale = true
+    let value: T
+    return {
+      subscribe(listener) {
+        const own = () => listener()
+        listeners.add(own)
+        if (listeners.size === 1) onWatch?.(true)
+        return () => {
+          if (listeners.delete(own) && listeners.size === 0) onWatch?.(false)
+        }
+      },
+      getSnapshot() {
+        if (isStale) {
+          value = compute()
+          isStale = false
+        }
+        return value
+      },
+      changed() {
+        isStale = true
+        if (listeners.size === 0) return
+        if (due.size === 0) void Promise.resolve().then(notify)
+        due.add(listeners)
+      },
+    }
+  }
+}
+
+/** Calls what others wrote: what it throws is theirs, and stops nothing here. */
+export function attempt(call: () => unknown, onError: (error: unknown) => void): void {
+  try {
+    const made = call()
+    if (made instanceof Promise) made.catch(onError)
+  } catch (error) {
+    onError(error)
+  }
+}

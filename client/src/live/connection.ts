@@ -1,0 +1,225 @@
+import type { Signal } from '../platform.ts'
+import type { CreateCell } from './cell.ts'
+import { backoffOf, nextMinute, reactTo } from './closes.ts'
+import { cancel, here, later, now, type Timer } from './here.ts'
+import type {
+  ConnectionState,
+  LiveOptions,
+  StopReason,
+  View,
+  WebSocketConstructor,
+  WebSocketLike,
+} from './interface.ts'
+import { mayPass, type Port, retryAfterOf, statusOf } from './port.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: frames are checked by the service, and read where they are used
+export type Frame = any
+
+export interface Connection {
+  readonly state: View<ConnectionState>
+  connect(): void
+  close(): void
+  /** Sends a frame, or nothing where there is no connection. */
+  send(frame: object): void
+  /** Looks at once whether the connection lives; tries again where it waits to. */
+  wake(): void
+}
+
+export interface ConnectionParts {
+  readonly port: Port
+  readonly cell: CreateCell
+  readonly options: LiveOptions
+  /** Fetches what was missed. The connection is live when it resolves; where it rejects, it begins again. */
+  resync(signal: Signal): Promise<void>
+  onFrame(frame: Frame): void
+}
+
+/** No code of a close: nothing was heard for too long, or the connection could not be made. */
+const silence = 1006
+const closeOfAnswer: Readonly<Record<string, number>> = { '401': 4401, '429': 4429 }
+
+/** One socket that is kept open: heartbeat, waiting before another try, and a reaction to each way in which it ends. */
+export function createConnection({ port, cell, options, resync, onFrame }: ConnectionParts): Connection {
+  const { pingInterval = 25_000, pingTimeout = 10_000 } = options
+  const backoff = { first: options.backoff?.first ?? 500, most: options.backoff?.most ?? 20_000 }
+  let state: ConnectionState = { status: 'idle' }
+  let socket: WebSocketLike | undefined
+  let run = new here.AbortController()
+  let timer: Timer | undefined
+  let deadline: Timer | undefined
+  let attempts = 0
+  let hasRenewed = false
+  let token = ''
+  let mustWait = false
+  const view = cell(() => state)
+
+  const become = (next: ConnectionState) => {
+    state = next
+    view.changed()
+  }
+
+  const drop = () => {
+    cancel(timer)
+    cancel(deadline)
+    timer = deadline = undefined
+    run.abort()
+    const old = socket
+    socket = undefined
+    if (old === undefined) return
+    old.onopen = old.onmessage = old.onclose = null
+    old.onerror = () => {}
+    try {
+      old.close()
+    } catch {
+      // It was not open yet.
+    }
+  }
+
+  const stop = (reason: StopReason, error?: unknown) => {
+    drop()
+    become({ status: 'stopped', reason, ...(error !== undefined && { error }) })
+  }
+
+  const wait = (ms: number, closeCode?: number) => {
+    become({ status: 'waiting', retryAt: now() + ms, ...(closeCode !== undefined && { closeCode }) })
+    timer = later(open, ms)
+  }
+
+  /** The connection has ended, or could not be made. */
+  const lose = (closeCode: number, error?: unknown) => {
+    drop()
+    const reaction = reactTo(closeCode)
+    mustWait = reaction === 'nextMinute'
+    if (reaction === 'stop') stop('replaced')
+    else if (mustWait) wait(nextMinute(), closeCode)
+    else if (reaction === 'renew') void renew(error)
+    else wait(Math.max(backoffOf(attempts++, backoff), retryAfterOf(error)), closeCode)
+  }
+
+  const renew = async (error: unknown) => {
+    if (hasRenewed) {
+      stop('loggedOut', error)
+      return
+    }
+    hasRenewed = true
+    become({ status: 'connecting' })
+    run = new here.AbortController()
+    const { signal } = run
+    try {
+      const isRenewed = await port.renewToken(token)
+      if (signal.aborted) return
+      if (isRenewed) void open()
+      else stop('loggedOut', error)
+    } catch (failure) {
+      if (!signal.aborted) stop('loggedOut', failure)
+    }
+  }
+
+  const fail = (error: unknown) => {
+    if (statusOf(error) === 401) lose(4401, error)
+    else if (mayPass(error)) lose(silence, error)
+    else stop('refused', error)
+  }
+
+  /** Whoever does not answer until then is gone, even if nobody says so. */
+  const expectWithin = (ms: number) => {
+    deadline ??= later(() => lose(silence), ms)
+  }
+
+  const ping = (within = pingTimeout) => {
+    send({ action: 'ping', ack: 'true' })
+    expectWithin(within)
+  }
+
+  const beat = () => {
+    ping()
+    timer = later(beat, pingInterval)
+  }
+
+  const open = async () => {
+    cancel(timer)
+    run.abort()
+    run = new here.AbortController()
+    const { signal } = run
+    become({ status: 'connecting' })
+    try {
+      token = await port.token()
+    } catch (error) {
+      if (!signal.aborted) fail(error)
+      return
+    }
+    if (signal.aborted) return
+    const Socket = options.WebSocket ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket
+    if (Socket === undefined) {
+      stop('refused', new Error(noSocket))
+      return
+    }
+    const own = new Socket(`${port.url.replace(/^http/, 'ws')}/`)
+    socket = own
+    let isIn = false
+    expectWithin(pingTimeout)
+    own.onerror = () => {}
+    own.onclose = ({ code }) => lose(code)
+    own.onopen = () => {
+      const { deviceId, appId } = port
+      const body = { auth: token, deviceId, presenceSubscription: options.presence ?? 'ALL_USERS' }
+      send({ type: 'auth', deviceId, ...(appId !== undefined && { appId }), body })
+    }
+    own.onmessage = ({ data }) => {
+      const frame: Frame = JSON.parse(String(data))
+      cancel(deadline)
+      deadline = undefined
+      if (isIn) {
+        if (frame.action !== 'pong') onFrame(frame)
+        return
+      }
+      if (frame.type !== 'auth') return
+      const { code, status } = frame.body
+      if (code === '200') {
+        isIn = true
+        timer = later(beat, pingInterval)
+        become({ status: 'syncing' })
+        resync(signal).then(
+          () => {
+            if (signal.aborted) return
+            attempts = 0
+            hasRenewed = false
+            become({ status: 'live' })
+          },
+          (error: unknown) => {
+            if (!signal.aborted) fail(error)
+          },
+        )
+      } else if (code === '400') stop('refused', Object.assign(new Error(status), { code: status }))
+      else lose(closeOfAnswer[code] ?? silence, Object.assign(new Error(status), { code: status }))
+    }
+  }
+
+  const send = (frame: object) => {
+    if (socket?.readyState === 1) socket.send(JSON.stringify(frame))
+  }
+
+  const wake = () => {
+    if (state.status === 'waiting' && !mustWait) void open()
+    else if (state.status === 'live') ping(Math.min(3000, pingTimeout))
+  }
+
+  return {
+    state: view,
+    connect() {
+      if (state.status !== 'idle' && state.status !== 'stopped') return
+      attempts = 0
+      hasRenewed = false
+      void open()
+    },
+    close() {
+      drop()
+      become({ status: 'idle' })
+    },
+    send,
+    wake,
+  }
+}
+
+const noSocket =
+  'There is no WebSocket here (Node.js before 22 has none). Pass one as the option WebSocket, for instance that of the package ws.'

@@ -1,0 +1,282 @@
+import type { Conversation, Group, Message, User } from '../contract.ts'
+import type { Signal } from '../platform.ts'
+import { createAsker } from './asker.ts'
+import type { Cell, CreateCell } from './cell.ts'
+import type {
+  ConversationList,
+  ConversationSummary,
+  ConversationsSnapshot,
+  PeerKey,
+  ShownMessage,
+  View,
+} from './interface.ts'
+import { compare, type Position, pathOf, peerOf } from './peers.ts'
+import { type Answered, type Listed, type Port, statusOf } from './port.ts'
+import type { Unread } from './unread.ts'
+
+export interface Conversations extends ConversationList {
+  summary(key: PeerKey): View<ConversationSummary | undefined>
+  /** A message that has come: it moves its conversation up. */
+  add(key: PeerKey, message: Message): void
+  /** An edit or the like of what may be a last message. */
+  change(key: PeerKey, id: string, change: (message: Message) => Message): void
+  /** Something happened of which only the service knows what it means here. */
+  ask(key: PeerKey): void
+  remove(key: PeerKey): void
+  put(conversation: Conversation): void
+  /** Reads the list and all counts again. */
+  reload(signal: Signal): Promise<void>
+  /** What is shown of messages has changed. */
+  changed(): void
+  countChanged(key: PeerKey): void
+}
+
+export interface ConversationsParts {
+  readonly port: Port
+  readonly cell: CreateCell
+  readonly unread: Unread
+  readonly pageSize: number
+  /** A confirmed message with changes of this client. */
+  shown(message: Message): ShownMessage
+  /** Does it again until it is answered; undefined where that is of no use any more. */
+  insist<T>(work: (signal: Signal) => Promise<T>): Promise<T | undefined>
+  onRow(row: Conversation): void
+}
+
+interface Row {
+  readonly conversation: Conversation
+  /** Where it stands among those that are not pinned; kept when its last message is removed for good. */
+  readonly place: Position
+  /** Of those pinned for everyone: the order that the service has them in. */
+  readonly rank: number
+  summary?: ConversationSummary
+}
+
+interface Total {
+  readonly entityId: string
+  readonly entityType: 'user' | 'group'
+  readonly count: number
+}
+
+const appPins = 'app_system'
+
+export function keyOfConversation({ conversationType, conversationWith }: Conversation): PeerKey {
+  const { uid, guid } = (conversationWith ?? {}) as { uid?: string; guid?: string }
+  return `${conversationType}:${uid ?? guid}`
+}
+
+export function createConversations(parts: ConversationsParts): Conversations {
+  const { port, cell, unread, pageSize, insist, onRow } = parts
+  const rows = new Map<PeerKey, Row>()
+  const summaries = new Map<PeerKey, Cell<ConversationSummary | undefined>>()
+  /** The newest message that came in each conversation while something is being read. */
+  const newest = new Map<PeerKey, Message>()
+  /** The last row of the service's list that is here; what was heard of below it is not shown yet. */
+  let bottom: Row | undefined
+  let hasMore = true
+  let isLoading = false
+  let isLoaded = false
+  let readings = 0
+  let error: unknown
+
+  const before = (a: Row, b: Row): number => {
+    const order = pinOf(a) - pinOf(b)
+    if (order !== 0) return order
+    if (pinOf(a) === 0 && a.rank !== b.rank) return a.rank - b.rank
+    const pinned = (b.conversation.pinnedAt ?? 0) - (a.conversation.pinnedAt ?? 0)
+    return (pinOf(a) === 1 ? pinned : 0) || compare(b.place, a.place)
+  }
+  const summarise = (key: PeerKey): ConversationSummary | undefined => {
+    const row = rows.get(key)
+    if (row === undefined) return undefined
+    const { conversation } = row
+    const count = unread.of(key)
+    const last = conversation.lastMessage && parts.shown(conversation.lastMessage)
+    const { summary } = row
+    if (summary?.unread === count && summary.lastMessage === last) return summary
+    row.summary = {
+      key,
+      peer: peerOf(key),
+      conversation,
+      with: conversation.conversationWith as unknown as User | Group,
+      unread: count,
+      isPinned: conversation.pinnedAt !== undefined,
+      ...(last && { lastMessage: last }),
+    }
+    return row.summary
+  }
+  const list = cell<ConversationsSnapshot>(() => {
+    const keys = [...rows].sort(([, a], [, b]) => before(a, b))
+    const limit = bottom
+    const within = !hasMore || limit === undefined ? keys : keys.filter(([, row]) => before(row, limit) <= 0)
+    const conversations = within.map(([key]) => summarise(key) as ConversationSummary)
+    return { conversations, hasMore, isLoading, isLoaded, ...(error !== undefined && { error }) }
+  })
+  const changed = (key?: PeerKey) => {
+    list.changed()
+    if (key !== undefined) summaries.get(key)?.changed()
+    else for (const each of summaries.values()) each.changed()
+  }
+
+  const set = (conversation: Conversation, rank = 0): Row => {
+    const key = keyOfConversation(conversation)
+    const { lastMessage } = conversation
+    const heard = readings > 0 ? newest.get(key) : undefined
+    const isLate = heard !== undefined && (lastMessage === undefined || compare(heard, lastMessage) > 0)
+    const kept = isLate ? { ...conversation, lastMessage: heard } : conversation
+    const place = kept.lastMessage ?? rows.get(key)?.place ?? { sentAt: 0, id: '0' }
+    const row = { conversation: kept, place, rank }
+    rows.set(key, row)
+    unread.base(key, Number(conversation.unreadMessageCount ?? 0), lastMessage && Number(lastMessage.id))
+    onRow(conversation)
+    return row
+  }
+
+  /** While something is read, what is heard of meanwhile is newer than what is read. */
+  const reading = async <T>(work: () => Promise<T>): Promise<T> => {
+    readings++
+    try {
+      return await work()
+    } finally {
+      readings--
+      if (readings === 0) newest.clear()
+    }
+  }
+
+  const readPage = async (page: number, perPage: number, signal: Signal | undefined) =>
+    port.call<Listed<Conversation>>('GET', '/conversations', { query: { page, perPage }, signal })
+
+  const remove = (key: PeerKey) => {
+    unread.forget(key)
+    if (rows.delete(key)) changed(key)
+  }
+
+  const { ask } = createAsker((key, isCurrent) =>
+    reading(async () => {
+      const found = await insist(async (signal) => {
+        try {
+          return await port.call<Answered<Conversation>>('GET', `${pathOf(key)}/conversation`, { signal })
+        } catch (failure) {
+          if (statusOf(failure) !== 403 && statusOf(failure) !== 404) throw failure
+          return { data: undefined }
+        }
+      })
+      if (found === undefined || !isCurrent()) return
+      if (found.data === undefined) remove(key)
+      else {
+        set(found.data, rows.get(key)?.rank)
+        changed(key)
+      }
+    }),
+  )
+
+  const fill = (data: readonly Conversation[], from: number) => {
+    for (const [index, row] of data.entries()) bottom = set(row, from + index)
+  }
+
+  return {
+    subscribe: list.subscribe,
+    getSnapshot: list.getSnapshot,
+    summary(key) {
+      let view = summaries.get(key)
+      if (view === undefined) {
+        view = cell(() => summarise(key))
+        summaries.set(key, view)
+      }
+      return view
+    },
+    add(key, message) {
+      if (readings > 0) newest.set(key, message)
+      const row = rows.get(key)
+      if (row === undefined) ask(key)
+      else if (compare(message, row.place) > 0) {
+        rows.set(key, { conversation: { ...row.conversation, lastMessage: message }, place: message, rank: row.rank })
+      }
+      changed(key)
+    },
+    change(key, id, change) {
+      const heard = newest.get(key)
+      if (heard?.id === id) newest.set(key, change(heard))
+      const row = rows.get(key)
+      const last = row?.conversation.lastMessage
+      if (row === undefined || last?.id !== id) return
+      rows.set(key, { ...withoutSummary(row), conversation: { ...row.conversation, lastMessage: change(last) } })
+      changed(key)
+    },
+    ask,
+    remove,
+    put(conversation) {
+      set(conversation, rows.get(keyOfConversation(conversation))?.rank)
+      changed(keyOfConversation(conversation))
+    },
+    async loadMore(signal) {
+      if (isLoading || !hasMore) return
+      isLoading = true
+      list.changed()
+      try {
+        await reading(async () => {
+          const page = Math.floor(list.getSnapshot().conversations.length / pageSize) + 1
+          const { data, meta } = await readPage(page, pageSize, signal)
+          fill(data, (page - 1) * pageSize)
+          hasMore = page * pageSize < (meta?.pagination?.total ?? 0)
+          isLoaded = true
+          error = undefined
+        })
+      } catch (failure) {
+        error = failure
+        throw failure
+      } finally {
+        isLoading = false
+        changed()
+      }
+    },
+    async reload(signal) {
+      isLoading = true
+      list.changed()
+      try {
+        await reading(async () => {
+          const perPage = Math.min(1000, Math.max(pageSize, Math.ceil(rows.size / pageSize) * pageSize))
+          const query = { unread: 1, count: 1 }
+          const heard = new Set<PeerKey>()
+          const [{ data, meta }, totals] = await Promise.all([
+            readPage(1, perPage, signal),
+            port.call<Listed<Total>>('GET', '/messages', { query, signal }),
+          ])
+          for (const key of newest.keys()) heard.add(key)
+          rows.clear()
+          bottom = undefined
+          const listed = new Set(data.map(keyOfConversation))
+          for (const key of [...unread.keys()]) if (!listed.has(key)) unread.forget(key)
+          for (const { entityId, entityType, count } of totals.data) {
+            const key = `${entityType}:${entityId}`
+            if (!listed.has(key)) unread.base(key, count, 0)
+          }
+          fill(data, 0)
+          hasMore = perPage < (meta?.pagination?.total ?? 0)
+          isLoaded = true
+          error = undefined
+          // What a count of all saw of what came meanwhile is not known.
+          for (const key of heard) if (!listed.has(key)) ask(key)
+        })
+      } catch (failure) {
+        error = failure
+        throw failure
+      } finally {
+        isLoading = false
+        changed()
+      }
+    },
+    changed: () => changed(),
+    countChanged: (key) => changed(key),
+  }
+}
+
+function withoutSummary({ conversation, place, rank }: Row): Row {
+  return { conversation, place, rank }
+}
+
+/** Pinned for everyone, by the user, or not. */
+function pinOf({ conversation: { pinnedAt, pinnedBy } }: Row): number {
+  if (pinnedAt === undefined && pinnedBy === undefined) return 2
+  return pinnedBy === appPins ? 0 : 1
+}

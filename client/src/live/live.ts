@@ -1,0 +1,723 @@
+import type { Conversation, Message, User } from '../contract.ts'
+import type { Signal } from '../platform.ts'
+import { createAsker } from './asker.ts'
+import { attempt, type Cell, createCells } from './cell.ts'
+import { type Change, createChanges, withReaction } from './changes.ts'
+import { backoffOf } from './closes.ts'
+import { createConnection, type Frame } from './connection.ts'
+import { createConversations, keyOfConversation } from './conversations.ts'
+import { cancel, here, later, listenToPage } from './here.ts'
+import type {
+  Live,
+  LiveEvent,
+  LiveOptions,
+  MemberList,
+  MessageList,
+  MessagesSnapshot,
+  OpenConversation,
+  OpenThread,
+  OutgoingMessage,
+  Peer,
+  PeerKey,
+} from './interface.ts'
+import { createMarks } from './marks.ts'
+import { createMembers, type OpenMembers } from './members.ts'
+import { createOutbox } from './outbox.ts'
+import { keyFor, keyOf, pathOf, peerOf, receiverOf } from './peers.ts'
+import { type Answered, mayPass, type Port, retryAfterOf, statusOf } from './port.ts'
+import { createPresences } from './presence.ts'
+import { createTimeline, isAboutMessage, type Timeline, type TimelineParts } from './timeline.ts'
+import { createTyping } from './typing.ts'
+import { createUnread } from './unread.ts'
+
+/** Messages that are on screen and kept up to date: of a conversation, of a thread, or the one that a thread hangs on. */
+interface Screen {
+  readonly key: PeerKey
+  /** Of the messages that belong here; null where no other ever does. */
+  readonly parentId: string | undefined | null
+  readonly timeline: Timeline
+  readonly view: Cell<unknown>
+}
+
+/** A frame of a reaction is not later than this after an answer that has it. */
+const freshMs = 5000
+
+/** Makes the live face of a user's client. Nothing happens before `connect`. */
+export function createLive(port: Port, options: LiveOptions = {}): Live {
+  const { pageSize = 30, onError = (error) => here.console?.error(error) } = options
+  const backoff = { first: options.backoff?.first ?? 500, most: options.backoff?.most ?? 20_000 }
+  const cell = createCells(onError)
+  let me: User | undefined
+  let isRunning = false
+  let closing = new here.AbortController()
+  let forgetPage = () => {}
+  /** Frames that came while what was missed is fetched. */
+  let waiting: Frame[] | undefined
+  const screens = new Map<string, Screen>()
+  const openMembers = new Map<string, OpenMembers>()
+  const opened = new Map<string, { readonly list: object; users: number }>()
+  const listeners = new Set<(event: LiveEvent) => void>()
+  const fresh = new Set<string>()
+
+  const emit = (event: LiveEvent) => {
+    for (const listener of listeners) attempt(() => listener(event), onError)
+  }
+
+  /** Again and again while nobody answers or the service cannot, until the client is closed. */
+  const persist = async <T>(work: (signal: Signal) => Promise<T>): Promise<T> => {
+    const { signal } = closing
+    for (let tries = 0; ; tries++) {
+      try {
+        return await work(signal)
+      } catch (error) {
+        if (signal.aborted || !mayPass(error)) throw error
+        await rest(Math.max(backoffOf(tries, backoff), retryAfterOf(error)), signal)
+      }
+    }
+  }
+  /** The same where nobody waits for the outcome. */
+  const insist = async <T>(work: (signal: Signal) => Promise<T>): Promise<T | undefined> => {
+    const { signal } = closing
+    try {
+      return await persist(work)
+    } catch (error) {
+      if (!signal.aborted) onError(error)
+      return undefined
+    }
+  }
+
+  const screensOf = (key: PeerKey) => [...screens.values()].filter((screen) => screen.key === key)
+  const everywhere = (id: string, key: PeerKey, change: (message: Message) => Message) => {
+    for (const { timeline } of screensOf(key)) timeline.change(id, change)
+    conversations.change(key, id, change)
+  }
+
+  const changes = createChanges((id) => {
+    for (const { timeline, view } of screens.values()) if (timeline.find(id) !== undefined) view.changed()
+    conversations.changed()
+  })
+  const unread = createUnread()
+  const total = cell(() => unread.total)
+  const myself = cell(() => me)
+  const presences = createPresences(cell, port, insist)
+  const conversations = createConversations({
+    port,
+    cell,
+    unread,
+    pageSize,
+    shown: changes.shown,
+    insist,
+    onRow(row) {
+      total.changed()
+      presences.learn(row.conversationWith as Partial<User>)
+      const { lastMessage } = row
+      if (lastMessage !== undefined) confirmRows(keyOfConversation(row), [lastMessage])
+      if (Number(row.unreadMessageCount ?? 0) > 0) deliverRow(row)
+    },
+  })
+  const connection = createConnection({ port, cell, options, resync, onFrame })
+  const typing = createTyping(cell, connection.send)
+  const marks = createMarks({
+    port,
+    send: connection.send,
+    insist,
+    onRead(key, id) {
+      noteRead(key, id)
+    },
+    onRefused(key, error) {
+      unread.unexpect(key)
+      countsChanged(key)
+      if (statusOf(error) !== 403 && statusOf(error) !== 404) onError(error)
+    },
+  })
+  const all = cell(() => outbox.all())
+  const outbox = createOutbox({
+    storage: options.storage,
+    backoff,
+    createMuid: port.newMuid,
+    onError,
+    async post({ muid, peer, content }, onProgress, signal) {
+      const { text, files, ...rest } = content
+      const to = receiverOf(peer)
+      const attachments =
+        files &&
+        (await port.upload(files, {
+          ...to,
+          ...(rest.parentId !== undefined && { parentMessageId: rest.parentId }),
+          signal,
+          onProgress: (sent, total) => onProgress(total === 0 ? 1 : sent / total),
+        }))
+      const data = { ...content.data, ...(text !== undefined && { text }), ...(attachments && { attachments }) }
+      const type = content.type ?? (files ? kindOf(files[0]?.type) : 'text')
+      const body = { category: 'message', ...rest, ...to, type, data, muid }
+      return (await port.call<Answered<Message>>('POST', '/messages', { body, signal })).data
+    },
+    onSent(key, message) {
+      typing.set(key, false)
+      receive(key, message, false)
+    },
+    onFailed: (peer, muid, error) => emit({ type: 'sendFailed', peer, muid, error }),
+    onChange(key) {
+      for (const { view } of screensOf(key)) view.changed()
+      all.changed()
+    },
+  })
+
+  function confirmRows(key: PeerKey, rows: readonly Message[]): void {
+    for (const row of rows) if (row.sender === me?.uid) outbox.confirm(key, row)
+  }
+  function deliverRow({ lastMessage, ...row }: Conversation): void {
+    if (lastMessage === undefined || lastMessage.sender === me?.uid || lastMessage.deliveredToMeAt !== undefined) return
+    deliver(keyOfConversation(row as Conversation), lastMessage)
+  }
+  function deliver(key: PeerKey, { id, sender }: Message): void {
+    if (options.deliveryReceipts !== false) marks.delivered(key, Number(id), sender)
+  }
+  function countsChanged(key: PeerKey): void {
+    conversations.countChanged(key)
+    total.changed()
+  }
+  function noteRead(key: PeerKey, upTo: number): void {
+    if (!unread.read(key, upTo)) conversations.ask(key)
+    countsChanged(key)
+    for (const { timeline } of screensOf(key)) {
+      for (const { id, unreadRepliesCount = 0 } of timeline.messages) if (unreadRepliesCount > 0) doubt.ask(id)
+    }
+  }
+
+  /** Messages of which only the service knows how they are now. */
+  const doubt = createAsker(async (id, isCurrent) => {
+    const holding = [...screens.values()].filter(
+      ({ timeline }) => timeline.loading !== undefined || timeline.find(id) !== undefined,
+    )
+    if (holding.length === 0) return
+    const found = await insist(async (signal) => {
+      try {
+        const { data } = await port.call<Answered<Message>>('GET', `/messages/${id}`, { signal })
+        return { message: withoutReceipts(data) }
+      } catch (error) {
+        if (statusOf(error) !== 404) throw error
+        return { message: undefined }
+      }
+    })
+    if (found === undefined || !isCurrent()) return
+    const { message } = found
+    refreshed(id)
+    for (const { timeline } of holding) {
+      if (message === undefined) timeline.remove(id)
+      else timeline.change(id, () => message)
+    }
+  })
+  const refreshed = (id: string) => {
+    fresh.add(id)
+    later(() => fresh.delete(id), freshMs)
+  }
+
+  /** A new message, or one that was sent by this client. */
+  function receive(key: PeerKey, message: Message, isMissed: boolean): void {
+    const { uid } = me as User
+    if (message.sender === uid) outbox.confirm(key, message)
+    typing.heard(key, { uid: message.sender } as User, false)
+    for (const { parentId, timeline } of screensOf(key)) {
+      if (parentId === message.parentId) timeline.put(message)
+      else if (message.parentId !== undefined) doubt.ask(message.parentId)
+    }
+    if (isStoredAs(message)) {
+      conversations.add(key, message)
+      unread.add(key, message, uid)
+      countsChanged(key)
+    }
+    if (message.sender !== uid && message.category !== 'action') deliver(key, message)
+    emit({ type: 'message', peer: peerOf(key), message, isMissed })
+  }
+
+  /** An edit or a deletion. What a frame says is for everybody, so what is this user's own is kept. */
+  function changeBy(key: PeerKey, action: Message): void {
+    const on = entityOf(action, 'on') as Message | undefined
+    if (on?.id === undefined) return
+    const { id } = on
+    everywhere(id, key, (message) => {
+      if (on.updatedAt < message.updatedAt) return message
+      const { data, tags, editedAt, editedBy, deletedAt, deletedBy, updatedAt } = on
+      return stripped({ ...message, data, tags, editedAt, editedBy, deletedAt, deletedBy, updatedAt } as Message)
+    })
+    doubt.touch()
+    const isGone = action.data.action === 'deleted'
+    if (isGone) {
+      doubt.ask(id)
+      conversations.ask(key)
+      if (on.parentId !== undefined) doubt.ask(on.parentId)
+    }
+    for (const { timeline } of screensOf(key)) {
+      for (const { id: quoting, quotedMessageId } of timeline.messages) if (quotedMessageId === id) doubt.ask(quoting)
+    }
+  }
+
+  function onMembership(key: PeerKey, action: Message, isMissed: boolean): void {
+    const guid = action.receiver
+    openMembers.get(guid)?.changed()
+    const what = String(action.data.action)
+    const { uid } = (entityOf(action, 'on') ?? {}) as { uid?: string }
+    if (uid !== me?.uid || what === 'scopeChanged') {
+      receive(key, action, isMissed)
+      conversations.ask(key)
+      return
+    }
+    if (what === 'kicked' || what === 'banned' || what === 'left') {
+      const error = Object.assign(new Error(`The user was ${what}.`), { code: 'ERR_GROUP_NOT_JOINED', status: 403 })
+      for (const { timeline } of screensOf(key)) timeline.shut(error)
+      conversations.ask(key)
+      emit({ type: 'removed', peer: peerOf(key), action: what, message: action })
+    } else {
+      // They may be told of it by a message that no list has.
+      conversations.ask(key)
+      for (const { timeline } of screensOf(key)) void insist((signal) => timeline.reload(signal))
+    }
+  }
+
+  function onReceipts(key: PeerKey, { sender, receiverType, body }: Frame): void {
+    const { action, messageId, timestamp } = body
+    const upTo = Number(messageId)
+    if (sender === me?.uid) {
+      if (action === 'read') noteRead(key, upTo)
+      return
+    }
+    if (receiverType === 'group' && !action.endsWith('All')) return
+    const isRead = action.startsWith('read')
+    const mark = (message: Message): Message =>
+      message.sender !== me?.uid || Number(message.id) > upTo || message.category === 'action'
+        ? message
+        : {
+            ...message,
+            deliveredAt: message.deliveredAt ?? timestamp,
+            ...(isRead && { readAt: message.readAt ?? timestamp }),
+          }
+    for (const { timeline } of screensOf(key)) {
+      timeline.twice(() => {
+        for (let at = timeline.messages.length - 1; at >= 0; at--) {
+          const message = timeline.messages[at] as Message
+          if (message.sender !== me?.uid || Number(message.id) > upTo) continue
+          if ((isRead ? message.readAt : message.deliveredAt) !== undefined) break
+          timeline.change(message.id, mark)
+        }
+      })
+    }
+    const last = conversations.summary(key).getSnapshot()?.conversation.lastMessage
+    if (last !== undefined) conversations.change(key, last.id, mark)
+    doubt.touch()
+  }
+
+  function onReaction(key: PeerKey, body: Frame, isMissed: boolean): void {
+    const { action, messageId, reaction, uid } = body
+    doubt.touch(messageId)
+    for (const { timeline } of screensOf(key)) {
+      if (isMissed || timeline.isFresh || fresh.has(messageId)) doubt.ask(messageId)
+      else {
+        const by = action === 'message_reaction_added' ? 1 : -1
+        timeline.change(messageId, (message) => withReaction(message, reaction, by, uid === me?.uid))
+      }
+    }
+  }
+
+  function onMark(key: PeerKey, { action, message }: Frame, members: readonly string[]): void {
+    const isOn = !action.startsWith('un')
+    everywhere(message.id, key, (known) => {
+      const marked: Record<string, unknown> = { ...known }
+      for (const member of members) marked[member] = isOn ? message[member] : undefined
+      return stripped(marked as unknown as Message)
+    })
+    doubt.touch(message.id)
+  }
+
+  /** @param isMissed it happened while there was no connection, or while what was missed was fetched */
+  function handle(frame: Frame, isMissed: boolean): void {
+    const { type, body } = frame
+    if (type === 'presence') {
+      const { user, action, timestamp } = body
+      presences.learn({ lastActiveAt: timestamp, ...user, status: action === 'online' ? 'available' : 'offline' })
+      return
+    }
+    if (type === 'error') {
+      emit({ type: 'refused', ...body })
+      return
+    }
+    const key = keyFor((me as User).uid, frame)
+    switch (type) {
+      case 'message':
+        if (isAboutMessage(body)) changeBy(key, body)
+        else if (body.category === 'action' && body.type === 'groupMember') onMembership(key, body, isMissed)
+        else receive(key, body, isMissed)
+        return
+      case 'typing_indicator':
+        if (body.user.uid !== me?.uid) typing.heard(key, body.user, body.action === 'started')
+        return
+      case 'receipts':
+        onReceipts(key, frame)
+        return
+      case 'reaction':
+        onReaction(key, body, isMissed)
+        return
+      case 'message_pin':
+        onMark(key, body, ['pinnedAt', 'pinnedBy'])
+        return
+      case 'message_save':
+        onMark(key, body, ['savedAt'])
+        return
+      case 'conversation_pin':
+        conversations.ask(key)
+        return
+      case 'interaction_completed':
+        doubt.ask(body.messageId)
+        return
+      case 'on_moderation_status_changed':
+        everywhere(body.id, key, () => body)
+        doubt.touch(body.id)
+        return
+      case 'transient_message':
+        emit({ type: 'transient', peer: peerOf(key), user: body.user, data: body.data })
+    }
+  }
+
+  function onFrame(frame: Frame): void {
+    if (waiting === undefined) handle(frame, false)
+    else waiting.push(frame)
+  }
+
+  /** After each login: all that is on screen is read again. */
+  async function resync(signal: Signal): Promise<void> {
+    waiting = []
+    typing.clear()
+    if (me === undefined) {
+      me = (await port.call<Answered<User>>('GET', '/me', { signal })).data
+      myself.changed()
+    }
+    await reload(signal)
+    await presences.reload(signal)
+    if (signal.aborted) throw signal.reason
+    const frames = waiting
+    waiting = undefined
+    for (const frame of frames) handle(frame, true)
+    outbox.wake()
+  }
+
+  /** What is on screen comes first. */
+  async function reload(signal: Signal): Promise<void> {
+    await eachOf([...screens.values()], async ({ timeline }) => {
+      try {
+        await timeline.reload(signal)
+      } catch (error) {
+        if (mayPass(error) || statusOf(error) === 401) throw error
+        timeline.shut(error)
+      }
+    })
+    await conversations.reload(signal)
+    await eachOf([...openMembers.values()], (list) => list.reload(signal).catch(passable))
+  }
+
+  const addScreen = <T>(
+    name: string,
+    key: PeerKey,
+    parentId: Screen['parentId'],
+    list: TimelineParts['list'],
+    snapshot: (timeline: Timeline) => T,
+  ): Screen & { readonly view: Cell<T> } => {
+    const timeline = createTimeline({
+      pageSize,
+      list,
+      onChange: () => view.changed(),
+      onRows: (rows) => confirmRows(key, rows),
+    })
+    const view = cell(() => snapshot(timeline))
+    const screen = { key, parentId, timeline, view }
+    screens.set(name, screen)
+    const { status } = connection.state.getSnapshot()
+    if (status === 'live' || status === 'syncing') void insist((signal) => timeline.loadNewest(signal))
+    return screen
+  }
+
+  const shownIn = (timeline: Timeline) => (changes.isEmpty ? timeline.messages : timeline.messages.map(changes.shown))
+
+  /** @param name of what is opened: the same name is the same object while it is open */
+  const open = <T extends { close(): void }>(name: string, make: (close: () => void) => T, end: () => void): T => {
+    const known = opened.get(name)
+    if (known !== undefined) {
+      known.users++
+      return known.list as T
+    }
+    const list = make(() => {
+      const own = opened.get(name)
+      if (own?.list !== list || --own.users > 0) return
+      opened.delete(name)
+      end()
+    })
+    opened.set(name, { list, users: 1 })
+    return list
+  }
+
+  const createList = (
+    name: string,
+    key: PeerKey,
+    parentId: string | undefined,
+    close: () => void,
+  ): MessageList & { timeline: Timeline } => {
+    const path = parentId === undefined ? `${pathOf(key)}/messages` : `/messages/${parentId}/thread`
+    const hidden = parentId === undefined && { hideReplies: 1 }
+    const { timeline, view } = addScreen<MessagesSnapshot>(
+      name,
+      key,
+      parentId,
+      (query, signal) => port.call('GET', path, { query: { ...query, ...hidden }, signal }),
+      (own) => ({
+        messages: shownIn(own),
+        pending: outbox.of(key, parentId),
+        hasOlder: own.hasOlder,
+        hasNewer: own.hasNewer,
+        isLoadingOlder: own.loading === 'older',
+        isLoadingNewer: own.loading === 'newer',
+        isLoaded: own.isLoaded,
+        ...(own.error !== undefined && { error: own.error }),
+      }),
+    )
+    const { loadOlder, loadNewer, loadNewest, loadAround } = timeline
+    return {
+      subscribe: view.subscribe,
+      getSnapshot: view.getSnapshot,
+      loadOlder,
+      loadNewer,
+      loadNewest,
+      loadAround,
+      send: (message) => outbox.send(peerOf(key), { ...message, ...(parentId !== undefined && { parentId }) }),
+      close,
+      timeline,
+    }
+  }
+
+  const openConversation = (peer: Peer): OpenConversation => {
+    const key = keyOf(peer)
+    const make = (close: () => void): OpenConversation => {
+      const { timeline, ...list } = createList(key, key, undefined, close)
+      return {
+        ...list,
+        key,
+        peer: peerOf(key),
+        typing: typing.view(key),
+        summary: conversations.summary(key),
+        markRead: (messageId) => markRead(key, timeline, messageId),
+        markUnread: (messageId) => markUnread(key, messageId),
+        setTyping: (isTyping = true) => typing.set(key, isTyping),
+      }
+    }
+    return open(key, make, () => screens.delete(key))
+  }
+
+  const openThread = (peer: Peer, parentId: string): OpenThread => {
+    const key = keyOf(peer)
+    const name = `${key} ${parentId}`
+    const ofParent = `${name} parent`
+    const make = (close: () => void): OpenThread => {
+      const { timeline: _, ...list } = createList(name, key, parentId, close)
+      const { view } = addScreen(
+        ofParent,
+        key,
+        null,
+        async (_query, signal) => {
+          const { data } = await port.call<Answered<Message>>('GET', `/messages/${parentId}`, { signal })
+          return { data: [withoutReceipts(data)] }
+        },
+        (own) => shownIn(own)[0],
+      )
+      return { ...list, parentId, parent: view }
+    }
+    return open(name, make, () => {
+      screens.delete(name)
+      screens.delete(ofParent)
+    })
+  }
+
+  const openMemberList = (peer: string): MemberList => {
+    const guid = peer.toLowerCase()
+    const make = (close: () => void): MemberList => {
+      const list = createMembers(guid, cell, port, insist, close)
+      openMembers.set(guid, list)
+      if (connection.state.getSnapshot().status === 'live') void insist((signal) => list.reload(signal))
+      return list
+    }
+    return open(`members ${guid}`, make, () => openMembers.delete(guid))
+  }
+
+  function markRead(key: PeerKey, timeline: Timeline, messageId: string | undefined): void {
+    const last = conversations.summary(key).getSnapshot()?.conversation.lastMessage?.id ?? 0
+    const upTo = Number(messageId ?? Math.max(Number(last), Number(timeline.messages.at(-1)?.id ?? 0)))
+    if (upTo === 0) return
+    unread.expectRead(key, upTo)
+    countsChanged(key)
+    marks.read(key, upTo)
+  }
+  async function markUnread(key: PeerKey, messageId: string): Promise<void> {
+    unread.unexpect(key)
+    await persist((signal) => port.call('DELETE', `${pathOf(key)}/conversation/read`, { body: { messageId }, signal }))
+    conversations.ask(key)
+  }
+
+  /** Changes of one message are sent one after the other, so that the last one wins here as well as there. */
+  const chains = new Map<string, Promise<unknown>>()
+  const changeMessage = async <T>(
+    id: string,
+    change: Change,
+    work: (signal: Signal, tries: number) => Promise<T>,
+    done: (answer: T) => void,
+  ): Promise<void> => {
+    const takeBack = changes.add(id, change)
+    const before = chains.get(id)
+    let tries = 0
+    const own = (async () => {
+      await before?.catch(() => {})
+      try {
+        done(await persist((signal) => work(signal, tries++)))
+      } finally {
+        takeBack()
+      }
+    })()
+    chains.set(id, own)
+    try {
+      await own
+    } finally {
+      if (chains.get(id) === own) chains.delete(id)
+    }
+  }
+  const onAction = ({ data }: Answered<Message>) => {
+    changeBy(keyFor((me as User).uid, data), data)
+  }
+
+  return {
+    connection: connection.state,
+    me: myself,
+    conversations,
+    unread: total,
+    outbox: all,
+    connect() {
+      if (!isRunning) {
+        isRunning = true
+        closing = new here.AbortController()
+        forgetPage = listenToPage(() => {
+          connection.wake()
+          outbox.wake()
+        })
+        outbox.start()
+        outbox.restore().catch(onError)
+      }
+      connection.connect()
+    },
+    close() {
+      isRunning = false
+      forgetPage()
+      closing.abort()
+      connection.close()
+      outbox.stop()
+      marks.stop()
+      typing.clear()
+    },
+    openConversation,
+    openThread,
+    openMembers: openMemberList,
+    presence: (uid) => presences.view(uid.toLowerCase()),
+    send: (peer, message: OutgoingMessage) => outbox.send(peer, message),
+    retry: outbox.retry,
+    discard: outbox.discard,
+    edit(id, { text, data, tags }) {
+      const said = { ...data, ...(text !== undefined && { text }) }
+      const body = { data: said, ...(tags && { tags }) }
+      return changeMessage(
+        id,
+        { kind: 'edit', data: said, ...(tags && { tags }) },
+        (signal) => port.call<Answered<Message>>('PUT', `/messages/${id}`, { body, signal }),
+        onAction,
+      )
+    },
+    delete(id, { permanent = false } = {}) {
+      return changeMessage(
+        id,
+        { kind: 'delete' },
+        async (signal, tries) => {
+          try {
+            return await port.call<Answered<Message>>('DELETE', `/messages/${id}`, { body: { permanent }, signal })
+          } catch (error) {
+            // It was removed by a try whose answer was lost.
+            if (tries > 0 && statusOf(error) === 404) return undefined
+            throw error
+          }
+        },
+        (answer) => (answer === undefined ? doubt.ask(id) : onAction(answer)),
+      )
+    },
+    react(id, reaction, isOn = true) {
+      const path = `/messages/${id}/reactions/${encodeURIComponent(reaction)}`
+      return changeMessage(
+        id,
+        { kind: 'react', reaction, isOn },
+        (signal) => port.call<Answered<Message>>(isOn ? 'POST' : 'DELETE', path, { signal }),
+        ({ data }) => {
+          doubt.touch(id)
+          refreshed(id)
+          const { reactions } = data
+          everywhere(id, keyFor((me as User).uid, data), (message) => stripped({ ...message, reactions } as Message))
+        },
+      )
+    },
+    sendTransient: (peer, data) => connection.send({ type: 'transient_message', ...receiverOf(peer), body: { data } }),
+    on(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+/** Whether it moves its conversation: edits and deletions do not. */
+function isStoredAs(message: Message): boolean {
+  return !isAboutMessage(message)
+}
+
+function entityOf({ data }: Message, name: 'on' | 'by'): unknown {
+  return (data.entities as Record<string, { entity?: unknown }> | undefined)?.[name]?.entity
+}
+
+/** The same as in a list. */
+function withoutReceipts(message: Message): Message {
+  const { receipts: _, ...row } = message as Message & { receipts?: unknown }
+  return row
+}
+
+/** Members without a value are left out, as in answers. */
+function stripped(message: Message): Message {
+  return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined)) as unknown as Message
+}
+
+function kindOf(mimeType = ''): string {
+  const kind = mimeType.slice(0, mimeType.indexOf('/'))
+  return ['image', 'video', 'audio'].includes(kind) ? kind : 'file'
+}
+
+function passable(error: unknown): void {
+  if (mayPass(error) || statusOf(error) === 401) throw error
+}
+
+/** Three at a time. */
+async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const left = items.values()
+  const run = async () => {
+    for (const item of left) await work(item)
+  }
+  await Promise.all([run(), run(), run()])
+}
+
+async function rest(ms: number, signal: Signal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      cancel(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = later(done, ms)
+    signal.addEventListener('abort', done)
+  })
+}

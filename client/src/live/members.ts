@@ -1,0 +1,68 @@
+import type { Signal } from '../platform.ts'
+import { createAsker } from './asker.ts'
+import type { CreateCell } from './cell.ts'
+import type { GroupMember, MemberList, MembersSnapshot } from './interface.ts'
+import type { Listed, Port } from './port.ts'
+
+export interface OpenMembers extends MemberList {
+  /** Somebody has come, gone or got another scope: what is loaded is read again. */
+  changed(): void
+  reload(signal?: Signal): Promise<void>
+}
+
+const pageSize = 100
+
+/** Members of a group, in the order of the service, by page. */
+export function createMembers(
+  guid: string,
+  cell: CreateCell,
+  port: Port,
+  insist: <T>(work: (signal: Signal) => Promise<T>) => Promise<T | undefined>,
+  close: () => void,
+): OpenMembers {
+  let shown: MembersSnapshot = { members: [], hasMore: true, isLoaded: false }
+  let running: Promise<void> = Promise.resolve()
+  const view = cell(() => shown)
+  const become = (next: MembersSnapshot) => {
+    shown = next
+    view.changed()
+  }
+  const read = async (from: number, pages: number, signal: Signal | undefined) => {
+    const members = new Map(shown.members.slice(0, from * pageSize).map((member) => [member.uid, member]))
+    try {
+      let hasMore = true
+      for (let page = from + 1; page <= from + pages && hasMore; page++) {
+        const path = `/groups/${encodeURIComponent(guid)}/members`
+        const query = { page, perPage: pageSize }
+        const { data, meta } = await port.call<Listed<GroupMember>>('GET', path, { query, signal })
+        for (const member of data) members.set(member.uid, member)
+        hasMore = page * pageSize < (meta?.pagination?.total ?? 0)
+      }
+      become({ members: [...members.values()], hasMore, isLoaded: true })
+    } catch (error) {
+      become({ ...shown, error })
+      throw error
+    }
+  }
+  /** One after the other. */
+  const enqueue = (work: () => Promise<void>) => {
+    running = running.then(work, work)
+    return running
+  }
+  const loaded = () => Math.max(1, Math.ceil(shown.members.length / pageSize))
+  const reload = (signal?: Signal) => enqueue(() => read(0, loaded(), signal))
+
+  const { ask } = createAsker(async () => void (await insist(reload)))
+
+  return {
+    subscribe: view.subscribe,
+    getSnapshot: view.getSnapshot,
+    loadMore: (signal) =>
+      enqueue(async () => {
+        if (shown.hasMore) await read(Math.floor(shown.members.length / pageSize), 1, signal)
+      }),
+    close,
+    changed: () => ask(guid),
+    reload,
+  }
+}

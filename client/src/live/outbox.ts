@@ -1,0 +1,208 @@
+import type { Message } from '../contract.ts'
+import type { Signal } from '../platform.ts'
+import { attempt } from './cell.ts'
+import { type Backoff, backoffOf } from './closes.ts'
+import { cancel, here, later, type Timer } from './here.ts'
+import type { OutboxStorage, OutgoingMessage, Peer, PeerKey, PendingMessage, StoredSend } from './interface.ts'
+import { keyOf } from './peers.ts'
+import { mayPass, retryAfterOf } from './port.ts'
+
+/**
+ * What is sent and not confirmed. A send is queued, sending, and then either confirmed, which takes it out, or failed. It
+ * keeps its `muid` through all of this, so that whatever happens to an answer, the service stores it once.
+ */
+export interface Outbox {
+  /** What waits in a conversation, or in a thread of it, in the order of sending. */
+  of(key: PeerKey, parentId: string | undefined): readonly PendingMessage[]
+  all(): readonly PendingMessage[]
+  send(peer: Peer, content: OutgoingMessage): string
+  retry(muid: string): void
+  discard(muid: string): void
+  /** A message that the service has, from wherever it was learned. */
+  confirm(key: PeerKey, message: Message): void
+  /** What an earlier page or app has left. */
+  restore(): Promise<void>
+  /** The network is there again, as far as is known. */
+  wake(): void
+  start(): void
+  /** Ends requests and timers. What they were about is queued again. */
+  stop(): void
+}
+
+export interface OutboxParts {
+  readonly storage: OutboxStorage | undefined
+  readonly backoff: Backoff
+  /** Sends once. @returns the stored message */
+  post(
+    send: StoredSend & { content: OutgoingMessage },
+    onProgress: (part: number) => void,
+    signal: Signal,
+  ): Promise<Message>
+  onSent(key: PeerKey, message: Message): void
+  onFailed(peer: Peer, muid: string, error: unknown): void
+  onChange(key: PeerKey): void
+  onError(error: unknown): void
+  createMuid(): string
+}
+
+interface Entry {
+  readonly key: PeerKey
+  readonly stored: StoredSend & { content: OutgoingMessage }
+  shown: PendingMessage
+  abort: InstanceType<typeof here.AbortController> | undefined
+}
+
+export function createOutbox(parts: OutboxParts): Outbox {
+  const { storage, post, onChange, onError } = parts
+  const entries = new Map<string, Entry>()
+  /** Conversations of which a message is on its way or waits for its next try: one at a time, so that the order is kept. */
+  const busy = new Map<PeerKey, { timer?: Timer; tries: number }>()
+  let order = 0
+  let isStarted = false
+
+  const show = (entry: Entry, change: Partial<PendingMessage>) => {
+    const { error: _, ...shown } = entry.shown
+    entry.shown = { ...shown, ...change }
+    onChange(entry.key)
+  }
+  const save = ({ stored }: Entry, isFailed: boolean) => {
+    const { files: _, ...content } = stored.content
+    if (storage === undefined || stored.content.files !== undefined) return
+    attempt(() => storage.save({ ...stored, content, ...(isFailed && { isFailed }) }), onError)
+  }
+  const drop = (muid: string) => {
+    const entry = entries.get(muid)
+    if (entry === undefined) return
+    entries.delete(muid)
+    if (storage !== undefined) attempt(() => storage.remove(muid), onError)
+    onChange(entry.key)
+  }
+  const add = (stored: Entry['stored'], status: PendingMessage['status']) => {
+    const { muid, peer, content } = stored
+    const entry: Entry = {
+      key: keyOf(peer),
+      stored,
+      shown: { muid, status, content, attempts: 0, ...(content.files && { progress: 0 }) },
+      abort: undefined,
+    }
+    entries.set(muid, entry)
+    order = Math.max(order, stored.order)
+    onChange(entry.key)
+    return entry
+  }
+
+  const nextOf = (key: PeerKey): Entry | undefined => {
+    let next: Entry | undefined
+    for (const entry of entries.values()) {
+      const isNext = entry.key === key && entry.shown.status === 'queued'
+      if (isNext && (next === undefined || entry.stored.order < next.stored.order)) next = entry
+    }
+    return next
+  }
+
+  const pump = async (key: PeerKey): Promise<void> => {
+    if (!isStarted || busy.has(key)) return
+    const entry = nextOf(key)
+    if (entry === undefined) return
+    const turn: { timer?: Timer; tries: number } = { tries: 0 }
+    busy.set(key, turn)
+    await deliver(entry, turn)
+  }
+
+  const deliver = async (entry: Entry, turn: { timer?: Timer; tries: number }) => {
+    const { key, stored } = entry
+    const { muid, peer } = stored
+    const next = () => {
+      if (busy.get(key) !== turn) return
+      busy.delete(key)
+      void pump(key)
+    }
+    // Discarded or confirmed while it waited.
+    if (entries.get(muid) !== entry || entry.shown.status !== 'queued') return next()
+    const abort = new here.AbortController()
+    entry.abort = abort
+    show(entry, { status: 'sending', attempts: entry.shown.attempts + 1 })
+    try {
+      const message = await post(stored, (progress) => show(entry, { progress }), abort.signal)
+      drop(muid)
+      parts.onSent(key, message)
+    } catch (error) {
+      if (entries.get(muid) === entry) {
+        if (abort.signal.aborted || mayPass(error)) {
+          show(entry, { status: 'queued', ...(!abort.signal.aborted && { error }) })
+          if (!abort.signal.aborted && busy.get(key) === turn) {
+            const ms = Math.max(backoffOf(turn.tries++, parts.backoff), retryAfterOf(error))
+            turn.timer = later(() => void deliver(entry, turn), ms)
+            return
+          }
+        } else {
+          show(entry, { status: 'failed', error })
+          save(entry, true)
+          parts.onFailed(peer, muid, error)
+        }
+      }
+    }
+    next()
+  }
+
+  const hurry = (key: PeerKey) => {
+    const turn = busy.get(key)
+    if (turn?.timer === undefined) return
+    cancel(turn.timer)
+    busy.delete(key)
+    void pump(key)
+  }
+  const keys = () => new Set([...entries.values()].map(({ key }) => key))
+  const inOrder = (chosen: Entry[]) => chosen.sort((a, b) => a.stored.order - b.stored.order).map(({ shown }) => shown)
+
+  return {
+    of: (key, parentId) =>
+      inOrder([...entries.values()].filter((e) => e.key === key && e.stored.content.parentId === parentId)),
+    all: () => inOrder([...entries.values()]),
+    send(peer, content) {
+      const muid = parts.createMuid()
+      const entry = add({ muid, peer, content, order: order + 1 }, 'queued')
+      save(entry, false)
+      void pump(entry.key)
+      return muid
+    },
+    retry(muid) {
+      const entry = entries.get(muid)
+      if (entry === undefined || entry.shown.status === 'sending') return
+      if (entry.shown.status === 'failed') {
+        show(entry, { status: 'queued' })
+        save(entry, false)
+      }
+      hurry(entry.key)
+      void pump(entry.key)
+    },
+    discard(muid) {
+      const entry = entries.get(muid)
+      drop(muid)
+      entry?.abort?.abort()
+      if (entry !== undefined) hurry(entry.key)
+    },
+    confirm(key, { muid }) {
+      if (muid !== undefined && entries.get(muid)?.key === key) drop(muid)
+    },
+    async restore() {
+      for (const stored of (await storage?.load()) ?? []) {
+        if (!entries.has(stored.muid)) add(stored, stored.isFailed === true ? 'failed' : 'queued')
+      }
+      for (const key of keys()) void pump(key)
+    },
+    wake() {
+      for (const key of busy.keys()) hurry(key)
+    },
+    start() {
+      isStarted = true
+      for (const key of keys()) void pump(key)
+    },
+    stop() {
+      isStarted = false
+      for (const { timer } of busy.values()) cancel(timer)
+      busy.clear()
+      for (const { abort } of entries.values()) abort?.abort()
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import type { CursorMeta, PageMeta } from '../contract.ts'
+import { ConnectionError, ParleyError } from '../errors.ts'
+import type { Attachment, Uploadable, UploadOptions } from '../files.ts'
+import type { Signal } from '../platform.ts'
+
+/** What the live face needs of a user's client: requests, and the token that the socket shares with them. */
+export interface Port {
+  /** Where the service answers, without a path. */
+  readonly url: string
+  readonly appId: string | undefined
+  /** The header `resource` of every request. */
+  readonly deviceId: string
+  /** One request; only reading is repeated. A token that has expired is renewed. */
+  call<T>(method: string, path: string, options?: PortRequest): Promise<T>
+  upload(files: readonly Uploadable[], options: UploadOptions): Promise<Attachment[]>
+  newMuid(): string
+  /** The token, from the product's function where there is none yet. */
+  token(): Promise<string>
+  /** @returns whether there is a token other than this one, which was refused */
+  renewToken(refused: string): Promise<boolean>
+}
+
+export interface PortRequest {
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly body?: unknown
+  readonly signal?: Signal | undefined
+}
+
+export interface Listed<T> {
+  readonly data: readonly T[]
+  readonly meta?: Partial<CursorMeta> & Partial<PageMeta>
+}
+
+export interface Answered<T> {
+  readonly data: T
+}
+
+/** The HTTP status of a refusal; 0 where there was no answer. */
+export function statusOf(error: unknown): number {
+  return error instanceof ParleyError ? error.status : 0
+}
+
+/** Whether asking again may help: nobody answered, or the service could not at the moment. */
+export function mayPass(error: unknown): boolean {
+  const status = statusOf(error)
+  return error instanceof ConnectionError || status === 408 || status === 429 || status >= 500
+}
+
+/** How long the service asks to wait, in milliseconds. */
+export function retryAfterOf(error: unknown): number {
+  return error instanceof ParleyError ? (error.retryAfter ?? 0) * 1000 : 0
+}

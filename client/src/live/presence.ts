@@ -1,0 +1,80 @@
+import type { User } from '../contract.ts'
+import type { Signal } from '../platform.ts'
+import type { Cell, CreateCell } from './cell.ts'
+import { later } from './here.ts'
+import type { Presence, View } from './interface.ts'
+import type { Listed, Port } from './port.ts'
+
+export interface Presences {
+  view(uid: string): View<Presence | undefined>
+  /** A user as a frame or a list shows them. */
+  learn(user: Partial<User>): void
+  /** Asks again for everybody who is watched. */
+  reload(signal?: Signal): Promise<void>
+}
+
+/** uids in one request. */
+const mostAsked = 100
+
+export function createPresences(
+  cell: CreateCell,
+  port: Port,
+  insist: <T>(work: (signal: Signal) => Promise<T>) => Promise<T | undefined>,
+): Presences {
+  const known = new Map<string, Presence>()
+  const views = new Map<string, Cell<Presence | undefined>>()
+  const watched = new Set<string>()
+  let asking: Set<string> | undefined
+
+  const learn = ({ uid, status, lastActiveAt }: Partial<User>) => {
+    if (uid === undefined || status === undefined) return
+    const before = known.get(uid)
+    if (before?.status === status && (lastActiveAt ?? before.lastActiveAt) === before.lastActiveAt) return
+    known.set(uid, { status, ...(lastActiveAt !== undefined && { lastActiveAt }) })
+    views.get(uid)?.changed()
+  }
+  const ask = async (uids: readonly string[], signal: Signal | undefined) => {
+    for (let from = 0; from < uids.length; from += mostAsked) {
+      const query = { uids: uids.slice(from, from + mostAsked).join(','), perPage: mostAsked }
+      for (const user of (await port.call<Listed<User>>('GET', '/users', { query, signal })).data) learn(user)
+    }
+  }
+  /** Those who come on screen in one turn are asked for together. */
+  const askSoon = (uid: string) => {
+    if (asking === undefined) {
+      const uids = new Set<string>()
+      asking = uids
+      later(() => {
+        asking = undefined
+        void insist((signal) => ask([...uids], signal))
+      }, 20)
+    }
+    asking.add(uid)
+  }
+
+  return {
+    view(uid) {
+      let view = views.get(uid)
+      if (view === undefined) {
+        view = cell(
+          () => known.get(uid),
+          (isWatched) => {
+            if (!isWatched) watched.delete(uid)
+            else {
+              watched.add(uid)
+              if (!known.has(uid)) askSoon(uid)
+            }
+          },
+        )
+        views.set(uid, view)
+      }
+      return view
+    },
+    learn,
+    reload(signal) {
+      // What is not watched is asked for when it is.
+      for (const uid of known.keys()) if (!watched.has(uid)) known.delete(uid)
+      return ask([...watched], signal)
+    },
+  }
+}

@@ -1,0 +1,311 @@
+import type { Message } from '../contract.ts'
+import type { Signal } from '../platform.ts'
+import { now } from './here.ts'
+import { compare, type Position } from './peers.ts'
+import type { Listed } from './port.ts'
+
+export interface PageQuery {
+  readonly affix: 'append' | 'prepend'
+  readonly limit: number
+  readonly sentAt?: number
+  readonly id?: string
+}
+
+export interface TimelineParts {
+  readonly pageSize: number
+  list(query: PageQuery, signal: Signal | undefined): Promise<Listed<Message>>
+  /** Something that is shown has changed. */
+  onChange(): void
+  /** Every row that a list has answered. */
+  onRows(rows: readonly Message[]): void
+}
+
+/** Confirmed messages of one conversation or thread: a part of its history without gaps, in the order of the service. */
+export interface Timeline {
+  readonly messages: readonly Message[]
+  readonly isLoaded: boolean
+  readonly hasOlder: boolean
+  readonly hasNewer: boolean
+  readonly loading: 'older' | 'newer' | 'newest' | undefined
+  readonly error: unknown
+  /** A list is being read, or was a moment ago: what a frame says now may be in its rows already. */
+  readonly isFresh: boolean
+  find(id: string): Message | undefined
+  /** A message that is new, or as it is now. It is left out where the part that is loaded does not reach it. */
+  put(message: Message): void
+  /** Changes a message where it is loaded. Applied again to what a list answers that is being read now. */
+  change(id: string, change: (message: Message) => Message): void
+  remove(id: string): void
+  /** Applies now what a frame says, and once more to the rows of a list that is being read. */
+  twice(apply: () => void): void
+  loadOlder(signal?: Signal): Promise<void>
+  loadNewer(signal?: Signal): Promise<void>
+  loadNewest(signal?: Signal): Promise<void>
+  loadAround(id: string, signal?: Signal): Promise<void>
+  /** Reads again what is loaded, after a gap. */
+  reload(signal?: Signal): Promise<void>
+  /** The user sees nothing of it any more. */
+  shut(error: unknown): void
+}
+
+/** Rows that one request for a reload asks for at most. */
+const mostRows = 1000
+/** A list that reaches the newest message drops the oldest beyond this. */
+const mostKept = 20_000
+/** A frame is not later than this after the answer to a request that saw what it says. */
+const freshMs = 5000
+
+/** An edit or a deletion: it is applied to its message, and not shown by itself. */
+export function isAboutMessage({ category, type }: Message): boolean {
+  return category === 'action' && type === 'message'
+}
+
+export function createTimeline({ pageSize, list, onChange, onRows }: TimelineParts): Timeline {
+  let messages: readonly Message[] = []
+  /** The array is in a snapshot, and must not change any more. */
+  let isShown = false
+  const byId = new Map<string, Message>()
+  let isLoaded = false
+  let hasOlder = false
+  let hasNewer = false
+  let loading: Timeline['loading']
+  let error: unknown
+  /** Ends of the part that is loaded: rows that are not shown count. */
+  let first: Position | undefined
+  let last: Position | undefined
+  let current: Promise<void> | undefined
+  let loadedAt = Number.NEGATIVE_INFINITY
+  /** What was heard of while a list was being read. */
+  let meanwhile: Array<() => void> | undefined
+
+  const own = (): Message[] => {
+    if (isShown) {
+      messages = messages.slice()
+      isShown = false
+    }
+    return messages as Message[]
+  }
+
+  /** Where a message is, or belongs. */
+  const placeOf = (at: Position): number => {
+    let low = 0
+    let high = messages.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (compare(messages[middle] as Message, at) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  const insert = (message: Message) => {
+    const known = byId.get(message.id)
+    byId.set(message.id, message)
+    if (known === undefined) own().splice(placeOf(message), 0, message)
+    else own()[placeOf(known)] = message
+  }
+
+  const put = (message: Message) => {
+    if (!isLoaded) return
+    if (!byId.has(message.id)) {
+      if (first !== undefined && hasOlder && compare(message, first) < 0) return
+      const isNewest = last === undefined || compare(message, last) > 0
+      if (isNewest && hasNewer) return
+      if (isNewest) last = message
+      first ??= message
+    }
+    if (isAboutMessage(message)) return
+    insert(message)
+    if (messages.length > mostKept && !hasNewer) trim()
+    onChange()
+  }
+
+  const trim = () => {
+    for (const { id } of own().splice(0, mostKept / 4)) byId.delete(id)
+    first = messages[0]
+    hasOlder = true
+  }
+
+  const change = (id: string, changed: (message: Message) => Message) => {
+    const known = byId.get(id)
+    if (known === undefined) return
+    insert(changed(known))
+    onChange()
+  }
+
+  const remove = (id: string) => {
+    const known = byId.get(id)
+    if (known === undefined) return
+    byId.delete(id)
+    own().splice(placeOf(known), 1)
+    onChange()
+  }
+
+  /** Applies a change now, and once more to rows that were read before it. */
+  const both = (apply: () => void) => {
+    apply()
+    meanwhile?.push(apply)
+  }
+
+  /** What a list says of what is loaded: all rows between `from` and `to`, and nothing else. */
+  const replace = (rows: readonly Message[], from: Position | undefined) => {
+    messages = []
+    isShown = false
+    byId.clear()
+    for (const row of rows) {
+      if (from !== undefined && compare(row, from) < 0) continue
+      if (!isAboutMessage(row)) insert(row)
+    }
+  }
+
+  const load = (kind: NonNullable<Timeline['loading']>, work: () => Promise<void>): Promise<void> => {
+    // One after the other: each begins where the one before has ended.
+    const before = current
+    const made = (async () => {
+      await before?.catch(() => {})
+      loading = kind
+      meanwhile = []
+      onChange()
+      try {
+        await work()
+        error = undefined
+        isLoaded = true
+        loadedAt = now()
+        const heard = meanwhile
+        meanwhile = undefined
+        for (const apply of heard) apply()
+      } catch (failure) {
+        error = failure
+        throw failure
+      } finally {
+        meanwhile = undefined
+        loading = undefined
+        onChange()
+      }
+    })()
+    current = made
+    const done = () => {
+      if (current === made) current = undefined
+    }
+    made.then(done, done)
+    return made
+  }
+
+  const read = async (query: PageQuery, signal: Signal | undefined) => {
+    const { data, meta = {} } = await list(query, signal)
+    onRows(data)
+    return { data, hasPrevious: meta.previous !== undefined, hasNext: meta.next !== undefined }
+  }
+  const ends = (data: readonly Message[]) => {
+    first = data[0]
+    last = data.at(-1)
+  }
+  const at = ({ sentAt, id }: Position) => ({ sentAt, id })
+
+  const readNewest = async (limit: number, signal: Signal | undefined) => {
+    const oldest = first
+    const { data, hasPrevious } = await read({ affix: 'prepend', limit }, signal)
+    const reaches =
+      isLoaded && oldest !== undefined && (!hasPrevious || (data[0] !== undefined && compare(data[0], oldest) <= 0))
+    const keeps = reaches && hasOlder && hasPrevious
+    replace(data, keeps ? oldest : undefined)
+    ends(data)
+    if (keeps) first = oldest
+    hasOlder = keeps || hasPrevious
+    hasNewer = false
+  }
+
+  /** Joins calls that ask for the same. */
+  const once = (kind: 'older' | 'newer' | 'newest', work: () => Promise<void>): Promise<void> => {
+    const running = pendingLoads.get(kind)
+    if (running !== undefined) return running
+    const made = load(kind, work).finally(() => pendingLoads.delete(kind))
+    pendingLoads.set(kind, made)
+    return made
+  }
+  const pendingLoads = new Map<string, Promise<void>>()
+
+  return {
+    get messages() {
+      isShown = true
+      return messages
+    },
+    get isLoaded() {
+      return isLoaded
+    },
+    get hasOlder() {
+      return hasOlder
+    },
+    get hasNewer() {
+      return hasNewer
+    },
+    get loading() {
+      return loading
+    },
+    get error() {
+      return error
+    },
+    get isFresh() {
+      return meanwhile !== undefined || now() - loadedAt < freshMs
+    },
+    find: (id) => byId.get(id),
+    twice: both,
+    put: (message) => both(() => put(message)),
+    change: (id, changed) => both(() => change(id, changed)),
+    remove: (id) => both(() => remove(id)),
+    loadNewest: (signal) =>
+      once('newest', async () => {
+        isLoaded = false
+        await readNewest(pageSize, signal)
+      }),
+    loadOlder: (signal) =>
+      once('older', async () => {
+        if (!isLoaded || !hasOlder || first === undefined) return
+        const { data, hasPrevious } = await read({ affix: 'prepend', limit: pageSize, ...at(first) }, signal)
+        for (const row of data) if (!isAboutMessage(row)) insert(row)
+        first = data[0] ?? first
+        hasOlder = hasPrevious
+      }),
+    loadNewer: (signal) =>
+      once('newer', async () => {
+        if (!isLoaded || !hasNewer || last === undefined) return
+        const { data, hasNext } = await read({ affix: 'append', limit: pageSize, ...at(last) }, signal)
+        for (const row of data) if (!isAboutMessage(row)) insert(row)
+        last = data.at(-1) ?? last
+        hasNewer = hasNext
+      }),
+    loadAround: (id, signal) =>
+      load('newest', async () => {
+        const limit = Math.ceil(pageSize / 2)
+        const before = await read({ affix: 'prepend', limit, id }, signal)
+        const from = before.data.at(-1)
+        const after = await read({ affix: 'append', limit, ...(from === undefined ? {} : at(from)) }, signal)
+        const rows = [...before.data, ...after.data]
+        replace(rows, undefined)
+        ends(rows)
+        hasOlder = before.hasPrevious
+        hasNewer = after.hasNext
+      }),
+    reload: (signal) =>
+      load('newest', async () => {
+        if (!isLoaded || !hasNewer || first === undefined) {
+          await readNewest(Math.min(mostRows, Math.max(pageSize, byId.size + pageSize)), signal)
+          return
+        }
+        const from = { sentAt: first.sentAt, id: String(Number(first.id) - 1) }
+        const limit = Math.min(mostRows, Math.max(pageSize, byId.size))
+        const { data, hasNext } = await read({ affix: 'append', limit, ...from }, signal)
+        replace(data, undefined)
+        last = data.at(-1) ?? last
+        hasNewer = hasNext
+      }),
+    shut(failure) {
+      replace([], undefined)
+      first = last = undefined
+      isLoaded = true
+      hasOlder = hasNewer = false
+      error = failure
+      onChange()
+    },
+  }
+}

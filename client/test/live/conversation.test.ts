@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createGroup, dataOf, say, sayInGroup } from '../../../server/test/support/chat.ts'
+import { soon, until } from '../../../server/test/support/until.ts'
+import { createUsers, createWorld, type World } from '../../../server/test/support/world.ts'
+import type { Live, MessageList } from '../../src/index.ts'
+import { connected } from './support/people.ts'
+
+const lives: Live[] = []
+afterEach(() => {
+  for (const live of lives.splice(0)) live.close()
+})
+const join = async (...args: Parameters<typeof connected>) => {
+  const live = await connected(...args)
+  lives.push(live)
+  return live
+}
+const chatWorld = async (...uids: string[]): Promise<World> => {
+  const world = await createWorld()
+  await createUsers(world, ...uids)
+  return world
+}
+const textsOf = (list: MessageList) => list.getSnapshot().messages.map(({ data }) => data.text)
+
+describe('a message', () => {
+  it('is shown at once, confirmed by the answer, and reaches the other user', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const [alice, bob] = [await join(world, 'alice'), await join(world, 'bob')]
+    const [mine, theirs] = [alice.openConversation({ uid: 'bob' }), bob.openConversation({ uid: 'alice' })]
+    await until(() => mine.getSnapshot().isLoaded && theirs.getSnapshot().isLoaded)
+    const muid = mine.send({ text: 'hi' })
+    expect(mine.getSnapshot().pending).toMatchObject([{ muid, content: { text: 'hi' } }])
+    await until(() => mine.getSnapshot().messages.length === 1)
+    expect(mine.getSnapshot().pending).toEqual([])
+    await until(() => theirs.getSnapshot().messages.length === 1)
+    expect(textsOf(theirs)).toEqual(['hi'])
+    await soon(() => {
+      expect(bob.unread.getSnapshot()).toEqual({ messages: 1, conversations: 1 })
+      expect(bob.conversations.getSnapshot().conversations).toMatchObject([
+        { key: 'user:alice', unread: 1, lastMessage: { data: { text: 'hi' } } },
+      ])
+      expect(mine.getSnapshot().messages[0]?.deliveredAt).toBeGreaterThan(0)
+    })
+    theirs.markRead()
+    expect(bob.unread.getSnapshot().messages).toBe(0)
+    await until(() => mine.getSnapshot().messages[0]?.readAt)
+  })
+
+  it('that was edited, deleted, reacted to shows it in each store', async () => {
+    const world = await chatWorld('alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const { id } = await sayInGroup(world, 'alice', 'team', 'frist')
+    const [alice, bob] = [await join(world, 'alice'), await join(world, 'bob')]
+    const [mine, theirs] = [alice.openConversation({ guid: 'team' }), bob.openConversation({ guid: 'team' })]
+    await until(() => mine.getSnapshot().isLoaded && theirs.getSnapshot().isLoaded)
+    const editing = alice.edit(id, { text: 'first' })
+    expect(textsOf(mine)).toContain('first')
+    await editing
+    await until(() => textsOf(theirs).includes('first'))
+    await bob.react(id, '👍')
+    await soon(() => expect(mine.getSnapshot().messages.at(-1)?.reactions).toEqual([{ reaction: '👍', count: 1 }]))
+    expect(theirs.getSnapshot().messages.at(-1)?.reactions).toEqual([{ reaction: '👍', count: 1, reactedByMe: true }])
+    await alice.delete(id)
+    await until(() => theirs.getSnapshot().messages.at(-1)?.deletedAt)
+    expect(JSON.stringify(theirs.getSnapshot().messages)).not.toContain('first')
+  })
+
+  it('is listed by pages without gap or repeat', async () => {
+    const world = await chatWorld('alice', 'bob')
+    for (let n = 0; n < 25; n++) await say(world, 'bob', 'alice', `m${n}`)
+    const alice = await join(world, 'alice', { pageSize: 10 })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    expect(list.getSnapshot().hasOlder).toBe(true)
+    await Promise.all([list.loadOlder(), list.loadOlder()])
+    expect(list.getSnapshot().messages).toHaveLength(20)
+    await list.loadOlder()
+    expect(textsOf(list)).toEqual(Array.from({ length: 25 }, (_, n) => `m${n}`))
+    expect(list.getSnapshot().hasOlder).toBe(false)
+    const middle = list.getSnapshot().messages[5]?.id ?? ''
+    await list.loadAround(middle)
+    expect(list.getSnapshot().hasNewer).toBe(true)
+    while (list.getSnapshot().hasNewer) await list.loadNewer()
+    expect(textsOf(list).at(-1)).toBe('m24')
+  })
+})
+
+it('a thread shows its replies, and its parent how many there are', async () => {
+  const world = await chatWorld('alice', 'bob')
+  const { id } = await say(world, 'bob', 'alice', 'question')
+  const alice = await join(world, 'alice')
+  const main = alice.openConversation({ uid: 'bob' })
+  const thread = alice.openThread({ uid: 'bob' }, id)
+  await until(() => thread.getSnapshot().isLoaded && main.getSnapshot().isLoaded)
+  thread.send({ text: 'answer' })
+  await until(() => thread.getSnapshot().messages.length === 1)
+  dataOf(
+    await world.post(
+      `/messages/${id}/thread`,
+      { receiver: 'alice', receiverType: 'user', data: { text: 'thanks' } },
+      { as: 'bob' },
+    ),
+  )
+  await until(() => textsOf(thread).join() === 'answer,thanks')
+  await until(() => main.getSnapshot().messages[0]?.replyCount === 2 && thread.parent.getSnapshot()?.replyCount === 2)
+  expect(textsOf(main)).toEqual(['question'])
+})
