@@ -6,6 +6,7 @@ export const userAreas = {
     get: 'GET /me',
     update: 'PUT /me',
     logOut: 'DELETE /me',
+    events: 'GET /me/events',
     settings: 'GET /settings',
   },
   users: {

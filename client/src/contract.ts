@@ -336,6 +336,13 @@ export interface DryRun {
   finishedAt?: number
 }
 
+export interface FeedEvent {
+  /** Decimal string; rises */
+  id: string
+  /** The frame of the socket: `{type, sender, receiver, receiverType, body}`, see /asyncapi.json */
+  frame: Record<string, unknown>
+}
+
 export interface Flag {
   uid: string
   name: string
@@ -2842,6 +2849,25 @@ export interface Calls {
           service: string
         }
         settings?: ClientSettings
+      }
+    }
+  }
+  /** Catch up on what the sockets of the user were sent. Without `after`, there are no events, only `meta.after` to start from; take it before you read lists. Afterwards each request returns what happened since, oldest first, as frames of the socket: messages, edits, deletions, reactions, receipts, pins, saves, changes of members, as far as the user may see them now. Repeat the request with `meta.after` while `meta.more` is true. With `meta.reload`, events are missing, since they are kept for a day: read the lists again. From the first request on, events of the app are stored; each request extends this for a day. */
+  'GET /me/events': {
+    input: {
+      /** `meta.after` of the previous response */
+      after?: string
+      limit?: number
+    }
+    answer: {
+      data: FeedEvent[]
+      meta: {
+        /** For `after` of the next request */
+        after: string
+        /** There is more to ask for, at once */
+        more: boolean
+        /** true: events after the given place are gone */
+        reload?: boolean
       }
     }
   }

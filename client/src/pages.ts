@@ -10,6 +10,7 @@ interface Page {
     readonly previous?: Values
     readonly next?: Values
     readonly cursor?: unknown
+    readonly after?: string
     readonly more?: boolean
   }
 }
@@ -52,7 +53,7 @@ export function list<Item, First extends object>(
 function following(input: Values, { data, meta = {} }: Page): Values | undefined {
   const { current_page: current = 1, total_pages: pages } = meta.pagination ?? {}
   if (pages !== undefined) return current < pages ? { ...input, page: current + 1 } : undefined
-  if (meta.more !== undefined) return meta.more ? { ...input, after: meta.cursor } : undefined
+  if (meta.more !== undefined) return meta.more ? { ...input, after: meta.after ?? meta.cursor } : undefined
   const cursor = input.affix === 'prepend' ? meta.previous : meta.next
   return cursor === undefined || data.length === 0 ? undefined : { ...input, ...cursor }
 }

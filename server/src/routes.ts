@@ -37,6 +37,7 @@ import { operations as stats } from './areas/stats/operations.ts'
 import { operations as users } from './areas/users/operations.ts'
 import { operations as webhooks } from './areas/webhooks/operations.ts'
 import type { Route } from './call.ts'
+import { operations as feed } from './sockets/feed/operations.ts'
 
 /** Every operation that is served, by the file that serves it. A new area is added here. */
 export const routesByFile: Readonly<Record<string, readonly Route[]>> = {
@@ -78,6 +79,7 @@ export const routesByFile: Readonly<Record<string, readonly Route[]>> = {
   'areas/stats/operations.ts': stats,
   'areas/users/operations.ts': users,
   'areas/webhooks/operations.ts': webhooks,
+  'sockets/feed/operations.ts': feed,
 }
 
 export const routes: readonly Route[] = Object.values(routesByFile).flat()

@@ -2,6 +2,7 @@ import type { Database, Queryable, Transaction } from '../store/database.ts'
 import type { Invalidation } from '../store/invalidation.ts'
 import { type Bus, createBus } from './bus.ts'
 import { createListening, type TriggerSource } from './listening.ts'
+import { insertNote, type Note } from './notes.ts'
 import { createRelay, type HorizonConsumer, type RelayOptions } from './relay.ts'
 import { insertEvents } from './rows.ts'
 import type { BusEvent, ChatEvent } from './types.ts'
@@ -21,6 +22,8 @@ export interface Events {
   publish(appId: number, event: BusEvent): void
   /** Keeps events without telling the bus; for what is published by itself after commit. */
   record(on: Queryable, appId: number, events: readonly ChatEvent[]): Promise<void>
+  /** Keeps what is no event of the contract for users who missed it, if any of the app follow what happens to them. */
+  note(tx: Transaction, appId: number, note: Note): Promise<void>
   /** Adds a consumer for which events are stored; what it wants may change when `listenersTopic` says so. */
   keepFor(source: TriggerSource): void
   /** Forgets in this process what is listened for in an app, at once; others hear of it by `listenersTopic`. */
@@ -59,6 +62,11 @@ export function createEvents(database: Database, invalidation: Invalidation, opt
     },
     async record(on, appId, events) {
       await record(on, appId, events)
+    },
+    async note(tx, appId, note) {
+      if (!(await listening.isFollowed(appId))) return
+      await insertNote(tx, appId, note)
+      tx.afterCommit(relay.wake)
     },
     keepFor: listening.addSource,
     forget: listening.forget,

@@ -15,6 +15,8 @@ export interface Listening {
   of(appId: number): Promise<ReadonlySet<string>>
   /** As `of`, as far as it is known without asking the database. */
   known(appId: number): ReadonlySet<string>
+  /** Whether users of an app follow what happens to them (`GET /me/events`). */
+  isFollowed(appId: number): Promise<boolean>
   addSource(source: TriggerSource): void
   /** Forgets what is known of an app, in this process; others are told by `listenersTopic`. */
   forget(appId: number): void
@@ -30,16 +32,40 @@ export const legacyEvents: Readonly<Record<string, EventTrigger>> = {
 }
 
 const selectPulled = statement(`
-  select events_pulled_until as "pulledUntil"
+  select events_pulled_until as "pulledUntil", events_followed_until as "followedUntil"
   from apps
   where app_id = $1`)
 
 interface Known {
   /** For sources. */
   readonly waitedFor: ReadonlySet<string>
+  /** And for users who follow what happens to them. */
+  readonly withFollowed: ReadonlySet<string>
   /** Epoch seconds; all events are kept until then. */
   readonly pulledUntil: number
+  /** Epoch seconds; what users are sent over sockets is kept until then. */
+  readonly followedUntil: number
 }
+
+/** What users are sent over sockets. */
+const followed: readonly EventTrigger[] = [
+  'message_sent',
+  'message_edited',
+  'message_deleted',
+  'message_delivery_receipt',
+  'message_read_receipt',
+  'message_delivered_to_all',
+  'message_read_by_all',
+  'message_reaction_added',
+  'message_reaction_removed',
+  'group_member_joined',
+  'group_member_left',
+  'group_member_added',
+  'group_member_kicked',
+  'group_member_banned',
+  'group_member_unbanned',
+  'group_member_scope_changed',
+]
 
 const everything: ReadonlySet<string> = new Set(eventTriggerIds)
 const nothing: ReadonlySet<string> = new Set()
@@ -49,19 +75,27 @@ export function createListening(database: Database, invalidation: Invalidation):
   const sources: TriggerSource[] = []
   const read = async (appId: number): Promise<Known> => {
     const [rows, ...triggers] = await Promise.all([
-      database.query<{ pulledUntil: number | null }>(selectPulled, [appId]),
+      database.query<{ pulledUntil: number | null; followedUntil: number | null }>(selectPulled, [appId]),
       ...sources.map((source) => source(appId)),
     ])
     const waitedFor = new Set(triggers.flatMap((ids) => [...ids].map((id) => legacyEvents[id] ?? id)))
-    return { waitedFor: waitedFor.size === 0 ? nothing : waitedFor, pulledUntil: rows[0]?.pulledUntil ?? 0 }
+    return {
+      waitedFor: waitedFor.size === 0 ? nothing : waitedFor,
+      withFollowed: new Set([...waitedFor, ...followed]),
+      pulledUntil: rows[0]?.pulledUntil ?? 0,
+      followedUntil: rows[0]?.followedUntil ?? 0,
+    }
   }
   const memory = createMemory<number, Known>({ max: maxApps, read })
   // What sources wait for may depend on settings of the app.
   for (const topic of [listenersTopic, settingsTopic]) {
     invalidation.onChange(topic, (appId) => (appId === undefined ? memory.forgetAll() : memory.forget(Number(appId))))
   }
-  const triggersOf = ({ waitedFor, pulledUntil }: Known) =>
-    pulledUntil > 0 && pulledUntil * 1000 > Date.now() ? everything : waitedFor
+  const isOn = (until: number) => until > 0 && until * 1000 > Date.now()
+  const triggersOf = ({ waitedFor, withFollowed, pulledUntil, followedUntil }: Known) => {
+    if (isOn(pulledUntil)) return everything
+    return isOn(followedUntil) ? withFollowed : waitedFor
+  }
 
   return {
     of: async (appId) => triggersOf(await memory.recall(appId)),
@@ -69,6 +103,7 @@ export function createListening(database: Database, invalidation: Invalidation):
       const known = memory.known(appId)
       return known === undefined ? nothing : triggersOf(known)
     },
+    isFollowed: async (appId) => isOn((await memory.recall(appId)).followedUntil),
     addSource: (source) => void sources.push(source),
     forget: memory.forget,
   }

@@ -158,6 +158,8 @@ export interface MembersChanged {
   /** Who did it; absent where members act on themselves (joined, left). */
   readonly by?: string
   readonly members: ReadonlyArray<{ readonly uid: string; readonly scope?: string; readonly oldScope?: string }>
+  /** The action message, where one was written. */
+  readonly messageId?: number
 }
 
 /** Moderation decided about a message, without a reviewer. */

@@ -467,6 +467,7 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
     },
   }),
   'get-me': (ids) => ({ as: ids.alice }),
+  'list-my-events': (ids) => ({ as: ids.alice }),
   'log-out': (ids) => ({ token: ids.authToken }),
   'get-settings': () => ({}),
   'record-user-session': () => ({ body: { anything: 1 } }),

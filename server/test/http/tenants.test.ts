@@ -117,6 +117,7 @@ async function everything({ get }: World, ids: Ids): Promise<unknown> {
   const moving = [
     'get-settings',
     'list-events',
+    'list-my-events',
     'message-receipt-metrics',
     'get-moderation-queue',
     'get-moderation-stats',

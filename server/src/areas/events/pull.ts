@@ -1,47 +1,17 @@
-import { type AnswerOf, badRequest, type listEvents, type PulledEvent, type QueryOf } from '@parley/contract'
+import {
+  type AnswerOf,
+  badRequest,
+  eventTriggerIds,
+  type listEvents,
+  type PulledEvent,
+  type QueryOf,
+} from '@parley/contract'
 import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
-import { listenersTopic } from '../../events/listening.ts'
+import { keepEvents } from '../../events/keeping.ts'
 import { type EventRow, eventColumns } from '../../events/rows.ts'
 import { showEvents } from '../../events/show.ts'
 import { statement } from '../../store/statement.ts'
-
-/** How an app's events are kept for those who pull them. */
-interface Pulling {
-  /** Epoch seconds; null where they never were. */
-  readonly until: number | null
-  /** All events after this place are kept. */
-  readonly from: number
-  /** Events up to this place are deleted for their age. */
-  readonly goneUntil: number
-  /** Up to where the log is settled. */
-  readonly horizon: number
-  /** The last id that was drawn. */
-  readonly lastId: number
-}
-
-const pullingColumns = `events_pulled_until as until, events_pulled_from as from, events_gone_until as "goneUntil",
-    (select id from event_horizon) as horizon,
-    (select last_value - case when is_called then 0 else 1 end from event_ids) as "lastId"`
-
-const selectPulling = statement(`
-  select ${pullingColumns}
-  from apps
-  where app_id = $1`)
-
-/**
- * Where pulling had lapsed it begins anew, at a place of its own: cursors from before must not go on as if nothing had
- * been missed. Parameters: app, epoch seconds, until when.
- */
-const prolong = statement(`
-  update apps
-  set events_pulled_from = case
-      when events_pulled_until > $2 then events_pulled_from
-      else nextval('event_ids')
-    end,
-    events_pulled_until = $3
-  where app_id = $1
-  returning ${pullingColumns}`)
 
 const selectEvents = statement(`
   select ${eventColumns}
@@ -49,12 +19,10 @@ const selectEvents = statement(`
   where e.app_id = $1
   and e.id > $2
   and e.id <= $3
-  and ($4::text[] is null or e.trigger = any($4))
+  and e.trigger = any($4::text[])
   order by e.id
   limit $5`)
 
-/** Prolonged when so much of the time for which events are kept has gone by, not by each call. */
-const prolongEvery = 1 / 50
 const defaultLimit = 100
 
 /**
@@ -67,7 +35,8 @@ export async function pullEvents(
   app: App,
   { after, limit = defaultLimit, triggers }: QueryOf<typeof listEvents>,
 ): Promise<AnswerOf<typeof listEvents>> {
-  const { from, goneUntil, horizon, lastId } = await keepPulling(context, app)
+  const retention = context.config.eventsRetentionDays * 86_400
+  const { from, goneUntil, horizon, lastId } = await keepEvents(context, app, 'pulled', retention)
   if (after === undefined) return { data: [], meta: { cursor: String(Math.max(from, horizon)), more: false } }
 
   const cursor = Number(after)
@@ -75,7 +44,7 @@ export async function pullEvents(
     throw badCursor('is too old: events after it are gone; begin anew with 0 or without it')
   }
   if (cursor > lastId) throw badCursor('is not a cursor of this service')
-  const wanted = triggers === undefined || triggers.length === 0 ? null : triggers
+  const wanted = triggers === undefined || triggers.length === 0 ? eventTriggerIds : triggers
   const rows = await context.database.query<EventRow>(selectEvents, [app.appId, cursor, horizon, wanted, limit + 1])
   const more = rows.length > limit
   const page = more ? rows.slice(0, limit) : rows
@@ -85,23 +54,6 @@ export async function pullEvents(
 
 function badCursor(message: string): Error {
   return badRequest([{ path: 'query/after', message }])
-}
-
-/** Sees to it that the app's events are kept, in every process. */
-async function keepPulling({ database, invalidation, events, config }: Context, app: App): Promise<Pulling> {
-  const now = Math.floor(Date.now() / 1000)
-  const retention = config.eventsRetentionDays * 86_400
-  const [pulling] = await database.query<Pulling>(selectPulling, [app.appId])
-  if (pulling === undefined) throw new Error(`the app ${app.name} is gone`)
-  if ((pulling.until ?? 0) > now + retention * (1 - prolongEvery)) return pulling
-
-  return database.transaction(async (tx) => {
-    const [prolonged] = await tx.query<Pulling>(prolong, [app.appId, now, now + retention])
-    if (prolonged === undefined) throw new Error(`the app ${app.name} is gone`)
-    await invalidation.announce(tx, listenersTopic, String(app.appId))
-    tx.afterCommit(() => events.forget(app.appId))
-    return prolonged
-  })
 }
 
 async function show(context: Context, app: App, rows: readonly EventRow[]): Promise<PulledEvent[]> {

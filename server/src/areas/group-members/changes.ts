@@ -149,7 +149,7 @@ export async function tell(
     events.publish(appId, { trigger: 'message_sent', place, messageId, message })
     if (event.isRemoval === true) events.publish(appId, { notice: message, place, to: event.on.uid })
   })
-  await publishChange(events, tx, appId, group, { ...event, by: event.by.uid, uids: [event.on.uid] })
+  await publishChange(events, tx, appId, group, { ...event, by: event.by.uid, uids: [event.on.uid], messageId })
   return message
 }
 
@@ -184,7 +184,13 @@ export async function publishChange(
   tx: Transaction,
   appId: number,
   { guid, conversation }: Pick<GroupRow, 'guid' | 'conversation'>,
-  { action, by, uids, scope }: Pick<Told, 'action' | 'scope'> & { by: string; uids: readonly string[] },
+  {
+    action,
+    by,
+    uids,
+    scope,
+    messageId,
+  }: Pick<Told, 'action' | 'scope'> & { by: string; uids: readonly string[]; messageId?: number },
 ): Promise<void> {
   const isOwn = action === 'joined' || action === 'left'
   const raised = uids.map(
@@ -194,6 +200,7 @@ export async function publishChange(
       conversation,
       ...(!isOwn && { by }),
       members: [{ uid, ...(scope && { scope: scope.new, oldScope: scope.old }) }],
+      ...(messageId !== undefined && { messageId }),
     }),
   )
   await events.raise(tx, appId, raised)

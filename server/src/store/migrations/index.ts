@@ -31,6 +31,7 @@ import * as heldMessages from './0032-held-messages.ts'
 import * as reviewQueue from './0033-review-queue.ts'
 import * as moderationNames from './0036-moderation-names.ts'
 import * as ruleUsage from './0037-rule-usage.ts'
+import * as feed from './0038-feed.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -66,4 +67,5 @@ export const migrations: Record<string, Migration> = {
   '0033-review-queue': reviewQueue,
   '0036-moderation-names': moderationNames,
   '0037-rule-usage': ruleUsage,
+  '0038-feed': feed,
 }

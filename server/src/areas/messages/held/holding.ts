@@ -112,7 +112,14 @@ export async function underLock<Result extends object>(
     if (message === undefined) return unknown(id)
     const done = await work(tx, message, await readModeration(tx, appId, id))
     if (!('refused' in done)) {
-      const told = { statusOf: id, place: placeOf(message), sender: message.sender }
+      const { sender } = message
+      const told = { statusOf: id, place: placeOf(message), sender }
+      await events.note(tx, appId, {
+        note: 'moderation_status_changed',
+        place: told.place,
+        messageId: id,
+        uid: sender,
+      })
       tx.afterCommit(() => events.publish(appId, told))
     }
     return done

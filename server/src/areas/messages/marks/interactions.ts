@@ -48,13 +48,14 @@ export async function markInteracted(
     }
     const values = [app.appId, id, uid, [...new Set(elementIds)], Math.floor(Date.now() / 1000)]
     const added = await tx.query<{ element_id: string }>(insert, values)
-    if (added.length === 0 || !context.events.bus.isHeard) return
+    if (added.length === 0) return
     const interactions = await tx.query<{ elementId: string; interactedAt: number }>(select, [app.appId, id, uid])
     const used = new Set(interactions.map(({ elementId }) => elementId))
     const before = new Set(used)
     for (const { element_id: elementId } of added) before.delete(elementId)
     if (reachesGoal(message.data, before) || !reachesGoal(message.data, used)) return
     const goal = { goalOf: id, place: placeOf(message), messageSender: message.sender, uid, device, interactions }
+    await context.events.note(tx, app.appId, { note: 'goal_reached', place: goal.place, messageId: id, uid })
     tx.afterCommit(() => context.events.publish(app.appId, goal))
   })
 }

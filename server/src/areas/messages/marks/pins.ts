@@ -4,9 +4,11 @@ import type { App } from '../../../chat/identity.ts'
 import { changeMessage, type Editor } from '../../../chat/messages/change.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { traits } from '../../../chat/messages/traits.ts'
+import { placeOf } from '../../../chat/place.ts'
 import type { Deed } from '../../../chat/writing/deeds.ts'
 import { requireMayWriteTo } from '../../../chat/writing/may-write.ts'
 import type { Context } from '../../../context.ts'
+import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { tooManyPinnedMessages, unsuitable } from '../errors.ts'
 
@@ -61,6 +63,7 @@ export async function pinMessage(context: Context, app: App, editor: Editor, id:
     const now = Math.floor(Date.now() / 1000)
     await tx.query(insertPin, [app.appId, message.conversation, id, editor ?? systemUid, now])
     await tx.query(setTrait, [app.appId, id, traits.pinned])
+    await note(context, tx, app, message, editor, 'message_pinned')
     return true
   })
 }
@@ -77,8 +80,22 @@ export async function unpinMessage(context: Context, app: App, editor: Editor, i
     }
     const removed = await tx.query(removePin, [app.appId, message.conversation, id])
     await tx.query(clearTrait, [app.appId, id, traits.pinned])
+    if (removed.length > 0) await note(context, tx, app, message, editor, 'message_unpinned')
     return removed.length > 0
   })
+}
+
+/** For those who were not connected. */
+function note(
+  { events }: Context,
+  tx: Transaction,
+  app: App,
+  message: StoredMessage,
+  editor: Editor,
+  kind: 'message_pinned' | 'message_unpinned',
+): Promise<void> {
+  const about = { place: placeOf(message), messageId: message.id, uid: editor ?? systemUid }
+  return events.note(tx, app.appId, { note: kind, ...about })
 }
 
 /** Actions and deleted messages cannot be pinned or saved: there is nothing to keep. */

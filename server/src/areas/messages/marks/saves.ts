@@ -4,6 +4,7 @@ import type { App } from '../../../chat/identity.ts'
 import { requireMessage, unknownMessage } from '../../../chat/messages/read.ts'
 import { readMessages } from '../../../chat/messages/rows.ts'
 import { isHeld, traits } from '../../../chat/messages/traits.ts'
+import { placeOf } from '../../../chat/place.ts'
 import { readVisible, type Viewer } from '../../../chat/sight/sight.ts'
 import type { Context } from '../../../context.ts'
 import type { Transaction } from '../../../store/database.ts'
@@ -48,7 +49,7 @@ const removeSaves = statement(`
  * @throws 400 `ERR_SAVED_MESSAGES_LIMIT_EXCEEDED`
  */
 export async function saveMessage(
-  { database, settings }: Context,
+  { database, settings, events }: Context,
   app: App,
   viewer: Viewer,
   id: number,
@@ -72,6 +73,7 @@ export async function saveMessage(
     }
     await tx.query(insertSave, [app.appId, uid, id, Math.floor(Date.now() / 1000)])
     await tx.query(setTrait, [app.appId, id, traits.saved])
+    await events.note(tx, app.appId, { note: 'message_saved', place: placeOf(message), messageId: id, uid })
     return true
   })
 }
@@ -94,8 +96,21 @@ async function releaseHidden(
  * @returns whether it was
  * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` for one that is not there, and that they do not see
  */
-export async function unsaveMessage({ database }: Context, app: App, viewer: Viewer, id: number): Promise<boolean> {
-  const removed = await database.query(removeSaves, [app.appId, viewer.uid, [id]])
-  if (removed.length === 0) await requireMessage(database, app, id, viewer)
-  return removed.length > 0
+export async function unsaveMessage(
+  { database, events }: Context,
+  app: App,
+  viewer: Viewer,
+  id: number,
+): Promise<boolean> {
+  const isRemoved = await database.transaction(async (tx) => {
+    const removed = await tx.query(removeSaves, [app.appId, viewer.uid, [id]])
+    const message = removed.length > 0 ? (await readMessages(tx, app.appId, [id])).get(id) : undefined
+    if (message !== undefined) {
+      const place = placeOf(message)
+      await events.note(tx, app.appId, { note: 'message_unsaved', place, messageId: id, uid: viewer.uid })
+    }
+    return removed.length > 0
+  })
+  if (!isRemoved) await requireMessage(database, app, id, viewer)
+  return isRemoved
 }
