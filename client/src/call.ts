@@ -72,7 +72,7 @@ export function createFace<const Table extends object>(table: Table, call: CallA
   return Object.fromEntries(face) as Face<Table>
 }
 
-/** @throws TypeError if a member of the path is missing */
+/** @throws TypeError if a member of the path is missing, or no id: with `..` the address would be that of another operation */
 export function requestOf(key: Key, input: Values): Request {
   const [method = '', address = ''] = key.split(' ')
   const [template = '', names] = address.split('?')
@@ -85,6 +85,7 @@ export function requestOf(key: Key, input: Values): Request {
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = take(name)
     if (value === undefined || value === '') throw new TypeError(`${key}: ${name} is missing`)
+    if (value === '.' || value === '..') throw new TypeError(`${key}: ${name} cannot be ${value}`)
     return encodeURIComponent(String(value))
   })
   const asked = method === 'GET' ? [...rest.keys()] : (names?.split(',') ?? [])

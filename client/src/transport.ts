@@ -13,7 +13,7 @@ export interface CallOptions {
 
 /** Options of both kinds of clients. */
 export interface TransportOptions {
-  /** Where the service answers, without `/v3`: `https://chat.example.com` */
+  /** Where the service answers: `https://chat.example.com` */
   readonly url: string
   /** The app, where the host name does not say it. */
   readonly appId?: string
@@ -56,7 +56,7 @@ const longestPause = 10_000
 const longestRetryAfter = 30
 
 export function createTransport(options: TransportOptions, credentials: Credentials): Send {
-  const base = `${options.url.replace(/\/+$/, '')}/v3`
+  const base = `${options.url.replace(/(\/v3(\.0)?)?\/*$/, '')}/v3`
   const { retries = 3, timeout: usualTimeout = 30_000 } = options
 
   async function attempt(request: Request, headers: Record<string, string>, call: CallOptions): Promise<unknown> {
