@@ -18,15 +18,18 @@ export class ParleyError extends Error {
   readonly details: readonly Flaw[]
   /** Seconds to wait before the request is sent again, if the answer says so. */
   readonly retryAfter: number | undefined
+  /** The log of the service has the same id. */
+  readonly requestId: string | undefined
 
-  constructor(status: number, body: unknown, retryAfter?: number) {
+  constructor(status: number, body: unknown, retryAfter?: number, requestId?: string) {
     const { code, message, devMessage, details } = errorIn(body)
-    super(message ?? `The service answered ${status}.`)
+    super(message ?? `What answered with status ${status} is not the service.`)
     this.code = code
     this.status = status
     this.devMessage = devMessage ?? this.message
     this.details = details ?? []
     this.retryAfter = retryAfter
+    this.requestId = requestId
   }
 }
 
@@ -43,12 +46,19 @@ interface AnsweredError {
 }
 
 function errorIn(body: unknown): AnsweredError {
-  const error = (body as { error?: AnsweredError } | undefined)?.error
-  return typeof error === 'object' && error !== null ? error : {}
+  const error = (body as { error?: AnsweredError } | null | undefined)?.error
+  return typeof error?.code === 'string' ? error : {}
 }
 
-/** The error of an answer that is none of success. */
+/** The error of an answer that is none of success, or none of the service. */
 export function errorOf(answer: Pick<FetchAnswer, 'status' | 'headers'>, body: unknown): ParleyError {
-  const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN)
-  return new ParleyError(answer.status, body, Number.isNaN(seconds) ? undefined : seconds)
+  const retryAfter = secondsIn(answer.headers.get('retry-after') ?? '')
+  return new ParleyError(answer.status, body, retryAfter, answer.headers.get('x-request-id') ?? undefined)
+}
+
+/** Seconds of a \`Retry-After\`, which is a number of them, or a date. */
+function secondsIn(text: string): number | undefined {
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text)
+  const seconds = Math.ceil((Date.parse(text) - Date.now()) / 1000)
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
 }

@@ -1,5 +1,5 @@
 import { ConnectionError, errorOf, ParleyError } from './errors.ts'
-import { type Fetch, type FetchInit, type Form, platform, type Signal } from './platform.ts'
+import { type Fetch, type FetchAnswer, type FetchInit, type Form, platform, type Signal } from './platform.ts'
 
 /** What every call takes besides its input. */
 export interface CallOptions {
@@ -70,10 +70,13 @@ export function createTransport(options: TransportOptions, credentials: Credenti
       },
       ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
     }
-    return await exchange(options.fetch ?? platform.fetch, base + request.path, init, {
+    const answer = await exchange(options.fetch ?? platform.fetch, base + request.path, init, {
       ...(call.signal && { signal: call.signal }),
       timeout: call.timeout ?? usualTimeout,
     })
+    // The service answers objects. Anything else was said by what stands before it, such as the login page of a network.
+    if (typeof answer.body !== 'object' || answer.body === null) throw errorOf(answer, undefined)
+    return answer.body
   }
 
   return async function send(request, call = {}) {
@@ -129,13 +132,18 @@ export function pause(milliseconds: number, signal?: Signal): Promise<void> {
   })
 }
 
-/** One request and its answer, as JSON. */
+/** An answer of success; `body` is its JSON. */
+interface Exchanged extends Pick<FetchAnswer, 'status' | 'headers'> {
+  readonly body: unknown
+}
+
+/** One request and its answer. */
 export async function exchange(
   fetch: Fetch,
   url: string,
   init: Omit<FetchInit, 'signal'>,
   { signal, timeout = 0 }: { readonly signal?: Signal; readonly timeout?: number },
-): Promise<unknown> {
+): Promise<Exchanged> {
   if (signal?.aborted) throw signal.reason
   const controller = new platform.AbortController()
   const stop = () => controller.abort(signal?.reason)
@@ -145,8 +153,9 @@ export async function exchange(
     // Called as a function of nothing: browsers refuse a `fetch` that belongs to another object.
     const answer = await fetch(url, { ...init, signal: controller.signal })
     const body = parse(await answer.text())
-    if (answer.status < 200 || answer.status > 299) throw errorOf(answer, body)
-    return body
+    const { status, headers } = answer
+    if (status < 200 || status > 299) throw errorOf(answer, body)
+    return { status, headers, body }
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     if (error instanceof ParleyError) throw error
