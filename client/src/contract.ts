@@ -5905,7 +5905,7 @@ export interface Calls {
     }
   }
   /** Send a trial by an APNs provider. Sends one push with made-up content to a device, and returns the result. */
-  'POST /notifications/push/v1/providers/apns/{providerId}/test': {
+  'POST /notifications/push/v1/providers/apns/test/{providerId}': {
     input: {
       providerId: string
       /** A registered token of the device */
@@ -5997,7 +5997,7 @@ export interface Calls {
     answer: Done
   }
   /** Send a trial by an FCM provider. Sends one push with made-up content to a device, and returns the result. */
-  'POST /notifications/push/v1/providers/fcm/{providerId}/test': {
+  'POST /notifications/push/v1/providers/fcm/test/{providerId}': {
     input: {
       providerId: string
       /** A registered token of the device */

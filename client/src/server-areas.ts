@@ -166,7 +166,7 @@ export const serverAreas = {
       update: 'PUT /notifications/push/v1/providers/fcm',
       setDefault: 'PUT /notifications/push/v1/providers/fcm/default/{providerId}',
       delete: 'DELETE /notifications/push/v1/providers/fcm/{providerId}',
-      test: 'POST /notifications/push/v1/providers/fcm/{providerId}/test',
+      test: 'POST /notifications/push/v1/providers/fcm/test/{providerId}',
     },
     apns: {
       list: 'GET /notifications/push/v1/providers/apns',
@@ -174,7 +174,7 @@ export const serverAreas = {
       update: 'PUT /notifications/push/v1/providers/apns',
       setDefault: 'PUT /notifications/push/v1/providers/apns/default/{providerId}',
       delete: 'DELETE /notifications/push/v1/providers/apns/{providerId}',
-      test: 'POST /notifications/push/v1/providers/apns/{providerId}/test',
+      test: 'POST /notifications/push/v1/providers/apns/test/{providerId}',
     },
     webPush: {
       get: 'GET /notifications/push/v1/providers/web_push',

@@ -130,6 +130,7 @@ export const recordUserSession = defineOperation({
   description: 'For front ends that send it; the answer is always the same.',
   onBehalfOf: 'optional',
   body: Type.Object({}),
+  plain: { body: Type.Object({}, { additionalProperties: true }) },
   answer: enveloped(Type.Object({ success: Type.Boolean() })),
   errors: [],
 })

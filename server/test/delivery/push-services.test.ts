@@ -443,10 +443,10 @@ describe('providers of push services', () => {
     // As it was answered: the key stays.
     dataOf(await world.put(`${providers}/fcm`, { providerId: 'spare', serviceAccountCreds: other.serviceAccountCreds }))
     expect((await list()).map((one: { isDefault: boolean }) => one.isDefault)).toEqual([false, true])
-    expect(dataOf(await world.post(`${providers}/fcm/spare/test`, { pushToken: 'trial' }))).toMatchObject({
+    expect(dataOf(await world.post(`${providers}/fcm/test/spare`, { pushToken: 'trial' }))).toMatchObject({
       success: true,
     })
-    const failed = dataOf(await world.post(`${providers}/apns/apples/test`, { pushToken: 'bad0' }))
+    const failed = dataOf(await world.post(`${providers}/apns/test/apples`, { pushToken: 'bad0' }))
     expect(failed).toMatchObject({ success: false, status: 400, error: 'APNs answered 400 BadDeviceToken' })
     dataOf(await world.delete(`${providers}/fcm/spare`))
     expect(await list()).toMatchObject([{ providerId: 'phones', isDefault: true }])
@@ -474,7 +474,7 @@ describe('providers of push services', () => {
         world.put(`${providers}/${kind}`, { providerId: 'nowhere' }),
         world.put(`${providers}/${kind}/default/nowhere`),
         world.delete(`${providers}/${kind}/nowhere`),
-        world.post(`${providers}/${kind}/nowhere/test`, { pushToken: 'x' }),
+        world.post(`${providers}/${kind}/test/nowhere`, { pushToken: 'x' }),
       ]
       for (const answer of unknown) expect(refusal(await answer)).toBe('404 ERR_PROVIDER_NOT_FOUND')
     }
@@ -489,6 +489,6 @@ describe('providers of push services', () => {
         serviceAccountCreds: { ...fcm.credentials, private_key },
       }),
     )
-    expect(dataOf(await world.post(`${providers}/fcm/x/test`, { pushToken: 'trial' }))).toMatchObject({ success: true })
+    expect(dataOf(await world.post(`${providers}/fcm/test/x`, { pushToken: 'trial' }))).toMatchObject({ success: true })
   })
 })

@@ -1,46 +1,22 @@
 import type { Operation } from '@parley/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
-import { createWorld, type World } from '../support/world.ts'
+import type { World } from '../support/world.ts'
+import { type Furnished, furnishInOrder } from './in-order.ts'
 import { chatAreas } from './refusals.ts'
-import { furnishChat, type Ids, type Sample, samples } from './samples.ts'
+import { furnishChat, type Sample, samples } from './samples.ts'
 import { pathOf, queryOf } from './watched.ts'
 
 const operations = routes.map((route) => route.operation).filter(({ area }) => chatAreas.includes(area))
 
-interface Furnished {
-  readonly world: World
-  readonly ids: Ids
-}
-
-/** A furnished world in which everything has happened in the same order each time. */
-async function furnishInOrder(): Promise<Furnished> {
-  const world = await createWorld()
-  let last: Promise<unknown> = Promise.resolve()
-  const inTurn = (...call: Parameters<World['call']>) => {
-    const answer = last.then(() => world.call(...call))
-    last = answer
-    return answer
-  }
-  const ordered: World = {
-    ...world,
-    call: inTurn,
-    get: (path, options) => inTurn('GET', path, undefined, options),
-    post: (path, body, options) => inTurn('POST', path, body, options),
-    put: (path, body, options) => inTurn('PUT', path, body, options),
-    delete: (path, body, options) => inTurn('DELETE', path, body, options),
-  }
-  return { world, ids: await furnishChat(ordered) }
-}
-
 /** What only reads leaves the world as it is for the next. */
 let shared: Furnished
 beforeAll(async () => {
-  shared = await furnishInOrder()
+  shared = await furnishInOrder(furnishChat)
 })
 
 async function answerOf(operation: Operation): Promise<unknown> {
-  const { world, ids } = operation.method === 'GET' ? shared : await furnishInOrder()
+  const { world, ids } = operation.method === 'GET' ? shared : await furnishInOrder(furnishChat)
   const sample = samples[operation.id]
   if (sample === undefined) throw new Error(`${operation.id} has no sample in samples.ts`)
   const { params, query, body, as, token }: Sample = sample(ids)

@@ -72,7 +72,11 @@ const nothing = { webhook: '', pushToken: '', provider: '', deliveryId: '', logI
 /** Makes a world in which every sample of chat succeeds: what lies beside it, such as webhooks, is a third of the whole. */
 export async function furnishChat(world: World): Promise<Ids> {
   const make = (path: string) => (body: object) => ok(world.post(path, body))
-  const named = (uid: string, role?: string) => ({ uid, name: uid, ...(role && { role }) })
+  const named = (uid: string, role?: string) => ({
+    uid,
+    name: uid.charAt(0).toUpperCase() + uid.slice(1),
+    ...(role && { role }),
+  })
   await Promise.all(['bot', 'editor'].map((role) => ({ role, name: role })).map(make('/roles')))
   await Promise.all(
     [...['alice', 'bob', 'carol', 'dave', 'erin'].map((uid) => named(uid)), named('helper', 'bot')].map(make('/users')),
@@ -200,7 +204,11 @@ async function ok(request: Promise<Answer>) {
   return answer.body.data
 }
 
-const text = (receiver: string, receiverType: 'user' | 'group') => ({ receiver, receiverType, data: { text: 'hello' } })
+const text = (receiver: string, receiverType: 'user' | 'group') => ({
+  receiver,
+  receiverType,
+  data: { text: 'Hello! Shall we meet at six?' },
+})
 const thumb = '👍'
 const nobodyListens = 'http://127.0.0.1:9/hook'
 const disabled = { enabled: false, triggers: ['message_sent', 'user_blocked'] }
@@ -265,19 +273,22 @@ const muted = (ids: Ids, extra: object = {}) => ({ conversations: [{ id: ids.tea
 
 /** One for every operation that is served, by operation id. */
 export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
-  'create-apikey': () => ({ body: { name: 'New', scope: 'authOnly' } }),
+  'create-apikey': () => ({ body: { name: 'Staging', scope: 'authOnly' } }),
   'list-apikeys': () => ({ query: { scope: 'fullAccess', searchKey: 't' } }),
   'get-apikey': (ids) => ({ params: { apiKey: ids.apiKey } }),
   'update-apikey': (ids) => ({ params: { apiKey: ids.apiKey }, body: { name: 'Other', scope: 'fullAccess' } }),
   'delete-apikey': (ids) => ({ params: { apiKey: ids.apiKey } }),
 
-  'create-authtoken': (ids) => ({ ...uid(ids), body: { platform: 'WEB', userAgent: 'test', appInfo: { a: 1 } } }),
+  'create-authtoken': (ids) => ({
+    ...uid(ids),
+    body: { platform: 'WEB', userAgent: 'Firefox', appInfo: { version: '2.1' } },
+  }),
   'list-authtokens': uid,
   'flush-authtokens': uid,
   'get-authtoken': (ids) => ({ params: { uid: ids.alice, authToken: ids.authToken } }),
   'update-authtoken': (ids) => ({
     params: { uid: ids.alice, authToken: ids.authToken },
-    body: { platform: 'IOS', userAgent: 'test', appInfo: { a: 1 } },
+    body: { platform: 'IOS', userAgent: 'Our app', appInfo: { version: '2.1' } },
   }),
   'delete-authtoken': (ids) => ({ params: { uid: ids.alice, authToken: ids.authToken } }),
 
@@ -288,9 +299,9 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
       avatar: 'https://img.example.com/a.png',
       link: 'https://example.com/a',
       role: 'default',
-      statusMessage: 'here',
-      metadata: { a: 1, '@private': { b: 2 } },
-      tags: ['x'],
+      statusMessage: 'On holiday',
+      metadata: { city: 'Oslo', '@private': { plan: 'gold' } },
+      tags: ['staff'],
       withAuthToken: true,
     },
   }),
@@ -302,8 +313,8 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
     body: {
       name: 'Alice B',
       avatar: 'https://img.example.com/b.png',
-      metadata: { a: 2 },
-      tags: ['y'],
+      metadata: { city: 'Bergen' },
+      tags: ['staff'],
       unset: ['link'],
     },
   }),
@@ -319,9 +330,9 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
       type: 'password',
       password: 'secret',
       icon: 'https://img.example.com/t.png',
-      description: 'about',
-      metadata: { a: 1 },
-      tags: ['x'],
+      description: 'All who work on it',
+      metadata: { floor: 3 },
+      tags: ['work'],
       members: { admins: [ids.carol], participants: [ids.bob], usersToBan: [ids.dave] },
     },
   }),
@@ -329,7 +340,7 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'get-group': aboutTeam,
   'update-group': (ids) => ({
     ...aboutTeam(ids),
-    body: { name: 'Crew', metadata: { a: 1 }, tags: ['x'], unset: ['icon'] },
+    body: { name: 'Crew', metadata: { floor: 4 }, tags: ['work'], unset: ['icon'] },
   }),
   'delete-group': guid,
   'pass-on-group-ownership': (ids) => ({ ...guid(ids), body: { owner: ids.bob } }),
@@ -343,7 +354,7 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'unban-group-user': (ids) => ({ params: { guid: ids.team, uid: ids.dave } }),
   'list-banned-group-users': aboutTeam,
 
-  'list-scope-permissions': (ids) => ({ params: scope(ids) }),
+  'list-scope-permissions': (ids) => ({ params: scope(ids), query: { perPage: '3' } }),
   'set-scope-permissions': (ids) => ({
     params: scope(ids),
     body: { permissions: { sendMessage: 'deny', 'listMembers.allowedScopes': ['participant'], nonsense: 'allow' } },
@@ -356,8 +367,8 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
       ...text(ids.bob, 'user'),
       category: 'message',
       type: 'text',
-      muid: 'sample',
-      tags: ['x'],
+      muid: '5f0c1a52-sample',
+      tags: ['plans'],
       quotedMessageId: ids.messageId,
     },
   }),
@@ -374,7 +385,11 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'user-list-user-messages': aboutBob,
   'user-list-group-messages': aboutTeam,
   'get-message-details': onMessage,
-  'update-message': (ids) => ({ params: { id: ids.messageId }, as: ids.bob, body: { data: { text: 'better' } } }),
+  'update-message': (ids) => ({
+    params: { id: ids.messageId },
+    as: ids.bob,
+    body: { data: { text: 'Hello! Shall we meet at seven?' } },
+  }),
   'delete-message': (ids) => ({ params: { id: ids.groupMessageId }, as: ids.alice }),
 
   'pin-message': onMessage,
@@ -390,8 +405,8 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
 
   'list-all-conversations': (ids) => ({ as: ids.alice, query: { withTags: '1', withBlockedInfo: '1' } }),
   'get-conversation': (ids) => ({ params: { conversationId: ids.conversationId }, as: ids.alice }),
-  'update-user-conversation': (ids) => ({ ...aboutBob(ids), body: { tags: ['x'] } }),
-  'update-group-conversation': (ids) => ({ ...aboutTeam(ids), body: { tags: ['x'] } }),
+  'update-user-conversation': (ids) => ({ ...aboutBob(ids), body: { tags: ['customers'] } }),
+  'update-group-conversation': (ids) => ({ ...aboutTeam(ids), body: { tags: ['customers'] } }),
   'reset-user-conversation': (ids) => ({
     ...aboutBob(ids),
     body: { deleteMessagesPermanently: true, preserveOrder: true },
@@ -460,17 +475,17 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
     body: {
       name: 'Alice C',
       platform: 'WEB',
-      deviceId: 'd',
-      appInfo: { version: '1' },
-      metadata: { a: 3 },
-      tags: ['z'],
+      deviceId: 'phone-1',
+      appInfo: { version: '2.1' },
+      metadata: { city: 'Oslo' },
+      tags: ['staff'],
     },
   }),
   'get-me': (ids) => ({ as: ids.alice }),
   'list-my-events': (ids) => ({ as: ids.alice }),
   'log-out': (ids) => ({ token: ids.authToken }),
   'get-settings': () => ({}),
-  'record-user-session': () => ({ body: { anything: 1 } }),
+  'record-user-session': () => ({ body: { sessionId: '5f0c1a54' } }),
 
   'list-all-reactions': onMessage,
   'get-message-reactions': reaction,
@@ -479,7 +494,7 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
 
   'send-thread-message': (ids) => ({
     ...onMessage(ids),
-    body: { ...text(ids.bob, 'user'), muid: 'reply', tags: ['x'] },
+    body: { ...text(ids.bob, 'user'), muid: '5f0c1a53-reply', tags: ['plans'] },
   }),
   'list-all-thread-messages': onMessage,
   'list-all-threads': (ids) => ({ as: ids.alice, query: { withUnreadReplyCount: '1', withMentionCount: '1' } }),
@@ -489,16 +504,22 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'unsubscribe-thread': onMessage,
 
   'create-role': (ids) => ({
-    body: { role: `${ids.role}-2`, name: 'Second', description: 'about', metadata: { a: 1 }, settings: { b: 2 } },
+    body: {
+      role: `${ids.role}-2`,
+      name: 'Reviewers',
+      description: 'They look at flagged messages',
+      metadata: { floor: 3 },
+      settings: { sendMessagesTo: 'friendsOnly' },
+    },
   }),
   'list-roles': () => ({ query: { perPage: '2' } }),
   'get-role': role,
   'update-role': (ids) => ({
     ...role(ids),
-    body: { name: 'Other', description: 'about', settings: { b: 2 }, unset: ['metadata'] },
+    body: { name: 'Editors', description: 'They write', settings: { listUsers: 'friendsOnly' }, unset: ['metadata'] },
   }),
   'delete-role': role,
-  'list-role-permissions': role,
+  'list-role-permissions': (ids) => ({ ...role(ids), query: { perPage: '3' } }),
   'set-role-permissions': (ids) => ({
     ...role(ids),
     body: { permissions: { sendMessage: 'deny', nonsense: 'allow' } },

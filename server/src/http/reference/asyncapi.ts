@@ -1,21 +1,23 @@
 import { clientFrames, type FrameDeclaration, serverFrames, socketCloses, socketPaths } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import { serveStatic } from '../static.ts'
+import { type Examples, noExamples, readExamples } from './examples.ts'
 import { version } from './version.ts'
 
 /** `GET /asyncapi.json`: the socket, made from the declarations of its frames. */
 export function registerAsyncApi(server: FastifyInstance): void {
-  const content = Buffer.from(JSON.stringify(describeSocket()))
+  // Made when somebody asks for it: a start need not wait.
+  let content: Buffer | undefined
   serveStatic(server, {
     url: '/asyncapi.json',
     operation: 'asyncapi',
     type: 'application/json',
-    content: () => content,
+    content: () => (content ??= Buffer.from(JSON.stringify(describeSocket(readExamples())))),
   })
 }
 
 /** The AsyncAPI 3.0 document of the socket. */
-export function describeSocket(): object {
+export function describeSocket(examples: Examples = noExamples): object {
   const frames = [...clientFrames, ...serverFrames]
   return {
     asyncapi: '3.0.0',
@@ -46,7 +48,13 @@ export function describeSocket(): object {
     },
     components: {
       messages: Object.fromEntries(
-        frames.map(({ name, summary, schema }) => [name, { name, title: name, summary, payload: schema }]),
+        frames.map(({ name, summary, schema }) => [
+          name,
+          {
+            ...{ name, title: name, summary, payload: schema },
+            ...(examples.frames[name] !== undefined && { examples: [{ payload: examples.frames[name] }] }),
+          },
+        ]),
       ),
     },
   }

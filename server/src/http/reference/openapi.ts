@@ -1,9 +1,10 @@
-import { ErrorBodySchema, type ErrorCode, errors, governanceOf, type Operation } from '@parley/contract'
+import { ApiError, ErrorBodySchema, type ErrorCode, errors, governanceOf, type Operation } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { Route } from '../../call.ts'
 import type { Context } from '../../context.ts'
 import { serveStatic } from '../static.ts'
+import { type CallExample, type Examples, noExamples, readExamples } from './examples.ts'
 import { areas, guideOf } from './guide.ts'
 import { nameSchemas } from './named-schemas.ts'
 import { version } from './version.ts'
@@ -14,7 +15,7 @@ export function registerOpenApi(server: FastifyInstance, context: Context, route
   let content: Buffer | undefined
   const write = () => {
     const operations = routes.map((route) => route.operation)
-    return Buffer.from(JSON.stringify(nameSchemas(describeApi(operations, context.config.appId))))
+    return Buffer.from(JSON.stringify(nameSchemas(describeApi(operations, context.config.appId, readExamples()))))
   }
   serveStatic(server, {
     ...{ url: '/openapi.json', operation: 'openapi', type: 'application/json' },
@@ -23,11 +24,15 @@ export function registerOpenApi(server: FastifyInstance, context: Context, route
 }
 
 /** The OpenAPI 3.1 document of the declared operations. */
-export function describeApi(operations: readonly Operation[], defaultApp: string): object {
+export function describeApi(
+  operations: readonly Operation[],
+  defaultApp: string,
+  examples: Examples = noExamples,
+): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const operation of operations) {
     const item = paths[operation.path] ?? {}
-    item[operation.method.toLowerCase()] = describeOperation(operation)
+    item[operation.method.toLowerCase()] = describeOperation(operation, examples.operations[operation.id])
     paths[operation.path] = item
   }
   return {
@@ -48,6 +53,7 @@ export function describeApi(operations: readonly Operation[], defaultApp: string
         jwt: { type: 'apiKey', in: 'header', name: 'Authorization' },
       },
       schemas: { Error: ErrorBodySchema },
+      examples: errorExamples(operations),
     },
     security: [{ apiKey: [] }],
   }
@@ -79,7 +85,14 @@ export function codesOf(operation: Operation): readonly ErrorCode[] {
   ]
 }
 
-function describeOperation(operation: Operation): object {
+/** Each code that operations answer, once. */
+function errorExamples(operations: readonly Operation[]): object {
+  const codes = [...new Set(operations.flatMap(codesOf))].sort()
+  return Object.fromEntries(codes.map((code) => [code, { value: new ApiError(code).toBody() }]))
+}
+
+function describeOperation(operation: Operation, example: CallExample | undefined): object {
+  const { params, query, body, as } = example?.request ?? {}
   const byStatus = new Map<number, string[]>()
   for (const code of codesOf(operation)) {
     const { status } = errors[code]
@@ -93,10 +106,10 @@ function describeOperation(operation: Operation): object {
     ...(operation.description !== undefined && { description: operation.description }),
     ...(operation.deprecated === true && { deprecated: true }),
     parameters: [
-      ...parametersOf('path', operation.params),
-      ...parametersOf('query', operation.query),
+      ...parametersOf('path', operation.params, params),
+      ...parametersOf('query', operation.query, query),
       ...(operation.headers === undefined ? [] : parametersOf('header', operation.headers)),
-      ...(operation.onBehalfOf === 'ignored' ? [] : [actorHeader(operation)]),
+      ...(operation.onBehalfOf === 'ignored' ? [] : [actorHeader(operation, as)]),
       {
         name: 'appId',
         in: 'header',
@@ -108,7 +121,7 @@ function describeOperation(operation: Operation): object {
     ...(operation.body && {
       requestBody: {
         content: {
-          'application/json': { schema: bodyOf(operation) },
+          'application/json': { schema: bodyOf(operation), ...(body !== undefined && { example: body }) },
           ...(operation.takesFiles === true && { 'multipart/form-data': { schema: formOf(operation.body) } }),
           ...(operation.readsFile && {
             'multipart/form-data': { schema: textFormOf(operation.body, operation.readsFile.field) },
@@ -118,13 +131,23 @@ function describeOperation(operation: Operation): object {
       },
     }),
     responses: {
-      200: { description: 'Success', content: { 'application/json': { schema: answerOf(operation) } } },
+      200: {
+        description: 'Success',
+        content: { 'application/json': { schema: answerOf(operation), ...(example && { example: example.answer }) } },
+      },
       ...Object.fromEntries(
         [...byStatus].map(([status, codes]) => [
           status,
           {
             description: [...new Set(codes)].map((code) => `\`${code}\``).join(', '),
-            content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+            content: {
+              'application/json': {
+                schema: { $ref: '#/components/schemas/Error' },
+                examples: Object.fromEntries(
+                  [...new Set(codes)].map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+                ),
+              },
+            },
           },
         ]),
       ),
@@ -137,13 +160,18 @@ function describeOperation(operation: Operation): object {
   }
 }
 
-function parametersOf(where: 'path' | 'query' | 'header', schema: TObject): object[] {
+function parametersOf(
+  where: 'path' | 'query' | 'header',
+  schema: TObject,
+  example: Readonly<Record<string, string>> = {},
+): object[] {
   const required = new Set((schema as { required?: string[] }).required ?? [])
   return Object.entries(schema.properties as Record<string, TSchema>).map(([name, property]) => ({
     name,
     in: where,
     required: where === 'path' || required.has(name),
     schema: property,
+    ...(example[name] !== undefined && { example: readAs(property, example[name]) }),
     ...((property as { description?: string }).description !== undefined && {
       description: (property as { description?: string }).description,
     }),
@@ -151,12 +179,28 @@ function parametersOf(where: 'path' | 'query' | 'header', schema: TObject): obje
   }))
 }
 
-function actorHeader(operation: Operation): object {
+/** What a text in an address says, by the schema of its parameter. */
+function readAs(schema: TSchema, text: string): unknown {
+  switch ((schema as { type?: string }).type) {
+    case 'boolean':
+      return text === '1' || text === 'true'
+    case 'integer':
+    case 'number':
+      return Number(text)
+    case 'array':
+      return text.split(',')
+    default:
+      return text
+  }
+}
+
+function actorHeader(operation: Operation, example: string | undefined): object {
   return {
     name: 'onBehalfOf',
     in: 'header',
     required: operation.onBehalfOf === 'required' && operation.access.user !== true,
     schema: { type: 'string' },
+    ...(example !== undefined && { example }),
     description: 'uid of the acting user; sent with an API key',
   }
 }
