@@ -82,13 +82,13 @@ export function createTransport(options: TransportOptions, credentials: Credenti
   return async function send(request, call = {}) {
     let isRenewed = false
     for (let tries = 0; ; tries++) {
-      const headers = await credentials.headers()
+      const headers = await abortable(credentials.headers(), call.signal)
       try {
         return await attempt(request, headers, call)
       } catch (error) {
         if (error instanceof ParleyError && error.status === 401 && !isRenewed) {
           isRenewed = true
-          if (await credentials.renew(headers)) {
+          if (await abortable(credentials.renew(headers), call.signal)) {
             tries--
             continue
           }
@@ -129,6 +129,17 @@ export function pause(milliseconds: number, signal?: Signal): Promise<void> {
       reject(signal?.reason)
     }
     signal?.addEventListener('abort', stop)
+  })
+}
+
+/** The same promise, but whoever waits for it is let go once the signal is aborted. What others wait for, too, goes on. */
+function abortable<T>(promise: Promise<T>, signal: Signal | undefined): Promise<T> {
+  if (signal === undefined) return promise
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop)
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })
 }
 

@@ -49,8 +49,9 @@ export function credentialsOf(authToken: UserOptions['authToken']) {
     headers: async () => ({ authToken: await token() }),
     async renew(used: Record<string, string>) {
       if (typeof authToken === 'string') return false
-      // Somebody else may have renewed it while this request was under way.
-      if (current !== undefined && (await current) === used.authToken) current = undefined
+      // Somebody else may have renewed it while this request was under way, or just now.
+      const known = current
+      if (known !== undefined && (await known) === used.authToken && current === known) current = undefined
       return (await token()) !== used.authToken
     },
   }
