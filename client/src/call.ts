@@ -48,6 +48,9 @@ type Values = Readonly<Record<string, unknown>>
 /** Operations that send a message. */
 const sending = new Set<Key>(['POST /messages', 'POST /messages/{messageId}/thread', 'POST /bots/{uid}/messages'])
 
+/** Lists that begin with the newest page, and go back from there. */
+const newestFirst = new Set<Key>(['GET /notifications/v1/logs'])
+
 /** @param newMuid makes the `muid` of a message that has none, so that it is stored once, however often it is sent */
 export function createCall(send: Send, newMuid: () => string): CallAny {
   const once = async (key: Key, input: Values, options?: CallOptions) => {
@@ -55,7 +58,8 @@ export function createCall(send: Send, newMuid: () => string): CallAny {
     return unwrap(await send(requestOf(key, named), options))
   }
   const call = (key: Key, input: Values = {}, options?: CallOptions) => {
-    if (key.startsWith('GET ')) return list(input, async (asked) => (await once(key, asked, options)) as object)
+    const ask = async (asked: Values) => (await once(key, asked, options)) as object
+    if (key.startsWith('GET ')) return list(input, ask, newestFirst.has(key))
     return once(key, input, options)
   }
   return call as unknown as CallAny

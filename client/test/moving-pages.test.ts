@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type ClientWorld, createClientWorld } from './support.ts'
 
@@ -51,5 +52,47 @@ describe('Rows of numbered pages', () => {
       if (seen.length === 1) await world.server.as('peer-0').messages.send({ ...hello, receiver: 'busy' })
     }
     expect(seen.toSorted()).toEqual(uids.map((uid) => `busy_user_${uid}`).toSorted())
+  })
+
+  it('that are all of one user, such as tokens, are told apart', async () => {
+    await world.server.users.create({ uid: 'tokens', name: 'tokens' })
+    for (let n = 0; n < 5; n++) await world.server.users.tokens.create({ uid: 'tokens' })
+    const seen = new Set<string>()
+    for await (const { authToken } of world.server.users.tokens.list({ uid: 'tokens', perPage: 2 })) seen.add(authToken)
+    expect(seen.size).toBe(5)
+  })
+
+  it('begin with the page that was asked for', async () => {
+    const uids = await make('later', 7)
+    const seen: string[] = []
+    for await (const { uid } of world.server.users.list({ searchKey: 'later', perPage: 3, page: 2 })) seen.push(uid)
+    expect(seen).toEqual(uids.slice(3))
+  })
+})
+
+describe('The log of notifications', () => {
+  it('is read from its newest entry back, or on from the one that is named', async () => {
+    const own = await createClientWorld()
+    const auth = { useBasicAuth: true, basicAuthUsername: 'hook', basicAuthPassword: 'a-secret-word' }
+    const provider = { isEnabled: false, webhookURL: 'http://127.0.0.1:9/', ...auth }
+    await own.server.notifications.customPush.create(provider)
+    const logged = await own.context.database.run<{ id: string }>(sql`
+      insert into notification_deliveries (app_id, uid, channel, provider_kind, provider_id, provider, trigger, event, kind,
+        receiver, status, reason, gates, expires_at, created_at, ended_at)
+      select p.app_id, 'bob', 'push', p.kind, p.id, p.key, 'after_message', n, 1, 'bob', 'stopped', 'DND_PREFERENCE', '[]', 1,
+        1700000000000, 1700000000001
+      from notification_providers p, generate_series(1, 5) n
+      where p.app_id = ${own.app.appId}
+      returning id`)
+    const ids = logged.map(({ id }) => String(id)).toSorted()
+    expect(ids).toHaveLength(5)
+    const read = async (query: { logId?: string; affix?: 'append' }) => {
+      const seen: unknown[] = []
+      for await (const { _id } of own.server.notifications.log.list({ limit: 2, ...query })) seen.push(_id)
+      return seen
+    }
+    expect(await read({})).toEqual(ids.toReversed())
+    expect(await read({ logId: ids[4]! })).toEqual(ids.slice(0, 4).toReversed())
+    expect(await read({ logId: ids[0]!, affix: 'append' })).toEqual(ids.slice(1))
   })
 })
