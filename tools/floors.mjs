@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Imports point down. `npm run lint` runs this over server/src; it prints every import that points up, or past the index.ts
-// of another area, and then ends with 1. Imports of types alone are free: they are gone at run time.
+// of another area, and then ends with 1. Imports of types alone are free: they are gone at run time. The client imports nothing
+// but itself, not even types: its declarations stand alone.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, relative, sep } from 'node:path'
 
@@ -85,9 +86,29 @@ export function findFlaws(root) {
     })
 }
 
+const from = /\bfrom\s*'([^']+)'|^import\s*'([^']+)'|\bimport\(\s*'([^']+)'\s*\)|\brequire\(|^\/\/\/\s*<reference/gm
+
+/** @param root the sources of a package that stands alone. @returns what is wrong, a sentence each */
+export function findImportsOutside(root) {
+  const files = readdirSync(root, { recursive: true }).map((path) => path.split(sep).join('/'))
+  return files
+    .filter((path) => path.endsWith('.ts'))
+    .sort()
+    .flatMap((path) =>
+      [...readFileSync(join(root, path), 'utf8').matchAll(from)]
+        .map(([text, ...names]) => names.find((name) => name !== undefined) ?? text)
+        .filter((name) => !name.startsWith('.') || normalize(join(dirname(path), name)).startsWith('..'))
+        .map((name) => `${path} imports ${name}: from outside`),
+    )
+}
+
 if (process.argv[1] === import.meta.filename) {
-  const root = process.argv[2] ?? join(import.meta.dirname, '../server/src')
-  const flaws = findFlaws(root)
-  for (const flaw of flaws) console.error(`${relative(process.cwd(), root) || '.'}/${flaw}`)
+  const [first, second] = process.argv.slice(2)
+  const root = first ?? join(import.meta.dirname, '../server/src')
+  const alone = first === undefined ? join(import.meta.dirname, '../client/src') : second
+  const show = (folder) => (flaw) => `${relative(process.cwd(), folder) || '.'}/${flaw}`
+  const flaws = findFlaws(root).map(show(root))
+  if (alone !== undefined) flaws.push(...findImportsOutside(alone).map(show(alone)))
+  for (const flaw of flaws) console.error(flaw)
   process.exitCode = flaws.length > 0 ? 1 : 0
 }

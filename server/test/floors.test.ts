@@ -8,21 +8,22 @@ import { expect, it } from 'vitest'
 const run = promisify(execFile)
 const repository = join(import.meta.dirname, '../..')
 
-/** What the gate says about a tree of these files. */
-async function judge(files: Record<string, string>): Promise<{ code: number; text: string }> {
+/** What the gate says about a tree of these files: of the service, or of a package that stands alone. */
+async function judge(files: Record<string, string>, isAlone = false): Promise<{ code: number; text: string }> {
   const root = await mkdtemp(join(tmpdir(), 'parley-floors-'))
+  const empty = await mkdtemp(join(tmpdir(), 'parley-floors-'))
   try {
     for (const [path, text] of Object.entries(files)) {
       await mkdir(dirname(join(root, path)), { recursive: true })
       await writeFile(join(root, path), text)
     }
-    await run(process.execPath, [join(repository, 'tools/floors.mjs'), root])
+    await run(process.execPath, [join(repository, 'tools/floors.mjs'), ...(isAlone ? [empty, root] : [root])])
     return { code: 0, text: '' }
   } catch (error) {
     const { code, stderr } = error as { code: number; stderr: string }
     return { code, text: stderr }
   } finally {
-    await rm(root, { recursive: true })
+    for (const folder of [root, empty]) await rm(folder, { recursive: true })
   }
 }
 
@@ -71,4 +72,20 @@ it('refuses a file that stands on no floor', async () => {
 it('is part of the lint command', async () => {
   const { default: manifest } = await import('../../package.json', { with: { type: 'json' } })
   expect(manifest.scripts.lint).toContain('tools/floors.mjs')
+})
+
+it('lets the client import itself, and nothing else, not even types', async () => {
+  const inside = {
+    'live/store.ts': "import type { User } from '../types.ts'\n",
+    'types.ts': 'export interface User {}\n',
+  }
+  expect(await judge(inside, true)).toEqual({ code: 0, text: '' })
+  const outside = {
+    'a.ts': "import type { User } from '@parley/contract'\n",
+    'b.ts': "import { readFile } from 'node:fs'\n",
+    'c.ts': "export * from '../../contract/src/index.ts'\n",
+  }
+  const { code, text } = await judge(outside, true)
+  expect(code).toBe(1)
+  for (const name of ['@parley/contract', 'node:fs', '../../contract/src/index.ts']) expect(text).toContain(name)
 })
