@@ -40,7 +40,7 @@ export async function insertEvents(on: Queryable, appId: number, events: readonl
     appId,
     events.map(({ trigger }) => trigger),
     events.map((event) => ('place' in event ? event.place.conversation : 'guid' in event ? event.conversation : null)),
-    events.map((event) => ('messageId' in event ? (event.messageId ?? null) : null)),
+    events.map((event) => ('messageId' in event ? event.messageId : null)),
     events.map(storedDataOf),
     Math.floor(Date.now() / 1000),
   ])

@@ -158,8 +158,8 @@ export interface MembersChanged {
   /** Who did it; absent where members act on themselves (joined, left). */
   readonly by?: string
   readonly members: ReadonlyArray<{ readonly uid: string; readonly scope?: string; readonly oldScope?: string }>
-  /** The action message, where one was written. */
-  readonly messageId?: number
+  /** The action message, where one was written; the event itself is about no message. */
+  readonly actionId?: number
 }
 
 /** Moderation decided about a message, without a reviewer. */

@@ -93,7 +93,14 @@ describe('the bus', () => {
     const { conversation } = team
     expect(heard).toEqual([
       { trigger: 'message_sent', place: team, messageId: Number(message.id), message },
-      { trigger: 'group_member_added', guid: 'team', conversation, by: 'alice', members: [{ uid: 'carol' }] },
+      {
+        trigger: 'group_member_added',
+        guid: 'team',
+        conversation,
+        by: 'alice',
+        members: [{ uid: 'carol' }],
+        actionId: Number(message.id),
+      },
     ])
     heard.length = 0
     dataOf(await world.delete('/groups/team'))

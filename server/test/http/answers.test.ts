@@ -60,6 +60,8 @@ function withoutChance(value: unknown, world: World, ids: readonly string[]): un
       return '<time>'
     if (typeof inner === 'number' && /Age$/.test(name)) return '<age>'
     if (typeof inner === 'string' && /^[0-9]{10}(\.[0-9]{15})?$/.test(inner) && /At$/.test(name)) return '<time>'
+    // A place in the log of events, which all apps share.
+    if (typeof inner === 'string' && /^[0-9]+$/.test(inner) && name === 'after') return '<place>'
     if (typeof inner === 'string') return /Count$/.test(name) ? inner : name === 'settingsHash' ? '<hash>' : text(inner)
     if (Array.isArray(inner)) {
       const shown = inner.slice(0, mostRows).map((item) => walk(item))

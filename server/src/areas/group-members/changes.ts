@@ -149,7 +149,12 @@ export async function tell(
     events.publish(appId, { trigger: 'message_sent', place, messageId, message })
     if (event.isRemoval === true) events.publish(appId, { notice: message, place, to: event.on.uid })
   })
-  await publishChange(events, tx, appId, group, { ...event, by: event.by.uid, uids: [event.on.uid], messageId })
+  await publishChange(events, tx, appId, group, {
+    ...event,
+    by: event.by.uid,
+    uids: [event.on.uid],
+    actionId: messageId,
+  })
   return message
 }
 
@@ -189,8 +194,8 @@ export async function publishChange(
     by,
     uids,
     scope,
-    messageId,
-  }: Pick<Told, 'action' | 'scope'> & { by: string; uids: readonly string[]; messageId?: number },
+    actionId,
+  }: Pick<Told, 'action' | 'scope'> & { by: string; uids: readonly string[]; actionId?: number },
 ): Promise<void> {
   const isOwn = action === 'joined' || action === 'left'
   const raised = uids.map(
@@ -200,7 +205,7 @@ export async function publishChange(
       conversation,
       ...(!isOwn && { by }),
       members: [{ uid, ...(scope && { scope: scope.new, oldScope: scope.old }) }],
-      ...(messageId !== undefined && { messageId }),
+      ...(actionId !== undefined && { actionId }),
     }),
   )
   await events.raise(tx, appId, raised)

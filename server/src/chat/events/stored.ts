@@ -10,7 +10,7 @@ const reaction = [...parts, 'parentId', 'reactionId', 'reaction', 'uid', 'reacte
 const block = ['by', 'uids'] as const
 const group = ['guid', 'uids', 'owner', 'oldOwner'] as const
 const failure = [...parts, 'contentType', 'outcome', 'completedAt', 'failures'] as const
-const members = ['guid', 'by', 'members'] as const
+const members = ['guid', 'by', 'members', 'actionId'] as const
 
 /**
  * What the log keeps of each kind of event in `data`, besides its conversation and its message: members of its type, those

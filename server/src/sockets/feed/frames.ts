@@ -74,7 +74,7 @@ async function readKnown(
   const { appId } = app
   const ids = events.flatMap(({ row, event }) => [
     ...(row.message === null ? [] : [row.message]),
-    ...('actionId' in event ? [event.actionId] : []),
+    ...('actionId' in event && event.actionId !== undefined ? [event.actionId] : []),
   ])
   const uids = events.flatMap(({ event }) => ('uid' in event ? [event.uid] : []))
   const conversations = events.flatMap(({ row }) => (row.conversation === null ? [] : [row.conversation]))
@@ -159,7 +159,7 @@ async function frameOf(known: Known, row: StoredRow, event: Event): Promise<obje
       return reactionFrame(known.summariesAt(row.id), app, reacted)
     }
     default:
-      return 'members' in event ? memberFrame(known, row, event) : undefined
+      return 'members' in event ? memberFrame(known, event) : undefined
   }
 }
 
@@ -207,13 +207,9 @@ function bare(app: App, { place, messageId, actionId }: MessageChanged): object 
 }
 
 /** What happened to a member. Whoever was removed, or left, is told that as the last thing of the group. */
-async function memberFrame(
-  known: Known,
-  row: StoredRow,
-  event: Extract<Event, { members: unknown }>,
-): Promise<object | undefined> {
+async function memberFrame(known: Known, event: Extract<Event, { members: unknown }>): Promise<object | undefined> {
   const { app, context, viewer, stored, shown } = known
-  const action = row.message === null ? undefined : stored.get(row.message)
+  const action = event.actionId === undefined ? undefined : stored.get(event.actionId)
   if (action === undefined) return undefined
   const place = placeOf(action)
   const message = shown.get(action.id)
