@@ -32,6 +32,8 @@ export interface ConnectionParts {
   /** Fetches what was missed. The connection is live when it resolves; where it rejects, it begins again. */
   resync(signal: Signal): Promise<void>
   onFrame(frame: Frame): void
+  /** @param sentAt when the ping was sent @param signal of the connection that it was sent over */
+  onPong(sentAt: number, signal: Signal): void
 }
 
 /** No code of a close: nothing was heard for too long, or the connection could not be made. */
@@ -39,7 +41,7 @@ const silence = 1006
 const closeOfAnswer: Readonly<Record<string, number>> = { '401': 4401, '429': 4429 }
 
 /** One socket that is kept open: heartbeat, waiting before another try, and a reaction to each way in which it ends. */
-export function createConnection({ port, cell, options, resync, onFrame }: ConnectionParts): Connection {
+export function createConnection({ port, cell, options, resync, onFrame, onPong }: ConnectionParts): Connection {
   const { pingInterval = 25_000, pingTimeout = 10_000 } = options
   const backoff = { first: options.backoff?.first ?? 500, most: options.backoff?.most ?? 20_000 }
   let state: ConnectionState = { status: 'idle' }
@@ -51,6 +53,7 @@ export function createConnection({ port, cell, options, resync, onFrame }: Conne
   let hasRenewed = false
   let token = ''
   let mustWait = false
+  let pingedAt = 0
   const view = cell(() => state)
 
   const become = (next: ConnectionState) => {
@@ -127,6 +130,7 @@ export function createConnection({ port, cell, options, resync, onFrame }: Conne
   }
 
   const ping = (within = pingTimeout) => {
+    pingedAt = now()
     send({ action: 'ping', ack: 'true' })
     expectWithin(within)
   }
@@ -170,7 +174,8 @@ export function createConnection({ port, cell, options, resync, onFrame }: Conne
       cancel(deadline)
       deadline = undefined
       if (isIn) {
-        if (frame.action !== 'pong') onFrame(frame)
+        if (frame.action === 'pong') onPong(pingedAt, signal)
+        else onFrame(frame)
         return
       }
       if (frame.type !== 'auth') return

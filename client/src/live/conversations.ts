@@ -2,6 +2,7 @@ import type { Conversation, Group, Message, User } from '../contract.ts'
 import type { Signal } from '../platform.ts'
 import { createAsker } from './asker.ts'
 import type { Cell, CreateCell } from './cell.ts'
+import { now } from './here.ts'
 import type {
   ConversationList,
   ConversationSummary,
@@ -20,6 +21,8 @@ export interface Conversations extends ConversationList {
   add(key: PeerKey, message: Message): void
   /** An edit or the like of what may be a last message. */
   change(key: PeerKey, id: string, change: (message: Message) => Message): void
+  /** A reaction to what may be a last message: applied where it is known not to be in there already. */
+  react(key: PeerKey, id: string, isMissed: boolean, change: (message: Message) => Message): void
   /** Something happened of which only the service knows what it means here. */
   ask(key: PeerKey): void
   remove(key: PeerKey): void
@@ -45,9 +48,11 @@ export interface ConversationsParts {
 
 interface Row {
   readonly conversation: Conversation
+  /** When the service answered it. */
+  readonly readAt: number
   /** Where it stands among those that are not pinned; kept when its last message is removed for good. */
   readonly place: Position
-  /** Of those pinned for everyone: the order that the service has them in. */
+  /** Where it stood in the list of the service: decides between those pinned for everyone, and where nothing else does. */
   readonly rank: number
   summary?: ConversationSummary
 }
@@ -59,6 +64,8 @@ interface Total {
 }
 
 const appPins = 'app_system'
+/** A frame is not later than this after the answer to a request that saw what it says. */
+export const freshMs = 5000
 
 export function keyOfConversation({ conversationType, conversationWith }: Conversation): PeerKey {
   const { uid, guid } = (conversationWith ?? {}) as { uid?: string; guid?: string }
@@ -71,6 +78,8 @@ export function createConversations(parts: ConversationsParts): Conversations {
   const summaries = new Map<PeerKey, Cell<ConversationSummary | undefined>>()
   /** The newest message that came in each conversation while something is being read. */
   const newest = new Map<PeerKey, Message>()
+  /** Conversations whose last message may have changed while something was being read. */
+  const touched = new Set<PeerKey>()
   /** The last row of the service's list that is here; what was heard of below it is not shown yet. */
   let bottom: Row | undefined
   let hasMore = true
@@ -84,7 +93,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     if (order !== 0) return order
     if (pinOf(a) === 0 && a.rank !== b.rank) return a.rank - b.rank
     const pinned = (b.conversation.pinnedAt ?? 0) - (a.conversation.pinnedAt ?? 0)
-    return (pinOf(a) === 1 ? pinned : 0) || compare(b.place, a.place)
+    return (pinOf(a) === 1 ? pinned : 0) || compare(b.place, a.place) || a.rank - b.rank
   }
   const summarise = (key: PeerKey): ConversationSummary | undefined => {
     const row = rows.get(key)
@@ -118,14 +127,19 @@ export function createConversations(parts: ConversationsParts): Conversations {
     else for (const each of summaries.values()) each.changed()
   }
 
-  const set = (conversation: Conversation, rank = 0): Row => {
+  /** @param beside where it stands if nothing is known but its neighbours: its last message was removed for good */
+  const set = (
+    conversation: Conversation,
+    rank = 0,
+    beside = rows.get(keyOfConversation(conversation))?.place,
+  ): Row => {
     const key = keyOfConversation(conversation)
     const { lastMessage } = conversation
     const heard = readings > 0 ? newest.get(key) : undefined
     const isLate = heard !== undefined && (lastMessage === undefined || compare(heard, lastMessage) > 0)
     const kept = isLate ? { ...conversation, lastMessage: heard } : conversation
-    const place = kept.lastMessage ?? rows.get(key)?.place ?? { sentAt: 0, id: '0' }
-    const row = { conversation: kept, place, rank }
+    const place = kept.lastMessage ?? beside ?? { sentAt: 0, id: '0' }
+    const row = { conversation: kept, place, rank, readAt: now() }
     rows.set(key, row)
     unread.base(key, Number(conversation.unreadMessageCount ?? 0), lastMessage && Number(lastMessage.id))
     onRow(conversation)
@@ -139,7 +153,10 @@ export function createConversations(parts: ConversationsParts): Conversations {
       return await work()
     } finally {
       readings--
-      if (readings === 0) newest.clear()
+      if (readings === 0) {
+        newest.clear()
+        touched.clear()
+      }
     }
   }
 
@@ -151,7 +168,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     if (rows.delete(key)) changed(key)
   }
 
-  const { ask } = createAsker((key, isCurrent) =>
+  const { ask, touch, due, drop } = createAsker((key, isCurrent) =>
     reading(async () => {
       const found = await insist(async (signal) => {
         try {
@@ -171,7 +188,26 @@ export function createConversations(parts: ConversationsParts): Conversations {
   )
 
   const fill = (data: readonly Conversation[], from: number) => {
-    for (const [index, row] of data.entries()) bottom = set(row, from + index)
+    const places = data.map(({ lastMessage }) => lastMessage)
+    for (const [index, row] of data.entries()) {
+      const beside = places.slice(index).find((place) => place !== undefined) ?? places.findLast((place) => place)
+      bottom = set(row, from + index, beside)
+    }
+    for (const key of touched) ask(key)
+    touched.clear()
+  }
+
+  const change = (key: PeerKey, id: string, apply: (message: Message) => Message) => {
+    // What is being read may not know of it.
+    touch(key)
+    if (readings > 0) touched.add(key)
+    const heard = newest.get(key)
+    if (heard?.id === id) newest.set(key, apply(heard))
+    const row = rows.get(key)
+    const last = row?.conversation.lastMessage
+    if (row === undefined || last?.id !== id) return
+    rows.set(key, { ...withoutSummary(row), conversation: { ...row.conversation, lastMessage: apply(last) } })
+    changed(key)
   }
 
   return {
@@ -190,18 +226,17 @@ export function createConversations(parts: ConversationsParts): Conversations {
       const row = rows.get(key)
       if (row === undefined) ask(key)
       else if (compare(message, row.place) > 0) {
-        rows.set(key, { conversation: { ...row.conversation, lastMessage: message }, place: message, rank: row.rank })
+        const conversation = { ...row.conversation, lastMessage: message }
+        rows.set(key, { conversation, place: message, rank: row.rank, readAt: Number.NEGATIVE_INFINITY })
       }
       changed(key)
     },
-    change(key, id, change) {
-      const heard = newest.get(key)
-      if (heard?.id === id) newest.set(key, change(heard))
+    change,
+    react(key, id, isMissed, changed) {
       const row = rows.get(key)
-      const last = row?.conversation.lastMessage
-      if (row === undefined || last?.id !== id) return
-      rows.set(key, { ...withoutSummary(row), conversation: { ...row.conversation, lastMessage: change(last) } })
-      changed(key)
+      if (row?.conversation.lastMessage?.id !== id) return
+      if (isMissed || readings > 0 || now() - row.readAt < freshMs) ask(key)
+      else change(key, id, changed)
     },
     ask,
     remove,
@@ -235,6 +270,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       list.changed()
       try {
         await reading(async () => {
+          for (const key of due()) drop(key)
           const perPage = Math.min(1000, Math.max(pageSize, Math.ceil(rows.size / pageSize) * pageSize))
           const query = { unread: 1, count: 1 }
           const heard = new Set<PeerKey>()
@@ -271,8 +307,8 @@ export function createConversations(parts: ConversationsParts): Conversations {
   }
 }
 
-function withoutSummary({ conversation, place, rank }: Row): Row {
-  return { conversation, place, rank }
+function withoutSummary({ conversation, place, rank, readAt }: Row): Row {
+  return { conversation, place, rank, readAt }
 }
 
 /** Pinned for everyone, by the user, or not. */

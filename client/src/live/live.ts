@@ -5,7 +5,9 @@ import { attempt, type Cell, createCells } from './cell.ts'
 import { type Change, createChanges, withReaction } from './changes.ts'
 import { backoffOf } from './closes.ts'
 import { createConnection, type Frame } from './connection.ts'
-import { createConversations, keyOfConversation } from './conversations.ts'
+import { createConversations, freshMs, keyOfConversation } from './conversations.ts'
+import { eachOf } from './each.ts'
+import { createFeed } from './feed.ts'
 import { cancel, here, later, listenToPage } from './here.ts'
 import type {
   Live,
@@ -39,8 +41,14 @@ interface Screen {
   readonly view: Cell<unknown>
 }
 
-/** A frame of a reaction is not later than this after an answer that has it. */
-const freshMs = 5000
+/** After so many messages that have a receipt already, all older ones have. */
+const mostKnown = 500
+
+/** Where more messages than this have changed, the list is read instead of each. */
+const mostAsked = 10
+
+/** Of this many ids it is kept that they were heard of early. */
+const mostEarly = 1000
 
 /** Makes the live face of a user's client. Nothing happens before `connect`. */
 export function createLive(port: Port, options: LiveOptions = {}): Live {
@@ -58,6 +66,10 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   const opened = new Map<string, { readonly list: object; users: number }>()
   const listeners = new Set<(event: LiveEvent) => void>()
   const fresh = new Set<string>()
+  /** Messages that frames say something of though they have not come: own ones whose answer is under way. */
+  const early = new Set<string>()
+  /** The last message that somebody else has received, by conversation. */
+  const receipts = new Map<PeerKey, number>()
 
   const emit = (event: LiveEvent) => {
     for (const listener of listeners) attempt(() => listener(event), onError)
@@ -81,7 +93,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     try {
       return await persist(work)
     } catch (error) {
-      if (!signal.aborted) onError(error)
+      // What the user may not see any more is no failure: the view says so.
+      if (!signal.aborted && statusOf(error) !== 403 && statusOf(error) !== 404) onError(error)
       return undefined
     }
   }
@@ -115,7 +128,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       if (Number(row.unreadMessageCount ?? 0) > 0) deliverRow(row)
     },
   })
-  const connection = createConnection({ port, cell, options, resync, onFrame })
+  const feed = createFeed(port)
+  const connection = createConnection({ port, cell, options, resync, onFrame, onPong: feed.onPong })
   const typing = createTyping(cell, connection.send)
   const marks = createMarks({
     port,
@@ -152,9 +166,13 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       const body = { category: 'message', ...rest, ...to, type, data, muid }
       return (await port.call<Answered<Message>>('POST', '/messages', { body, signal })).data
     },
-    onSent(key, message) {
+    onSent(key, message, attempts) {
       typing.set(key, false)
       receive(key, message, false)
+      // It is as it was when it was stored: what was heard of it before the answer is missing.
+      if (attempts === 1 && !early.has(message.id) && Number(message.id) > (receipts.get(key) ?? 0)) return
+      doubt.ask(message.id)
+      conversations.ask(key)
     },
     onFailed: (peer, muid, error) => emit({ type: 'sendFailed', peer, muid, error }),
     onChange(key) {
@@ -164,7 +182,13 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   })
 
   function confirmRows(key: PeerKey, rows: readonly Message[]): void {
-    for (const row of rows) if (row.sender === me?.uid) outbox.confirm(key, row)
+    for (const row of rows) {
+      // Its answer may be lost, so the rest of what is shown hears of it here.
+      if (row.sender !== me?.uid || !outbox.confirm(key, row)) continue
+      for (const { parentId, timeline } of screensOf(key)) if (parentId === row.parentId) timeline.put(row)
+      if (row.parentId !== undefined) doubt.ask(row.parentId)
+      conversations.ask(key)
+    }
   }
   function deliverRow({ lastMessage, ...row }: Conversation): void {
     if (lastMessage === undefined || lastMessage.sender === me?.uid || lastMessage.deliveredToMeAt !== undefined) return
@@ -237,11 +261,13 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     if (on?.id === undefined) return
     const { id } = on
     everywhere(id, key, (message) => {
-      if (on.updatedAt < message.updatedAt) return message
+      // Of what is gone for good there is the id alone.
+      if (on.updatedAt === undefined || on.updatedAt < message.updatedAt) return message
       const { data, tags, editedAt, editedBy, deletedAt, deletedBy, updatedAt } = on
       return stripped({ ...message, data, tags, editedAt, editedBy, deletedAt, deletedBy, updatedAt } as Message)
     })
     doubt.touch()
+    noteEarly(key, id)
     const isGone = action.data.action === 'deleted'
     if (isGone) {
       doubt.ask(id)
@@ -283,6 +309,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       return
     }
     if (receiverType === 'group' && !action.endsWith('All')) return
+    receipts.set(key, Math.max(upTo, receipts.get(key) ?? 0))
     const isRead = action.startsWith('read')
     const mark = (message: Message): Message =>
       message.sender !== me?.uid || Number(message.id) > upTo || message.category === 'action'
@@ -294,11 +321,12 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
           }
     for (const { timeline } of screensOf(key)) {
       timeline.twice(() => {
-        for (let at = timeline.messages.length - 1; at >= 0; at--) {
+        // A message of the feed has its receipts already, which says nothing of those before it: some more are looked at.
+        for (let at = timeline.messages.length - 1, known = 0; at >= 0 && known < mostKnown; at--) {
           const message = timeline.messages[at] as Message
           if (message.sender !== me?.uid || Number(message.id) > upTo) continue
-          if ((isRead ? message.readAt : message.deliveredAt) !== undefined) break
-          timeline.change(message.id, mark)
+          if ((isRead ? message.readAt : message.deliveredAt) !== undefined) known++
+          else timeline.change(message.id, mark)
         }
       })
     }
@@ -307,16 +335,22 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     doubt.touch()
   }
 
+  function noteEarly(key: PeerKey, id: string): void {
+    if (outbox.of(key, undefined).length > 0 && early.size < mostEarly) early.add(id)
+    else if (outbox.all().length === 0) early.clear()
+  }
+
   function onReaction(key: PeerKey, body: Frame, isMissed: boolean): void {
     const { action, messageId, reaction, uid } = body
     doubt.touch(messageId)
+    noteEarly(key, messageId)
+    const change = (message: Message) =>
+      withReaction(message, reaction, action === 'message_reaction_added' ? 1 : -1, uid === me?.uid)
     for (const { timeline } of screensOf(key)) {
       if (isMissed || timeline.isFresh || fresh.has(messageId)) doubt.ask(messageId)
-      else {
-        const by = action === 'message_reaction_added' ? 1 : -1
-        timeline.change(messageId, (message) => withReaction(message, reaction, by, uid === me?.uid))
-      }
+      else timeline.change(messageId, change)
     }
+    conversations.react(key, messageId, isMissed || fresh.has(messageId), change)
   }
 
   function onMark(key: PeerKey, { action, message }: Frame, members: readonly string[]): void {
@@ -327,6 +361,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       return stripped(marked as unknown as Message)
     })
     doubt.touch(message.id)
+    noteEarly(key, message.id)
   }
 
   /** @param isMissed it happened while there was no connection, or while what was missed was fetched */
@@ -383,7 +418,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     else waiting.push(frame)
   }
 
-  /** After each login: all that is on screen is read again. */
+  /** After each login: what was missed. Counts, pins and clearings are in no feed, so the conversations are read again. */
   async function resync(signal: Signal): Promise<void> {
     waiting = []
     typing.clear()
@@ -391,18 +426,29 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       me = (await port.call<Answered<User>>('GET', '/me', { signal })).data
       myself.changed()
     }
-    await reload(signal)
+    const missed = await feed.read(signal)
+    for (const frame of missed ?? []) handle(frame, true)
+    await reload(signal, missed === undefined)
     await presences.reload(signal)
     if (signal.aborted) throw signal.reason
+    feed.keep()
     const frames = waiting
     waiting = undefined
     for (const frame of frames) handle(frame, true)
     outbox.wake()
   }
 
-  /** What is on screen comes first. */
-  async function reload(signal: Signal): Promise<void> {
-    await eachOf([...screens.values()], async ({ timeline }) => {
+  /** What is on screen comes first. @param isGap what was missed is not known */
+  async function reload(signal: Signal, isGap: boolean): Promise<void> {
+    const asked = doubt.due()
+    const isStale = ({ timeline }: Screen) =>
+      isGap || !timeline.isLoaded || asked.filter((id) => timeline.find(id) !== undefined).length > mostAsked
+    const [stale, whole] = [new Set<Screen>(), new Set<Screen>()]
+    for (const screen of screens.values()) (isStale(screen) ? stale : whole).add(screen)
+    for (const id of asked) {
+      if (![...whole].some(({ timeline }) => timeline.find(id) !== undefined)) doubt.drop(id)
+    }
+    await eachOf(stale, async ({ timeline }) => {
       try {
         await timeline.reload(signal)
       } catch (error) {
@@ -410,8 +456,9 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         timeline.shut(error)
       }
     })
+    await doubt.hurry()
     await conversations.reload(signal)
-    await eachOf([...openMembers.values()], (list) => list.reload(signal).catch(passable))
+    await eachOf(openMembers.values(), (list) => list.reload(signal).catch(passable))
   }
 
   const addScreen = <T>(
@@ -699,15 +746,6 @@ function kindOf(mimeType = ''): string {
 
 function passable(error: unknown): void {
   if (mayPass(error) || statusOf(error) === 401) throw error
-}
-
-/** Three at a time. */
-async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const left = items.values()
-  const run = async () => {
-    for (const item of left) await work(item)
-  }
-  await Promise.all([run(), run(), run()])
 }
 
 async function rest(ms: number, signal: Signal): Promise<void> {

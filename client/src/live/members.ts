@@ -2,7 +2,7 @@ import type { Signal } from '../platform.ts'
 import { createAsker } from './asker.ts'
 import type { CreateCell } from './cell.ts'
 import type { GroupMember, MemberList, MembersSnapshot } from './interface.ts'
-import type { Listed, Port } from './port.ts'
+import { type Listed, mayPass, type Port } from './port.ts'
 
 export interface OpenMembers extends MemberList {
   /** Somebody has come, gone or got another scope: what is loaded is read again. */
@@ -40,7 +40,7 @@ export function createMembers(
       }
       become({ members: [...members.values()], hasMore, isLoaded: true })
     } catch (error) {
-      become({ ...shown, error })
+      become(mayPass(error) ? { ...shown, error } : { members: [], hasMore: false, isLoaded: true, error })
       throw error
     }
   }

@@ -18,8 +18,8 @@ export interface Outbox {
   send(peer: Peer, content: OutgoingMessage): string
   retry(muid: string): void
   discard(muid: string): void
-  /** A message that the service has, from wherever it was learned. */
-  confirm(key: PeerKey, message: Message): void
+  /** A message that the service has, from wherever it was learned. @returns whether it was waited for */
+  confirm(key: PeerKey, message: Message): boolean
   /** What an earlier page or app has left. */
   restore(): Promise<void>
   /** The network is there again, as far as is known. */
@@ -38,7 +38,7 @@ export interface OutboxParts {
     onProgress: (part: number) => void,
     signal: Signal,
   ): Promise<Message>
-  onSent(key: PeerKey, message: Message): void
+  onSent(key: PeerKey, message: Message, attempts: number): void
   onFailed(peer: Peer, muid: string, error: unknown): void
   onChange(key: PeerKey): void
   onError(error: unknown): void
@@ -124,8 +124,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
     show(entry, { status: 'sending', attempts: entry.shown.attempts + 1 })
     try {
       const message = await post(stored, (progress) => show(entry, { progress }), abort.signal)
+      const { attempts } = entry.shown
       drop(muid)
-      parts.onSent(key, message)
+      parts.onSent(key, message, attempts)
     } catch (error) {
       if (entries.get(muid) === entry) {
         if (abort.signal.aborted || mayPass(error)) {
@@ -183,7 +184,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
       if (entry !== undefined) hurry(entry.key)
     },
     confirm(key, { muid }) {
-      if (muid !== undefined && entries.get(muid)?.key === key) drop(muid)
+      if (muid === undefined || entries.get(muid)?.key !== key) return false
+      drop(muid)
+      return true
     },
     async restore() {
       for (const stored of (await storage?.load()) ?? []) {

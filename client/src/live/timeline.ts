@@ -1,5 +1,6 @@
 import type { Message } from '../contract.ts'
 import type { Signal } from '../platform.ts'
+import { freshMs } from './conversations.ts'
 import { now } from './here.ts'
 import { compare, type Position } from './peers.ts'
 import type { Listed } from './port.ts'
@@ -31,7 +32,7 @@ export interface Timeline {
   /** A list is being read, or was a moment ago: what a frame says now may be in its rows already. */
   readonly isFresh: boolean
   find(id: string): Message | undefined
-  /** A message that is new, or as it is now. It is left out where the part that is loaded does not reach it. */
+  /** A message that may be new. It is left out where the part that is loaded does not reach it. */
   put(message: Message): void
   /** Changes a message where it is loaded. Applied again to what a list answers that is being read now. */
   change(id: string, change: (message: Message) => Message): void
@@ -52,8 +53,6 @@ export interface Timeline {
 const mostRows = 1000
 /** A list that reaches the newest message drops the oldest beyond this. */
 const mostKept = 20_000
-/** A frame is not later than this after the answer to a request that saw what it says. */
-const freshMs = 5000
 
 /** An edit or a deletion: it is applied to its message, and not shown by itself. */
 export function isAboutMessage({ category, type }: Message): boolean {
@@ -106,14 +105,13 @@ export function createTimeline({ pageSize, list, onChange, onRows }: TimelinePar
   }
 
   const put = (message: Message) => {
-    if (!isLoaded) return
-    if (!byId.has(message.id)) {
-      if (first !== undefined && hasOlder && compare(message, first) < 0) return
-      const isNewest = last === undefined || compare(message, last) > 0
-      if (isNewest && hasNewer) return
-      if (isNewest) last = message
-      first ??= message
-    }
+    // What is known already has changes in it that came since.
+    if (!isLoaded || byId.has(message.id)) return
+    if (first !== undefined && hasOlder && compare(message, first) < 0) return
+    const isNewest = last === undefined || compare(message, last) > 0
+    if (isNewest && hasNewer) return
+    if (isNewest) last = message
+    first ??= message
     if (isAboutMessage(message)) return
     insert(message)
     if (messages.length > mostKept && !hasNewer) trim()

@@ -1,25 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, say, sayInGroup } from '../../../server/test/support/chat.ts'
 import { soon, until } from '../../../server/test/support/until.ts'
-import { createUsers, createWorld, type World } from '../../../server/test/support/world.ts'
-import type { Live, MessageList } from '../../src/index.ts'
-import { connected } from './support/people.ts'
+import { textsOf, useRoom } from './support/room.ts'
 
-const lives: Live[] = []
-afterEach(() => {
-  for (const live of lives.splice(0)) live.close()
-})
-const join = async (...args: Parameters<typeof connected>) => {
-  const live = await connected(...args)
-  lives.push(live)
-  return live
-}
-const chatWorld = async (...uids: string[]): Promise<World> => {
-  const world = await createWorld()
-  await createUsers(world, ...uids)
-  return world
-}
-const textsOf = (list: MessageList) => list.getSnapshot().messages.map(({ data }) => data.text)
+const { join, world: chatWorld } = useRoom()
 
 describe('a message', () => {
   it('is shown at once, confirmed by the answer, and reaches the other user', async () => {

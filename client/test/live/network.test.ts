@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest'
+import { createGroup, dataOf, say, sayInGroup } from '../../../server/test/support/chat.ts'
+import { startService } from '../../../server/test/support/service.ts'
+import { tokenOf } from '../../../server/test/support/socket.ts'
+import { soon, until } from '../../../server/test/support/until.ts'
+import { createUsers, createWorld } from '../../../server/test/support/world.ts'
+import type { StoredSend } from '../../src/index.ts'
+import { liveOf, whenLive } from './support/people.ts'
+import { textsOf, useRoom } from './support/room.ts'
+
+const { join, keep, network, world: chatWorld, onEnd } = useRoom()
+
+describe('a send', () => {
+  it('whose answer is lost is sent again, and stored once', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const line = await network(world.url)
+    const alice = await join(world, 'alice', { url: line.url })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    line.loseAnswers(2)
+    const muid = list.send({ text: 'once' })
+    await until(() => list.getSnapshot().pending.length === 0)
+    expect(list.getSnapshot().messages).toMatchObject([{ muid, data: { text: 'once' } }])
+    const stored = dataOf(await world.get('/users/bob/messages?limit=100', { as: 'alice' }))
+    expect(stored.map((message: { muid: string }) => message.muid)).toEqual([muid])
+  })
+
+  it('waits while there is no network, and goes out in order', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const line = await network(world.url)
+    const alice = await join(world, 'alice', { url: line.url })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    line.cut()
+    for (const text of ['one', 'two', 'three']) list.send({ text })
+    await until(() => (list.getSnapshot().pending[0]?.attempts ?? 0) > 1)
+    expect(list.getSnapshot().pending.map(({ content }) => content.text)).toEqual(['one', 'two', 'three'])
+    line.heal()
+    await until(() => list.getSnapshot().pending.length === 0)
+    expect(textsOf(list)).toEqual(['one', 'two', 'three'])
+  })
+
+  it('outlives its client where there is a storage', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const line = await network(world.url)
+    const stored = new Map<string, StoredSend>()
+    const storage = {
+      load: () => [...stored.values()],
+      save: (send: StoredSend) => void stored.set(send.muid, JSON.parse(JSON.stringify(send))),
+      remove: (muid: string) => void stored.delete(muid),
+    }
+    const before = await join(world, 'alice', { url: line.url, storage })
+    line.cut()
+    for (const text of ['one', 'two']) before.send({ uid: 'bob' }, { text })
+    before.close()
+    expect([...stored.values()].map(({ content }) => content.text)).toEqual(['one', 'two'])
+    line.heal()
+    const after = await join(world, 'alice', { url: line.url, storage })
+    const list = after.openConversation({ uid: 'bob' })
+    await until(() => textsOf(list).join() === 'one,two')
+    await until(() => stored.size === 0)
+    expect(after.outbox.getSnapshot()).toEqual([])
+  })
+
+  it('that is refused has failed, and can be sent again or discarded', async () => {
+    const world = await chatWorld('alice', 'bob')
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    const alice = await join(world, 'alice')
+    const list = alice.openConversation({ uid: 'bob' })
+    const muid = list.send({ text: 'hello?' })
+    const other = list.send({ text: 'anybody?' })
+    await until(() => list.getSnapshot().pending.every(({ status }) => status === 'failed'))
+    expect(list.getSnapshot().pending[0]).toMatchObject({ muid, error: { code: 'ERR_BLOCKED_SENDER' } })
+    alice.discard(other)
+    dataOf(await world.delete('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    alice.retry(muid)
+    await until(() => textsOf(list).join() === 'hello?')
+    expect(list.getSnapshot().pending).toEqual([])
+  })
+})
+
+describe('a connection', () => {
+  it('that drops is made again, and what was missed is shown', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const line = await network(world.url)
+    const first = await say(world, 'bob', 'alice', 'first')
+    const alice = await join(world, 'alice', { url: line.url })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    line.cut()
+    await until(() => alice.connection.getSnapshot().status === 'waiting')
+    await say(world, 'bob', 'alice', 'second')
+    dataOf(await world.put(`/messages/${first.id}`, { data: { text: 'FIRST' } }, { as: 'bob' }))
+    dataOf(await world.post(`/messages/${first.id}/reactions/x`, {}, { as: 'bob' }))
+    line.heal()
+    await whenLive(alice)
+    expect(textsOf(list)).toEqual(['FIRST', 'second'])
+    expect(list.getSnapshot().messages[0]?.reactions).toEqual([{ reaction: 'x', count: 1 }])
+    expect(alice.unread.getSnapshot()).toEqual({ messages: 2, conversations: 1 })
+  })
+
+  it('that is dead without a word is found by its heartbeat', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const line = await network(world.url)
+    const alice = await join(world, 'alice', { url: line.url, pingInterval: 100, pingTimeout: 200 })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    line.halfOpen()
+    await say(world, 'bob', 'alice', 'are you there?')
+    await until(() => textsOf(list).join() === 'are you there?')
+  })
+
+  it('says that there is no WebSocket', async () => {
+    const world = await chatWorld('alice')
+    const alice = keep(await liveOf(world, 'alice', { WebSocket: undefined as never }))
+    alice.connect()
+    await until(() => alice.connection.getSnapshot().status === 'stopped')
+    expect(alice.connection.getSnapshot()).toMatchObject({
+      reason: 'refused',
+      error: { message: expect.stringContaining('option WebSocket') },
+    })
+  })
+
+  it('whose token was deleted asks for another one once', async () => {
+    const world = await chatWorld('alice')
+    const tokens = [await tokenOf(world, 'alice'), await tokenOf(world, 'alice')]
+    let asked = 0
+    const alice = await join(world, 'alice', { authToken: async () => tokens[Math.min(asked++, 1)] ?? '' })
+    dataOf(await world.delete(`/users/alice/auth_tokens/${tokens[0]}`))
+    await until(() => asked === 2)
+    await whenLive(alice)
+    dataOf(await world.delete(`/users/alice/auth_tokens/${tokens[1]}`))
+    await until(() => alice.connection.getSnapshot().status === 'stopped')
+    expect(alice.connection.getSnapshot()).toMatchObject({ reason: 'loggedOut' })
+    expect(asked).toBe(3)
+  })
+
+  it('that gives way to newer ones does not come back', async () => {
+    const service = await startService({ SOCKETS_PER_USER: '1' })
+    onEnd(() => service.parley.http.close())
+    const world = await createWorld(service)
+    await createUsers(world, 'alice')
+    const first = await join(world, 'alice')
+    const second = await join(world, 'alice')
+    await until(() => first.connection.getSnapshot().status === 'stopped')
+    expect(first.connection.getSnapshot()).toEqual({ status: 'stopped', reason: 'replaced' })
+    first.connect()
+    await whenLive(first)
+    await until(() => second.connection.getSnapshot().status === 'stopped')
+  })
+})
+
+describe('a user', () => {
+  it('with two tabs sees the same in both', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const [one, two] = [await join(world, 'alice'), await join(world, 'alice')]
+    const [a, b] = [one.openConversation({ uid: 'bob' }), two.openConversation({ uid: 'bob' })]
+    await until(() => a.getSnapshot().isLoaded && b.getSnapshot().isLoaded)
+    a.send({ text: 'from one' })
+    b.send({ text: 'from two' })
+    await until(() => a.getSnapshot().messages.length === 2 && b.getSnapshot().messages.length === 2)
+    expect(a.getSnapshot().messages.map(({ id }) => id)).toEqual(b.getSnapshot().messages.map(({ id }) => id))
+    await say(world, 'bob', 'alice', 'hi')
+    await until(() => one.unread.getSnapshot().messages === 1 && two.unread.getSnapshot().messages === 1)
+    a.markRead()
+    await until(() => two.unread.getSnapshot().messages === 0)
+    await a.markUnread(a.getSnapshot().messages.at(-1)?.id ?? '')
+    await until(() => one.unread.getSnapshot().messages === 1)
+  })
+
+  it('sees who types and who is there', async () => {
+    const world = await chatWorld('alice', 'bob')
+    await say(world, 'bob', 'alice', 'hi')
+    const alice = await join(world, 'alice')
+    const presence = alice.presence('bob')
+    onEnd(presence.subscribe(() => {}))
+    await until(() => presence.getSnapshot()?.status === 'offline')
+    const bob = await join(world, 'bob')
+    await until(() => presence.getSnapshot()?.status === 'available')
+    const [mine, theirs] = [alice.openConversation({ uid: 'bob' }), bob.openConversation({ uid: 'alice' })]
+    theirs.setTyping()
+    await soon(() => expect(mine.typing.getSnapshot()).toMatchObject([{ uid: 'bob', name: 'Bob' }]))
+    theirs.setTyping(false)
+    await soon(() => expect(mine.typing.getSnapshot()).toEqual([]))
+    bob.close()
+    await until(() => presence.getSnapshot()?.status === 'offline')
+  })
+
+  for (const how of ['kicked', 'banned'] as const) {
+    it(`who is ${how} sees the group no more`, async () => {
+      const world = await chatWorld('alice', 'bob')
+      await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+      await sayInGroup(world, 'alice', 'team', 'secret')
+      const bob = await join(world, 'bob')
+      const removed: unknown[] = []
+      bob.on((event) => event.type === 'removed' && removed.push([event.action, event.peer]))
+      const [list, members] = [bob.openConversation({ guid: 'team' }), bob.openMembers('team')]
+      await until(() => list.getSnapshot().isLoaded && members.getSnapshot().members.length === 2)
+      const path = how === 'kicked' ? '/groups/team/members/bob' : '/groups/team/bannedusers/bob'
+      dataOf(await world.call(how === 'kicked' ? 'DELETE' : 'POST', path, {}, { as: 'alice' }))
+      await until(() => bob.conversations.getSnapshot().conversations.length === 0)
+      expect(removed).toEqual([[how, { guid: 'team' }]])
+      expect(list.getSnapshot()).toMatchObject({ messages: [], error: { code: 'ERR_GROUP_NOT_JOINED' } })
+      expect(bob.unread.getSnapshot()).toEqual({ messages: 0, conversations: 0 })
+      await until(() => members.getSnapshot().members.length === 0)
+    })
+  }
+})
