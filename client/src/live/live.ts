@@ -452,7 +452,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       try {
         await timeline.reload(signal)
       } catch (error) {
-        if (mayPass(error) || statusOf(error) === 401) throw error
+        if (signal.aborted) throw error
+        passable(error)
         timeline.shut(error)
       }
     })

@@ -40,6 +40,7 @@ export function createMembers(
       }
       become({ members: [...members.values()], hasMore, isLoaded: true })
     } catch (error) {
+      if (signal?.aborted) throw error
       become(mayPass(error) ? { ...shown, error } : { members: [], hasMore: false, isLoaded: true, error })
       throw error
     }

@@ -21,10 +21,13 @@ async function createGap(options: object = {}) {
   const inTeam = await sayInGroup(world, 'bob', 'team', 'in the team')
   const line = await network(world.url)
   const asked: string[] = []
+  const before: { asking?: (path: string) => Promise<unknown> | undefined } = {}
   const alice = await join(world, 'alice', {
     url: line.url,
-    fetch: (url: string, init: object) => {
-      asked.push(new URL(url).pathname)
+    fetch: async (url: string, init: object) => {
+      const path = new URL(url).pathname
+      asked.push(path)
+      await before.asking?.(path)
       return fetch(url, init)
     },
     ...options,
@@ -34,7 +37,7 @@ async function createGap(options: object = {}) {
   const events: LiveEvent[] = []
   alice.on((event) => events.push(event))
   return {
-    ...{ world, alice, chat, team, mine, theirs, inTeam, events, asked },
+    ...{ world, alice, chat, team, mine, theirs, inTeam, events, asked, before, line },
     /** Messages of which lists were read since the connection was cut. */
     lists: () => asked.filter((path) => path.endsWith('/messages') && path !== '/v3/messages'),
     async gap(meanwhile: () => Promise<unknown>): Promise<void> {
@@ -167,6 +170,28 @@ describe('after a gap', () => {
     })
     expect(ids.map((id) => of(chat, id)?.reactions?.[0]?.count)).toEqual(ids.map(() => 1))
     expect(asked.filter((path) => /messages\/\d+$/.test(path))).toEqual([])
+  })
+
+  it('what was being read when the connection broke again is read by the next one', async () => {
+    const { world, alice, gap, before, line } = await createGap()
+    await say(world, 'carol', 'alice', 'of carol')
+    const members = alice.openMembers('team')
+    await until(() => members.getSnapshot().isLoaded)
+    const shown: number[] = []
+    members.subscribe(() => shown.push(members.getSnapshot().members.length))
+    const broken = new Set<string>()
+    before.asking = async (path) => {
+      if (broken.has(path) || !/carol\/messages|members/.test(path)) return
+      broken.add(path)
+      line.drop()
+      await until(() => alice.connection.getSnapshot().status !== 'syncing')
+    }
+    const opened: MessageList[] = []
+    await gap(async () => opened.push(alice.openConversation({ uid: 'carol' })))
+    expect([...broken]).toEqual(['/v3/users/carol/messages', '/v3/groups/team/members'])
+    expect(opened.map(textsOf)).toEqual([['of carol']])
+    expect(opened[0]?.getSnapshot().error).toBeUndefined()
+    expect(shown).not.toContain(0)
   })
 })
 
