@@ -167,7 +167,6 @@ export function createTimeline({ pageSize, list, onChange, onRows }: TimelinePar
       try {
         await work()
         error = undefined
-        isLoaded = true
         loadedAt = now()
         const heard = meanwhile
         meanwhile = undefined
@@ -200,17 +199,19 @@ export function createTimeline({ pageSize, list, onChange, onRows }: TimelinePar
   }
   const at = ({ sentAt, id }: Position) => ({ sentAt, id })
 
-  const readNewest = async (limit: number, signal: Signal | undefined) => {
+  /** @param isAgain whether what is loaded stays, where the page reaches it */
+  const readNewest = async (limit: number, isAgain: boolean, signal: Signal | undefined) => {
     const oldest = first
     const { data, hasPrevious } = await read({ affix: 'prepend', limit }, signal)
     const reaches =
-      isLoaded && oldest !== undefined && (!hasPrevious || (data[0] !== undefined && compare(data[0], oldest) <= 0))
+      isAgain && oldest !== undefined && (!hasPrevious || (data[0] !== undefined && compare(data[0], oldest) <= 0))
     const keeps = reaches && hasOlder && hasPrevious
     replace(data, keeps ? oldest : undefined)
     ends(data)
     if (keeps) first = oldest
     hasOlder = keeps || hasPrevious
     hasNewer = false
+    isLoaded = true
   }
 
   /** Joins calls that ask for the same. */
@@ -251,11 +252,7 @@ export function createTimeline({ pageSize, list, onChange, onRows }: TimelinePar
     put: (message) => both(() => put(message)),
     change: (id, changed) => both(() => change(id, changed)),
     remove: (id) => both(() => remove(id)),
-    loadNewest: (signal) =>
-      once('newest', async () => {
-        isLoaded = false
-        await readNewest(pageSize, signal)
-      }),
+    loadNewest: (signal) => once('newest', () => readNewest(pageSize, false, signal)),
     loadOlder: (signal) =>
       once('older', async () => {
         if (!isLoaded || !hasOlder || first === undefined) return
@@ -283,11 +280,12 @@ export function createTimeline({ pageSize, list, onChange, onRows }: TimelinePar
         ends(rows)
         hasOlder = before.hasPrevious
         hasNewer = after.hasNext
+        isLoaded = true
       }),
     reload: (signal) =>
       load('newest', async () => {
         if (!isLoaded || !hasNewer || first === undefined) {
-          await readNewest(Math.min(mostRows, Math.max(pageSize, byId.size + pageSize)), signal)
+          await readNewest(Math.min(mostRows, Math.max(pageSize, byId.size + pageSize)), isLoaded, signal)
           return
         }
         const from = { sentAt: first.sentAt, id: String(Number(first.id) - 1) }

@@ -79,6 +79,35 @@ describe('a send', () => {
   })
 })
 
+describe('a conversation', () => {
+  it('that was opened without a connection, and asked for older messages, shows all once there is one', async () => {
+    const world = await chatWorld('alice', 'bob')
+    for (const text of ['one', 'two']) await say(world, 'bob', 'alice', text)
+    const line = await network(world.url)
+    const alice = await join(world, 'alice', { url: line.url })
+    line.cut()
+    await until(() => alice.connection.getSnapshot().status === 'waiting')
+    const list = alice.openConversation({ uid: 'bob' })
+    await Promise.all([list.loadOlder(), list.loadNewer()])
+    expect(list.getSnapshot().isLoaded).toBe(false)
+    line.heal()
+    await whenLive(alice)
+    expect(textsOf(list)).toEqual(['one', 'two'])
+  })
+
+  it('that could not be read again is shown as it was, and goes on', async () => {
+    const world = await chatWorld('alice', 'bob')
+    await say(world, 'bob', 'alice', 'one')
+    const alice = await join(world, 'alice')
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    await expect(list.loadNewest(AbortSignal.abort())).rejects.toThrow()
+    expect(list.getSnapshot()).toMatchObject({ isLoaded: true, error: expect.anything() })
+    await say(world, 'bob', 'alice', 'two')
+    await until(() => textsOf(list).join() === 'one,two')
+  })
+})
+
 describe('a connection', () => {
   it('that drops is made again, and what was missed is shown', async () => {
     const world = await chatWorld('alice', 'bob')
