@@ -112,9 +112,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const deliver = async (entry: Entry, turn: { timer?: Timer; tries: number }) => {
     const { key, stored } = entry
     const { muid, peer } = stored
+    delete turn.timer
     const next = () => {
-      if (busy.get(key) !== turn) return
-      busy.delete(key)
+      if (busy.get(key) === turn) busy.delete(key)
       void pump(key)
     }
     // Discarded or confirmed while it waited.

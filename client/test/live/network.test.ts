@@ -62,6 +62,54 @@ describe('a send', () => {
     expect(after.outbox.getSnapshot()).toEqual([])
   })
 
+  it('that is on its way again is waited for by the next one, even if the connection comes back meanwhile', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const line = await network(world.url)
+    const ways: Array<(way: 'lost' | 'through') => void> = []
+    const posting = async (url: string, init: { method?: string; body?: string }) => {
+      if (init.method === 'POST' && url.endsWith('/messages')) {
+        const way = await new Promise<'lost' | 'through'>((resolve) => ways.push(resolve))
+        if (way === 'lost') throw new TypeError('lost')
+      }
+      return fetch(url, init)
+    }
+    const alice = await join(world, 'alice', { url: line.url, fetch: posting as never, retries: 0, timeout: 0 })
+    const list = alice.openConversation({ uid: 'bob' })
+    const states = () => list.getSnapshot().pending.map(({ status, attempts }) => `${status} ${attempts}`)
+    for (const text of ['one', 'two']) list.send({ text })
+    await until(() => ways.length === 1)
+    ways[0]?.('lost')
+    await until(() => ways.length === 2)
+    line.drop()
+    await until(() => alice.connection.getSnapshot().status !== 'live')
+    await whenLive(alice)
+    expect(states()).toEqual(['sending 2', 'queued 0'])
+    ways[1]?.('lost')
+    for (const at of [2, 3]) {
+      await until(() => ways.length > at)
+      ways[at]?.('through')
+    }
+    await until(() => textsOf(list).join() === 'one,two')
+  })
+
+  it('that was on its way when the client was closed goes out when it connects again', async () => {
+    const world = await chatWorld('alice', 'bob')
+    let tries = 0
+    const posting = async (url: string, init: { method?: string; signal: AbortSignal }) => {
+      if (init.method === 'POST' && url.endsWith('/messages') && tries++ === 0) {
+        await new Promise((resolve) => init.signal.addEventListener('abort', resolve))
+      }
+      return fetch(url, init)
+    }
+    const alice = await join(world, 'alice', { fetch: posting as never, timeout: 0 })
+    const list = alice.openConversation({ uid: 'bob' })
+    list.send({ text: 'one' })
+    await until(() => tries === 1)
+    alice.close()
+    alice.connect()
+    await until(() => textsOf(list).join() === 'one')
+  })
+
   it('that is refused has failed, and can be sent again or discarded', async () => {
     const world = await chatWorld('alice', 'bob')
     dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
