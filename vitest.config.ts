@@ -8,7 +8,7 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   resolve: { conditions },
   test: {
-    include: ['contract/test/**/*.test.ts', 'client/test/**/*.test.ts', 'server/test/**/*.test.ts'],
+    include: ['contract', 'client', 'react', 'server'].map((workspace) => `${workspace}/test/**/*.test.ts`),
     globalSetup: ['server/test/support/database.ts'],
     // Threads that the service starts read the sources, too; some warnings are failures.
     execArgv: ['typescript.mjs', 'warnings.mjs'].flatMap((name) => [

@@ -1,0 +1,215 @@
+import type { Message, OpenConversation, Peer, ShownMessage } from '@parley/client'
+import { useCallback, useEffect, useState } from 'react'
+import { Announcer } from './Announcer.tsx'
+import { Composer } from './Composer.tsx'
+import { ConnectionBar } from './ConnectionBar.tsx'
+import { ConversationList } from './ConversationList.tsx'
+import { useParleyContext } from './context.tsx'
+import { isSamePeer, useConversation, useMe, usePresence, useSummary, useTyping } from './hooks.ts'
+import { Icon } from './Icon.tsx'
+import { MessageList } from './MessageList.tsx'
+import { MembersView, NewChat, SearchView, ThreadView } from './Panels.tsx'
+
+export interface ChatProps {
+  /** Whom the user talks with at first. */
+  readonly initialPeer?: Peer | undefined
+  readonly onPeerChange?: (peer: Peer | undefined) => void
+}
+
+type Beside =
+  | { readonly is: 'thread'; readonly parentId: string }
+  | { readonly is: 'members' | 'search' | 'searchAll' | 'newChat' }
+
+/** A whole chat: conversations, messages, threads, members, search. It fills the element that it stands in. */
+export function Chat({ initialPeer, onPeerChange }: ChatProps) {
+  const { texts } = useParleyContext()
+  const me = useMe()
+  const [peer, setPeer] = useState(initialPeer)
+  const [beside, setBeside] = useState<Beside>()
+  const [sought, setSought] = useState<string>()
+  const close = () => setBeside(undefined)
+  const select = (chosen: Peer | undefined, messageId?: string) => {
+    setPeer(chosen)
+    setSought(messageId)
+    setBeside(undefined)
+    onPeerChange?.(chosen)
+  }
+  // Another page, such as a notification, may lead to another conversation.
+  useEffect(() => {
+    if (initialPeer !== undefined) setPeer((known) => (isSamePeer(known, initialPeer) ? known : initialPeer))
+  }, [initialPeer])
+  const found = (message: Message) => {
+    const isGroup = message.receiverType === 'group'
+    const uid = message.sender === me?.uid ? message.receiver : message.sender
+    select(isGroup ? { guid: message.receiver } : { uid }, message.id)
+  }
+  return (
+    <div className="parley" data-has-peer={peer !== undefined || undefined} data-beside={beside?.is}>
+      <aside className="parley-side">
+        <header className="parley-header">
+          <h1>{texts.conversations}</h1>
+          <button
+            type="button"
+            className="parley-icon"
+            aria-label={texts.search}
+            onClick={() => setBeside({ is: 'searchAll' })}
+          >
+            <Icon name="search" />
+          </button>
+          <button
+            type="button"
+            className="parley-icon"
+            aria-label={texts.newChat}
+            onClick={() => setBeside({ is: 'newChat' })}
+          >
+            <Icon name="edit" />
+          </button>
+        </header>
+        <ConnectionBar />
+        <ConversationList selected={peer} onSelect={select} />
+      </aside>
+      {peer === undefined ? (
+        <main className="parley-main" />
+      ) : (
+        <ConversationView
+          key={'uid' in peer ? `user ${peer.uid}` : `group ${peer.guid}`}
+          peer={peer}
+          sought={sought}
+          onBack={() => select(undefined)}
+          onShow={setBeside}
+        />
+      )}
+      {peer !== undefined && beside?.is === 'thread' && (
+        <ThreadView key={beside.parentId} peer={peer} parentId={beside.parentId} onClose={close} />
+      )}
+      {peer !== undefined && 'guid' in peer && beside?.is === 'members' && (
+        <MembersView guid={peer.guid} onClose={close} />
+      )}
+      {beside?.is === 'search' && <SearchView peer={peer} onSelect={found} onClose={close} />}
+      {beside?.is === 'searchAll' && <SearchView onSelect={found} onClose={close} />}
+      {beside?.is === 'newChat' && <NewChat onSelect={select} onClose={close} />}
+      <Announcer />
+    </div>
+  )
+}
+
+interface ConversationViewProps {
+  readonly peer: Peer
+  /** A message to be shown. */
+  readonly sought?: string | undefined
+  readonly onBack?: () => void
+  readonly onShow: (beside: Beside) => void
+}
+
+/** One conversation: who it is with, its messages, and where one writes. */
+export function ConversationView({ peer, sought, onBack, onShow }: ConversationViewProps) {
+  const { texts } = useParleyContext()
+  const conversation = useConversation(peer)
+  const [quoted, setQuoted] = useState<ShownMessage>()
+  const [edited, setEdited] = useState<ShownMessage>()
+  const name = useNameOf(peer, conversation)
+  useEffect(() => {
+    if (sought !== undefined) void conversation?.loadAround(sought).catch(() => {})
+  }, [conversation, sought])
+  // Replies in threads count, too, and are newer than what the list shows.
+  const lastId = useSummary(conversation)?.lastMessage?.id ?? '0'
+  const onSeen = useCallback(
+    ({ id }: ShownMessage) => conversation?.markRead(Number(lastId) > Number(id) ? lastId : id),
+    [conversation, lastId],
+  )
+  const onQuote = useCallback((message: ShownMessage) => {
+    setEdited(undefined)
+    setQuoted(message)
+  }, [])
+  const onEdit = useCallback((message: ShownMessage) => {
+    setQuoted(undefined)
+    setEdited(message)
+  }, [])
+  const onOpenThread = useCallback((message: ShownMessage) => onShow({ is: 'thread', parentId: message.id }), [onShow])
+  const onCancel = useCallback(() => {
+    setQuoted(undefined)
+    setEdited(undefined)
+  }, [])
+  return (
+    <main className="parley-main">
+      <header className="parley-header">
+        {onBack !== undefined && (
+          <button type="button" className="parley-icon parley-back" aria-label={texts.back} onClick={onBack}>
+            <Icon name="back" />
+          </button>
+        )}
+        <h2 dir="auto">{name}</h2>
+        <Status peer={peer} />
+        <button
+          type="button"
+          className="parley-icon"
+          aria-label={texts.searchMessages}
+          onClick={() => onShow({ is: 'search' })}
+        >
+          <Icon name="search" />
+        </button>
+        {'guid' in peer && (
+          <button
+            type="button"
+            className="parley-icon"
+            aria-label={texts.members}
+            onClick={() => onShow({ is: 'members' })}
+          >
+            <Icon name="members" />
+          </button>
+        )}
+      </header>
+      <MessageList
+        list={conversation}
+        label={texts.messages(name)}
+        onSeen={onSeen}
+        onQuote={onQuote}
+        onEdit={onEdit}
+        onOpenThread={onOpenThread}
+      />
+      <Typing conversation={conversation} />
+      <Composer
+        label={texts.write(name)}
+        guid={'guid' in peer ? peer.guid : undefined}
+        quoted={quoted}
+        edited={edited}
+        onCancel={onCancel}
+        onSend={(message) => conversation?.send(message)}
+        onTyping={(isTyping) => conversation?.setTyping(isTyping)}
+      />
+    </main>
+  )
+}
+
+/** The name of the other side: from the list of conversations, else asked for. */
+function useNameOf(peer: Peer, conversation: OpenConversation | undefined): string {
+  const { client } = useParleyContext()
+  const summary = useSummary(conversation)
+  const [asked, setAsked] = useState<string>()
+  const id = 'uid' in peer ? peer.uid : peer.guid
+  const isKnown = summary !== undefined
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the id says who it is
+  useEffect(() => {
+    if (isKnown) return
+    const controller = new AbortController()
+    const { signal } = controller
+    const found =
+      'uid' in peer ? client.users.get({ uid: id }, { signal }) : client.groups.get({ guid: id }, { signal })
+    found.then(({ name }) => setAsked(name)).catch(() => {})
+    return () => controller.abort()
+  }, [client, id, isKnown])
+  return summary?.with.name ?? asked ?? id
+}
+
+function Status({ peer }: { readonly peer: Peer }) {
+  const { texts } = useParleyContext()
+  const presence = usePresence('uid' in peer ? peer.uid : undefined)
+  if (presence === undefined) return <span className="parley-status" />
+  return <span className="parley-status">{presence.status === 'available' ? texts.online : texts.offline}</span>
+}
+
+function Typing({ conversation }: { readonly conversation: OpenConversation | undefined }) {
+  const { texts } = useParleyContext()
+  const users = useTyping(conversation)
+  return <p className="parley-typing">{users.length > 0 && texts.typing(users.map(({ name }) => name))}</p>
+}

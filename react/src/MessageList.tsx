@@ -1,0 +1,250 @@
+import type { MessageList as Messages, PendingMessage, ShownMessage } from '@parley/client'
+import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { Virtualizer, type VirtualizerHandle } from 'virtua'
+import { useParleyContext } from './context.tsx'
+import { dayOf } from './format.ts'
+import { useMe, useMessages, usePageVisible } from './hooks.ts'
+import { Icon } from './Icon.tsx'
+import { MessageItem, PendingItem } from './MessageItem.tsx'
+import type { MessageActions } from './props.ts'
+
+export interface MessageListProps {
+  /** A conversation or a thread that is open; undefined while it is being opened. */
+  readonly list: Messages | undefined
+  /** What a screen reader says of the list. */
+  readonly label: string
+  /** Called for each new message, once it is the last one on screen and somebody looks at the page. */
+  readonly onSeen?: (newest: ShownMessage) => void
+  readonly onQuote?: (message: ShownMessage) => void
+  readonly onEdit?: (message: ShownMessage) => void
+  readonly onOpenThread?: (message: ShownMessage) => void
+}
+
+type Row =
+  | {
+      readonly is: 'message'
+      readonly key: string
+      readonly message: ShownMessage
+      readonly isContinued: boolean
+      /** It is the first of a day. */
+      readonly isDay: boolean
+    }
+  | { readonly is: 'pending'; readonly key: string; readonly pending: PendingMessage }
+
+/** Screens above what is seen at which older messages are asked for, and pixels from the end that count as the end. */
+const aheadScreens = 5
+const nearEnd = 60
+/** Seconds within which messages of one sender stand together. */
+const together = 300
+
+/** Messages of a conversation or a thread, of any number: what is not near is not drawn. The newest is at the end. */
+export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread }: MessageListProps) {
+  const { client, texts, locale } = useParleyContext()
+  const me = useMe()
+  const snapshot = useMessages(list)
+  const { messages, pending, hasOlder, hasNewer, isLoaded, error } = snapshot
+  const rows = useMemo(() => rowsOf(messages, pending), [messages, pending])
+  const scroller = useRef<HTMLDivElement>(null)
+  const view = useRef<VirtualizerHandle>(null)
+  const [isAtEnd, setAtEnd] = useState(true)
+  const [focused, setFocused] = useState<string>()
+
+  // Rows that came before the first one push the others down, unless the list is told so.
+  const before = useRef<{ list: Messages | undefined; first: string | undefined; last: string | undefined }>(undefined)
+  const first = messages[0]?.id
+  const last = rows.at(-1)?.key
+  const known = before.current
+  const isSameList = known?.list === list
+  const isPrepended = isSameList && known?.first !== undefined && first !== known.first
+  useLayoutEffect(() => {
+    const isNew = before.current?.list !== list || before.current?.last === undefined
+    const hasGrown = before.current?.last !== last
+    before.current = { list, first, last }
+    if (rows.length > 0 && (isNew || (hasGrown && isAtEnd))) {
+      view.current?.scrollToIndex(rows.length - 1, { align: 'end' })
+    }
+  }, [list, first, last, rows.length, isAtEnd])
+
+  const newest = messages.at(-1)
+  const isVisible = usePageVisible()
+  useEffect(() => {
+    if (isVisible && isAtEnd && !hasNewer && newest !== undefined && onSeen !== undefined) onSeen(newest)
+  }, [isVisible, isAtEnd, hasNewer, newest, onSeen])
+
+  const look = useCallback(() => {
+    const at = view.current
+    if (at === null || list === undefined) return
+    const left = scroller.current === null ? 0 : leftBelow(scroller.current)
+    setAtEnd(left < nearEnd && !hasNewer)
+    const ahead = at.viewportSize * aheadScreens
+    if (hasOlder && at.scrollOffset < ahead) list.loadOlder().catch(() => {})
+    if (hasNewer && left < ahead) list.loadNewer().catch(() => {})
+  }, [list, hasOlder, hasNewer])
+  // A list that does not fill the screen is never scrolled.
+  useEffect(() => {
+    if (rows.length > 0) look()
+  }, [rows.length, look])
+
+  const actionsOf = useCallback(
+    (message: ShownMessage): MessageActions => {
+      const isOwn = message.sender === me?.uid
+      return {
+        react: (reaction, isOn) => void client.live.react(message.id, reaction, isOn).catch(() => {}),
+        ...(onQuote && { quote: () => onQuote(message) }),
+        ...(onOpenThread && { openThread: () => onOpenThread(message) }),
+        ...(isOwn && onEdit && { edit: () => onEdit(message) }),
+        ...(isOwn && { delete: () => void client.live.delete(message.id).catch(() => {}) }),
+      }
+    },
+    [client, me?.uid, onQuote, onEdit, onOpenThread],
+  )
+
+  const focusedAt = focused === undefined ? -1 : rows.findIndex(({ key }) => key === focused)
+  const move = (event: KeyboardEvent<HTMLDivElement>) => {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key]
+    if (event.key === 'End') {
+      event.preventDefault()
+      void toNewest()
+    }
+    if (step === undefined || rows.length === 0) return
+    event.preventDefault()
+    const from = focusedAt === -1 ? rows.length : focusedAt
+    const at = from + step
+    const row = rows[at]
+    if (row === undefined) return
+    setFocused(row.key)
+    view.current?.scrollToIndex(at, { align: 'nearest' })
+  }
+  const toNewest = async () => {
+    if (hasNewer) await list?.loadNewest()
+    view.current?.scrollToIndex(rows.length - 1, { align: 'end' })
+  }
+
+  if (!isLoaded && pending.length === 0) {
+    return (
+      <p className="parley-empty" role="status">
+        {error === undefined ? texts.loading : texts.problem}
+      </p>
+    )
+  }
+  if (rows.length === 0) return <p className="parley-empty">{texts.noMessages}</p>
+  return (
+    <div className="parley-messages">
+      <div
+        className="parley-scroller"
+        ref={scroller}
+        role="feed"
+        aria-label={label}
+        aria-busy={snapshot.isLoadingOlder}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keyboard
+        tabIndex={0}
+        onKeyDown={move}
+      >
+        <div className="parley-spacer" />
+        <Virtualizer
+          ref={view}
+          scrollRef={scroller}
+          data={rows}
+          shift={isPrepended}
+          keepMounted={focusedAt === -1 ? [] : [focusedAt]}
+          onScroll={look}
+        >
+          {(row, at) => (
+            <RowView
+              key={row.key}
+              row={row}
+              at={at}
+              count={rows.length}
+              me={me?.uid}
+              locale={locale}
+              today={texts.today}
+              isFocused={row.key === focused}
+              actionsOf={actionsOf}
+            />
+          )}
+        </Virtualizer>
+      </div>
+      {!isAtEnd && (
+        <button type="button" className="parley-to-newest" aria-label={texts.toNewest} onClick={toNewest}>
+          <Icon name="down" />
+        </button>
+      )}
+    </div>
+  )
+}
+
+interface RowViewProps {
+  readonly row: Row
+  readonly at: number
+  readonly count: number
+  readonly me: string | undefined
+  readonly locale: string | undefined
+  readonly today: string
+  readonly isFocused: boolean
+  readonly actionsOf: (message: ShownMessage) => MessageActions
+}
+
+function RowView({ row, at, count, me, locale, today, isFocused, actionsOf }: RowViewProps) {
+  const element = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (isFocused) element.current?.focus({ preventScroll: true })
+  }, [isFocused])
+  const message = row.is === 'message' ? row.message : undefined
+  // What can be done depends on the message alone, so that nothing else draws it again.
+  const actions = useMemo(() => message && actionsOf(message), [message, actionsOf])
+  return (
+    <article
+      className="parley-row"
+      ref={element}
+      tabIndex={-1}
+      aria-posinset={at + 1}
+      aria-setsize={count}
+      data-message-id={message?.id}
+    >
+      {row.is === 'pending' ? (
+        <PendingItem pending={row.pending} />
+      ) : (
+        actions !== undefined && (
+          <>
+            {row.isDay && <h3 className="parley-day">{dayOf(row.message.sentAt, locale, today)}</h3>}
+            <MessageItem
+              message={row.message}
+              isOwn={row.message.sender === me}
+              isContinued={row.isContinued}
+              actions={actions}
+            />
+          </>
+        )
+      )}
+    </article>
+  )
+}
+
+/** Pixels that could be scrolled down. */
+function leftBelow({ scrollHeight, scrollTop, clientHeight }: HTMLElement): number {
+  return scrollHeight - scrollTop - clientHeight
+}
+
+/** Messages with the days between them, and those that are not confirmed after all others. */
+function rowsOf(messages: readonly ShownMessage[], pending: readonly PendingMessage[]): Row[] {
+  const rows: Row[] = []
+  let before: ShownMessage | undefined
+  for (const message of messages) {
+    const isDay = before === undefined || dateOf(before) !== dateOf(message)
+    const isContinued =
+      !isDay &&
+      before !== undefined &&
+      before.category !== 'action' &&
+      before.sender === message.sender &&
+      message.sentAt - before.sentAt < together
+    // By its muid it stays the same row when it is confirmed.
+    rows.push({ is: 'message', key: message.muid ?? message.id, message, isContinued, isDay })
+    before = message
+  }
+  for (const one of pending) rows.push({ is: 'pending', key: one.muid, pending: one })
+  return rows
+}
+
+function dateOf({ sentAt }: ShownMessage): string {
+  return new Date(sentAt * 1000).toDateString()
+}
