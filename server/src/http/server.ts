@@ -115,7 +115,7 @@ export async function buildHttpServer(
   registerAsyncApi(app)
   registerFront(app, config)
   if (config.docs) registerReference(app)
-  if (config.demo) registerDemo(app)
+  if (config.demo) registerDemo(app, context.log)
   registerOperations(app, context, routes)
   return app
 }

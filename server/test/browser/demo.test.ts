@@ -1,68 +1,291 @@
-import { statSync } from 'node:fs'
-import type { Browser, Page } from 'playwright-core'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
+import { dataOf, say } from '../support/chat.ts'
+import { soon, until } from '../support/until.ts'
 import { createWorld, type World } from '../support/world.ts'
 import { chromiumProgram, launchBrowser, pictureFile } from './chromium.ts'
+import { openDemo } from './demo.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', () => {
   let browser: Browser
-  let world: World
 
   beforeAll(async () => {
     browser = await launchBrowser()
-    world = await createWorld()
   })
   afterAll(async () => {
     await browser?.close()
   })
 
-  /** A tab of its own session, logged in. */
-  const openTab = async (me: string, peer: string): Promise<Page> => {
+  /** A tab of its own session, logged in. What goes wrong in it is in `problems`. */
+  const openTab = async (world: World, me: string, peer: string): Promise<Page & { problems: string[] }> => {
     const page = await (await browser.newContext()).newPage()
-    await page.goto(`${world.url}/demo#key=${world.authKey}&app-id=${world.app.name}&me=${me}&peer=${peer}`)
-    await page.click('#log-in')
-    await page.getByText('I am online.').waitFor()
-    expect(await page.locator('#login').isVisible()).toBe(false)
-    return page
+    const problems: string[] = []
+    page.on('pageerror', (error) => problems.push(error.message))
+    page.on('request', (request) => {
+      if (!request.url().startsWith(world.url)) problems.push(`asks ${request.url()}`)
+    })
+    await openDemo(page, world, me, peer)
+    return Object.assign(page, { problems })
   }
 
   it('chats live: what one writes the other sees, typing, presence and receipts too', async () => {
-    const alice = await openTab('alice', 'bob')
-    const bob = await openTab('bob', 'alice')
-    await alice.getByText('bob is online').waitFor()
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    const bob = await openTab(world, 'bob', 'alice')
+    await alice.locator('.parley-status', { hasText: 'online' }).waitFor()
 
-    await alice.fill('#text', 'Shall we meet at six?')
+    await composer(alice).fill('Shall we meet at six?')
     await bob.getByText('alice is typing').waitFor()
-    await alice.click('#send-button')
-    await bob.locator('#messages li.theirs', { hasText: 'Shall we meet at six?' }).waitFor()
-    await alice.locator('#messages li.mine small', { hasText: 'read' }).waitFor()
+    await alice.getByRole('button', { name: 'Send' }).click()
+    await message(bob, 'Shall we meet at six?').waitFor()
+    await message(alice, 'Shall we meet at six?').getByTitle('read').waitFor()
 
-    await bob.fill('#text', 'Half past. <b>Bring</b> the others 火锅!')
-    await bob.click('#send-button')
-    await alice.locator('#messages li.theirs', { hasText: 'Half past. <b>Bring</b> the others 火锅!' }).waitFor()
-    expect(await alice.locator('#messages li').count()).toBe(2)
-    expect(await alice.locator('#problem').textContent()).toBe('')
+    await composer(bob).fill('Half past. <b>Bring</b> the others 火锅!')
+    await composer(bob).press('Enter')
+    await message(alice, 'Half past. <b>Bring</b> the others 火锅!').waitFor()
+    expect(await alice.locator('article[data-message-id]').count()).toBe(2)
 
     const stored = await world.get('/users/bob/messages', { as: 'alice' })
-    expect(stored.body.data.map((message: { data: { text: string } }) => message.data.text)).toEqual([
+    expect(stored.body.data.map((one: { data: { text: string } }) => one.data.text)).toEqual([
       'Shall we meet at six?',
       'Half past. <b>Bring</b> the others 火锅!',
     ])
-
     const picture = pictureFile('alice.png')
     await alice.screenshot({ path: picture })
     expect(statSync(picture).size).toBeGreaterThan(1000)
 
     await bob.close()
-    await alice.getByText('bob is offline').waitFor()
+    await alice.locator('.parley-status', { hasText: 'offline' }).waitFor()
+    expect([...alice.problems, ...bob.problems]).toEqual([])
+  })
+
+  it('reacts, quotes, edits, deletes, and answers in threads', async () => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    const bob = await openTab(world, 'bob', 'alice')
+    await write(alice, 'the first one')
+    await act(message(bob, 'the first one'), 'React 👍')
+    await message(alice, 'the first one').getByRole('button', { name: '👍 1' }).waitFor()
+    await message(bob, 'the first one').getByRole('button', { name: '👍 1' }).click()
+    await expectGone(message(alice, 'the first one').getByRole('button', { name: '👍 1' }))
+
+    await act(message(bob, 'the first one'), 'Quote')
+    await composer(bob).press('Escape')
+    await expectGone(bob.getByText('Quoting alice'))
+    await act(message(bob, 'the first one'), 'Quote')
+    await write(bob, 'about that')
+    await message(alice, 'about that').locator('blockquote', { hasText: 'the first one' }).waitFor()
+
+    await act(message(bob, 'about that'), 'Edit')
+    await soon(async () => expect(await composer(bob).inputValue()).toBe('about that'))
+    await write(bob, 'about this')
+    await message(alice, 'about this').getByText('edited').waitFor()
+
+    await act(message(alice, 'about this'), 'Reply in thread')
+    await alice.getByLabel('Reply in thread').fill('beside')
+    await alice.getByLabel('Reply in thread').press('Enter')
+    await message(bob, 'about this').getByRole('button', { name: '1 reply' }).click()
+    await bob.getByRole('region', { name: 'Thread' }).getByText('beside').waitFor()
+    await soon(async () => {
+      const { data } = (await world.get('/users/alice/conversation', { as: 'bob' })).body
+      expect(data.unreadMessageCount).toBe('0')
+    })
+
+    await act(message(alice, 'the first one'), 'Delete')
+    await bob.getByText('This message was deleted').first().waitFor()
+    expect([...alice.problems, ...bob.problems]).toEqual([])
+  })
+
+  it('sends files with what is said about them', async () => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    const bob = await openTab(world, 'bob', 'alice')
+    const file = pictureFile('plan.txt')
+    writeFileSync(file, 'up the hill')
+    await alice.setInputFiles('main input[type=file]', [file])
+    await alice.getByRole('button', { name: 'Remove plan.txt' }).click()
+    await alice.setInputFiles('main input[type=file]', [file])
+    await write(alice, 'see there')
+    const link = message(bob, 'see there').getByRole('link', { name: 'plan.txt' })
+    const answer = await fetch((await link.getAttribute('href')) ?? '')
+    expect(await answer.text()).toBe('up the hill')
+    expect([...alice.problems, ...bob.problems]).toEqual([])
+  })
+
+  it('makes groups, mentions their members, and finds what was said', async () => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', '')
+    const bob = await openTab(world, 'bob', '')
+    await alice.getByRole('button', { name: 'New chat' }).click()
+    await alice.getByLabel('New group: bob').check()
+    await alice.getByLabel('Name of the group').fill('Hikers')
+    await alice.getByRole('button', { name: 'Create' }).click()
+    await alice.getByRole('heading', { name: 'Hikers' }).waitFor()
+    await composer(alice).pressSequentially('come along @b')
+    await alice.getByRole('option', { name: 'bob' }).waitFor()
+    await composer(alice).press('Enter')
+    await composer(alice).press('Enter')
+
+    await bob.getByRole('button', { name: /^Hikers/ }).click()
+    await message(bob, 'come along @bob').waitFor()
+    await bob.getByRole('button', { name: 'Members' }).click()
+    await bob.getByRole('listitem').filter({ hasText: 'alice' }).getByText('admin').waitFor()
+
+    await bob.getByRole('button', { name: 'Search', exact: true }).click()
+    await bob.getByPlaceholder('Search messages').fill('along')
+    await bob
+      .locator('.parley-found')
+      .getByRole('button', { name: /come along/ })
+      .click()
+    await message(bob, 'come along').waitFor()
+    expect([...alice.problems, ...bob.problems]).toEqual([])
+  })
+
+  it('keeps its place while older messages come, and is at the newest again by the End key', async () => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    for (let n = 0; n < 130; n += 10) {
+      await Promise.all(Array.from({ length: 10 }, (_, i) => say(world, 'bob', 'alice', `said ${n + i}`)))
+    }
+    const list = alice.getByRole('feed')
+    const atNewest = () =>
+      soon(async () => expect(await list.locator('article').last().innerText()).toMatch(/said 12\d/))
+    await atNewest()
+    await alice.reload()
+    await alice.click('#log-in')
+    await list.locator('article').last().waitFor()
+    await list.hover()
+    const size = async () => Number(await list.locator('article').first().getAttribute('aria-setsize'))
+    const seen = async () => {
+      const top = (await list.boundingBox())?.y ?? 0
+      for (const row of await list.locator('article[data-message-id]').all()) {
+        const box = await row.boundingBox()
+        if (box !== null && box.y > top) {
+          return { id: await row.getAttribute('data-message-id'), y: Math.round(box.y - top) }
+        }
+      }
+      return undefined
+    }
+
+    // The next older page is held back until what is on screen stands still.
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let held = 0
+    await alice.route('**/messages?*', async (route) => {
+      held++
+      await released
+      await route.continue()
+    })
+    await until(async () => {
+      await alice.mouse.wheel(0, -200)
+      return held > 0
+    })
+    await soon(async () => expect(await seen()).toEqual(await seen()))
+    const [place, before] = [await seen(), await size()]
+    release()
+    await soon(async () => expect(await size()).toBeGreaterThan(before))
+    await soon(async () => expect(await seen()).toEqual(place))
+
+    for (let n = 0; n < 40; n++) await alice.mouse.wheel(0, -800)
+    await soon(async () => expect(await list.getByText('said 0', { exact: true }).count()).toBe(1))
+    await list.press('End')
+    await atNewest()
+    expect(alice.problems).toEqual([])
+  })
+
+  it.each([
+    ['light', 'ltr'],
+    ['dark', 'rtl'],
+  ] as const)('is usable by keyboard and screen reader: %s, %s', async (colorScheme, dir) => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    await alice.emulateMedia({ colorScheme })
+    await alice.evaluate(`document.documentElement.dir = '${dir}'`)
+    const { id } = await say(world, 'bob', 'alice', 'hello')
+    await say(world, 'alice', 'bob', 'hello yourself')
+    dataOf(await world.post(`/messages/${id}/reactions/%F0%9F%91%8D`, {}, { as: 'bob' }))
+    await message(alice, 'hello yourself').waitFor()
+    await message(alice, 'hello').first().getByRole('button', { name: '👍 1' }).waitFor()
+    expect(await violationsOf(alice)).toEqual([])
+
+    await alice.getByRole('feed').focus()
+    await alice.keyboard.press('ArrowUp')
+    await soon(async () => expect(await focusedText(alice)).toContain('hello yourself'))
+    await alice.keyboard.press('ArrowUp')
+    await soon(async () => expect(await focusedText(alice)).toContain('bob'))
+    await act(message(alice, 'hello yourself'), undefined)
+    expect(await violationsOf(alice)).toEqual([])
+    await alice.keyboard.press('Escape')
+    await expectGone(alice.getByRole('menu'))
+    await alice.screenshot({ path: pictureFile(`${colorScheme}-${dir}.png`) })
+
+    await alice.getByRole('button', { name: 'New chat' }).click()
+    await alice.getByRole('button', { name: 'bob', exact: true }).waitFor()
+    expect(await violationsOf(alice)).toEqual([])
+    expect(alice.problems).toEqual([])
   })
 
   it('says what is wrong when the key is not right', async () => {
+    const world = await createWorld()
     const page = await (await browser.newContext()).newPage()
     await page.goto(`${world.url}/demo#key=${'0'.repeat(40)}&app-id=${world.app.name}`)
     await page.click('#log-in')
     await page.locator('#problem', { hasText: /./ }).waitFor()
-    expect(await page.locator('#chat').isVisible()).toBe(false)
+    expect(await page.locator('.parley').count()).toBe(0)
   })
 })
+
+function composer(page: Page): Locator {
+  return page.locator('main textarea')
+}
+
+async function write(page: Page, text: string): Promise<void> {
+  await composer(page).fill(text)
+  await composer(page).press('Enter')
+}
+
+/** A message of the conversation that is open. */
+function message(page: Page, text: string): Locator {
+  return page.locator('main article[data-message-id]', { has: page.locator('.parley-text, em', { hasText: text }) })
+}
+
+/** Opens the menu of a message, and chooses from it. */
+async function act(on: Locator, does: string | undefined): Promise<void> {
+  await on.hover()
+  await on.getByRole('button', { name: 'Actions' }).click()
+  const menu = on.page().getByRole('menu')
+  await menu.waitFor()
+  if (does !== undefined) await menu.getByRole('menuitem', { name: does, exact: true }).click()
+}
+
+async function expectGone(what: Locator): Promise<void> {
+  await what.waitFor({ state: 'detached' })
+}
+
+function focusedText(page: Page): Promise<string> {
+  return page.evaluate('document.activeElement.innerText')
+}
+
+/** What axe-core finds, as rule and place. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate<AxeResult>(look)
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
+}
+
+/** In the page: colours are looked at once they stand still. */
+const look = `Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => axe.run())`
+
+interface AxeResult {
+  readonly violations: ReadonlyArray<{
+    readonly id: string
+    readonly nodes: ReadonlyArray<{ readonly target: string[] }>
+  }>
+}

@@ -7,6 +7,7 @@ import { dataOf, say } from '../support/chat.ts'
 import { soon, until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { chromiumProgram, launchBrowser, pictureFile } from './chromium.ts'
+import { openDemo } from './demo.ts'
 
 /**
  * The browser reaches no push service here: what it gets as a subscription is one of the emulator, and what comes there is
@@ -48,14 +49,12 @@ describeWith(chromiumProgram, 'the demo page, notified in a real browser', () =>
     await context.exposeFunction('subscribeElsewhere', (key: string) => emulator.subscribe(key, name))
     await context.addInitScript({ content: boundaries })
     const page = await context.newPage()
-    await page.goto(`${world.url}/demo#key=${world.authKey}&app-id=${world.app.name}&me=${me}&peer=${peer}`)
-    await page.click('#log-in')
-    await page.getByText('I am online.').waitFor()
+    await openDemo(page, world, me, peer)
     expect(page.url()).toBe(`${world.url}/demo#me=${me}&peer=${peer}`)
     await context.grantPermissions(['notifications'], { origin: world.url })
     const cdp = await context.newCDPSession(page)
     const registration = registrationOf(cdp)
-    await page.click('#notify')
+    await page.getByRole('button', { name: 'Notify me' }).click()
     await page.getByText('You are notified').waitFor()
     const [worker = await context.waitForEvent('serviceworker')] = context.serviceWorkers()
     await worker.evaluate(countPushes)
@@ -102,7 +101,7 @@ describeWith(chromiumProgram, 'the demo page, notified in a real browser', () =>
     expect(await bob.receive()).toMatchObject({ title: 'Alice', tag: id, unreadMessageCount: '1' })
     await soon(async () => expect(await bob.shown()).toEqual(['Alice: Shall we meet at six? 火锅!']))
     // It has come to the page too, but nobody has read it.
-    await bob.page.locator(`#messages li.theirs[data-id="${id}"]`, { hasText: 'at six' }).waitFor()
+    await bob.page.locator(`article[data-message-id="${id}"]`, { hasText: 'at six' }).waitFor()
     dataOf(await world.put(`/messages/${id}`, { data: { text: 'Shall we meet at seven?' } }, { as: 'alice' }))
     await bob.receive()
     await soon(async () => expect(await bob.shown()).toEqual(['Alice: Shall we meet at seven?']))
@@ -138,14 +137,14 @@ describeWith(chromiumProgram, 'the demo page, notified in a real browser', () =>
     expect(statSync(picture).size).toBeGreaterThan(1000)
 
     expect(await bob.worker.evaluate(clickFirst)).toEqual(['focus'])
-    await bob.page.locator('#peer-name', { hasText: 'alice' }).waitFor()
-    await bob.page.locator('#messages li.theirs', { hasText: called }).waitFor()
+    await bob.page.getByRole('heading', { name: 'Alice' }).waitFor()
+    await bob.page.locator('article', { hasText: called }).waitFor()
     expect(await bob.shown()).toEqual([])
 
     await say(world, 'carol', 'bob', 'and here')
     await bob.receive()
     await until(async () => (await bob.shown()).length === 1)
-    await bob.page.goto(`${world.url}/demo/demo.css`)
+    await bob.page.goto(`${world.url}/demo/main.css`)
     expect(await bob.worker.evaluate(clickFirst)).toEqual(['/demo#me=bob&peer=carol'])
     await bob.context.close()
   })
@@ -159,7 +158,8 @@ const boundaries = `
     isLookedAt = now
     document.dispatchEvent(new Event('visibilitychange'))
   }
-  PushManager.prototype.subscribe = ({ applicationServerKey }) => subscribeElsewhere(applicationServerKey)
+  PushManager.prototype.subscribe = ({ applicationServerKey }) =>
+    subscribeElsewhere(applicationServerKey).then((made) => ({ toJSON: () => made }))
 `
 
 /** In the service worker: counts the pushes that it has done with. */

@@ -3,7 +3,7 @@ import { ask, startParley } from '../http/watched.ts'
 
 /** A page of the service that asks for a key stands where a product's users look. */
 describe('The demo and the reference', () => {
-  const pages = ['/', '/demo', '/demo/', '/demo/demo.js', '/docs', '/docs/']
+  const pages = ['/', '/demo', '/demo/', '/demo/main.js', '/docs', '/docs/']
   const statuses = async (environment: Record<string, string>) => {
     const { url, parley } = await startParley({ environment })
     const found = await Promise.all(pages.map(async (page) => (await ask(`${url}${page}`)).status))
