@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { createServer, type ViteDevServer } from 'vite'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeWith } from '../gate/needs.ts'
+import { findFreePort } from '../support/ports.ts'
+import { soon, until } from '../support/until.ts'
+import { createWorld, type World } from '../support/world.ts'
+import { chromiumProgram, launchBrowser } from './chromium.ts'
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url))
+
+describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
+  let world: World
+  let browser: Browser
+  let folder: string
+  let backEnd: ChildProcess
+  let vite: ViteDevServer
+
+  beforeAll(async () => {
+    const [documentation, port] = await Promise.all([
+      readFile(path.join(repository, 'docs/front-end.md'), 'utf8'),
+      findFreePort(),
+    ])
+    ;[world, browser] = await Promise.all([createWorld(), launchBrowser()])
+    const parent = path.join(repository, 'react/dist')
+    await mkdir(parent, { recursive: true })
+    folder = await mkdtemp(path.join(parent, 'page-'))
+    await mkdir(path.join(folder, 'src'))
+    const files = {
+      'src/main.tsx': fileIn(documentation, 'src/main.tsx').replace(
+        "url: 'http://127.0.0.1:8080'",
+        `url: '${world.url}', appId: '${world.app.name}'`,
+      ),
+      'server.js': fileIn(documentation, 'server.js').replace(
+        '{ url, apiKey }',
+        `{ url, apiKey, appId: '${world.app.name}' }`,
+      ),
+      'vite.config.ts': fileIn(documentation, 'vite.config.ts').replace(':3000', `:${port}`),
+      // What the template brings along.
+      'index.html': '<div id="root"></div><script type="module" src="/src/main.tsx"></script>',
+      'package.json': '{ "type": "module" }',
+      'tsconfig.json': '{ "compilerOptions": { "jsx": "react-jsx" } }',
+    }
+    await Promise.all(Object.entries(files).map(([name, code]) => writeFile(path.join(folder, name), code)))
+
+    backEnd = spawn(process.execPath, ['server.js'], {
+      cwd: folder,
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        NODE_OPTIONS: '',
+        PARLEY_URL: world.url,
+        PARLEY_API_KEY: world.apiKey,
+        PORT: String(port),
+      },
+    })
+    vite = await createServer({
+      root: folder,
+      logLevel: 'error',
+      // The packages are read from their sources, as everywhere in the tests.
+      resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
+      server: { host: '127.0.0.1', port: await findFreePort() },
+    })
+    await vite.listen()
+    await until(async () => (await fetch(`http://127.0.0.1:${port}`).catch(() => undefined)) !== undefined)
+  })
+  afterAll(async () => {
+    backEnd?.kill()
+    await Promise.all([browser?.close(), vite?.close()])
+    if (folder !== undefined) await rm(folder, { recursive: true })
+  })
+
+  const openAs = async (uid: string): Promise<Page> => {
+    const { port } = vite.config.server
+    const url = `http://127.0.0.1:${port}/`
+    const context = await browser.newContext()
+    await context.addCookies([{ name: 'user', value: uid, url }])
+    const page = await context.newPage()
+    await page.goto(url)
+    return page
+  }
+
+  it('is a chat, once the back end has made a token for whoever is logged in', async () => {
+    const alice = await openAs('alice')
+    await alice.getByText('No conversations yet').waitFor()
+    const bob = await openAs('bob')
+    await bob.getByRole('button', { name: 'New chat' }).click()
+    await bob.getByRole('button', { name: 'alice', exact: true }).click()
+    await bob.getByLabel('Write to alice').fill('Hello from a page of ours')
+    await bob.getByLabel('Write to alice').press('Enter')
+    await alice.getByRole('button', { name: /^bob.*Hello from a page of ours/s }).click()
+    await alice.locator('article', { hasText: 'Hello from a page of ours' }).waitFor()
+    await soon(async () => {
+      const [message] = (await world.get('/users/alice/messages', { as: 'bob' })).body.data
+      expect(message).toMatchObject({ sender: 'bob', readAt: expect.any(Number) })
+    })
+  })
+})
+
+/** The code of a file that the documentation names. */
+function fileIn(documentation: string, name: string): string {
+  const [, after = ''] = documentation.split(`\n\`${name}\``)
+  const code = /^[^\n]*\n\n```\w+\n(.*?)^```$/ms.exec(after)?.[1]
+  if (code === undefined) throw new Error(`docs/front-end.md has no ${name}`)
+  return code
+}
