@@ -186,6 +186,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       // Its answer may be lost, so the rest of what is shown hears of it here.
       if (row.sender !== me?.uid || !outbox.confirm(key, row)) continue
       for (const { parentId, timeline } of screensOf(key)) if (parentId === row.parentId) timeline.put(row)
+      // What was heard of it since it was listed is missing.
+      doubt.ask(row.id)
       if (row.parentId !== undefined) doubt.ask(row.parentId)
       conversations.ask(key)
     }
@@ -221,12 +223,15 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
         return { message: withoutReceipts(data) }
       } catch (error) {
         if (statusOf(error) !== 404) throw error
-        return { message: undefined }
+        return { error }
       }
     })
     if (found === undefined || !isCurrent()) return
-    const { message } = found
+    const { message, error } = found
     refreshed(id)
+    if (message === undefined) {
+      for (const { parentId, timeline } of screens.values()) if (parentId === id) timeline.shut(error)
+    }
     for (const { timeline } of holding) {
       if (message === undefined) timeline.remove(id)
       else timeline.change(id, () => message)

@@ -88,3 +88,15 @@ it('a thread shows its replies, and its parent how many there are', async () => 
   await until(() => main.getSnapshot().messages[0]?.replyCount === 2 && thread.parent.getSnapshot()?.replyCount === 2)
   expect(textsOf(main)).toEqual(['question'])
 })
+
+it('a thread whose message was removed for good says so', async () => {
+  const world = await chatWorld('alice', 'bob')
+  const { id } = await say(world, 'bob', 'alice', 'question')
+  const alice = await join(world, 'alice')
+  const thread = alice.openThread({ uid: 'bob' }, id)
+  await until(() => thread.getSnapshot().isLoaded && thread.parent.getSnapshot())
+  dataOf(await world.delete(`/messages/${id}`, { permanent: true }, { as: 'bob' }))
+  await until(() => thread.parent.getSnapshot() === undefined)
+  await until(() => thread.getSnapshot().error)
+  expect(thread.getSnapshot().error).toMatchObject({ code: 'ERR_MESSAGE_ID_NOT_FOUND' })
+})

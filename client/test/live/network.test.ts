@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { createGroup, dataOf, say, sayInGroup } from '../../../server/test/support/chat.ts'
 import { startService } from '../../../server/test/support/service.ts'
 import { tokenOf } from '../../../server/test/support/socket.ts'
@@ -23,6 +24,46 @@ describe('a send', () => {
     expect(list.getSnapshot().messages).toMatchObject([{ muid, data: { text: 'once' } }])
     const stored = dataOf(await world.get('/users/bob/messages?limit=100', { as: 'alice' }))
     expect(stored.map((message: { muid: string }) => message.muid)).toEqual([muid])
+  })
+
+  it('whose answer is lost shows a receipt that came before it was found in a list', async () => {
+    const world = await chatWorld('alice', 'bob')
+    let isHeard = false
+    class Listening extends WebSocket {
+      constructor(url: string) {
+        super(url)
+        this.on('message', (data) => {
+          const { type, body } = JSON.parse(String(data))
+          if (type === 'receipts' && body.action === 'read') isHeard = true
+        })
+      }
+    }
+    let stored: { id: string } | undefined
+    let isListed = false
+    const losing = async (url: string, init: { method?: string }) => {
+      const answer = await fetch(url, init)
+      if (init.method === 'POST' && url.endsWith('/messages')) {
+        stored = ((await answer.json()) as { data: { id: string } }).data
+        throw new TypeError('lost')
+      }
+      if (url.endsWith('/users/bob/conversation') && stored !== undefined) {
+        isListed = true
+        await until(() => isHeard)
+      }
+      return answer
+    }
+    const rare = { retries: 0, timeout: 0, backoff: { first: 1e6, most: 1e6 } }
+    const options = { ...rare, fetch: losing as never, WebSocket: Listening as never }
+    const alice = await join(world, 'alice', options)
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    list.send({ text: 'once' })
+    await until(() => stored)
+    dataOf(await world.post('/users/bob/conversation/pin', {}, { as: 'alice' }))
+    await until(() => isListed)
+    const messageId = Number(stored?.id)
+    dataOf(await world.post('/users/alice/conversation/read', { messageId }, { as: 'bob' }))
+    await until(() => list.getSnapshot().messages[0]?.readAt)
   })
 
   it('waits while there is no network, and goes out in order', async () => {
