@@ -27,7 +27,8 @@ const moveEveryMs = 300_000
 /** A frame has come by then, if the socket it comes by lives. */
 const comesWithinMs = 10_000
 
-export function createFeed(port: Port): Feed {
+/** @param clock milliseconds that only differences of are looked at */
+export function createFeed(port: Pick<Port, 'call'>, clock: () => number = now): Feed {
   let place: string | undefined
   let keptAt = 0
   /** Read, and not taken in yet. */
@@ -38,10 +39,10 @@ export function createFeed(port: Port): Feed {
     port.call<Answer>('GET', '/me/events', { query: { after, limit: mostFrames }, signal })
 
   const move = async (signal: Signal) => {
-    keptAt = now()
+    keptAt = clock()
     try {
       const { meta } = await ask(undefined, signal)
-      next = { after: meta.after, at: now(), signal }
+      next = { after: meta.after, at: clock(), signal }
     } catch {
       // The old place does as well: it is asked for again later.
     }
@@ -66,14 +67,14 @@ export function createFeed(port: Port): Feed {
     },
     keep() {
       place = taken
-      keptAt = now()
+      keptAt = clock()
     },
     onPong(sentAt, signal) {
       if (next?.signal === signal && sentAt > next.at + comesWithinMs) {
         place = next.after
-        keptAt = now()
+        keptAt = clock()
         next = undefined
-      } else if (next === undefined && now() - keptAt > moveEveryMs) void move(signal)
+      } else if (next === undefined && clock() - keptAt > moveEveryMs) void move(signal)
     },
   }
 }

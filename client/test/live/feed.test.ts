@@ -1,16 +1,15 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
-import { WebSocket } from 'ws'
+import { describe, expect, it } from 'vitest'
 import { statement } from '../../../server/src/store/statement.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../../../server/test/support/chat.ts'
 import { until } from '../../../server/test/support/until.ts'
 import type { World } from '../../../server/test/support/world.ts'
 import type { Live, LiveEvent, MessageList } from '../../src/index.ts'
+import { createFeed } from '../../src/live/feed.ts'
+import type { Port } from '../../src/live/port.ts'
 import { whenLive } from './support/people.ts'
 import { textsOf, useRoom } from './support/room.ts'
 
 const { join, network, world: chatWorld } = useRoom()
-
-afterEach(() => void vi.restoreAllMocks())
 
 /** Alice is in a group and in talk with bob, both are on her screen, and what she asks the service for is noted. */
 async function createGap(options: object = {}) {
@@ -211,33 +210,50 @@ describe('a place in the feed', () => {
     expect(shownUnread(alice)).toEqual(await unreadOf(world))
   })
 
-  it('moves on while the connection lives', async () => {
-    const really = performance.now.bind(performance)
-    let ahead = 0
-    vi.spyOn(performance, 'now').mockImplementation(() => really() + ahead)
-    let pongs = 0
-    class Counted extends WebSocket {
-      constructor(url: string) {
-        super(url)
-        this.on('message', (data) => {
-          if (String(data).includes('pong')) pongs++
-        })
-      }
+  /** A feed at its first place, asked five minutes later by a pong for a newer one. */
+  async function moving() {
+    let at = 0
+    let newest = 'first'
+    const asked: Array<{ readonly after?: string }> = []
+    const call = async (_method: string, _path: string, { query = {} }: { query?: object } = {}) => {
+      asked.push(query)
+      return { data: [], meta: { after: newest, more: false } }
     }
-    const { world, chat, lists, gap, asked } = await createGap({ pingInterval: 30, WebSocket: Counted })
-    await say(world, 'bob', 'alice', 'long ago')
-    await until(() => textsOf(chat).includes('long ago'))
-    await forgetEvents(world)
-    asked.length = 0
-    ahead += 301_000
-    await until(() => asked.includes('/v3/me/events'))
-    const before = pongs
-    await until(() => pongs > before)
-    ahead += 11_000
-    const moved = pongs + 2
-    await until(() => pongs > moved)
-    await gap(() => say(world, 'bob', 'alice', 'just now'))
-    expect(lists()).toEqual([])
-    expect(textsOf(chat)).toContain('just now')
+    const feed = createFeed({ call: call as Port['call'] }, () => at)
+    const { signal } = new AbortController()
+    await feed.read(signal)
+    feed.keep()
+    at = 299_000
+    feed.onPong(at, signal)
+    expect(asked).toHaveLength(1)
+    newest = 'second'
+    at = 301_000
+    feed.onPong(at, signal)
+    await until(() => asked.length === 2)
+    return {
+      ...{ feed, signal, at },
+      async nextAfter(): Promise<string | undefined> {
+        await feed.read(new AbortController().signal)
+        return asked.at(-1)?.after
+      },
+    }
+  }
+
+  it('moves on while the connection lives, once what came before has surely come', async () => {
+    const { feed, signal, at, nextAfter } = await moving()
+    feed.onPong(at + 11_000, signal)
+    expect(await nextAfter()).toBe('second')
+  })
+
+  it('stays while a frame may still be on its way', async () => {
+    const { feed, signal, at, nextAfter } = await moving()
+    feed.onPong(at + 9_000, signal)
+    expect(await nextAfter()).toBe('first')
+  })
+
+  it('stays where another socket answers than the one that it was moved for', async () => {
+    const { feed, at, nextAfter } = await moving()
+    feed.onPong(at + 11_000, new AbortController().signal)
+    expect(await nextAfter()).toBe('first')
   })
 })

@@ -124,8 +124,8 @@ describe('what is not of the contract', () => {
       '/',
       '/docs',
       '/docs/reference.js',
-      '/demo',
-      '/demo/demo.js',
+      '/demo/main.js',
+      '/demo/main.css',
       '/openapi.json',
       '/asyncapi.json',
     ]) {
