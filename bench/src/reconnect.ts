@@ -1,0 +1,139 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { startChild } from './child.ts'
+import { type AtEnd, withCleanup } from './cleanup.ts'
+import { ask, sumUp, type Waits } from './fair/waits.ts'
+import { type LiveFigure, milliseconds, renderFigures } from './live/figures.ts'
+import { createAsk, inParallel, type Login, makeLogins } from './live/people.ts'
+import { progress } from './progress.ts'
+import type { Order } from './reconnect/crowd.ts'
+import { textTo } from './requests.ts'
+import { createDeployment } from './service.ts'
+import { describeMachine } from './table.ts'
+
+const usage = `npm run bench:reconnect -- [options]
+Measures how long others wait for their conversations while many live clients reconnect after a restart of the service.
+  --clients <n>      2,000 without it
+  --presence <who>   whose presence each client hears: ALL_USERS, as by default, FRIENDS or NONE`
+
+const { values: options } = parseArgs({
+  options: {
+    clients: { type: 'string', default: '2000' },
+    presence: { type: 'string', default: 'ALL_USERS' },
+    help: { type: 'boolean', default: false },
+  },
+})
+/** Others, who ask so often, quiet for so long. */
+const others = 20
+const everyMs = 20
+const quietMs = 8000
+/** For about as long as clients take to come back. */
+const restartMs = 15_000
+const restMs = 3000
+const patienceMs = 90_000
+
+if (options.help) console.log(usage)
+else await withCleanup(run)
+
+async function run(atEnd: AtEnd): Promise<void> {
+  const count = Number(options.clients)
+  const deployment = createDeployment()
+  atEnd(deployment.remove)
+  let service = await deployment.start()
+  const { port } = service
+  atEnd(() => service.stop())
+  /** Where clients expect it. */
+  const restart = async () => {
+    await service.stop()
+    service = await deployment.start({ PORT: String(port) })
+  }
+
+  progress(`${count} users`)
+  const own = createAsk(service)
+  const logins = await makeLogins(own, 'back', count + others)
+  await inParallel(logins, async ({ uid }) => {
+    const next = logins[(logins.findIndex((login) => login.uid === uid) + 1) % logins.length] as Login
+    await own('POST', '/messages', textTo(next.uid), uid)
+  })
+  const asking = logins.slice(count)
+  const steadily = (isOver: () => boolean) => askSteadily(port, asking, isOver)
+
+  progress('a restart that nobody waits for')
+  await restart()
+  const alone = await steadily(after(restartMs))
+
+  progress('clients connect')
+  const crowd = startChild('./reconnect/crowd.js')
+  atEnd(crowd.stop)
+  const tell = (order: Order) => crowd.ask<{ live: number }>(order)
+  await tell({ connect: logins.slice(0, count), port, presence: options.presence as 'ALL_USERS' })
+  const { live } = await tell({ live: count, withinMs: patienceMs })
+  if (live < count) throw new Error(`${live} of ${count} clients could connect`)
+  await delay(restMs)
+  progress('quiet')
+  const quiet = await steadily(after(quietMs))
+
+  progress('a restart that all wait for')
+  await restart()
+  const from = performance.now()
+  let back: { live: number; ms: number } | undefined
+  const coming = tell({ live: count, withinMs: patienceMs }).then(({ live }) => {
+    back = { live, ms: performance.now() - from }
+  })
+  const meanwhile = await steadily(() => back !== undefined)
+  await coming
+  progress('')
+  if (back === undefined) throw new Error('nobody said when all were back')
+  console.log(`${describeMachine()}\n\n${renderFigures(figuresOf(count, { alone, quiet, meanwhile }, back))}`)
+}
+
+function after(ms: number): () => boolean {
+  const end = performance.now() + ms
+  return () => performance.now() > end
+}
+
+/** Asks as often as ever, whether or not the answers before are there. */
+async function askSteadily(port: number, people: readonly Login[], isOver: () => boolean): Promise<Waits> {
+  const asked: Array<ReturnType<typeof ask>> = []
+  const from = performance.now()
+  for (let i = 0; !isOver(); i++) {
+    await delay(Math.max(0, from + i * everyMs - performance.now()))
+    asked.push(ask(port, { path: '/v3/conversations' }, { token: people[i % people.length]?.token as string }))
+  }
+  return sumUp(await Promise.all(asked))
+}
+
+function figuresOf(
+  count: number,
+  { alone, quiet, meanwhile }: Record<'alone' | 'quiet' | 'meanwhile', Waits>,
+  back: { live: number; ms: number },
+): LiveFigure[] {
+  const show = ({ p50, p99, max, count: asked }: Waits) =>
+    `p50 ${milliseconds(p50)}, p99 ${milliseconds(p99)}, at most ${milliseconds(max)} of ${asked}`
+  const times = ({ p99 }: Waits) => (meanwhile.p99 / p99).toFixed(1)
+  const clients = `${count.toLocaleString('en')} clients`
+  return [
+    { what: `others, while ${clients} are connected and quiet`, value: show(quiet) },
+    { what: 'others, after a restart with no clients', value: show(alone) },
+    {
+      what: `others, after a restart until ${clients} are live again`,
+      value: show(meanwhile),
+      beside: `p99 ${times(quiet)} times the quiet one, ${times(alone)} times that with no clients`,
+      goal: 'at most 3 times the quiet one',
+      met: meanwhile.p99 <= 3 * quiet.p99,
+    },
+    {
+      what: 'live again',
+      value: `${back.live} in ${(back.ms / 1000).toFixed(1)} s`,
+      goal: String(count),
+      met: back.live === count,
+    },
+    {
+      what: 'others refused',
+      value: String(meanwhile.refused),
+      beside: meanwhile.firstRefusal ?? '',
+      goal: '0',
+      met: meanwhile.refused === 0,
+    },
+  ]
+}
