@@ -25,6 +25,8 @@ export interface Conversations extends ConversationList {
   react(key: PeerKey, id: string, isMissed: boolean, change: (message: Message) => Message): void
   /** Something happened of which only the service knows what it means here. */
   ask(key: PeerKey): void
+  /** The user has read there: what is being read at the moment may not count that yet. */
+  outdate(key: PeerKey): void
   remove(key: PeerKey): void
   put(conversation: Conversation): void
   /** Reads the list and all counts again. */
@@ -197,10 +199,14 @@ export function createConversations(parts: ConversationsParts): Conversations {
     touched.clear()
   }
 
-  const change = (key: PeerKey, id: string, apply: (message: Message) => Message) => {
-    // What is being read may not know of it.
+  const outdate = (key: PeerKey) => {
     touch(key)
     if (readings > 0) touched.add(key)
+  }
+
+  const change = (key: PeerKey, id: string, apply: (message: Message) => Message) => {
+    // What is being read may not know of it.
+    outdate(key)
     const heard = newest.get(key)
     if (heard?.id === id) newest.set(key, apply(heard))
     const row = rows.get(key)
@@ -239,6 +245,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       else change(key, id, changed)
     },
     ask,
+    outdate,
     remove,
     put(conversation) {
       set(conversation, rows.get(keyOfConversation(conversation))?.rank)

@@ -204,6 +204,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     total.changed()
   }
   function noteRead(key: PeerKey, upTo: number): void {
+    conversations.outdate(key)
     if (!unread.read(key, upTo)) conversations.ask(key)
     countsChanged(key)
     for (const { timeline } of screensOf(key)) {
@@ -254,6 +255,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     if (isStoredAs(message)) {
       conversations.add(key, message)
       unread.add(key, message, uid)
+      if (message.sender === uid) conversations.outdate(key)
       countsChanged(key)
     }
     if (message.sender !== uid && message.category !== 'action') deliver(key, message)

@@ -66,6 +66,9 @@ async function unreadOf(world: World): Promise<unknown> {
 const shownUnread = (live: Live) => live.unread.getSnapshot()
 
 describe('after a gap', () => {
+  let isGap = false
+  let isDone = false
+
   it('messages, edits, reactions, receipts, pins and saves are shown, and no list of messages was read', async () => {
     const { world, alice, chat, team, mine, theirs, inTeam, lists, gap, events } = await createGap()
     const bob = { as: 'bob' }
@@ -170,6 +173,33 @@ describe('after a gap', () => {
     expect(ids.map((id) => of(chat, id)?.reactions?.[0]?.count)).toEqual(ids.map(() => 1))
     expect(asked.filter((path) => /messages\/\d+$/.test(path))).toEqual([])
   })
+
+  for (const how of ['reads', 'answers'] as const) {
+    it(`whoever ${how} while the conversations are read has nothing unread`, async () => {
+      const { world, alice, chat, gap } = await createGap({
+        fetch: async (url: string, init: { method?: string }) => {
+          const answer = await fetch(url, init)
+          if (init.method === 'POST') isDone = true
+          if (isGap && url.includes('/v3/conversations?')) {
+            isGap = false
+            if (how === 'reads') chat.markRead()
+            else chat.send({ text: 'answer' })
+            await until(() => isDone && (how === 'reads' || textsOf(chat).includes('answer')))
+            await new Promise((resolve) => setTimeout(resolve, 50))
+          }
+          return answer
+        },
+      })
+      isDone = false
+      await gap(async () => {
+        await say(world, 'bob', 'alice', 'unread')
+        isGap = true
+      })
+      const unread = () => alice.conversations.getSnapshot().conversations.find(({ key }) => key === 'user:bob')?.unread
+      await until(() => unread() === 0)
+      expect(shownUnread(alice)).toEqual(await unreadOf(world))
+    })
+  }
 
   it('what was being read when the connection broke again is read by the next one', async () => {
     const { world, alice, gap, before, line } = await createGap()
