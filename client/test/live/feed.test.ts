@@ -212,8 +212,16 @@ describe('after a gap', () => {
     before.asking = async (path) => {
       if (broken.has(path) || !/carol\/messages|members/.test(path)) return
       broken.add(path)
+      const { connection } = alice
+      // The next connection may be there before one looks.
+      const broke = new Promise<void>((resolve) => {
+        const end = connection.subscribe(() => {
+          end()
+          resolve()
+        })
+      })
       line.drop()
-      await until(() => alice.connection.getSnapshot().status !== 'syncing')
+      await broke
     }
     const opened: MessageList[] = []
     await gap(async () => opened.push(alice.openConversation({ uid: 'carol' })))
