@@ -100,7 +100,11 @@ function LoggedIn({ me, firstPeer }: { readonly me: string; readonly firstPeer: 
     return hearServiceWorker(me, name, setPeer)
   }, [me, peer])
   useEffect(() => {
-    document.title = messages > 0 ? `(${messages}) Parley demo` : 'Parley demo'
+    // What is read at once is no news.
+    const timer = setTimeout(() => {
+      document.title = messages > 0 ? `(${messages}) Parley demo` : 'Parley demo'
+    }, 500)
+    return () => clearTimeout(timer)
   }, [messages])
   return (
     <>

@@ -71,13 +71,18 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
     if (isVisible && isAtEnd && !hasNewer && newest !== undefined && onSeen !== undefined) onSeen(newest)
   }, [isVisible, isAtEnd, hasNewer, newest, onSeen])
 
+  const lastOffset = useRef(0)
   const look = useCallback(() => {
     const at = view.current
     if (at === null || list === undefined) return
-    const left = scroller.current === null ? 0 : leftBelow(scroller.current)
-    setAtEnd(left < nearEnd && !hasNewer)
-    const ahead = at.viewportSize * aheadScreens
-    if (hasOlder && at.scrollOffset < ahead) list.loadOlder().catch(() => {})
+    const { scrollOffset, scrollSize, viewportSize } = at
+    const left = scrollSize - viewportSize - scrollOffset
+    // What grows below leaves one at the end, and is followed; only who scrolls up leaves it.
+    if (left < nearEnd) setAtEnd(!hasNewer)
+    else if (hasNewer || scrollOffset < lastOffset.current) setAtEnd(false)
+    lastOffset.current = scrollOffset
+    const ahead = viewportSize * aheadScreens
+    if (hasOlder && scrollOffset < ahead) list.loadOlder().catch(() => {})
     if (hasNewer && left < ahead) list.loadNewer().catch(() => {})
   }, [list, hasOlder, hasNewer])
   // A list that does not fill the screen is never scrolled.
@@ -220,29 +225,29 @@ function RowView({ row, at, count, me, locale, today, isFocused, actionsOf }: Ro
   )
 }
 
-/** Pixels that could be scrolled down. */
-function leftBelow({ scrollHeight, scrollTop, clientHeight }: HTMLElement): number {
-  return scrollHeight - scrollTop - clientHeight
-}
-
-/** Messages with the days between them, and those that are not confirmed after all others. */
+/** Messages, and those that are not confirmed after all others. */
 function rowsOf(messages: readonly ShownMessage[], pending: readonly PendingMessage[]): Row[] {
-  const rows: Row[] = []
-  let before: ShownMessage | undefined
-  for (const message of messages) {
-    const isDay = before === undefined || dateOf(before) !== dateOf(message)
-    const isContinued =
-      !isDay &&
-      before !== undefined &&
-      before.category !== 'action' &&
-      before.sender === message.sender &&
-      message.sentAt - before.sentAt < together
-    // By its muid it stays the same row when it is confirmed.
-    rows.push({ is: 'message', key: message.muid ?? message.id, message, isContinued, isDay })
-    before = message
-  }
+  const rows: Row[] = messages.map((message, at) => rowOf(message, messages[at - 1]))
   for (const one of pending) rows.push({ is: 'pending', key: one.muid, pending: one })
   return rows
+}
+
+/** Made once: with each message that comes, all others stay as they are. */
+const made = new WeakMap<ShownMessage, { readonly before: ShownMessage | undefined; readonly row: Row }>()
+
+function rowOf(message: ShownMessage, before: ShownMessage | undefined): Row {
+  const known = made.get(message)
+  if (known !== undefined && known.before === before) return known.row
+  const isDay = before === undefined || dateOf(before) !== dateOf(message)
+  const isContinued =
+    !isDay &&
+    before.category !== 'action' &&
+    before.sender === message.sender &&
+    message.sentAt - before.sentAt < together
+  // By its muid it stays the same row when it is confirmed.
+  const row: Row = { is: 'message', key: message.muid ?? message.id, message, isContinued, isDay }
+  made.set(message, { before, row })
+  return row
 }
 
 function dateOf({ sentAt }: ShownMessage): string {

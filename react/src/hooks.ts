@@ -18,8 +18,9 @@ import type {
   User,
   View,
 } from '@parley/client'
-import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { useParleyContext } from './context.tsx'
+import { subscriber } from './frames.ts'
 
 /** The client of the user who is logged in, for everything that no hook does. */
 export function useParley(): LiveClient {
@@ -30,8 +31,9 @@ const never = () => () => {}
 
 /** The value of a view, kept up to date; `fallback` while there is no view. It must be the same object each time. */
 export function useView<T>(view: View<T> | undefined, fallback: T): T {
+  const subscribe = useMemo(() => (view === undefined ? never : subscriber(view)), [view])
   const getSnapshot = view?.getSnapshot ?? (() => fallback)
-  return useSyncExternalStore(view?.subscribe ?? never, getSnapshot, getSnapshot)
+  return useSyncExternalStore(subscribe, getSnapshot, getSnapshot)
 }
 
 const idle: ConnectionState = { status: 'idle' }

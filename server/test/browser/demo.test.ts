@@ -26,6 +26,10 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     const page = await (await browser.newContext()).newPage()
     const problems: string[] = []
     page.on('pageerror', (error) => problems.push(error.message))
+    page.on('console', (said) => {
+      // What the service refuses is an answer, such as that a user is there already.
+      if (said.type() === 'error' && !said.text().startsWith('Failed to load resource')) problems.push(said.text())
+    })
     page.on('request', (request) => {
       if (!request.url().startsWith(world.url)) problems.push(`asks ${request.url()}`)
     })
@@ -197,6 +201,18 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     await soon(async () => expect(await list.getByText('said 0', { exact: true }).count()).toBe(1))
     await list.press('End')
     await atNewest()
+    expect(alice.problems).toEqual([])
+  })
+
+  it('shows all messages of a burst', async () => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    for (let n = 0; n < 10; n++) {
+      await Promise.all(Array.from({ length: 40 }, (_, i) => say(world, 'bob', 'alice', `burst ${n} ${i}`)))
+    }
+    await soon(async () => {
+      expect(await alice.locator('main article').last().getAttribute('aria-setsize')).toBe('400')
+    })
     expect(alice.problems).toEqual([])
   })
 
