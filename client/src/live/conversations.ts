@@ -182,7 +182,10 @@ export function createConversations(parts: ConversationsParts): Conversations {
       })
       if (found === undefined || !isCurrent()) return
       if (found.data === undefined) remove(key)
-      else {
+      else if (found.data.lastMessage === undefined && !rows.has(key)) {
+        // Its last message was removed for good before it was known here: only the list says where it stands.
+        await insist(reload)
+      } else {
         set(found.data, rows.get(key)?.rank)
         changed(key)
       }
@@ -214,6 +217,44 @@ export function createConversations(parts: ConversationsParts): Conversations {
     if (row === undefined || last?.id !== id) return
     rows.set(key, { ...withoutSummary(row), conversation: { ...row.conversation, lastMessage: apply(last) } })
     changed(key)
+  }
+
+  const reload = async (signal: Signal) => {
+    isLoading = true
+    list.changed()
+    try {
+      await reading(async () => {
+        for (const key of due()) drop(key)
+        const perPage = Math.min(1000, Math.max(pageSize, Math.ceil(rows.size / pageSize) * pageSize))
+        const query = { unread: 1, count: 1 }
+        const heard = new Set<PeerKey>()
+        const [{ data, meta }, totals] = await Promise.all([
+          readPage(1, perPage, signal),
+          port.call<Listed<Total>>('GET', '/messages', { query, signal }),
+        ])
+        for (const key of newest.keys()) heard.add(key)
+        rows.clear()
+        bottom = undefined
+        const listed = new Set(data.map(keyOfConversation))
+        for (const key of [...unread.keys()]) if (!listed.has(key)) unread.forget(key)
+        for (const { entityId, entityType, count } of totals.data) {
+          const key = `${entityType}:${entityId}`
+          if (!listed.has(key)) unread.base(key, count, 0)
+        }
+        fill(data, 0)
+        hasMore = perPage < (meta?.pagination?.total ?? 0)
+        isLoaded = true
+        error = undefined
+        // What a count of all saw of what came meanwhile is not known.
+        for (const key of heard) if (!listed.has(key)) ask(key)
+      })
+    } catch (failure) {
+      error = failure
+      throw failure
+    } finally {
+      isLoading = false
+      changed()
+    }
   }
 
   return {
@@ -272,43 +313,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
         changed()
       }
     },
-    async reload(signal) {
-      isLoading = true
-      list.changed()
-      try {
-        await reading(async () => {
-          for (const key of due()) drop(key)
-          const perPage = Math.min(1000, Math.max(pageSize, Math.ceil(rows.size / pageSize) * pageSize))
-          const query = { unread: 1, count: 1 }
-          const heard = new Set<PeerKey>()
-          const [{ data, meta }, totals] = await Promise.all([
-            readPage(1, perPage, signal),
-            port.call<Listed<Total>>('GET', '/messages', { query, signal }),
-          ])
-          for (const key of newest.keys()) heard.add(key)
-          rows.clear()
-          bottom = undefined
-          const listed = new Set(data.map(keyOfConversation))
-          for (const key of [...unread.keys()]) if (!listed.has(key)) unread.forget(key)
-          for (const { entityId, entityType, count } of totals.data) {
-            const key = `${entityType}:${entityId}`
-            if (!listed.has(key)) unread.base(key, count, 0)
-          }
-          fill(data, 0)
-          hasMore = perPage < (meta?.pagination?.total ?? 0)
-          isLoaded = true
-          error = undefined
-          // What a count of all saw of what came meanwhile is not known.
-          for (const key of heard) if (!listed.has(key)) ask(key)
-        })
-      } catch (failure) {
-        error = failure
-        throw failure
-      } finally {
-        isLoading = false
-        changed()
-      }
-    },
+    reload,
     changed: () => changed(),
     countChanged: (key) => changed(key),
   }

@@ -100,3 +100,23 @@ it('a thread whose message was removed for good says so', async () => {
   await until(() => thread.getSnapshot().error)
   expect(thread.getSnapshot().error).toMatchObject({ code: 'ERR_MESSAGE_ID_NOT_FOUND' })
 })
+
+it('a conversation whose only message is removed for good before it was read stands where the service has it', async () => {
+  const world = await chatWorld('alice', 'bob', 'carol')
+  await say(world, 'carol', 'alice', 'old')
+  let isRemoved = false
+  const late = async (url: string, init: object) => {
+    if (url.endsWith('/users/bob/conversation')) await until(() => isRemoved)
+    return fetch(url, init)
+  }
+  const alice = await join(world, 'alice', { fetch: late as never })
+  const { id } = await say(world, 'bob', 'alice', 'new')
+  dataOf(await world.delete(`/messages/${id}`, { permanent: true }, { as: 'bob' }))
+  isRemoved = true
+  const listed: Array<{ conversationId: string }> = dataOf(await world.get('/conversations', { as: 'alice' }))
+  const shown = () => alice.conversations.getSnapshot().conversations
+  await until(() => shown().length === 2)
+  expect(shown().map(({ conversation }) => conversation.conversationId)).toEqual(
+    listed.map(({ conversationId }) => conversationId),
+  )
+})
