@@ -26,6 +26,26 @@ interface Pair {
   isDead: boolean
 }
 
+/** Acts later, but never before what was to be done earlier: nothing overtakes in a connection. */
+function inOrder(): (ms: number, act: () => void) => void {
+  const waiting: Array<{ readonly at: number; readonly act: () => void }> = []
+  const work = () => {
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      const early = next.at - performance.now()
+      if (early > 0) {
+        setTimeout(work, early)
+        return
+      }
+      waiting.shift()
+      next.act()
+    }
+  }
+  return (ms, act) => {
+    waiting.push({ at: performance.now() + ms, act })
+    if (waiting.length === 1) work()
+  }
+}
+
 export async function openNetwork(firstTarget: string): Promise<Network> {
   let target = new URL(firstTarget)
   let isCut = false
@@ -49,11 +69,8 @@ export async function openNetwork(firstTarget: string): Promise<Network> {
       client.destroy()
       service.destroy()
     }
-    const later = (act: () => void) => {
-      if (delayMs === 0) act()
-      else setTimeout(act, delayMs)
-    }
-    client.on('data', (data) => pair.isDead || later(() => service.write(data)))
+    const [up, down] = [inOrder(), inOrder()]
+    client.on('data', (data) => pair.isDead || up(delayMs, () => service.write(data)))
     service.on('data', (data) => {
       if (pair.isDead) return
       if (losing > 0 && data.includes('HTTP/1.1 200')) {
@@ -61,7 +78,7 @@ export async function openNetwork(firstTarget: string): Promise<Network> {
         end()
         return
       }
-      later(() => client.write(data))
+      down(delayMs, () => client.write(data))
     })
     client.on('close', end)
     service.on('close', end)
