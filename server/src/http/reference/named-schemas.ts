@@ -21,6 +21,38 @@ function isObjectSchema(value: unknown): value is { readonly properties: object 
   return 'properties' in value && Object.keys(value.properties as object).length > 0
 }
 
+/** Of any name, as TypeBox writes it. */
+const anyName = '^.*$'
+
+/**
+ * The same schema in words that generators read as it is meant: members of any name are `additionalProperties`, and a default stands
+ * in the description, since a property with one is taken for one that is always there.
+ */
+function forGenerators(schema: { readonly [key: string]: Json }): { readonly [key: string]: Json } {
+  const { patternProperties, properties, ...others } = schema
+  if (isMap(patternProperties) && anyName in patternProperties) {
+    return {
+      ...others,
+      ...(properties !== undefined && { properties }),
+      additionalProperties: patternProperties[anyName] ?? true,
+    }
+  }
+  if (schema.type !== 'object' || !isMap(properties)) return schema
+  const plain = Object.entries(properties).map(([name, property]) => [name, withoutDefault(property)])
+  return { ...schema, properties: Object.fromEntries(plain) }
+}
+
+function withoutDefault(property: Json): Json {
+  if (!isMap(property) || property.default === undefined) return property
+  const { default: value, description, ...others } = property
+  const said = `\`${JSON.stringify(value).replaceAll('"', '')}\` by default`
+  return { ...others, description: description === undefined ? said : `${description as string}; ${said}` }
+}
+
+function isMap(value: Json | undefined): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /**
  * The same document with the schemas of the contract once each, under `components.schemas`, by the names that they have there. So
  * generators make one type of each, and the reference page shows its name.
@@ -42,7 +74,8 @@ export function nameSchemas(document: object): object {
   }
   const inside = (value: object): Json => {
     if (Array.isArray(value)) return value.map(refer)
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, refer(one as Json)]))
+    const plain = forGenerators(value as { readonly [key: string]: Json })
+    return Object.fromEntries(Object.entries(plain).map(([key, one]) => [key, refer(one)]))
   }
 
   // As text first: schemas carry members that are no part of them.

@@ -1,0 +1,66 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { describeWith } from '../gate/needs.ts'
+import { ask } from '../http/watched.ts'
+import { createWorld, type World } from '../support/world.ts'
+import { installTools, run, toolsFolder } from './install.ts'
+
+const tools = await installTools()
+const generated = path.join(toolsFolder, 'generated')
+const bin = (name: string) => path.join(toolsFolder, 'node_modules', '.bin', name)
+
+/** Runs a tool, which must find nothing to complain about. */
+async function pass(program: string, args: readonly string[], environment?: object): Promise<string> {
+  const { code, said } = await run(program, args, environment)
+  expect(code, said).toBe(0)
+  return said
+}
+
+describeWith(tools, 'what others read the reference with', () => {
+  let world: World
+
+  beforeAll(async () => {
+    world = await createWorld()
+    await rm(generated, { recursive: true, force: true })
+    await mkdir(generated)
+    for (const name of ['openapi.json', 'asyncapi.json']) {
+      const { body } = await ask(`${world.url}/${name}`)
+      await writeFile(path.join(generated, name), JSON.stringify(body, null, 1))
+    }
+  })
+
+  it('redocly finds neither errors nor warnings in /openapi.json', async () => {
+    const said = await pass(bin('redocly'), ['lint', '--format=json', 'generated/openapi.json'], {
+      REDOCLY_TELEMETRY: 'off',
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+    })
+    const { totals } = JSON.parse(said.slice(said.indexOf('{\n'), said.lastIndexOf('}') + 1))
+    expect(totals, said).toMatchObject({ errors: 0, warnings: 0 })
+  })
+
+  it("Scalar's parser finds no error in /openapi.json", async () => {
+    await pass('node', ['check-openapi.mjs', 'generated/openapi.json'])
+  })
+
+  it("AsyncAPI's parser finds neither errors nor warnings in /asyncapi.json", async () => {
+    await pass('node', ['check-asyncapi.mjs', 'generated/asyncapi.json'])
+  })
+
+  it('clients that openapi-typescript and hey-api generate compile with the twenty main calls, and make them', async () => {
+    await Promise.all([
+      pass(bin('openapi-typescript'), ['generated/openapi.json', '-o', 'generated/openapi.d.ts']),
+      pass(bin('openapi-ts'), ['-i', './generated/openapi.json', '-o', 'generated/hey', '--no-log-file']),
+    ])
+    await pass(bin('tsc'), ['-p', '.'])
+    for (const program of ['openapi-typescript', 'hey-api']) {
+      const said = await pass('node', [`generated/built/programs/${program}.js`], {
+        PARLEY_URL: `${world.url}/v3`,
+        PARLEY_API_KEY: world.apiKey,
+        PARLEY_APP_ID: world.app.name,
+        PARLEY_PREFIX: program,
+      })
+      expect(said).toBe('done\n')
+    }
+  })
+})
