@@ -3,7 +3,7 @@ import type { Parley } from '../app.ts'
 import type { Config } from '../config/index.ts'
 
 /** Connections that wait to be taken in, as when every client reconnects at once; the system may allow fewer. */
-const backlog = 4_096
+export const backlog = 4_096
 
 /** A name that stands for several addresses, as localhost does, is listened on at the first of them. */
 export async function listen({ http, metricsHttp }: Parley, { host, port, metricsPort }: Config): Promise<void> {

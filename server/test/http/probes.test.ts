@@ -405,10 +405,19 @@ describe('the OpenAPI document', () => {
       if ('$ref' in value) return follow(body.components.schemas[String(value.$ref).split('/').at(-1) as string])
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, follow(inner)]))
     }
+    // A declaration writes members of any name as a pattern, which generators do not read.
+    const asShown = (value: unknown): unknown => {
+      if (typeof value !== 'object' || value === null) return value
+      if (Array.isArray(value)) return value.map(asShown)
+      const { patternProperties, ...others } = value as { patternProperties?: Record<string, unknown> }
+      const shown = Object.entries(others).map(([key, inner]) => [key, asShown(inner)])
+      if (patternProperties !== undefined) shown.push(['additionalProperties', asShown(patternProperties['^.*$'])])
+      return Object.fromEntries(shown)
+    }
     for (const { operation } of routes) {
       const described = body.paths[operation.path][operation.method.toLowerCase()]
       const { schema } = described.responses['200'].content['application/json']
-      expect(follow(schema), operation.id).toEqual(JSON.parse(JSON.stringify(answerOf(operation))))
+      expect(follow(schema), operation.id).toEqual(asShown(JSON.parse(JSON.stringify(answerOf(operation)))))
     }
   })
 })
