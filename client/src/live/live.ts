@@ -258,7 +258,11 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       if (message.sender === uid) conversations.outdate(key)
       countsChanged(key)
     }
-    if (message.sender !== uid && message.category !== 'action') deliver(key, message)
+    if (message.sender !== uid && message.category !== 'action') {
+      // Who writes has read what was there, and of what was written in the same moment no receipt comes.
+      if (key.startsWith('user:')) markOwn(key, Number(message.id), true, message.sentAt)
+      deliver(key, message)
+    }
     emit({ type: 'message', peer: peerOf(key), message, isMissed })
   }
 
@@ -316,8 +320,12 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       return
     }
     if (receiverType === 'group' && !action.endsWith('All')) return
+    markOwn(key, upTo, action.startsWith('read'), timestamp)
+  }
+
+  /** The own messages up to this one are delivered, or read. */
+  function markOwn(key: PeerKey, upTo: number, isRead: boolean, timestamp: number): void {
     receipts.set(key, Math.max(upTo, receipts.get(key) ?? 0))
-    const isRead = action.startsWith('read')
     const mark = (message: Message): Message =>
       message.sender !== me?.uid || Number(message.id) > upTo || message.category === 'action'
         ? message
@@ -452,18 +460,23 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       isGap || !timeline.isLoaded || asked.filter((id) => timeline.find(id) !== undefined).length > mostAsked
     const [stale, whole] = [new Set<Screen>(), new Set<Screen>()]
     for (const screen of screens.values()) (isStale(screen) ? stale : whole).add(screen)
-    for (const id of asked) {
-      if (![...whole].some(({ timeline }) => timeline.find(id) !== undefined)) doubt.drop(id)
+    const read = asked.filter((id) => ![...whole].some(({ timeline }) => timeline.find(id) !== undefined))
+    for (const id of read) doubt.drop(id)
+    try {
+      await eachOf(stale, async ({ timeline }) => {
+        try {
+          await timeline.reload(signal)
+        } catch (error) {
+          if (signal.aborted) throw error
+          passable(error)
+          timeline.shut(error)
+        }
+      })
+    } catch (error) {
+      // Not all of it comes from the feed, which says it again.
+      for (const id of read) doubt.ask(id)
+      throw error
     }
-    await eachOf(stale, async ({ timeline }) => {
-      try {
-        await timeline.reload(signal)
-      } catch (error) {
-        if (signal.aborted) throw error
-        passable(error)
-        timeline.shut(error)
-      }
-    })
     await doubt.hurry()
     await conversations.reload(signal)
     await eachOf(openMembers.values(), (list) => list.reload(signal).catch(passable))
