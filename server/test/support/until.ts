@@ -11,7 +11,7 @@ export interface Patience {
  * Nothing may move for this long before a wait is given up. It is no statement about how fast something is: a machine
  * that is busy with other things has all the time that it needs, and a test that passes never waits for it.
  */
-export const stillMs = 12_000
+export const stillMs = 60_000
 
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>
 
