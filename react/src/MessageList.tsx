@@ -43,7 +43,12 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
   const me = useMe()
   const snapshot = useMessages(list)
   const { messages, pending, hasOlder, hasNewer, isLoaded, error } = snapshot
-  const rows = useMemo(() => rowsOf(messages, pending), [messages, pending])
+  const known = useRef<Known>({ messages: [], rows: [] })
+  const rows = useMemo(() => {
+    const made = rowsOf(messages, pending, known.current)
+    known.current = { messages, rows: made }
+    return made
+  }, [messages, pending])
   const scroller = useRef<HTMLDivElement>(null)
   const view = useRef<VirtualizerHandle>(null)
   const [isAtEnd, setAtEnd] = useState(true)
@@ -53,9 +58,9 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
   const before = useRef<{ list: Messages | undefined; first: string | undefined; last: string | undefined }>(undefined)
   const first = messages[0]?.id
   const last = rows.at(-1)?.key
-  const known = before.current
-  const isSameList = known?.list === list
-  const isPrepended = isSameList && known?.first !== undefined && first !== known.first
+  const shown = before.current
+  const isSameList = shown?.list === list
+  const isPrepended = isSameList && shown?.first !== undefined && first !== shown.first
   useLayoutEffect(() => {
     const isNew = before.current?.list !== list || before.current?.last === undefined
     const hasGrown = before.current?.last !== last
@@ -225,11 +230,25 @@ function RowView({ row, at, count, me, locale, today, isFocused, actionsOf }: Ro
   )
 }
 
-/** Messages, and those that are not confirmed after all others. */
-function rowsOf(messages: readonly ShownMessage[], pending: readonly PendingMessage[]): Row[] {
-  const rows: Row[] = messages.map((message, at) => rowOf(message, messages[at - 1]))
+interface Known {
+  readonly messages: readonly ShownMessage[]
+  readonly rows: readonly Row[]
+}
+
+/** Messages, and those that are not confirmed after all others. What stands where it stood is taken over. */
+function rowsOf(messages: readonly ShownMessage[], pending: readonly PendingMessage[], known: Known): Row[] {
+  const rows: Row[] = known.rows.slice(0, sameStart(known.messages, messages))
+  for (let at = rows.length; at < messages.length; at++)
+    rows.push(rowOf(messages[at] as ShownMessage, messages[at - 1]))
   for (const one of pending) rows.push({ is: 'pending', key: one.muid, pending: one })
   return rows
+}
+
+/** How many messages both begin with. */
+function sameStart(before: readonly ShownMessage[], now: readonly ShownMessage[]): number {
+  let count = 0
+  while (count < before.length && before[count] === now[count]) count++
+  return count
 }
 
 /** Made once: with each message that comes, all others stay as they are. */
