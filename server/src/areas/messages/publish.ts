@@ -1,4 +1,4 @@
-import { groupReceiptSubscriptionsOf } from '../../chat/conversations/group-receipts.ts'
+import { groupReceiptSubscriptionsOf, publishRisen } from '../../chat/conversations/group-receipts.ts'
 import { traits } from '../../chat/messages/traits.ts'
 import { partsOf } from '../../chat/naming.ts'
 import type { Context } from '../../context.ts'
@@ -76,11 +76,16 @@ function readSubscriptions(kept: ReadonlySet<string>, isHeard: boolean): SendSub
   return { bits, ofAll: groupReceiptSubscriptionsOf(kept, isHeard) }
 }
 
-/** The log has it from the batch; who listens in this process is told with the message as it is answered. */
+/**
+ * The log has it from the batch; who listens in this process is told with the message as it is answered. What its sender
+ * received by sending it comes before the message, what everybody has received by now after it.
+ */
 function publish(events: Events, row: MessageRow, written: WrittenRow, message: SentMessage | undefined): void {
   const place = placeOfSent(row, written)
   const messageId = written.id as number
   const { device } = row
+  const { received, risen, at } = written
+  if (received !== undefined) events.publish(row.appId, { ...received, place, uid: row.sender, at, device })
   const groupRevision = row.kind === 'group' ? { groupRevision: written.receiverRevision } : {}
   const shown = message && events.bus.isHeard && { message: message.renderForAll() }
   events.publish(row.appId, { trigger: 'message_sent', place, messageId, device, ...shown, ...groupRevision })
@@ -88,6 +93,7 @@ function publish(events: Events, row: MessageRow, written: WrittenRow, message: 
   if ((row.traits & traits.moderated) !== 0) {
     events.publish(row.appId, { trigger: 'moderation_engine_approved', place, messageId })
   }
+  if (risen !== undefined) publishRisen(events, risen, at)
 }
 
 function placeOfSent(row: MessageRow, { conversation }: WrittenRow): Place {

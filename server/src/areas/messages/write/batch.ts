@@ -10,7 +10,7 @@ import type { Query } from '../../../store/channel.ts'
 import { growThreadsOf } from '../threads/grow.ts'
 import { judgedRows, sentRows } from './columns.ts'
 import { createConversations, lockKeys } from './conversations.ts'
-import { eventBits, type MessageRow, nameOf, type WrittenRow } from './row.ts'
+import { eventBits, type MessageRow, nameOf, type Received, type WrittenRow } from './row.ts'
 import { writeStatement } from './statement.ts'
 
 /** What names the conversations that a batch locks. */
@@ -89,22 +89,50 @@ function settling(rows: readonly MessageRow[], now: number): Query {
   }
 }
 
-/** What `settling` gave: staircases that rose, where somebody hears of it. */
-export function risenRows(results: ReadonlyArray<{ rows: unknown[] }>, options: { create: boolean }): RisenRow[] {
-  return (results[options.create ? 3 : 2]?.rows ?? []) as RisenRow[]
+/**
+ * What became of the rows, out of the results of a batch, with what is to be published beside each.
+ * @returns the rows, and staircases that rose without a message that others see
+ */
+export function writtenRows(
+  rows: readonly MessageRow[],
+  results: ReadonlyArray<{ rows: unknown[] }>,
+  { create, now }: { create: boolean; now: number },
+): { written: WrittenRow[]; risen: RisenRow[] } {
+  const at = create ? 2 : 1
+  const [row] = (results[at]?.rows ?? []) as Array<{ written: Written[] | null }>
+  const risen = (results[at + 1]?.rows ?? []) as RisenRow[]
+
+  const written: WrittenRow[] = []
+  const received = new Map<number, Received>()
+  for (const [n, refusal, id, sentAt, senderRevision, receiverRevision, conversation, receipt] of row?.written ?? []) {
+    if (receipt !== null) received.set(n, { trigger: receipt, messageId: id as number })
+    else written.push({ n, refusal, id, sentAt, senderRevision, receiverRevision, conversation, at: now })
+  }
+  if (received.size === 0 && risen.length === 0) return { written, risen }
+
+  const rose = new Map<WrittenRow | undefined, RisenRow[]>()
+  for (const stairs of risen) {
+    const last = lastOf(stairs.conversation, rows, written)
+    rose.set(last, [...(rose.get(last) ?? []), stairs])
+  }
+  const withReceipts = written.map((row) => {
+    const [read, stairs] = [received.get(row.n), rose.get(row)]
+    return { ...row, ...(read && { received: read }), ...(stairs && { risen: stairs }) }
+  })
+  return { written: withReceipts, risen: rose.get(undefined) ?? [] }
 }
 
-/** What became of the rows, out of the results of a batch. */
-export function writtenRows(results: ReadonlyArray<{ rows: unknown[] }>, options: { create: boolean }): WrittenRow[] {
-  const [row] = (results[options.create ? 2 : 1]?.rows ?? []) as Array<{ written: Written[] | null }>
-  return (row?.written ?? []).map(
-    ([n, refusal, id, sentAt, senderRevision, receiverRevision, conversation, receipt]): WrittenRow => {
-      return { n, refusal, id, sentAt, senderRevision, receiverRevision, conversation, receipt }
-    },
-  )
+/** The last message in a conversation that others see. */
+function lastOf(conversation: number, rows: readonly MessageRow[], written: readonly WrittenRow[]) {
+  let last: WrittenRow | undefined
+  for (const row of written) {
+    if (row.conversation !== conversation || row.id === null || isHeld(rows[row.n] as MessageRow)) continue
+    if (last === undefined || row.id > (last.id as number)) last = row
+  }
+  return last
 }
 
-/** As `statement.ts` gives it. */
+/** As `statement.ts` gives it. The last member is set in rows that tell what a sender received, by the id of a message. */
 type Written = [
   WrittenRow['n'],
   WrittenRow['refusal'],
@@ -113,7 +141,7 @@ type Written = [
   WrittenRow['senderRevision'],
   WrittenRow['receiverRevision'],
   WrittenRow['conversation'],
-  WrittenRow['receipt'],
+  Received['trigger'] | null,
 ]
 
 /** For each row: do several senders write into its conversation in this batch? What is held reads nothing, and nobody reads it. */

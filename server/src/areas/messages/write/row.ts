@@ -1,4 +1,4 @@
-import type { GroupReceiptSubscriptions } from '../../../chat/conversations/group-receipts.ts'
+import type { GroupReceiptSubscriptions, RisenRow } from '../../../chat/conversations/group-receipts.ts'
 import type { ConversationKind } from '../../../chat/kind.ts'
 import type { ModerationRecords } from '../../../chat/moderation/records.ts'
 import type { ConversationParts } from '../../../chat/naming.ts'
@@ -66,8 +66,19 @@ export interface WrittenRow {
   readonly receiverRevision: number
   /** Key of the conversation. */
   readonly conversation: number | null
-  /** Not what became of a row, but what the sender received by sending it: the newest message of others until then. */
-  readonly receipt: 'message_delivery_receipt' | 'message_read_receipt' | null
+  /** When it was written, epoch seconds; what is said in a conversation may carry a later time. */
+  readonly at: number
+  /** What its sender received by sending it. */
+  readonly received?: Received
+  /** Staircases of its group that rose with the batch: they are published after it, the last of the batch in its group. */
+  readonly risen?: readonly RisenRow[]
+}
+
+/** A sender's mark moved on by what they sent. */
+export interface Received {
+  readonly trigger: 'message_delivery_receipt' | 'message_read_receipt'
+  /** The newest message of others that it covers. */
+  readonly messageId: number
 }
 
 /** A key in memory for the conversation of a row. Identifiers have no blanks, and a guid never stands with a second part. */

@@ -64,7 +64,7 @@ const verdicts = `
 
 /**
  * What a sender received by sending is published as marks are (conversations/marks.ts): by the newest message of others
- * that is covered now and was not before. It comes before the message.
+ * that is covered now and was not before, be it of this batch. It comes before the message.
  */
 const events = (moderated: boolean) => `,
   received as materialized (
@@ -73,21 +73,36 @@ const events = (moderated: boolean) => `,
       ${receiptData} as data
     from side d
     cross join lateral (
-      select m.id
-      from messages m
-      where m.app_id = d.app_id
-      and m.conversation = d.conversation
-      and m.countable
-      and m.sender <> d.sender
-      and (m.sent_at, m.id) > (
-        case when d.reads then d.read_sent_at else d.delivered_sent_at end,
-        case when d.reads then d.read_id else d.delivered_id end
-      )
-      order by m.sent_at desc, m.id desc
-      limit 1
+      select coalesce(
+        (
+          select max(o.id)
+          from ${toldOf(moderated)} o
+          where d.both_write
+          and o.app_id = d.app_id
+          and o.conversation = d.conversation
+          and o.countable
+          and o.sender <> d.sender
+          and o.id < d.id
+        ),
+        (
+          select m.id
+          from messages m
+          where m.app_id = d.app_id
+          and m.conversation = d.conversation
+          and m.countable
+          and m.sender <> d.sender
+          and (m.sent_at, m.id) > (
+            case when d.reads then d.read_sent_at else d.delivered_sent_at end,
+            case when d.reads then d.read_id else d.delivered_id end
+          )
+          order by m.sent_at desc, m.id desc
+          limit 1
+        )
+      ) as id
     ) m
     where (d.delivers or d.reads)
     and d.subscribed & ${eventBits.receipts} <> 0
+    and m.id is not null
   ),
   logged as (
     ${insertIntoEvents}
@@ -188,8 +203,8 @@ const writing = (needs: Needs, { groups, muids, subscribed, moderated } = needs,
     ${when(muids, unlessKnown)}
   ),
   stored as materialized (
-    select n, app_id, id, conversation, sender, kind, first, second, sent_at, last_sent_at, last_id, both_write, mentioned,
-      subscribed, sender_revision, receiver_revision, ${when(moderated, 'traits, ')}kind = 2 or both_write or last_sender is distinct from sender as moves_marks
+    select n, app_id, id, conversation, sender, kind, first, second, sent_at, last_sent_at, last_id, both_write, countable,
+      mentioned, subscribed, sender_revision, receiver_revision, ${when(moderated, 'traits, ')}kind = 2 or both_write or last_sender is distinct from sender as moves_marks
     from numbered
     ${when(muids, 'where (id in (select id from inserted)) is true')}
   )${when(moderated, open)},
@@ -209,7 +224,7 @@ const writing = (needs: Needs, { groups, muids, subscribed, moderated } = needs,
     and c.key = l.conversation
   ),
   side as materialized (
-    select l.n, l.app_id, l.sender, l.conversation, l.kind, l.first, l.second, l.sent_at, l.id, l.subscribed,
+    select l.n, l.app_id, l.sender, l.conversation, l.kind, l.first, l.second, l.sent_at, l.id, l.both_write, l.subscribed,
       s.delivered_sent_at, s.delivered_id, s.read_sent_at, s.read_id,
       (s.delivered_sent_at, s.delivered_id) < (coalesce(l.last_sent_at, 0), coalesce(l.last_id, 0))
         or l.both_write as delivers,

@@ -13,7 +13,7 @@ import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
 import { createImportWriter, type ImportWriter } from '../import/writer.ts'
 import { createPublishOrder, type PublishOrder } from '../publish-order.ts'
-import { batchQueries, risenRows, writtenRows } from './batch.ts'
+import { batchQueries, writtenRows } from './batch.ts'
 import { type MessageRow, nameOf, type WrittenRow } from './row.ts'
 
 /** Writes what is sent, coalesced: while one batch is being written, the next collects. */
@@ -106,8 +106,9 @@ async function writeBatch(
     let answered: WrittenRow[]
     try {
       const results = await runTransaction(channel, batchQueries(pending, options))
-      answered = publishReceived(events, pending, writtenRows(results, options), options.now)
-      publishRisen(events, risenRows(results, options), options.now)
+      const { written: rows, risen } = writtenRows(pending, results, options)
+      answered = rows
+      publishRisen(events, risen, options.now)
     } catch (error) {
       // The rows of an earlier attempt are stored: the batch must not fail as a whole and be tried again with them.
       if (attempt === 1) throw error
@@ -130,30 +131,6 @@ async function writeBatch(
     written.set(repeat, result instanceof Error ? result : { ...result, id: null })
   }
   return rows.map((row) => written.get(row) as WrittenRow | Error)
-}
-
-/** Tells what senders received by sending. @returns what became of the rows */
-function publishReceived(
-  events: Events,
-  rows: readonly MessageRow[],
-  answered: readonly WrittenRow[],
-  at: number,
-): WrittenRow[] {
-  return answered.filter(({ n, id, conversation, receipt }) => {
-    if (receipt === null) return true
-    const row = rows[n] as MessageRow
-    const [first, second] = partsOf(row)
-    const place = { conversation: conversation as number, kind: row.kind, first, second }
-    events.publish(row.appId, {
-      trigger: receipt,
-      place,
-      messageId: id as number,
-      uid: row.sender,
-      at,
-      device: row.device,
-    })
-    return false
-  })
 }
 
 /** Finds rows whose sender used the same muid for the same conversation earlier in this batch. */
