@@ -5,7 +5,16 @@ import { startLoadGenerator } from '../load/start.ts'
 import { progress } from '../progress.ts'
 import { postRequest, textTo } from '../requests.ts'
 import { sendBare } from './bare.ts'
-import { type Cpu, groupOf, type NotifyWorld, pauseSending, resumeSending, uidOf, untilWaiting } from './world.ts'
+import {
+  type Cpu,
+  eachOf,
+  groupOf,
+  type NotifyWorld,
+  pauseSending,
+  resumeSending,
+  uidOf,
+  untilWaiting,
+} from './world.ts'
 
 const goal = 2_000
 const connections = 32
@@ -33,13 +42,13 @@ export async function measureBacklog(world: NotifyWorld): Promise<LiveFigure[]> 
       goal: `at least ${rate(goal)}`,
       met: single.logged >= goal,
     },
-    ...cpuFigures('the same', single),
+    ...cpuFigures('the same', 'push', single.cpu),
     {
       what: `as many of messages to a group of ${members}, sent and logged`,
       value: rate(grouped.logged),
       beside: `${rate(bare)} by bare clients`,
     },
-    ...cpuFigures(`messages to a group of ${members}`, grouped),
+    ...cpuFigures(`messages to a group of ${members}`, 'push', grouped.cpu),
   ]
 }
 
@@ -65,20 +74,20 @@ async function drain(world: NotifyWorld, expected: number, fill: () => Promise<v
   await untilWaiting(world, 0)
   const loggedAt = performance.timeOrigin + performance.now()
   const after = readCpu()
-  const each = (who: keyof Cpu) => (((after?.[who] ?? 0) - (before?.[who] ?? 0)) * 1e6) / expected
   return {
     sent: (expected / (lastAt - firstAt)) * 1000,
     logged: (expected / (loggedAt - firstAt)) * 1000,
-    cpu: before && after && { service: each('service'), postgres: each('postgres'), providers: each('providers') },
+    cpu: eachOf(expected, before, after),
   }
 }
 
-function cpuFigures(what: string, { cpu }: Drained): LiveFigure[] {
+/** @param one that was done, as the table calls it */
+export function cpuFigures(what: string, one: string, cpu: Cpu | undefined): LiveFigure[] {
   if (cpu === undefined) return []
   const micro = (value: number) => `${Math.round(value)} us`
   return [
     {
-      what: `${what}: CPU for each push, service`,
+      what: `${what}: CPU for each ${one}, service`,
       value: micro(cpu.service),
       beside: `PostgreSQL ${micro(cpu.postgres)}, emulators ${micro(cpu.providers)}`,
     },

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type LiveFigure, rate } from '../live/figures.ts'
 import { progress } from '../progress.ts'
 import { textTo } from '../requests.ts'
-import { fillGroup, fillSingle } from './backlog.ts'
-import { type NotifyWorld, uidOf } from './world.ts'
+import { cpuFigures, fillGroup, fillSingle } from './backlog.ts'
+import { type Cpu, eachOf, type NotifyWorld, uidOf } from './world.ts'
 
 const goal = 10_000
 
@@ -21,16 +21,24 @@ export async function measureDecisions(world: NotifyWorld): Promise<LiveFigure[]
   return [
     {
       what: `decisions where do not disturb stops all, messages to a group of ${members}`,
-      value: rate(grouped),
+      value: rate(grouped.perSecond),
       goal: `at least ${rate(goal)}`,
-      met: grouped >= goal,
+      met: grouped.perSecond >= goal,
     },
-    { what: 'the same, messages from user to user', value: rate(single) },
+    ...cpuFigures('the same', 'decision', grouped.cpu),
+    { what: 'the same, messages from user to user', value: rate(single.perSecond) },
+    ...cpuFigures('messages from user to user', 'decision', single.cpu),
   ]
 }
 
+interface Decided {
+  readonly perSecond: number
+  /** Microseconds for each decision. */
+  readonly cpu: Cpu | undefined
+}
+
 /** Holds planning up while the messages are sent, so that nothing else is under way when it is measured. */
-async function decide(world: NotifyWorld, expected: number, send: () => Promise<void>): Promise<number> {
+async function decide(world: NotifyWorld, expected: number, send: () => Promise<void>): Promise<Decided> {
   const { database, ask } = world
   progress(`${expected} decisions`)
   const before = await countLogged(world)
@@ -40,11 +48,13 @@ async function decide(world: NotifyWorld, expected: number, send: () => Promise<
   await send()
   await delay(2_000)
   await database.query('update notification_plans set event = $1', [rows[0]?.event])
+  const cpuBefore = world.readCpu()
   const startedAt = performance.now()
   // Its event begins the planning.
   await ask('POST', '/messages', textTo(uidOf(1)), uidOf(0))
-  while ((await countLogged(world)) <= before + expected) await delay(50)
-  return (expected / (performance.now() - startedAt)) * 1000
+  while ((await countLogged(world)) <= before + expected) await delay(100)
+  const perSecond = (expected / (performance.now() - startedAt)) * 1000
+  return { perSecond, cpu: eachOf(expected, cpuBefore, world.readCpu()) }
 }
 
 async function countLogged({ database }: NotifyWorld): Promise<number> {

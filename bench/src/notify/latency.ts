@@ -4,7 +4,7 @@ import { median } from '../measure.ts'
 import { progress } from '../progress.ts'
 import { textTo } from '../requests.ts'
 import { type Sent, sendSteadily } from './steady.ts'
-import { type Cpu, groupOf, type NotifyWorld, uidOf } from './world.ts'
+import { type Cpu, eachOf, groupOf, type NotifyWorld, uidOf } from './world.ts'
 
 const perSecond = 500
 
@@ -70,8 +70,8 @@ export async function measureSends(world: NotifyWorld): Promise<LiveFigure[]> {
     const sent = await sendSteadily(service.port, apps[app], { perSecond, seconds: extent.seconds })
     // What they lead to is over, and counts as theirs.
     await delay(2_000)
-    const after = world.readCpu()
-    if (before !== undefined && after !== undefined) used[app].push(eachOf(sent.length, before, after))
+    const each = eachOf(sent.length, before, world.readCpu())
+    if (each !== undefined) used[app].push(each)
     return sent
   }
   await run('without')
@@ -122,10 +122,4 @@ export async function measureSends(world: NotifyWorld): Promise<LiveFigure[]> {
       beside: `${Math.round(cpu('without', who))} us`,
     })),
   ]
-}
-
-/** Microseconds for each. */
-function eachOf(count: number, before: Cpu, after: Cpu): Cpu {
-  const each = (who: keyof Cpu) => ((after[who] - before[who]) * 1e6) / count
-  return { service: each('service'), postgres: each('postgres'), providers: each('providers') }
 }

@@ -432,6 +432,13 @@ describe('a preview', () => {
       ['carol', undefined, 'Alice @ team', 'New message'],
     ])
     expect((await previewOf({ text: 'hi <@uid:bob>' }))[0]).toEqual(['bob', undefined, 'Alice @ team', 'hi @Bob'])
+    // A template that is not saved, beside those that are.
+    const templates = { textMessageTemplateDefault: { body: '{{message.data.text}}!' }, usePrivacyTemplate: 1 }
+    const tried = await world.post('/notifications/v1/preview', { ...imagined, data: { text: 'hi' }, templates })
+    expect(dataOf(tried).notifications.map(({ body }: { body: string }) => body)).toEqual(['hi!', 'hi!'])
+    expect((await previewOf({ text: 'hi' }))[1]).toEqual(['carol', undefined, 'Alice @ team', 'New message'])
+    const open = { ...imagined, data: {}, templates: { textMessageTemplateDefault: { body: '{{message' } } }
+    expect(refusal(await world.post('/notifications/v1/preview', open))).toBe('400 ERR_BAD_REQUEST')
     const unknown = { ...imagined, receiver: 'nowhere', data: {} }
     expect(refusal(await world.post('/notifications/v1/preview', unknown))).toBe('404 ERR_GUID_NOT_FOUND')
     expect(refusal(await world.post('/notifications/v1/preview', { ...unknown, sender: 'nobody' }))).toBe(

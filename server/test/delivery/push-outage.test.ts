@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createGroup, sayInGroup } from '../support/chat.ts'
+import { createGroup, say, sayInGroup } from '../support/chat.ts'
 import { createPushServices, type PushServices, registerApns, registerFcm } from '../support/push-services.ts'
 import { soon } from '../support/until.ts'
 
@@ -50,5 +50,26 @@ describe('a push service that is down', () => {
     expect(await own.query(lapsed, [world.app.appId, 'TIMED_OUT'])).toHaveLength(20)
     // Each once.
     expect(told()).toHaveLength(40)
+  })
+
+  it('gets no jobs from planning while it is left alone, and all that waits once its pause is over', async () => {
+    const { own } = push
+    const world = await push.pushWorld('alice', 'bob')
+    await registerFcm(world, 'bob', 'phone')
+    const app = [world.app.appId]
+    await own.query('update notification_senders set paused_until = 9000000000000000 where app_id = $1', app)
+    const waiting = async (count: number) => {
+      const rows = await own.query('select from notification_deliveries where app_id = $1 and day = 0', app)
+      expect(rows).toHaveLength(count)
+    }
+    await say(world, 'alice', 'bob', 'one')
+    await soon(() => waiting(1))
+    // The one for the end of a pause is added as it begins.
+    const jobs = `select key from graphile_worker._private_jobs where key like 'notify:' || $1 || ':%'`
+    for (const text of ['two', 'three']) await say(world, 'alice', 'bob', text)
+    await soon(() => waiting(3))
+    expect(await own.query(jobs, app)).toEqual([])
+    await own.query('update notification_senders set paused_until = 0 where app_id = $1', app)
+    await soon(() => waiting(0))
   })
 })

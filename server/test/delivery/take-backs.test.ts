@@ -80,6 +80,25 @@ describe('what is read elsewhere', () => {
     expect(ofRead[0].gates.map(({ gate }: { gate: string }) => gate)).toEqual(['pushTakeBackRead'])
   })
 
+  it('adds no job while the provider is left alone, and is taken back once its pause is over', async () => {
+    const world = await wantingWorld('alice', 'bob')
+    const phone = unique('device')
+    await registerFcm(world, 'bob', phone)
+    await say(world, 'alice', 'bob', 'one')
+    await soon(async () => expect(await logsOf(world, '?success=true')).toHaveLength(1))
+    const { own } = push
+    const app = [world.app.appId]
+    const jobs = () =>
+      own.query(`select from graphile_worker._private_jobs where key like 'notify:' || $1 || ':%'`, app)
+    await soon(async () => expect(await jobs()).toEqual([]))
+    await own.query('update notification_senders set paused_until = 9000000000000000 where app_id = $1', app)
+    await readOneOnOne(world, 'bob', 'alice')
+    await soon(async () => expect(await logsOf(world, '?trigger=messages_read')).toHaveLength(1))
+    expect(await jobs()).toEqual([])
+    await own.query('update notification_senders set paused_until = 0 where app_id = $1', app)
+    await soon(() => expect(toFcm(phone)).toHaveLength(2))
+  })
+
   it('stays where the setting is off, and where it is turned off before it goes', async () => {
     const world = await push.pushWorld('alice', 'bob')
     const phone = unique('device')

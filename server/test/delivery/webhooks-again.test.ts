@@ -174,6 +174,28 @@ describe('a test', () => {
     expect(refusal(await world.post('/webhooks/nowhere/test'))).toBe('404 ERR_WEBHOOK_NOT_FOUND')
   })
 
+  it('is read with the body that it would send now', async () => {
+    const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+    await register(world, endpoint.url)
+    await tell(world, message)
+    await soon(() => expect(endpoint.received).toHaveLength(1))
+    const [id] = idsOf(endpoint)
+    const delivery = () => world.get(`/webhooks/hook/deliveries/${id}`)
+    const [listed] = await deliveriesOf(world)
+    expect(dataOf(await delivery())).toEqual({ ...listed, body: endpoint.received[0]?.body })
+    dataOf(await world.put(`/messages/${message.id}`, { data: { text: 'changed' } }, { as: 'alice' }))
+    expect(dataOf(await delivery()).body.data.message.data.text).toBe('changed')
+    const test = dataOf(await world.post('/webhooks/hook/test'))
+    const { body } = dataOf(await world.get(`/webhooks/hook/deliveries/${test.id}`))
+    expect(body.data.message.sender).toBe('sample-alice')
+
+    // Nothing of another webhook, and nothing that is no delivery.
+    await register(world, endpoint.url, { id: 'other' })
+    expect(refusal(await world.get(`/webhooks/other/deliveries/${id}`))).toBe('404 ERR_DELIVERY_NOT_FOUND')
+    expect(refusal(await world.get('/webhooks/hook/deliveries/dlv_1_nothing'))).toBe('404 ERR_DELIVERY_NOT_FOUND')
+    expect(refusal(await world.get(`/webhooks/nowhere/deliveries/${id}`))).toBe('404 ERR_WEBHOOK_NOT_FOUND')
+  })
+
   it('says so where nobody listens', async () => {
     const { world } = await chatWorld(service)
     await register(world, 'http://127.0.0.1:9/')

@@ -15,6 +15,27 @@ afterAll(async () => {
   await closeEndpoints()
 })
 
+it('a webhook that is left alone gets no jobs from what happens meanwhile, and all that waits once its pause is over', async () => {
+  const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+  await register(world, endpoint.url)
+  const app = [world.app.appId]
+  await own.query('update webhook_states set paused_until = 9000000000000000 where app_id = $1', app)
+  const waiting = (count: number) =>
+    soon(async () => {
+      const rows = await own.query('select from webhook_deliveries where app_id = $1 and due_at is not null', app)
+      expect(rows).toHaveLength(count)
+    })
+  for (const count of [1, 2, 3]) {
+    await tell(world, message)
+    await waiting(count)
+  }
+  // The one for the end of a pause is added as it begins.
+  const jobs = `select key from graphile_worker._private_jobs where key like 'webhook:' || $1 || ':%'`
+  expect(await own.query(jobs, app)).toEqual([])
+  await own.query('update webhook_states set paused_until = 0 where app_id = $1', app)
+  await soon(() => expect(new Set(idsOf(endpoint)).size).toBe(3))
+})
+
 it('a lease that could not be renewed for a while is given up: nothing overtakes what was left out meanwhile', async () => {
   const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
   await register(world, endpoint.url)

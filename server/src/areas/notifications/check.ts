@@ -9,7 +9,10 @@ import {
 import { findUnclosed } from '../../chat/notifications/template.ts'
 
 /** @throws 400 naming what a schema cannot say: minutes beyond 59, placeholders that do not end, subjects of several lines, extras that are too large */
-export function checkSettings({ preferences, templates }: NotificationSettingsIn): void {
+export function checkSettings({
+  preferences,
+  templates,
+}: Pick<NotificationSettingsIn, 'preferences' | 'templates'>): void {
   const path = 'body/preferences/mute/schedulePreferenceSetting'
   const flaws = [...flawsOfSchedule(preferences?.mute?.schedulePreferenceSetting, path), ...flawsOfTemplates(templates)]
   const custom = preferences?.push?.customJson

@@ -27,7 +27,7 @@ function showContacts(row: ContactRow | undefined): ContactDetails {
   return { ...(row?.email && { email: row.email }), ...(row?.phone && { phno: row.phone }) }
 }
 
-/** Whatever is said anew is tried anew, also if its provider has refused it. */
+/** An address that is given again is tried again, also if its provider has refused it. */
 const write = statement(`
   insert into notification_contacts as k (app_id, uid, email, phone)
   values ($1, $2, $3, $4)

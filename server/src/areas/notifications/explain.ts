@@ -44,7 +44,7 @@ export async function explain(context: Context, app: App, asked: Asked): Promise
 
 const isOfDeletion = ({ trigger }: NotificationLog) => trigger === 'message_deleted'
 
-/** Of a message that is deleted, or hidden from the user, nothing is told but that: the one gate that says so. */
+/** Of a message that is deleted, or hidden from the user, nothing is said but that: the one gate that says so. */
 async function readWithheld(
   { database, policies }: Context,
   appId: number,
@@ -63,7 +63,7 @@ async function readWithheld(
   )
 }
 
-/** What is of a message, its taking back, and the e-mails and SMS that were to tell of what was unread when it came. */
+/** What is of a message, its taking back, and the e-mails and SMS about what was unread when it came. */
 function aboutMessage(appId: number, id: number): Fragment {
   return sql`(d.message = ${id} or ${id} = any(d.messages) or (d.opened_id is not null and exists (
     select

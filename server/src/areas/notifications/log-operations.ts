@@ -2,6 +2,7 @@ import * as contract from '@parley/contract'
 import { serve } from '../../call.ts'
 import { readGroups } from '../../chat/groups/rows.ts'
 import { requireActiveUser } from '../../chat/users/require.ts'
+import { checkSettings } from './check.ts'
 import { bothOrNeither, unknownGroup } from './errors.ts'
 import { explain, showGate } from './explain.ts'
 import { listLogs } from './logs.ts'
@@ -29,6 +30,7 @@ export const operations = [
   }),
 
   serve(contract.previewNotification, async ({ app, body }, context) => {
+    checkSettings(body)
     await requireActiveUser(context.database, app.appId, body.sender)
     const receiver = body.receiver.toLowerCase()
     if (body.receiverType === 'user') await requireActiveUser(context.database, app.appId, receiver)

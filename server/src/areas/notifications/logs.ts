@@ -1,6 +1,7 @@
 import type { AnswerOf, listNotificationLogs, NotificationLog, QueryOf } from '@parley/contract'
 import { limits } from '@parley/contract'
 import { sql } from 'kysely'
+import { type ConversationKind, kindSql, storedKind } from '../../chat/kind.ts'
 import { notHeldSql } from '../../chat/sight/participation.ts'
 import type { Context } from '../../context.ts'
 import { appKey } from '../../store/app-key.ts'
@@ -20,7 +21,7 @@ interface LogRow {
   readonly trigger: string
   readonly message: number | null
   readonly reaction: number | null
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly receiver: string
   readonly status: 'pending' | 'delivered' | 'failed' | 'stopped'
   readonly reason: string | null
@@ -36,10 +37,10 @@ interface LogRow {
   readonly reactionSender: string | null
 }
 
-/** What was told of a message is joined, not stored: what was deleted does not live on in the logs. */
+/** What a log says of a message is joined, not stored: what was deleted does not live on in the logs. */
 const columns =
   sql.raw(`d.id, d.uid, d.channel, d.provider_kind as "providerKind", d.provider_id as "providerId", d.digest,
-  d.platform, d.trigger, d.message, d.reaction, d.kind, d.receiver, d.status, d.reason, d.attempts, d.due_at as "dueAt",
+  d.platform, d.trigger, d.message, d.reaction, ${kindSql('d.kind')} as kind, d.receiver, d.status, d.reason, d.attempts, d.due_at as "dueAt",
   d.created_at as "createdAt", d.ended_at as "endedAt", d.answer_status as "answerStatus", d.answer, d.error, m.sender,
   m.sent_at as "sentAt", r.uid as "reactionSender"`)
 
@@ -107,7 +108,7 @@ function conditionsOf(appId: number, query: Query): Fragment[] {
   equal('m.type', query.messageType)
   equal('m.sender', lower(query.sender))
   equal('r.uid', lower(query.reactionSender))
-  if (query.receiverType !== undefined) conditions.push(sql`d.kind = ${query.receiverType === 'user' ? 1 : 2}`)
+  if (query.receiverType !== undefined) conditions.push(sql`d.kind = ${storedKind(query.receiverType)}`)
   if (query.member !== undefined) conditions.push(sql`d.uid = ${lower(query.member)}`, sql`d.kind = 2`)
   if (query.reactionReceiver !== undefined) {
     conditions.push(sql`d.uid = ${lower(query.reactionReceiver)}`, sql`d.reaction is not null`)
@@ -143,8 +144,8 @@ function showLog(row: LogRow): NotificationLog {
     ...(row.reactionSender !== null && { reactionSender: row.reactionSender }),
     receiver: row.receiver,
     ...(isReaction && { reactionReceiver: row.uid }),
-    receiverType: row.kind === 1 ? 'user' : 'group',
-    ...(row.kind === 2 && { member: row.uid }),
+    receiverType: row.kind,
+    ...(row.kind === 'group' && { member: row.uid }),
     uid: row.uid,
     ...(row.platform !== null && { tokenType: row.platform }),
     ...(row.digest !== null && { pushToken: `…${row.digest.toString('hex').slice(0, 8)}` }),

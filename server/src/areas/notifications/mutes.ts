@@ -1,4 +1,5 @@
 import { badRequest, limits, type MutedConversation } from '@parley/contract'
+import { type ConversationKind, kindSql, storedKind } from '../../chat/kind.ts'
 import { lockUser } from '../../chat/users/locks.ts'
 import { refuseDeactivated } from '../../chat/users/require.ts'
 import type { Context } from '../../context.ts'
@@ -8,12 +9,12 @@ import { tooManyMutes } from './errors.ts'
 
 /** What is over is not there any more. */
 const select = statement(`
-  select kind, peer, until
+  select ${kindSql('kind')} as kind, peer, until
   from notification_mutes
   where app_id = $1
   and uid = $2
   and (until is null or until > $3)
-  order by kind, peer`)
+  order by notification_mutes.kind, peer`)
 
 const insert = statement(`
   insert into notification_mutes (app_id, uid, kind, peer, until)
@@ -44,15 +45,21 @@ const remove = statement(`
 
 type Named = Pick<MutedConversation, 'id' | 'type'>
 
-const kindOf = ({ type }: Named) => (type === 'oneOnOne' ? 1 : 2)
+const kindOf = ({ type }: Named) => storedKind(type === 'oneOnOne' ? 'user' : 'group')
 const peerOf = ({ id }: Named) => id.toLowerCase()
+
+interface MuteRow {
+  readonly kind: ConversationKind
+  readonly peer: string
+  readonly until: number | null
+}
 
 /** The conversations that a user has muted now. */
 export async function listMutes(on: Queryable, appId: number, uid: string): Promise<MutedConversation[]> {
-  const rows = await on.query<{ kind: 1 | 2; peer: string; until: number | null }>(select, [appId, uid, Date.now()])
+  const rows = await on.query<MuteRow>(select, [appId, uid, Date.now()])
   return rows.map(({ kind, peer, until }) => ({
     id: peer,
-    type: kind === 1 ? 'oneOnOne' : 'group',
+    type: kind === 'user' ? 'oneOnOne' : 'group',
     ...(until !== null && { until }),
   }))
 }

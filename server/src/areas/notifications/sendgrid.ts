@@ -41,7 +41,7 @@ function showSaved({ secrets }: Context, app: App, origin: string, row: Provider
   return { ...show(secrets, row), repliesWebhook: repliesWebhookOf(origin, app, repliesSecret) }
 }
 
-/** Sets it up, or anew; it keeps its address for replies. @throws 400 naming what is wrong */
+/** Sets it up, or changes it; it keeps its address for replies. @throws 400 naming what is wrong */
 export async function saveSendGrid(
   context: Context,
   app: App,

@@ -34,7 +34,7 @@ export async function requireSingle(on: Queryable, app: App, place: Place): Prom
 
 type Change = Pick<ProviderChange, 'enabled' | 'settings' | 'secrets'>
 
-/** Sets one up, or anew. @param next what it is from now on, by what it is now */
+/** Sets one up, or changes it. @param next what it is from now on, by what it is now */
 export function saveSingle(
   context: Context,
   app: App,

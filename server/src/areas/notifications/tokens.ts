@@ -8,9 +8,12 @@ import {
   type PushToken,
   type registerPushToken,
 } from '@parley/contract'
-import type { App, Caller } from '../../chat/identity.ts'
+import type { TokenOwner } from '../../chat/credentials/tokens.ts'
+import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { readProviders } from '../../chat/notifications/providers.ts'
 import {
+  jwtDeviceDigest,
+  type NewPushToken,
   type PushTokenRow,
   readPushTokens,
   removePushTokens,
@@ -27,18 +30,24 @@ import { checkSubscription, requireWebPush } from './web-push.ts'
 interface Login {
   readonly uid: string
   readonly authDigest: Buffer
+  readonly kind: NewPushToken['loginKind']
 }
 
 /** The auth token of the request, or the one that a key names. @throws 404 `ERR_AUTH_TOKEN_NOT_FOUND`, 400 without one */
 async function loginOf(context: Context, app: App, caller: Caller, named: string | undefined): Promise<Login> {
-  const { secrets, tokens } = context
+  const { tokens } = context
   if (caller.kind === 'user' && caller.via === 'token') {
-    return { uid: caller.uid, authDigest: secrets.digest(caller.authToken) }
+    return loginBy(context, { uid: caller.uid, ...caller.login }, caller.device)
   }
   if (named === undefined) throw authTokenRequired()
-  const uid = await tokens.ownerOf(app, named)
-  if (uid === undefined) throw unknownAuthToken()
-  return { uid, authDigest: secrets.digest(named) }
+  const owner = await tokens.ownerOf(app, named)
+  if (owner === undefined) throw unknownAuthToken()
+  return loginBy(context, owner, actingDevice(caller))
+}
+
+function loginBy({ secrets }: Context, { uid, digest, jwt }: TokenOwner, device: string | undefined): Login {
+  if (jwt === undefined) return { uid, authDigest: Buffer.from(digest, 'base64'), kind: 'kept' }
+  return { uid, authDigest: jwtDeviceDigest(secrets, uid, device), kind: device === undefined ? 'unnamed' : 'device' }
 }
 
 /** What a body says of a device. */
@@ -92,7 +101,7 @@ export async function registerDevice(
   const { platform, timezone } = body
   const { kind, type, name, token } = await readDevice(context, body)
   if (timezone !== undefined && !isTimezone(timezone)) throw unknownTimezone()
-  const { uid, authDigest } = await loginOf(context, app, caller, body.authToken)
+  const { uid, authDigest, kind: loginKind } = await loginOf(context, app, caller, body.authToken)
   const { database, secrets } = context
   const provider = await requireProvider(context, app, kind, body.providerId)
   await database.transaction(async (tx) => {
@@ -101,7 +110,7 @@ export async function registerDevice(
     const written = await writePushToken(
       tx,
       app.appId,
-      { uid, authDigest, provider, digest, sealed: secrets.seal(token), platform, type, at: Date.now() },
+      { uid, loginKind, authDigest, provider, digest, sealed: secrets.seal(token), platform, type, at: Date.now() },
       limits.notifications.pushTokensPerUser,
     )
     if (!written) throw unknownAuthToken()

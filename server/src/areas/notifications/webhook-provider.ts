@@ -34,7 +34,7 @@ function show<Shown extends Sent>(secrets: Secrets, row: ProviderRow): Shown {
   return { isEnabled: row.enabled, ...row.settings, basicAuthPassword: shorten(basicAuthPassword) } as unknown as Shown
 }
 
-/** Sets it up, or anew; it keeps its signing secret. @throws 400 naming what is wrong */
+/** Sets it up, or changes it; it keeps its signing secret. @throws 400 naming what is wrong */
 export async function saveWebhook<Body extends Sent>(
   context: Context,
   app: App,

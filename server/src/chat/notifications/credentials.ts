@@ -48,13 +48,13 @@ export interface CustomPushTarget extends WebhookTarget {
 
 /** Channel `email`, kind and id `custom`. */
 export interface CustomEmailTarget extends WebhookTarget {
-  /** Whether only users whose e-mail address is kept are told of; without, no address is sent. */
+  /** Whether only users whose e-mail address is kept are named; without, no address is sent. */
   readonly useStoredEmailID: boolean
 }
 
 /** Channel `sms`, kind and id `custom`. */
 export interface CustomSmsTarget extends WebhookTarget {
-  /** Whether only users whose phone number is kept are told of; without, no number is sent. */
+  /** Whether only users whose phone number is kept are named; without, no number is sent. */
   readonly useStoredPhNo: boolean
 }
 

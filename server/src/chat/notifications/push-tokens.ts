@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from '../../store/database.ts'
+import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
 
 /** A registered device, as stored. */
@@ -72,7 +73,7 @@ const forgetUsers = statement(`
   where app_id = $1
   and uid = any($2::text[])`)
 
-/** Devices whose auth tokens were taken back are told nothing any more. In the transaction that removes those. */
+/** Devices whose auth tokens were taken back get nothing any more. In the transaction that removes those. */
 export async function forgetDevicesOf(tx: Transaction, appId: number, authDigests: readonly Buffer[]): Promise<void> {
   if (authDigests.length > 0) await tx.query(forgetLogins, [appId, authDigests])
 }
@@ -120,8 +121,18 @@ const dropOldest = statement(`
     offset $3
   )`)
 
+/**
+ * What stands for the login of a device whose user has tokens of the app's own issuer: these change by the hour, the device
+ * does not. Devices that do not say which they are are one login.
+ */
+export function jwtDeviceDigest(secrets: Secrets, uid: string, device: string | undefined): Buffer {
+  return secrets.digest(`jwt device ${JSON.stringify([uid, device ?? null])}`)
+}
+
 export interface NewPushToken {
   readonly uid: string
+  /** Whether the login is one that is kept, or may have several devices. */
+  readonly loginKind: 'kept' | 'device' | 'unnamed'
   readonly authDigest: Buffer
   readonly provider: number
   readonly digest: Buffer
@@ -143,11 +154,13 @@ export async function writePushToken(
   token: NewPushToken,
   most: number,
 ): Promise<boolean> {
-  const { uid, authDigest, provider, digest, sealed, platform, type, at } = token
-  // Whoever takes the auth token back waits for this, and then finds the device.
-  const kept = await tx.query(keepLogin, [appId, authDigest])
-  if (kept.length === 0) return false
-  await tx.query(replace, [appId, authDigest, type, provider, digest])
+  const { uid, loginKind, authDigest, provider, digest, sealed, platform, type, at } = token
+  if (loginKind === 'kept') {
+    // Whoever takes the auth token back waits for this, and then finds the device.
+    const kept = await tx.query(keepLogin, [appId, authDigest])
+    if (kept.length === 0) return false
+  }
+  if (loginKind !== 'unnamed') await tx.query(replace, [appId, authDigest, type, provider, digest])
   await tx.query(write, [appId, provider, digest, sealed, uid, authDigest, platform, type, at])
   await tx.query(dropOldest, [appId, uid, most])
   return true

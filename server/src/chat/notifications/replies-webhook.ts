@@ -12,7 +12,7 @@ export function newRepliesSecret(): string {
   return randomBytes(24).toString('hex')
 }
 
-/** The address for SendGrid Inbound Parse: it names the app and proves that SendGrid was told it by the app. */
+/** The address for SendGrid Inbound Parse: it names the app and proves that SendGrid has it from the app. */
 export function repliesWebhookOf(origin: string, { name }: Pick<App, 'name'>, secret: string): string {
   return `${origin}/v3${sendGridRepliesPath}?token=${name}.${secret}`
 }

@@ -2,7 +2,7 @@ import type { AppSettings } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
-/** For so long after its auth token has expired a device is still told: whoever is away longer has most likely left. */
+/** For so long after its auth token has expired a device is still notified: whoever is away longer has most likely left. */
 export const keptAfterExpiryDays = 60
 
 const settingOf = (name: string, fallback: string) =>

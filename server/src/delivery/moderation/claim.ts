@@ -28,17 +28,23 @@ export interface Claimed {
 export const leaseMs = 10_000
 export const renewMs = 3_000
 
-/** By the index on `due_at`. One second more, since clocks differ. */
+/** By the index on `due_at`. One second more, since clocks differ. What is of a paused app waits until that goes on. */
 const claim = statement(`
   with due as materialized (
     select app_id, message
-    from message_moderation
+    from message_moderation m
     where due_at <= ${nowMs} / 1000 + 1
     and coalesce(leased_until, 0) < ${nowMs}
     and app_id <> all($2::integer[])
+    and not exists (
+      select
+      from apps a
+      where a.app_id = m.app_id
+      and a.paused_at is not null
+    )
     order by due_at, message
     limit $1
-    for update skip locked
+    for update of m skip locked
   )
   update message_moderation k
   set leased_until = ${nowMs} + ${leaseMs},

@@ -13,7 +13,7 @@ export interface ApnsAnswer {
   readonly retryAfter: number | undefined
 }
 
-/** HTTP/2 sessions, one for each origin, opened when needed and replaced when the other side takes its leave. */
+/** HTTP/2 sessions, one for each origin, opened when needed and replaced when the server ends them. */
 export interface ApnsConnections {
   /**
    * @param timeoutMs for the answer, however often the request goes to a new session
@@ -28,7 +28,7 @@ const excerptCharacters = 512
 /** How often a request that was never looked at goes to a new session. */
 const mostTries = 3
 
-/** The other side took its leave before it looked at this one: it may be sent again as it is. */
+/** The server ended the session before it looked at this one: it may be sent again as it is. */
 class NotProcessed extends Error {}
 
 /** There was no answer in time: the connection may be dead without a word. */
@@ -134,7 +134,7 @@ function open(session: ClientHttp2Session, headers: Record<string, string>): Cli
   }
 }
 
-/** Streams above the last one that the other side names as it leaves are refused by our own side. */
+/** Streams above the last one that the server names as it ends a session are refused by our own client. */
 function isRefused(code: number): boolean {
   return code === constants.NGHTTP2_REFUSED_STREAM
 }

@@ -1,5 +1,6 @@
 import type { UserPreferencesIn } from '@parley/contract'
 import type { AppSettingsStore } from '../../chat/app-settings.ts'
+import { storedKind } from '../../chat/kind.ts'
 import { readMessages } from '../../chat/messages/rows.ts'
 import { type Decision, decide, decidedGone, type Recipient } from '../../chat/notifications/decide.ts'
 import type { NotificationSettingsStore } from '../../chat/notifications/settings.ts'
@@ -9,7 +10,7 @@ import { hidesByRole, readVisible, type Viewer } from '../../chat/sight/sight.ts
 import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { DueNotification } from './due.ts'
-import { followsThreadSql, isBlockedSql, mutesJoin } from './facts.ts'
+import { followsThreadSql, isBlockedSql, mutesJoin, preferencesJoin, stateJoin } from './facts.ts'
 import { type Happened, isChange, readHappeningsOf } from './happenings.ts'
 import { readSentBefore } from './sent-before.ts'
 
@@ -56,9 +57,9 @@ const select = statement(`
   left join groups gr on h.kind = 2 and gr.app_id = $1 and gr.guid = h.first
   left join group_members g on h.kind = 2 and g.app_id = $1 and g.guid = h.first and g.uid = h.uid
   left join messages m on m.app_id = $1 and m.id = h.message and not m.purged and ${notHeldIn('m')}
-  left join notification_preferences p on p.app_id = $1 and p.uid = h.uid
+  ${preferencesJoin('h.uid')}
   ${mutesJoin('h.uid', 'h')}
-  left join conversation_states s on s.app_id = $1 and s.uid = h.uid and s.conversation = h.conversation`)
+  ${stateJoin('h.uid', 'h')}`)
 
 /**
  * Decides notifications once more, by what has become of users, conversations and messages since they were planned. Whatever
@@ -106,7 +107,11 @@ async function readRows(
   const asked = due.flatMap(({ id, uid, eventId, conversation, kind, first, second, message }) => {
     const about = happened.get(eventId)
     if (about === undefined) return []
-    return { ...{ id, uid, conversation, kind, first, second, message }, actors: about.actors, parent: about.parentId }
+    return {
+      ...{ id, uid, conversation, kind: storedKind(kind), first, second, message },
+      actors: about.actors,
+      parent: about.parentId,
+    }
   })
   const rows = await on.query<Row>(select, [appId, JSON.stringify(asked)])
   return new Map(rows.map((row) => [row.id, row]))

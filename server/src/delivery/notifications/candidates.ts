@@ -3,7 +3,16 @@ import { systemUid } from '../../chat/apps.ts'
 import type { MailFacts, Recipient } from '../../chat/notifications/decide.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { addressSql, followsThreadSql, isBlockedSql, mutesJoin, unsubscribedSql, usesAddressSql } from './facts.ts'
+import {
+  addressSql,
+  followsThreadSql,
+  isBlockedSql,
+  mutesJoin,
+  preferencesJoin,
+  stateJoin,
+  unsubscribedSql,
+  usesAddressSql,
+} from './facts.ts'
 import type { Happened } from './happenings.ts'
 
 /** One user who may be notified of something, by one provider on one device or at one address. */
@@ -36,7 +45,7 @@ interface CandidateRow extends Omit<Candidate, 'recipient' | 'mail'> {
 
 /**
  * Everybody whom some happenings concern and whom a provider can reach, with all that decides whether they are notified.
- * Of what most are not told (`chosen`), only those who have chosen anything are looked at, and who wrote the message. Of
+ * Of what most are not notified of (`chosen`), only those who have chosen anything are looked at, and who wrote the message. Of
  * several providers of e-mail the one that was saved last is taken, the operator's own after all others; so for SMS.
  */
 const select = statement(`
@@ -47,12 +56,16 @@ const select = statement(`
       chosen boolean, message bigint, sent_at bigint, parent bigint, after text, channels text[]
     )
   ),
-  mailers as materialized (
-    select distinct on (n.channel) n.channel, n.key, n.kind, n.id, ${usesAddressSql} as uses_address
+  providers as materialized (
+    select *
     from notification_providers n
     where n.app_id = $1
-    and n.channel <> 'push'
     and n.enabled
+  ),
+  mailers as materialized (
+    select distinct on (n.channel) n.channel, n.key, n.kind, n.id, ${usesAddressSql} as uses_address
+    from providers n
+    where n.channel <> 'push'
     order by n.channel, n.kind = 'smtp', n.updated_at desc, n.key desc
   )
   select h.event, r.uid, u.online as "isOnline", t.channel, t.provider, t.kind as "providerKind", t.id as "providerId", t.digest,
@@ -81,27 +94,32 @@ const select = statement(`
   cross join lateral (
     select 'push' as channel, n.key as provider, n.kind, n.id, null::bytea as digest, null::text as platform,
       false as uses_address
-    from notification_providers n
-    where n.app_id = $1
-    and n.channel = 'push'
+    from providers n
+    where n.channel = 'push'
     and n.kind = 'custom'
-    and n.enabled
     union all
     select 'push', n.key, n.kind, n.id, d.digest, d.platform, false
     from push_tokens d
-    join notification_providers n on n.app_id = d.app_id and n.key = d.provider
+    join providers n on n.key = d.provider
     where d.app_id = $1
     and d.uid = r.uid
     and d.type = 'chat'
-    and n.enabled
     union all
     select w.channel, w.key, w.kind, w.id, null, null, w.uses_address
     from mailers w
   ) t
-  left join notification_preferences p on p.app_id = $1 and p.uid = r.uid
+  ${preferencesJoin('r.uid')}
   ${mutesJoin('r.uid', 'h')}
-  left join notification_contacts k on t.channel <> 'push' and k.app_id = $1 and k.uid = r.uid
-  left join conversation_states s on s.app_id = $1 and s.uid = r.uid and s.conversation = h.conversation
+  left join lateral (
+    select k.*
+    from notification_contacts k
+    where t.channel <> 'push'
+    and k.app_id = $1
+    and k.uid = r.uid
+    order by k.uid
+    limit 1
+  ) k on true
+  ${stateJoin('r.uid', 'h')}
   where r.uid <> all(h.actors)
   and r.uid <> '${systemUid}'
   and r.uid > h.after
@@ -111,12 +129,12 @@ const select = statement(`
   order by h.event, r.uid, t.provider, t.digest
   limit $3`)
 
-/** What has been read of a message stands in nobody's way where something else than the message is told. */
+/** Whether a message has been read does not matter where the notification is about something else. */
 const untouchedByReading: readonly string[] = ['reactions']
 
 /**
  * @param isChosen whether only users who have chosen anything can be notified of something
- * @param channelsOf those that can tell of it at all
+ * @param channelsOf those by which it can be sent at all
  * @param after of the first event, users up to this one are left out
  */
 export async function readCandidates(
@@ -144,20 +162,29 @@ export async function readCandidates(
   return rows.map(candidateOf)
 }
 
+/** One literal, since there are thousands a second. */
 function candidateOf(row: CandidateRow): Candidate {
-  const { uid, preferences, timezone, isMuted, mutedUntil, followsThread, isBlocked, hasRead, ...others } = row
-  const { address, isUnsubscribed, ...rest } = others
-  const { channel } = rest
+  const { channel, address } = row
   return {
-    ...rest,
+    event: row.event,
+    isOnline: row.isOnline,
+    channel,
+    provider: row.provider,
+    providerKind: row.providerKind,
+    providerId: row.providerId,
+    digest: row.digest,
+    platform: row.platform,
     mail:
       channel === 'push' || address === null
         ? undefined
-        : { channel, address, isUnsubscribed, sentToday: 0, sentTodayHere: 0 },
+        : { channel, address, isUnsubscribed: row.isUnsubscribed, sentToday: 0, sentTodayHere: 0 },
     recipient: {
-      ...{ uid, followsThread, isBlocked, hasRead },
-      stored: { preferences: preferences ?? {}, timezone },
-      mutedUntil: isMuted ? mutedUntil : undefined,
+      uid: row.uid,
+      followsThread: row.followsThread,
+      isBlocked: row.isBlocked,
+      hasRead: row.hasRead,
+      stored: { preferences: row.preferences ?? {}, timezone: row.timezone },
+      mutedUntil: row.isMuted ? row.mutedUntil : undefined,
     },
   }
 }

@@ -11,7 +11,7 @@ type Item = Addressed<Push>
 
 /** Requests at a time. */
 const width = 10
-/** Of what is told in one request; one notification goes whatever its size. */
+/** Of what goes in one request; one notification goes whatever its size. */
 const maxBatchBytes = 512 * 1024
 /** Of the answer to a batch. */
 const maxAnswerBytes = 64 * 1024

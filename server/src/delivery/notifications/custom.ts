@@ -10,7 +10,7 @@ import { detailsOfUnread, type UnreadNotification } from './unread/notification.
 
 const excerptBytes = 512
 
-/** What is told, in the words of the contract. */
+/** What is sent, in the words of the contract. */
 export interface CustomPayload {
   readonly trigger: `${Channel}-notification-payload-generated`
   readonly data: object

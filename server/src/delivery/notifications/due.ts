@@ -1,9 +1,11 @@
 import type { NotificationTrigger, UserPreferencesIn } from '@parley/contract'
+import { type ConversationKind, kindSql } from '../../chat/kind.ts'
 import type { EventTrigger } from '../../events/types.ts'
 import { nowMs } from '../../store/clock.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { EndpointKey } from '../outbound/endpoints.ts'
+import { conversationOf, preferencesJoin } from './facts.ts'
 
 /** A notification that is to be sent now. */
 export interface DueNotification {
@@ -21,7 +23,7 @@ export interface DueNotification {
   readonly conversation: number
   readonly message: number | null
   readonly reaction: number | null
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly first: string
   readonly second: string
   readonly attempts: number
@@ -34,7 +36,7 @@ export interface DueNotification {
 const select = statement(`
   select d.id, d.uid, d.provider, d.digest, t.sealed, d.platform, d.trigger, d.event as "eventId", e.trigger as event,
     e.data, d.conversation, d.message,
-    d.reaction, d.kind, c.first, c.second, d.attempts, d.created_at as "createdAt", d.expires_at as "expiresAt",
+    d.reaction, ${kindSql('d.kind')} as kind, c.first, c.second, d.attempts, d.created_at as "createdAt", d.expires_at as "expiresAt",
     p.preferences, u.role
   from (
     select *
@@ -47,11 +49,29 @@ const select = statement(`
     order by due_at
     limit $4
   ) d
-  join conversations c on c.app_id = d.app_id and c.key = d.conversation
-  left join events e on e.app_id = d.app_id and e.id = d.event
+  cross join lateral (${conversationOf('d')}
+  ) c
+  left join lateral (
+    select e.trigger, e.data
+    from events e
+    where e.app_id = d.app_id
+    and e.id = d.event
+    order by e.id
+    limit 1
+  ) e on true
   left join users u on u.app_id = d.app_id and u.uid = d.uid
-  left join push_tokens t on t.app_id = d.app_id and t.provider = d.provider and t.digest = d.digest and t.uid = d.uid
-  left join notification_preferences p on p.app_id = d.app_id and p.uid = d.uid`)
+  left join lateral (
+    select t.sealed
+    from push_tokens t
+    where t.app_id = d.app_id
+    and t.provider = d.provider
+    and t.digest = d.digest
+    and t.uid = d.uid
+    order by t.provider, t.digest
+    limit 1
+  ) t on true
+  ${preferencesJoin('d.uid')}
+  order by d.due_at`)
 
 /** What is due for a provider, longest due first. @param except what is under way */
 export function selectDue(

@@ -39,7 +39,7 @@ const enqueue = statement(
 
 const mostTries = 5
 
-/** Has somebody plan what events with `from < id <= to` mean for notifications, in the transaction that settles them. */
+/** Has somebody plan what events with `from < id <= to` mean for notifications, in the transaction that moves the horizon past them. */
 export async function enqueuePlans(tx: Transaction, from: number, to: number, defaults: Defaults): Promise<void> {
   for (let tries = 1; tries <= mostTries; tries++) {
     const [added] = await tx.query<{ jobs: number; wanted: number }>(enqueue, [from, to, defaults.pushTakeBackRead])
@@ -52,8 +52,10 @@ const rescue = statement(
   addPlanJobs(`(
     select p.app_id
     from notification_plans p
+    join apps a on a.app_id = p.app_id
     cross join event_horizon h
-    where exists (
+    where a.paused_at is null
+    and exists (
       select
       from notification_providers n
       where n.app_id = p.app_id
@@ -72,7 +74,7 @@ const rescue = statement(
 )
 
 /**
- * Finds what has been settled for a while and nobody plans: a process was killed, or a job was lost. A job that is added just as
+ * Finds what has been below the horizon for a while and nobody plans: a process was killed, or a job was lost. A job that is added just as
  * the worker takes the one before it is neither added nor seen by that one.
  */
 export async function rescuePlans(on: Queryable, defaults: Defaults): Promise<void> {

@@ -40,7 +40,7 @@ const selectMember = statement(`
   and guid = $2
   and uid = $3`)
 
-/** Why a user is in no log of something, as far as can be told now: the first reason that holds. */
+/** Why a user is in no log of something, as far as is known now: the first reason that holds. */
 export async function whyUnplanned(
   { database, settings, notificationSettings }: UnplannedOptions,
   { appId }: Pick<App, 'appId'>,

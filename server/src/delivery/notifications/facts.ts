@@ -3,6 +3,15 @@
  * of what stays unread. In all of them `$1` is the app.
  */
 
+/** The conversation of a row that has `app_id` and `conversation`, looked up by its key whatever the planner knows of the table. */
+export const conversationOf = (of: string) => `
+    select c.kind, c.first, c.second
+    from conversations c
+    where c.app_id = ${of}.app_id
+    and c.key = ${of}.conversation
+    order by c.key
+    limit 1`
+
 /** Whether a user follows a thread. */
 export const followsThreadSql = (uid: string, parent: string) => `exists (
       select
@@ -28,10 +37,37 @@ export const isBlockedSql = (uid: string, kind: string, others: string) => `exis
     )`
 
 /** The mute `mu` that a user has of a conversation, of which `from` has `kind`, `first` and `second`. */
-export const mutesJoin = (uid: string, from: string) => `left join notification_mutes mu on mu.app_id = $1
+export const mutesJoin = (uid: string, from: string) => `left join lateral (
+    select mu.uid, mu.until
+    from notification_mutes mu
+    where mu.app_id = $1
     and mu.uid = ${uid}
     and mu.kind = ${from}.kind
-    and mu.peer = case when ${from}.kind = 1 and ${uid} = ${from}.first then ${from}.second else ${from}.first end`
+    and mu.peer = case when ${from}.kind = 1 and ${uid} = ${from}.first then ${from}.second else ${from}.first end
+    order by mu.uid, mu.kind, mu.peer
+    limit 1
+  ) mu on true`
+
+/** The preferences `p` of a user. */
+export const preferencesJoin = (uid: string) => `left join lateral (
+    select p.uid, p.preferences, p.timezone
+    from notification_preferences p
+    where p.app_id = $1
+    and p.uid = ${uid}
+    order by p.uid
+    limit 1
+  ) p on true`
+
+/** What a user `uid` has read and cleared, `s`, of the conversation of a row `of`. */
+export const stateJoin = (uid: string, of: string) => `left join lateral (
+    select s.read_sent_at, s.read_id, s.cleared_sent_at, s.cleared_id
+    from conversation_states s
+    where s.app_id = $1
+    and s.uid = ${uid}
+    and s.conversation = ${of}.conversation
+    order by s.uid, s.conversation
+    limit 1
+  ) s on true`
 
 /** What is known of the address of a user, whose contacts are `k`, for a channel `t`. */
 export const addressSql = `case

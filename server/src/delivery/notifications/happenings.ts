@@ -1,9 +1,11 @@
 import type { NotificationCategory, NotificationTrigger } from '@parley/contract'
+import { type ConversationKind, kindSql } from '../../chat/kind.ts'
 import type { Happening } from '../../chat/notifications/decide.ts'
 import { notHeldIn } from '../../chat/sight/participation.ts'
 import type { EventTrigger } from '../../events/types.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { conversationOf } from './facts.ts'
 import { logTriggerOf, memberCategoryOf, plannedTriggers } from './triggers.ts'
 
 /** A message, as far as it decides who is notified; all null where it is gone, or moderation holds it. */
@@ -25,14 +27,22 @@ export const messageFacts = `m.sender, m.sent_at as "sentAt", m.category,
     m.quoted_id as "quotedId", q.sender as "quotedSender", m.mentioned,
     coalesce(strpos(m.data ->> 'text', '<@all:') > 0, false) as "mentionsAll"`
 
-export const quotedJoin = `left join messages q on q.app_id = m.app_id and q.id = m.quoted_id and ${notHeldIn('q')}`
+export const quotedJoin = `left join lateral (
+    select q.sender
+    from messages q
+    where q.app_id = m.app_id
+    and q.id = m.quoted_id
+    and ${notHeldIn('q')}
+    order by q.id
+    limit 1
+  ) q on true`
 
 /** An event of the log with what it is about, as far as that decides who is notified. */
 interface PageRow extends MessageFactsRow {
   readonly id: number
   readonly trigger: EventTrigger
   readonly conversation: number
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly first: string
   readonly second: string
   readonly members: number | null
@@ -42,16 +52,42 @@ interface PageRow extends MessageFactsRow {
   readonly message: number | null
 }
 
+/** Each in its order, with a limit: so the planner takes the index of the key, whatever it knew of the table when it planned. */
 const selectHappenings = `
-  select e.id, e.trigger, e.conversation, c.kind, c.first, c.second, g.members_count as members,
+  select e.id, e.trigger, e.conversation, ${kindSql('c.kind')} as kind, c.first, c.second, g.members_count as members,
     coalesce(e.data ->> 'uid', e.data ->> 'by', a.sender) as by,
     array(select x ->> 'uid' from json_array_elements(e.data -> 'members') x) as subjects,
     (e.data ->> 'reactionId')::bigint as "reactionId", e.message, ${messageFacts}
   from events e
-  join conversations c on c.app_id = e.app_id and c.key = e.conversation
-  left join groups g on c.kind = 2 and g.app_id = c.app_id and g.guid = c.first
-  left join messages m on m.app_id = e.app_id and m.id = e.message and not m.purged and ${notHeldIn('m')}
-  left join messages a on a.app_id = e.app_id and a.id = (e.data ->> 'actionId')::bigint
+  cross join lateral (${conversationOf('e')}
+  ) c
+  left join lateral (
+    select g.members_count
+    from groups g
+    where c.kind = 2
+    and g.app_id = e.app_id
+    and g.guid = c.first
+    order by g.guid
+    limit 1
+  ) g on true
+  left join lateral (
+    select m.*
+    from messages m
+    where m.app_id = e.app_id
+    and m.id = e.message
+    and not m.purged
+    and ${notHeldIn('m')}
+    order by m.id
+    limit 1
+  ) m on true
+  left join lateral (
+    select a.sender
+    from messages a
+    where a.app_id = e.app_id
+    and a.id = (e.data ->> 'actionId')::bigint
+    order by a.id
+    limit 1
+  ) a on true
   ${quotedJoin}`
 
 const selectPage = statement(`${selectHappenings}
@@ -66,7 +102,7 @@ const selectThese = statement(`${selectHappenings}
   where e.app_id = $1
   and e.id = any($2::bigint[])`)
 
-/** Something that happened in a conversation, and who shall not be told, since they did it. */
+/** Something that happened in a conversation, and who shall not be notified, since they did it. */
 export interface Happened extends Happening {
   readonly event: number
   readonly trigger: NotificationTrigger
@@ -130,19 +166,19 @@ function happenedOf(row: PageRow): Happened | undefined {
   }
 }
 
-function happeningOf(row: MessageFactsRow, kind: 1 | 2, category: NotificationCategory): Happening {
+function happeningOf(row: MessageFactsRow, kind: ConversationKind, category: NotificationCategory): Happening {
   return {
     category,
-    kind: kind === 2 ? 'group' : 'oneOnOne',
+    kind: kind === 'group' ? 'group' : 'oneOnOne',
     mentioned: row.mentioned ?? [],
-    mentionsAll: kind === 2 && row.mentionsAll,
+    mentionsAll: kind === 'group' && row.mentionsAll,
     author: row.sender ?? undefined,
     quoted: row.quotedSender ?? undefined,
   }
 }
 
 /** That a message was sent. @returns undefined for what nobody is notified of */
-export function sendingOf(row: MessageFactsRow, kind: 1 | 2): Happening | undefined {
+export function sendingOf(row: MessageFactsRow, kind: ConversationKind): Happening | undefined {
   const category = categoryOf({ ...row, trigger: 'message_sent' })
   return category && happeningOf(row, kind, category)
 }
@@ -152,7 +188,7 @@ function categoryOf(row: MessageFactsRow & Pick<PageRow, 'trigger'>): Notificati
   const ofMembers = memberCategoryOf(trigger)
   if (ofMembers !== undefined) return ofMembers
   if (trigger === 'message_deleted') return 'messageDeleted'
-  // What happened to a message that is gone by now is told by its deletion.
+  // What happened to a message that is gone by now is covered by its deletion.
   if (category === null || category === 'action' || category === 'call') return undefined
   if (category === 'custom' && !row.isNotifying) return undefined
   if (trigger === 'message_edited') return 'messageEdited'
@@ -161,7 +197,7 @@ function categoryOf(row: MessageFactsRow & Pick<PageRow, 'trigger'>): Notificati
   return row.quotedId !== null ? 'quotedReplies' : 'messages'
 }
 
-/** Nobody is told of what they did themselves; members who joined or left did so. */
+/** Nobody is notified of what they did themselves; members who joined or left did so. */
 function actorsOf({ trigger, sender, by, subjects }: PageRow): string[] {
   if (trigger === 'message_sent') return sender === null ? [] : [sender]
   if (trigger === 'group_member_joined' || trigger === 'group_member_left') return subjects ?? []

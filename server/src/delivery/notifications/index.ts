@@ -16,6 +16,7 @@ import type { Secrets } from '../../store/secrets.ts'
 import type { Poster } from '../outbound/http.ts'
 import { createPace } from '../outbound/pace.ts'
 import { createWakes } from '../outbound/wakes.ts'
+import { withOwnConnections } from './connections.ts'
 import { enqueuePlans } from './enqueue.ts'
 import { type UnplannedAsked, whyUnplanned } from './explain.ts'
 import { planTask, sendTask } from './jobs.ts'
@@ -38,7 +39,7 @@ export interface NotificationDelivery {
   trial(app: App, provider: ProviderRow, to?: string): Promise<Trial>
   /** Why a user is in no log of something. */
   whyUnplanned(app: App, asked: UnplannedAsked): Promise<UnplannedReason>
-  /** Who would be told of a message, and how. */
+  /** Who would be notified of a message, and how. */
   preview(app: App, imagined: Imagined): Promise<Previewed[]>
   /** Has pushes of the log sent again, soon. @returns how many */
   resend(app: App, which: Resent): Promise<number>
@@ -67,6 +68,12 @@ export interface NotificationDeliveryOptions {
   readonly now?: () => number
 }
 
+/**
+ * Somebody waits for a push, as somebody waits for the answer to a send: where messages come faster than that, pushes give
+ * way. Of webhooks, which a machine waits for, fewer go through.
+ */
+const leastPushesPerSecond = 1_000
+
 export function createNotificationDelivery(options: NotificationDeliveryOptions): NotificationDelivery {
   const { config, log, database, secrets, settings, notificationSettings, policies, events, jobs, poster } = options
   const { now = Date.now } = options
@@ -75,14 +82,17 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   const stopping = new AbortController()
   const wakes = createWakes()
   const sending = {
-    ...{ database, policies, settings, notificationSettings, now, log, secrets, senders, metrics },
-    ...{ wakes, pace: createPace(options.metrics.demand) },
+    database: withOwnConnections(database, 'parley notifier'),
+    ...{ policies, settings, notificationSettings, now, log, secrets, senders, metrics },
+    ...{ wakes, pace: createPace(options.metrics.demand, leastPushesPerSecond) },
     ...{ fileLinks: options.fileLinks, publicUrl: config.publicUrl, replyMailbox: config.mailReplies?.address },
   }
   // Of two who plan the same, one works for nothing; where events come faster than jobs end, all but one would.
-  const planOnce = oneAtATime((appId) =>
-    plan({ database, settings, notificationSettings, now, wakes }, appId, stopping.signal),
-  )
+  const planning = {
+    database: withOwnConnections(database, 'parley planner'),
+    ...{ settings, notificationSettings, now, wakes },
+  }
+  const planOnce = oneAtATime((appId) => plan(planning, appId, stopping.signal))
   jobs.register(planTask, (payload) => planOnce((payload as { appId: number }).appId))
   jobs.register(sendTask, async (payload) => {
     const { appId, provider } = payload as { appId: number; provider: number }

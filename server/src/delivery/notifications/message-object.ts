@@ -9,7 +9,7 @@ const trimmedLength = 200
 
 /**
  * The message itself, where the app wants it to be sent along, with as much of it as it wants. Whether somebody is there is
- * not told: they may have blocked whoever is notified.
+ * not sent along: they may have blocked whoever is notified.
  */
 export function forPush(message: Message, settings: PushSettings): { message?: Partial<Message> } {
   if (!settings.includeMessageObjectSetting) return {}

@@ -22,11 +22,11 @@ export interface PlanOptions {
   readonly notificationSettings: NotificationSettingsStore
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Those who send are told what is planned here. */
+  /** Wakes those who send, once something is planned here. */
   readonly wakes: Pick<Wakes, 'wake'>
 }
 
-const eventsAtOnce = 100
+const eventsAtOnce = 400
 const candidatesAtOnce = 2_000
 const hourMs = 3_600_000
 /** What could not be sent for so long is not sent any more. What is still unread the next day is worth a mail. */
@@ -35,8 +35,10 @@ export const timeToLiveMs: Readonly<Record<Channel, number>> = { push: hourMs, s
 const selectPosition = statement(`
   select p.event, p.uid, h.id as horizon
   from notification_plans p
+  join apps a on a.app_id = p.app_id
   cross join event_horizon h
-  where p.app_id = $1`)
+  where p.app_id = $1
+  and a.paused_at is null`)
 
 interface Position {
   /** Everything up to this event is planned; where `uid` is not '', of this one only the users up to that. */
@@ -52,7 +54,8 @@ const values = `d.app_id, d.uid, d.channel, d.provider_kind, d.provider_id, d.pr
 
 /**
  * What is stopped goes to the log at once. What comes while a window is open belongs to it. Where another provider has been
- * set up since, that one closes it. Whoever closes it at this moment is waited for: then the next one is opened.
+ * set up since, that one closes it. Whoever closes it at this moment is waited for: then the next one is opened. A provider
+ * that is left alone has a job for when its pause is over, so that its outage costs those nothing who plan for others.
  */
 const write = statement(`
   with moved as (
@@ -100,30 +103,59 @@ const write = statement(`
     from (select distinct app_id, provider from made) d
     where s.app_id = d.app_id
     and s.provider = d.provider
-    returning s.app_id, s.provider, s.leased_until, greatest(s.paused_until, ${nowMs}) as run_at
+    returning s.app_id, s.provider, s.leased_until, s.paused_until, ${nowMs} as run_at
   ),
   added as (
-    ${addSendJobs(`asked where leased_until < ${nowMs}`)}
+    ${addSendJobs(`asked where leased_until < ${nowMs} and paused_until <= ${nowMs}`)}
   )
   select (select count(*) from moved) as moved, (select jobs from added) as jobs`)
 
 /** Plans the notifications of an app, up to the horizon or until `signal` says stop. */
 export async function plan(options: PlanOptions, appId: number, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && (await planPage(options, appId)));
+  while (!signal.aborted) {
+    const [start] = await options.database.query<Stretch>(selectPosition, [appId])
+    if (start === undefined || (start.event >= start.horizon && start.uid === '')) return
+    await planStretch(options, appId, start, signal)
+  }
 }
 
-/** @returns whether there may be more. What another has planned meanwhile is not planned again, but what came after it is. */
-async function planPage(options: PlanOptions, appId: number): Promise<boolean> {
-  const { database, now } = options
-  const [position] = await database.query<Position & { horizon: number }>(selectPosition, [appId])
-  if (position === undefined || (position.event >= position.horizon && position.uid === '')) return false
-  const { event, uid, horizon } = position
+/** From where to plan, up to the horizon. */
+interface Stretch extends Position {
+  readonly horizon: number
+}
+
+/** While a page is decided and written, the next one is read. What another has planned meanwhile is not planned again. */
+async function planStretch(options: PlanOptions, appId: number, start: Stretch, signal: AbortSignal): Promise<void> {
+  let reading: Promise<Page> | undefined = readPage(options, appId, start)
+  while (reading !== undefined) {
+    const page: Page = await reading
+    reading = page.isLast || signal.aborted ? undefined : readPage(options, appId, { ...start, ...page.next })
+    // It is of no use where writing this one fails.
+    reading?.catch(() => {})
+    if (!(await planPage(options, appId, page))) return
+  }
+}
+
+/** A page of what happened, with everybody whom it concerns. */
+interface Page {
+  readonly from: Position
+  readonly next: Position
+  /** Nothing is left up to the horizon. */
+  readonly isLast: boolean
+  readonly happened: readonly Happened[]
+  readonly candidates: readonly Candidate[]
+}
+
+async function readPage(options: PlanOptions, appId: number, { event, uid, horizon }: Stretch): Promise<Page> {
+  const { database } = options
   const page = await readHappenings(database, appId, {
     from: uid === '' ? event + 1 : event,
     ...{ to: horizon, limit: eventsAtOnce },
   })
   const [app, defaults] = await Promise.all([options.notificationSettings.of(appId), options.settings.of(appId)])
-  const happened = page.happened.filter((one) => channelsOf(one, defaults).length > 0)
+  const concerning = page.happened.filter((one) => channelsOf(one, defaults).length > 0)
+  const happened = firstOfMembers(concerning, candidatesAtOnce)
+  const last = happened.length < concerning.length ? happened.at(-1)?.event : page.last
   const found = await readCandidates(database, appId, happened, {
     isChosen: (one) => isChosen(app, one),
     channelsOf: (one) => channelsOf(one, defaults),
@@ -132,8 +164,15 @@ async function planPage(options: PlanOptions, appId: number): Promise<boolean> {
   })
   const isCut = found.length === candidatesAtOnce
   const candidates = isCut ? withoutLastUser(found) : found
-  const next = isCut ? positionOf(candidates) : { event: page.last ?? horizon, uid: '' }
+  const next = isCut ? positionOf(candidates) : { event: last ?? horizon, uid: '' }
+  return { from: { event, uid }, next, isLast: !isCut && last === undefined, happened, candidates }
+}
 
+/** @returns false where another has planned it meanwhile */
+async function planPage(options: PlanOptions, appId: number, page: Page): Promise<boolean> {
+  const { database, now } = options
+  const { from, next, happened, candidates } = page
+  const [app, defaults] = await Promise.all([options.notificationSettings.of(appId), options.settings.of(appId)])
   const at = now()
   const byEvent = new Map(happened.map((one) => [one.event, one]))
   const planned = await withoutUnsent(database, appId, candidates, byEvent)
@@ -153,17 +192,33 @@ async function planPage(options: PlanOptions, appId: number): Promise<boolean> {
     return rowOf(one, candidate, { ...decision, reason }, waitMs)
   })
   // Before the position moves: what is planned twice is taken back once, what is not planned never.
-  if (defaults.pushTakeBackRead) await planTakeBacks(database, appId, { from: event, to: next.event, now: at })
-  const parameters = [appId, event, uid, next.event, next.uid, JSON.stringify(rows), at]
+  if (defaults.pushTakeBackRead) await planTakeBacks(database, appId, { from: from.event, to: next.event, now: at })
+  const parameters = [appId, from.event, from.uid, next.event, next.uid, JSON.stringify(rows), at]
   const [written] = await database.query<{ moved: number }>(write, parameters)
   const isOpen = ({ reason }: { readonly reason: unknown }) => reason === undefined
   for (const provider of new Set(rows.filter(isOpen).map(({ provider }) => provider))) options.wakes.wake(provider)
-  return written?.moved === 0 || isCut || page.last !== undefined || next.event < horizon
+  return written?.moved !== 0
+}
+
+/**
+ * As many as their members fill a page, and at least one: everybody whom they concern is looked up, also those whom only the
+ * next pages have room for.
+ */
+export function firstOfMembers<One extends Pick<Happened, 'members'>>(
+  happened: readonly One[],
+  most: number,
+): readonly One[] {
+  let members = 0
+  const enough = happened.findIndex((one) => {
+    members += one.members
+    return members >= most
+  })
+  return enough < 0 ? happened : happened.slice(0, enough + 1)
 }
 
 type GroupSizes = Pick<AppSettings, 'pushGroupSize' | 'emailGroupSize' | 'smsGroupSize'>
 
-/** The channels that tell of something at all: not in groups that are too large for them; e-mail and SMS of messages only. */
+/** The channels by which something is sent at all: not in groups that are too large for them; e-mail and SMS of messages only. */
 export function channelsOf(
   { members, category }: Pick<Happened, 'members' | 'category'>,
   sizes: GroupSizes,
@@ -212,18 +267,31 @@ function positionOf(candidates: readonly Candidate[]): Position {
   return { event: last.event, uid: last.recipient.uid }
 }
 
+/** One literal, since there are thousands a second. */
 function rowOf(one: Happened, candidate: Candidate, { reason, gates }: ReturnType<typeof decide>, waitMs: number) {
   const { recipient, channel, provider, providerKind, providerId, digest, platform } = candidate
   const isWindow = channel !== 'push' && reason === undefined
   return {
-    ...{ uid: recipient.uid, channel, provider, provider_kind: providerKind, provider_id: providerId, platform },
+    uid: recipient.uid,
+    channel,
+    provider,
+    provider_kind: providerKind,
+    provider_id: providerId,
+    platform,
     digest: digest?.toString('base64'),
-    ...{ trigger: one.trigger, event: one.event, conversation: one.conversation },
+    trigger: one.trigger,
+    event: one.event,
+    conversation: one.conversation,
     // A window is of no message in particular: it stays where one is removed.
-    ...(isWindow ? { opened_sent_at: one.sentAt, opened_id: one.message } : { message: one.message }),
-    ...{ reaction: one.reaction, kind: one.kind === 'group' ? 2 : 1 },
+    message: isWindow ? undefined : one.message,
+    opened_sent_at: isWindow ? one.sentAt : undefined,
+    opened_id: isWindow ? one.message : undefined,
+    reaction: one.reaction,
+    kind: one.kind === 'group' ? 2 : 1,
     receiver: one.kind === 'group' ? one.first : recipient.uid,
-    ...{ reason, wait_ms: waitMs, expires_in: timeToLiveMs[channel] + (isWindow ? waitMs : 0) },
+    reason,
+    wait_ms: waitMs,
+    expires_in: timeToLiveMs[channel] + (isWindow ? waitMs : 0),
     gates: gates.map(storedGate),
   }
 }

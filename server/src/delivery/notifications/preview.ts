@@ -1,11 +1,11 @@
-import type { Channel, Message, NotificationReason, User } from '@parley/contract'
+import type { Channel, Message, NotificationReason, NotificationSettingsIn, User } from '@parley/contract'
 import type { AppSettingsStore } from '../../chat/app-settings.ts'
 import { type GroupRow, readGroups, showGroup } from '../../chat/groups/rows.ts'
 import type { App } from '../../chat/identity.ts'
 import { conversationId, orderPair } from '../../chat/naming.ts'
 import { decide, type StoredGate, storedGate } from '../../chat/notifications/decide.ts'
 import { privacyOf } from '../../chat/notifications/preferences.ts'
-import type { NotificationSettingsStore } from '../../chat/notifications/settings.ts'
+import { merge, type NotificationSettingsStore } from '../../chat/notifications/settings.ts'
 import { notHeldIn } from '../../chat/sight/participation.ts'
 import { readUsers, showUserOrDeleted, type UserRow } from '../../chat/users/rows.ts'
 import type { Database } from '../../store/database.ts'
@@ -33,6 +33,8 @@ export interface Imagined {
   readonly data: Readonly<Record<string, unknown>>
   readonly parentId?: number | string
   readonly quotedMessageId?: number | string
+  /** In place of those that are saved. */
+  readonly templates?: NonNullable<NotificationSettingsIn['templates']>
 }
 
 export interface Previewed {
@@ -50,17 +52,19 @@ export interface Previewed {
 
 const mostShown = 100
 
-/** Who would be told of a message, and how, as things are now. Nothing is sent or stored. */
+/** Who would be notified of a message, and how, as things are now. Nothing is sent or stored. */
 export async function preview(
   { database, settings, notificationSettings, now }: PreviewOptions,
   { appId }: Pick<App, 'appId'>,
   imagined: Imagined,
 ): Promise<Previewed[]> {
-  const [app, defaults, { message, users, group }] = await Promise.all([
+  const [saved, defaults, { message, users, group }] = await Promise.all([
     notificationSettings.of(appId),
     settings.of(appId),
     messageOf(database, appId, imagined),
   ])
+  const { templates = {} } = imagined
+  const app = { ...saved, settings: merge(saved.settings, { templates }) }
   const happened = await happenedOf(database, appId, imagined, message)
   if (happened === undefined || channelsOf(happened, defaults).length === 0) return []
   const candidates = await readCandidates(database, appId, [happened], {

@@ -16,7 +16,7 @@ import type { DueNotification } from './due.ts'
 import { forPush } from './message-object.ts'
 import { deletedBody, type Words, wordsOfMembers, wordsOfMessage, wordsOfReaction } from './words.ts'
 
-/** A notification as it is told to one user, before it takes the form of a provider. */
+/** A notification for one user, before it takes the form of a provider. */
 export interface Notification extends Words {
   readonly uid: string
   readonly sender: string
@@ -47,7 +47,7 @@ export type Rendered =
 
 export type RenderOptions = AskOptions
 
-/** Everything that a portion of notifications tells of, as it is now. */
+/** Everything that a portion of notifications is about, as it is now. */
 interface Known {
   readonly app: AppNotifications
   readonly messages: ReadonlyMap<number, Message>
@@ -62,7 +62,7 @@ export async function renderNotifications(
   app: Pick<App, 'appId'>,
   due: readonly DueNotification[],
 ): Promise<ReadonlyMap<number, Rendered>> {
-  // What it tells of is read along with what decides: hardly anything is stopped this late.
+  // What it is about is read along with what decides: hardly anything is stopped this late.
   const [decisions, contents] = await Promise.all([
     askAgain(options, app.appId, due),
     readContents(options.database, app.appId, due),
@@ -92,7 +92,7 @@ interface Contents extends Pick<Known, 'groups' | 'unread'> {
 
 async function readContents(database: Queryable, appId: number, due: readonly DueNotification[]): Promise<Contents> {
   const ids = due.flatMap(({ message }) => message ?? [])
-  const guids = due.flatMap(({ kind, first }) => (kind === 2 ? first : []))
+  const guids = due.flatMap(({ kind, first }) => (kind === 'group' ? first : []))
   const uids = due.map(({ uid }) => uid)
   const [stored, groups, unread] = await Promise.all([
     readMessages(database, appId, ids),
@@ -110,13 +110,15 @@ async function read(
 ): Promise<Known> {
   const wanted = new Set(due.map(({ message }) => message))
   const rows = [...stored.values()].filter((row) => wanted.has(row.id) && !isHeld(row))
-  const uids = due.flatMap((one) => [...(one.kind === 1 ? [one.first, one.second] : []), ...namedIn(one)])
-  const [app, shown, users] = await Promise.all([
+  const uids = due.flatMap((one) => [...(one.kind === 'user' ? [one.first, one.second] : []), ...namedIn(one)])
+  const [app, users] = await Promise.all([
     notificationSettings.of(appId),
-    // What a message quotes may be hidden from who is notified.
-    showMessages(database, appId, rows, { withQuoted: false }),
     readUsers(database, appId, [...uids, ...rows.map(({ sender }) => sender)]),
   ])
+  // What a message quotes may be hidden from who is notified.
+  const withQuoted = false
+  const known = { users: [...users.values()], groups: [...groups.values()] }
+  const shown = await showMessages(database, appId, rows, { withQuoted, known })
   const messages = new Map(rows.map((row, i) => [row.id, shown[i] as Message]))
   return { app, messages, users, groups, unread }
 }
@@ -141,7 +143,7 @@ function namedIn(due: DueNotification): string[] {
 function render(due: DueNotification, known: Known): Notification | undefined {
   const { settings } = known.app
   const isPrivate = privacyOf(known.app, due.preferences ?? {}).value
-  const told = tell(due, known, { templates: settings.templates, isPrivate, isGroup: due.kind === 2 })
+  const told = tell(due, known, { templates: settings.templates, isPrivate, isGroup: due.kind === 'group' })
   if (told === undefined) return undefined
   const { customJson } = settings.preferences.push
   const action = actionOf[due.trigger]
@@ -149,7 +151,7 @@ function render(due: DueNotification, known: Known): Notification | undefined {
     ...told,
     ...between(due, told.sender, known),
     uid: due.uid,
-    conversationId: conversationId(due.kind === 2 ? 'group' : 'user', due.first, due.second),
+    conversationId: conversationId(due.kind, due.first, due.second),
     unread: known.unread.get(due.uid) ?? 0,
     ...(action === undefined ? { sound: settings.sound.chat } : { action }),
     ...(Object.keys(customJson).length > 0 && { custom: customJson }),
@@ -187,7 +189,7 @@ function tell(due: DueNotification, known: Known, reading: Reading): Told | unde
   }
   const message = known.messages.get(due.message)
   if (due.trigger === 'message_deleted') return tellDeletion(due, known, message)
-  // What was deleted meanwhile is told by its deletion.
+  // What was deleted meanwhile is covered by its deletion.
   if (message === undefined || message.deletedAt !== undefined) return undefined
   const object = forPush(message, known.app.settings.preferences.push)
   const common = { sentAt: message.sentAt * 1000, tag: message.id, ...(!reading.isPrivate && object) }
@@ -207,10 +209,12 @@ function tell(due: DueNotification, known: Known, reading: Reading): Told | unde
 /** Takes the place of what is shown of a message that is deleted; of one that is gone for good, only its place is known. */
 function tellDeletion(due: DueNotification, known: Known, message: Message | undefined): Told | undefined {
   const sender =
-    message?.sender ?? (due.kind === 1 ? [due.first, due.second].find((uid) => uid !== due.uid) : due.first)
+    message?.sender ?? (due.kind === 'user' ? [due.first, due.second].find((uid) => uid !== due.uid) : due.first)
   if (sender === undefined) return undefined
   const title =
-    due.kind === 2 ? (known.groups.get(due.first)?.name ?? '') : showUserOrDeleted(sender, known.users.get(sender)).name
+    due.kind === 'group'
+      ? (known.groups.get(due.first)?.name ?? '')
+      : showUserOrDeleted(sender, known.users.get(sender)).name
   return { title, body: deletedBody, sender, tag: String(due.message), sentAt: due.createdAt }
 }
 
@@ -223,7 +227,7 @@ function between(due: DueNotification, sender: string, { users, groups }: Known)
   const from = showUserOrDeleted(sender, users.get(sender))
   const avatar = (url: string | null | undefined, name: string) => (url ? { [name]: url } : {})
   const ofSender = { sender: from.uid, senderName: from.name, ...avatar(from.avatar, 'senderAvatar') }
-  if (due.kind === 2) {
+  if (due.kind === 'group') {
     const group = groups.get(due.first)
     const icon = due.message === null ? {} : avatar(group?.icon, 'receiverAvatar')
     return { ...ofSender, receiver: due.first, receiverName: group?.name ?? '', ...icon, receiverType: 'group' }

@@ -12,7 +12,7 @@ import type { DueNotification } from './due.ts'
 export interface SendAttempt {
   /**
    * accepted; refused: for good; failed: may be tried again; postponed: was not made, `retryAfter` says until when; unfit: was
-   * not made, since the device cannot be told such a thing
+   * not made, since such a thing cannot be sent to the device
    */
   readonly outcome: 'accepted' | 'refused' | 'failed' | 'postponed' | 'unfit'
   /** HTTP status; absent where there was no answer. */
@@ -141,14 +141,20 @@ export async function writeResults(database: Database, appId: number, results: r
   await database.query(write, [appId, results.map(({ id }) => id), JSON.stringify(results.map(rowOf))])
 }
 
-/** What a provider says to a success is not kept. */
+/** What a provider says to a success is not kept. One literal, since there are thousands a second. */
 function rowOf({ id, status, reason, attempts, dueIn, attempt, gates }: SendResult) {
   return {
-    ...{ id, status, reason, attempts, due_in: dueIn, error: attempt?.error },
+    id,
+    status,
+    reason,
+    attempts,
+    due_in: dueIn,
+    error: attempt?.error,
     answer_status: attempt?.status,
     answer: attempt === undefined || attempt.outcome === 'accepted' ? undefined : attempt.text || undefined,
     duration_ms: attempt === undefined ? undefined : Math.round(attempt.durationMs),
-    ...{ gone_since: attempt?.goneSince, refused: attempt?.refusedAddress },
+    gone_since: attempt?.goneSince,
+    refused: attempt?.refusedAddress,
     gates: gates?.map(storedGate),
   }
 }

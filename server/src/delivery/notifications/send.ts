@@ -116,7 +116,7 @@ async function renderPushes(
   return new Map<number, Rendered>([...rendered, ...takenBack])
 }
 
-/** What tells one device of one message goes out in order, so that an edit is not overtaken by what it replaces. */
+/** What is sent to one device about one message goes out in order, so that an edit is not overtaken by what it replaces. */
 function chainOf({ message, uid, digest }: DueNotification): string | undefined {
   return message === null ? undefined : `${message} ${uid} ${digest?.toString('latin1') ?? ''}`
 }

@@ -137,7 +137,7 @@ export function createSenders({ log, secrets, poster, endpoints }: SendersOption
   }
 }
 
-/** The name of a delivery, as providers are told. */
+/** The name of a delivery, as providers get it. */
 export function sendingId(app: App, id: number): string {
   return `ntf_${app.appId}_${id}`
 }

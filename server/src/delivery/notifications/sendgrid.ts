@@ -34,7 +34,7 @@ function mailOf(target: SendGridTarget, id: string, told: UnreadNotification): o
       {
         to: [{ email: address, name }],
         dynamic_template_data: detailsOfUnread(told),
-        // Told to the app's own event webhook at SendGrid, so that repeats are recognised there.
+        // Sent on to the app's own event webhook at SendGrid, so that repeats are recognised there.
         custom_args: { parleyNotification: id },
       },
     ],
@@ -57,7 +57,7 @@ function judge({ status, text, headers, retryAfter }: ProviderAnswer, { to }: Un
   const errors = errorsOf(text)
   const isAddressBad = status === 400 && errors.some(({ field }) => /^personalizations\.0\.to\b/.test(field ?? ''))
   const isPassing = mayPass(status)
-  // There is no `Retry-After`: the time at which the quota begins anew, in epoch seconds.
+  // There is no `Retry-After`: the time at which the quota begins again, in epoch seconds.
   const resetIn = Number(headers['x-ratelimit-reset']) - Date.now() / 1000
   const wait = retryAfter ?? (status === 429 && resetIn > 0 ? Math.ceil(resetIn) : undefined)
   return {

@@ -17,7 +17,7 @@ interface Reading {
 
 const bodyOfMedia = { image: 'body_image', audio: 'body_audio', video: 'body_video' } as const
 
-/** What is told of a message, by the template of its kind. @param uid who is told */
+/** The words about a message, by the template of its kind. @param uid who is notified */
 export function wordsOfMessage(message: Message, uid: string, reading: Reading): Words {
   const kind = kindOf(message, uid)
   const version = reading.isPrivate ? 'Privacy' : 'Default'
@@ -72,7 +72,7 @@ export function wordsOfReaction(by: string, isOwn: boolean, reaction: string | u
 
 export const deletedBody = 'This message was deleted'
 
-/** What is told of members of a group. @param by who did it; absent where they did it themselves */
+/** The words about members of a group. @param by who did it; absent where they did it themselves */
 export function wordsOfMembers(event: string, group: string, members: string, by: string | undefined): Words {
   const bodies: Readonly<Record<string, string>> = {
     group_member_joined: `${members} joined`,

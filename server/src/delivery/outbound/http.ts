@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { limits } from '@parley/contract'
 import { LRUCache } from 'lru-cache'
-import { Agent, buildConnector, request } from 'undici'
+import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import { checkedLookup, TargetRefused } from './addresses.ts'
 import type { Reach } from './allowed.ts'
 import type { Resolve } from './resolve.ts'
@@ -28,6 +28,12 @@ export class NoAnswer extends Error {
   }
 }
 
+/** Reads what others publish. */
+export interface Getter {
+  /** As `post` of a `Poster`, without a body. */
+  get(url: string, headers: Record<string, string>, maxBytes: number, timeoutMs?: number): Promise<EndpointAnswer>
+}
+
 /** Posts to endpoints of others. */
 export interface Poster {
   /**
@@ -50,12 +56,12 @@ const usualTimeoutMs = limits.webhooks.timeoutSeconds * 1000
 const userAgent = 'Parley-Webhooks/1 (+https://www.standardwebhooks.com)'
 
 /**
- * @param reach what is beyond it is refused, at each connection anew
+ * @param reach what is beyond it is refused, at each new connection
  * @param resolve how names are looked up; by default as the system does
  */
-export function createPoster(reach: Reach, resolve?: Resolve): Poster {
+export function createPoster(reach: Reach, resolve?: Resolve): Poster & Getter {
   const connectAnywhere = buildConnector({ timeout: usualTimeoutMs, lookup: checkedLookup(() => true, resolve) })
-  /** What is looked up is not told the port, which counts: for each there is one that knows it. */
+  /** A lookup does not get the port, which counts: there is one for each port. */
   const connectors = new LRUCache<string, buildConnector.connector>({ max: 1_000 })
   const connectorOf = (port: number, isHttps: boolean) => {
     const name = `${isHttps} ${port}`
@@ -84,28 +90,38 @@ export function createPoster(reach: Reach, resolve?: Resolve): Poster {
     },
   })
 
+  const ask = async (
+    url: string,
+    what: Pick<Dispatcher.RequestOptions, 'method' | 'headers'> & { body?: string | Buffer },
+    maxBytes: number,
+    timeoutMs: number,
+  ): Promise<EndpointAnswer> => {
+    try {
+      const answer = await request(url, {
+        ...what,
+        dispatcher: agent,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      const text = await readBeginning(answer.body, maxBytes)
+      const { statusCode: status, headers: told } = answer
+      return { status, text, headers: told, retryAfter: readRetryAfter(told['retry-after']) }
+    } catch (error) {
+      const isPlain = error instanceof TargetRefused && !/^https:/i.test(url)
+      if (isPlain) throw new NoAnswer('the address must start with https://', false)
+      throw isLate(error)
+        ? new NoAnswer(`no answer within ${timeoutMs / 1000} s`, true)
+        : new NoAnswer(describeFailure(error), false)
+    }
+  }
+
   return {
-    async post(url, headers, body, maxBytes, timeoutMs = usualTimeoutMs) {
-      try {
-        const answer = await request(url, {
-          method: 'POST',
-          dispatcher: agent,
-          headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
-          body,
-          headersTimeout: timeoutMs,
-          bodyTimeout: timeoutMs,
-          signal: AbortSignal.timeout(timeoutMs),
-        })
-        const text = await readBeginning(answer.body, maxBytes)
-        const { statusCode: status, headers: told } = answer
-        return { status, text, headers: told, retryAfter: readRetryAfter(told['retry-after']) }
-      } catch (error) {
-        const isPlain = error instanceof TargetRefused && !/^https:/i.test(url)
-        if (isPlain) throw new NoAnswer('the address must start with https://', false)
-        throw isLate(error)
-          ? new NoAnswer(`no answer within ${timeoutMs / 1000} s`, true)
-          : new NoAnswer(describeFailure(error), false)
-      }
+    get: (url, headers, maxBytes, timeoutMs = usualTimeoutMs) =>
+      ask(url, { method: 'GET', headers: { 'user-agent': userAgent, ...headers } }, maxBytes, timeoutMs),
+    post(url, headers, body, maxBytes, timeoutMs = usualTimeoutMs) {
+      const all = { 'content-type': 'application/json', 'user-agent': userAgent, ...headers }
+      return ask(url, { method: 'POST', headers: all, body }, maxBytes, timeoutMs)
     },
     close: () => agent.destroy(),
   }

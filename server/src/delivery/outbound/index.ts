@@ -1,11 +1,11 @@
 import type { OutboundSettings } from '../../config/outbound.ts'
 import { resolveTarget, TargetRefused } from './addresses.ts'
 import { createReach } from './allowed.ts'
-import { createPoster, type Poster } from './http.ts'
+import { createPoster, type Getter, type Poster } from './http.ts'
 
 /** Requests to addresses that apps and users name. */
 export interface Outbound {
-  readonly poster: Poster
+  readonly poster: Poster & Getter
   /**
    * Why requests to an address are refused; undefined where they are not. A name that does not resolve now may do so
    * later: each connection is checked again.
@@ -36,4 +36,15 @@ export function createOutbound(settings: OutboundSettings): Outbound {
       }
     },
   }
+}
+
+/** Key sets are small, and whoever waits for one is a user at the door. */
+const mostKeyBytes = 256 * 1024
+const keysPatienceMs = 5_000
+
+/** The public keys at an address that an app names. @throws Error saying what is wrong with the answer */
+export async function readKeys(poster: Getter, url: string): Promise<unknown> {
+  const { status, text } = await poster.get(url, { accept: 'application/json' }, mostKeyBytes, keysPatienceMs)
+  if (status !== 200) throw new Error(`the address of the keys answered ${status}`)
+  return JSON.parse(text)
 }

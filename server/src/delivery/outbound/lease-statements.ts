@@ -17,7 +17,7 @@ export function leaseMsOf({ attemptMs }: Endpoints): number {
 export interface LeaseStatements {
   readonly take: Statement
   readonly renew: Statement
-  /** What is to be known of the endpoint, and how often it was asked for deliveries. */
+  /** What is to be known of the endpoint, and how often it was asked for deliveries. Nothing where its app is paused. */
   readonly look: Statement
   /** Nothing is due: lets go, unless something has become due meanwhile, and has a job begin at the next due time. */
   readonly release: Statement
@@ -40,6 +40,12 @@ export function leaseStatements(endpoints: Endpoints): LeaseStatements {
   and ${name} = $2
   and leased_until < ${nowMs}
   and paused_until <= ${nowMs}
+  and exists (
+    select
+    from apps
+    where app_id = $1
+    and paused_at is null
+  )
   returning failures, failing_since as "failingSince"`),
 
     renew: statement(`
@@ -56,7 +62,8 @@ export function leaseStatements(endpoints: Endpoints): LeaseStatements {
   from ${states} s
   join ${table} ${as} on ${as}.app_id = s.app_id and ${as}.key = s.${name}
   join apps a on a.app_id = s.app_id
-  where s.app_id = $1
+  where a.paused_at is null
+  and s.app_id = $1
   and s.${name} = $2
   and s.leased_by = $3
   and s.leased_until > ${nowMs}`),

@@ -17,7 +17,7 @@ export interface Lease<Row> {
   readonly health: Health
   /** False once it was not renewed in time: another process may have it soon. It does not come back. */
   readonly isHeld: boolean
-  /** The endpoint as it is now, and how often it was asked to deliver; undefined when the lease or the endpoint is gone. */
+  /** The endpoint as it is now, and how often it was asked to deliver; undefined when the lease or the endpoint is gone, or the app is paused. */
   look(): Promise<(Row & { readonly asked: number }) | undefined>
   writeHealth(health: Health): Promise<void>
   /** Ends it where nothing is due. @returns false when something has become due since `asked` was read */
@@ -30,7 +30,10 @@ export interface Lease<Row> {
 
 /** Gives out the leases of a sort of endpoint. */
 export interface Leases<Row> {
-  /** @returns undefined when another process has it, or it is paused; then a job begins when the pause is over */
+  /**
+   * @returns undefined when another process has it, or it is paused; then a job begins when the pause is over. Also where its app
+   * is paused: what waits is found again once that goes on
+   */
   take(database: Database, key: EndpointKey, holder: string): Promise<Lease<Row> | undefined>
 }
 

@@ -13,13 +13,14 @@ export interface Pace {
 
 /** How much of its time a process may be at work before attempts give way. */
 const busyShare = 0.75
-/** Attempts a second that go through all the same, so that nobody waits for ever. */
-const leastPerSecond = 250
+/** Attempts a second that go through all the same where nothing else is said, so that nobody waits for ever. */
+const usualLeastPerSecond = 250
 const windowMs = 50
 /** While clients ask, so many attempts begin before it is their turn again: all at once would hold the loop for long. */
 const togetherWhenAsked = 8
 
-export function createPace(demand: Readonly<Demand>): Pace {
+/** @param leastPerSecond attempts that go through however busy the process is */
+export function createPace(demand: Readonly<Demand>, leastPerSecond = usualLeastPerSecond): Pace {
   const isAsked = watchDemand(demand)
   let windowEnds = 0
   let left = Number.POSITIVE_INFINITY

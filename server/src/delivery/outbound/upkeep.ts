@@ -24,7 +24,9 @@ function rescueStatement({ table, states, deliveries, name, scheduled, untried, 
     select s.app_id, s.${name}, 0::bigint as run_at
     from ${states} s
     join ${table} e on e.app_id = s.app_id and e.key = s.${name}
+    join apps a on a.app_id = s.app_id
     where e.enabled
+    and a.paused_at is null
     and s.leased_until < ${nowMs}
     and s.paused_until < ${nowMs} - 2000
     and (

@@ -1,4 +1,4 @@
-/** Tells who delivers to an endpoint in this process that something is due for it; others find it by looking now and then. */
+/** Wakes whoever delivers to an endpoint in this process when something is due for it; others find it by looking now and then. */
 export interface Wakes {
   wake(endpoint: number): void
   /** @returns ends it */

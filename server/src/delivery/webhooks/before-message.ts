@@ -17,10 +17,10 @@ export interface BeforeMessage {
   of(appId: number): Promise<readonly Target[]>
   /**
    * Asks every endpoint at once, for two seconds at most; who does not answer in time lets the message through.
-   * @param message as it will be told, without id; of an edit, with the id and `action: "edited"`
+   * @param message as it will be sent out, without id; of an edit, with the id and `action: "edited"`
    */
   ask(targets: readonly Target[], message: object): Promise<HookAnswers>
-  /** Forgets what is known of an app's webhooks, in this process; others are told by `listenersTopic`. */
+  /** Forgets what is known of an app's webhooks, in this process; others hear of it by `listenersTopic`. */
   forget(appId: number): void
 }
 
@@ -97,7 +97,7 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
       metrics.hooked(isBlocked ? 'blocked' : 'passed')
       return isBlocked ? 'blocked' : answer
     } catch {
-      // The contract's word: whoever fails lets the message through. The figures tell how often.
+      // The contract's word: whoever fails lets the message through. The figures say how often.
       failed(endpoint)
       metrics.hooked('failed')
       return undefined

@@ -5,7 +5,8 @@ import { statement } from '../../store/statement.ts'
 
 /**
  * Everything that events of a stretch of the log mean for webhooks. Whoever delivers to a webhook at the moment sees that
- * `asked` has risen before it stops; for the others a job is added.
+ * `asked` has risen before it stops; for the others a job is added. A webhook that is left alone has one already, for when its
+ * pause is over: it would be replaced with each step of the log, and every job runner woken.
  */
 const enqueue = statement(`
   with due as (
@@ -26,11 +27,11 @@ const enqueue = statement(`
     from (select distinct app_id, webhook from due) d
     where s.app_id = d.app_id
     and s.webhook = d.webhook
-    returning s.app_id, s.webhook, s.leased_until, greatest(s.paused_until, ${nowMs}) as run_at
+    returning s.app_id, s.webhook, s.leased_until, s.paused_until, ${nowMs} as run_at
   )
-  ${addJobs(`asked where leased_until < ${nowMs}`)}`)
+  ${addJobs(`asked where leased_until < ${nowMs} and paused_until <= ${nowMs}`)}`)
 
-/** Makes deliveries of the events with `from < id <= to`, in the transaction that declares them settled. */
+/** Makes deliveries of the events with `from < id <= to`, in the transaction that moves the horizon past them. */
 export async function enqueueDeliveries(tx: Transaction, from: number, to: number): Promise<void> {
   await tx.query(enqueue, [from, to])
 }

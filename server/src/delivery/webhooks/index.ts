@@ -15,7 +15,7 @@ import { type BeforeMessage, createBeforeMessage } from './before-message.ts'
 import { deliverDue } from './deliver.ts'
 import { enqueueDeliveries } from './enqueue.ts'
 import { createDeliveryMetrics } from './metrics.ts'
-import { createBodies } from './render.ts'
+import { createBodies, type Rendered } from './render.ts'
 import { listenedEvents } from './subscriptions.ts'
 import { createWebhookUpkeep } from './upkeep.ts'
 
@@ -27,6 +27,8 @@ export interface WebhookDelivery {
   readonly hooks: BeforeMessage
   /** Sends a sample event now. @param id number of the delivery */
   test(target: Target, id: number): Promise<Attempt>
+  /** @returns what an attempt of a delivery would send now; undefined where its event is gone or cannot be shown */
+  bodyOf(target: Target, delivery: Rendered): Promise<string | undefined>
   start(): void
   /** No new attempts; the job runner lets those under way end. What waits is left to others, or to the next start. */
   stop(): Promise<void>
@@ -71,6 +73,9 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
       const made = await attempt(poster, target, deliveryId(target.key, id), body)
       metrics.attempted(made.succeeded ? 'delivered' : 'failed')
       return made
+    },
+    async bodyOf(target, delivery) {
+      return (await bodies.render(target, [delivery])).get(delivery.id)
     },
     start: () => upkeep.start(),
     async stop() {

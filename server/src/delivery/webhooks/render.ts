@@ -6,13 +6,18 @@ import type { FileLinks } from '../../media/links.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 
-/** Makes the bodies of deliveries, for each attempt anew, so that they tell what is there now. */
+/** A delivery whose body is asked for. */
+export interface Rendered {
+  readonly id: number
+  readonly sample: boolean
+  /** Epoch seconds of its event; a sample that has none happens now. */
+  readonly createdAt?: number
+}
+
+/** Makes the bodies of deliveries, again for each attempt, so that they say what is there now. */
 export interface Bodies {
-  /** @returns by id of the delivery; missing where its event is gone or cannot be told in the webhook's envelope */
-  render(
-    target: Target,
-    deliveries: ReadonlyArray<{ readonly id: number; readonly sample: boolean }>,
-  ): Promise<Map<number, string>>
+  /** @returns by id of the delivery; missing where its event is gone or does not fit the webhook's envelope */
+  render(target: Target, deliveries: readonly Rendered[]): Promise<Map<number, string>>
 }
 
 const select = statement(`
@@ -33,8 +38,8 @@ export function createBodies(database: Database, fileLinks: FileLinks): Bodies {
           bodies.set(id, await fileLinks.inText(target.app, JSON.stringify(envelope(target, event))))
         }
       }
-      for (const { id, sample } of deliveries) {
-        if (sample) bodies.set(id, JSON.stringify(envelope(target, sampleEvent(target.app, target.version))))
+      for (const { id, sample, createdAt = Math.floor(Date.now() / 1000) } of deliveries) {
+        if (sample) bodies.set(id, JSON.stringify(envelope(target, sampleEvent(target.app, target.version, createdAt))))
       }
       return bodies
     },

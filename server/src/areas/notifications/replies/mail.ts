@@ -113,7 +113,7 @@ function objectIn(json: string | undefined): Readonly<Record<string, unknown>> {
   }
 }
 
-/** @param charset as SendGrid tells it; UTF-8 where it tells none, or one that is not known here */
+/** @param charset as SendGrid gives it; UTF-8 where it gives none, or one that is not known here */
 function decode(bytes: string | undefined, charset: unknown): string | undefined {
   if (bytes === undefined) return undefined
   return decoderOf(charset).decode(Buffer.from(bytes, 'latin1'))

@@ -56,9 +56,9 @@ const write = statement(`
     from (select distinct app_id, provider from made) d
     where s.app_id = d.app_id
     and s.provider = d.provider
-    returning s.app_id, s.provider, s.leased_until, greatest(s.paused_until, ${nowMs} + ${waitMs}) as run_at
+    returning s.app_id, s.provider, s.leased_until, s.paused_until, ${nowMs} + ${waitMs} as run_at
   )
-  ${addSendJobs(`asked where leased_until < ${nowMs}`)}`)
+  ${addSendJobs(`asked where leased_until < ${nowMs} and paused_until <= ${nowMs}`)}`)
 
 /**
  * Plans that what was read is taken back where it may be shown. Planned twice, it is taken back once.

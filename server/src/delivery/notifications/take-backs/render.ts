@@ -7,7 +7,7 @@ import { statement } from '../../../store/statement.ts'
 import type { DueNotification } from '../due.ts'
 import { readButShownSql } from './shown.ts'
 
-/** Tells one device that messages were read elsewhere, so that it removes what it shows of them. */
+/** Notifies one device that messages were read elsewhere, so that it removes what it shows of them. */
 export interface TakeBack {
   readonly uid: string
   readonly action: 'read'
@@ -34,7 +34,7 @@ const close = statement(`
   and id = any($2::bigint[])
   and closed_at is null`)
 
-/** What it names is settled once, so that a repeat names the same, and nothing that is under way is left behind. */
+/** What it names is fixed once, so that a repeat names the same, and nothing that is under way is left behind. */
 const settle = statement(`
   update notification_deliveries t
   set messages = case when not f.is_under_way then coalesce(t.messages, f.messages) end

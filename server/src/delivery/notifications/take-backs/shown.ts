@@ -4,7 +4,7 @@ import { nowMs } from '../../../store/clock.ts'
 const mostLookedAt = 500
 
 /**
- * Whether what a notification `d` tells of may be shown, now or once it is sent: not what was stopped before any attempt, nor what
+ * Whether what a notification `d` is about may be shown, now or once it is sent: not what was stopped before any attempt, nor what
  * the provider refused. What got no proper answer may be shown, also if it was stopped after that.
  */
 export const mayBeShownSql = `(d.status <> 'stopped' or d.attempts > 0)

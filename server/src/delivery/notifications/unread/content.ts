@@ -15,7 +15,7 @@ export interface Unread {
   readonly address: string | undefined
   /** Oldest first. */
   readonly messages: readonly Message[]
-  /** How many there are to tell of, listed or not. */
+  /** How many there are, listed or not. */
   readonly told: number
   readonly unread: number
   /** Undefined of a one-to-one conversation. */

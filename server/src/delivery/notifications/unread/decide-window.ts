@@ -7,10 +7,10 @@ import { sendingOf } from '../happenings.ts'
 import type { WindowMessage } from './messages.ts'
 import type { Window } from './windows.ts'
 
-/** What was decided of a window: either why nothing is sent, or the messages that are told of, newest first. */
+/** What was decided of a window: either why nothing is sent, or the messages that it is about, newest first. */
 export interface DecidedWindow {
   readonly reason: NotificationReason | undefined
-  /** Of the newest message that is told of, else of one that is not. */
+  /** Of the newest message that it is about, else of one that it is not. */
   readonly gates: readonly Gate[]
   readonly told: readonly WindowMessage[]
 }
@@ -24,7 +24,7 @@ export interface DecideOptions {
 }
 
 /**
- * Asks of each message of a window whether its user is told of it, as things are at the end of the window.
+ * Asks of each message of a window whether its user is notified of it, as things are at the end of the window.
  * @param messages newest first
  * @param alsoSent what was sent to the user beside what the window knows, as keys of conversations
  */
@@ -51,7 +51,7 @@ export function decideWindow(
   return { reason, gates: last.gates, told: reason === undefined ? open.map(({ message }) => message) : [] }
 }
 
-/** Whatever still was to be told says more than what was read, which is behind all. */
+/** What is unread still says more than what was read, which is behind all. */
 function pick(decided: readonly Decision[]): Pick<DecidedWindow, 'reason' | 'gates'> {
   const { reason, gates } = decided.find((one) => one.reason !== 'ALREADY_READ') ?? (decided[0] as Decision)
   return { reason, gates }

@@ -3,7 +3,7 @@ import { statement } from '../../../store/statement.ts'
 import { followsThreadSql, isBlockedSql } from '../facts.ts'
 import { type MessageFactsRow, messageFacts, quotedJoin } from '../happenings.ts'
 
-/** A message of others that a window may tell of, as far as that decides. */
+/** A message of others that a window may be about, as far as that decides. */
 export interface WindowMessage extends MessageFactsRow {
   readonly window: number
   readonly id: number
@@ -19,7 +19,7 @@ const mostLookedAt = 200
 /** The message that opened the window was read since. */
 const isOpenedFirst = '(d.opened_sent_at, d.opened_id) <= (s.unread_sent_at, s.unread_id)'
 
-/** A message that is deleted, or that moderation holds, counts no more, and is not told of. */
+/** A message that is deleted, or that moderation holds, counts no more, and is left out. */
 const select = statement(`
   select d.id as window, m.id, ${messageFacts},
     (m.sent_at, m.id) <= (coalesce(s.unread_sent_at, 0), coalesce(s.unread_id, 0)) as "hasRead",

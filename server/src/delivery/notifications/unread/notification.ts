@@ -18,7 +18,7 @@ export interface ListedMessage {
   readonly messageObject?: Partial<Message>
 }
 
-/** What an e-mail or an SMS tells one user, before it takes the form of a provider. */
+/** What an e-mail or an SMS says to one user, before it takes the form of a provider. */
 export interface UnreadNotification {
   readonly channel: UnreadChannel
   /** Without an address where the provider finds users by itself. */

@@ -30,7 +30,7 @@ export type RenderedUnread =
 /** What one e-mail lists at most. */
 const mostListed = 20
 
-/** A window that is to be told of. */
+/** A window that is to be sent. */
 interface OpenWindow {
   readonly window: Window
   readonly told: readonly WindowMessage[]
@@ -141,7 +141,7 @@ async function show(
     readGroups(
       database,
       appId,
-      open.flatMap(({ window }) => (window.kind === 2 ? window.first : [])),
+      open.flatMap(({ window }) => (window.kind === 'group' ? window.first : [])),
     ),
     policies.ofApp(appId),
   ])
@@ -150,7 +150,7 @@ async function show(
   const messages = new Map(rows.map((row, i) => [row.id, written[i] as Message]))
   const shown = new Map<number, Shown>()
   for (const { window } of open) {
-    const group = window.kind === 2 ? groups.get(window.first) : undefined
+    const group = window.kind === 'group' ? groups.get(window.first) : undefined
     const viewer = { uid: window.uid, policy: ofRoles.get(window.role ?? '') }
     const own = (listed.get(window.id) ?? []).flatMap(({ id }): StoredMessage[] => {
       const row = stored.get(id)
@@ -159,7 +159,7 @@ async function show(
     const isDoubtful = hidesByRole(viewer) || (group !== undefined && group.permissionsVersion !== 0)
     const visible = isDoubtful ? await readVisible(database, appId, viewer, own) : undefined
     const seen = own.filter(({ id }) => visible?.has(id) ?? true)
-    if (seen.length === 0 || (window.kind === 2 && group === undefined)) continue
+    if (seen.length === 0 || (window.kind === 'group' && group === undefined)) continue
     shown.set(window.id, { messages: seen.map(({ id }) => messages.get(id) as Message), group })
   }
   return shown

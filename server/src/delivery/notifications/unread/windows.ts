@@ -1,4 +1,5 @@
 import type { UserPreferencesIn } from '@parley/contract'
+import { type ConversationKind, kindSql } from '../../../chat/kind.ts'
 import { type Gate, type MailFacts, storedGate } from '../../../chat/notifications/decide.ts'
 import type { ProviderRow } from '../../../chat/notifications/providers.ts'
 import type { Queryable } from '../../../store/database.ts'
@@ -13,7 +14,7 @@ export interface Window {
   readonly id: number
   readonly uid: string
   readonly conversation: number
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly first: string
   readonly second: string
   readonly isActive: boolean
@@ -30,10 +31,10 @@ export interface Window {
   readonly isUnsubscribed: boolean
   /** What was sent lately, as the key of its conversation and the time, epoch milliseconds. */
   readonly sent: ReadonlyArray<readonly [conversation: number, at: number]>
-  /** The last message of this conversation that was told of before; 0 where none was. */
+  /** The last message of this conversation that an earlier window was about; 0 where none was. */
   readonly toldSentAt: number
   readonly toldId: number
-  /** The last message that it may tell of; null where it has not been looked at yet. */
+  /** The last message that it may be about; null where it has not been looked at yet. */
   readonly untilId: number | null
 }
 
@@ -49,7 +50,7 @@ const close = statement(`
 const longestDayMs = 26 * 3_600_000
 
 const select = statement(`
-  select t.id, t.uid, t.conversation, c.kind, c.first, c.second, t.until_id as "untilId", u.role,
+  select t.id, t.uid, t.conversation, ${kindSql('c.kind')} as kind, c.first, c.second, t.until_id as "untilId", u.role,
     u.uid is not null and u.deactivated_at is null as "isActive", c.kind = 1 or g.uid is not null as "takesPart",
     t.expires_at as "expiresAt",
     p.preferences, p.timezone, mu.uid is not null as "isMuted", mu.until as "mutedUntil", ${addressSql} as address,
@@ -97,7 +98,7 @@ const select = statement(`
   ) told on true`)
 
 /**
- * Closes windows, and reads what decides whether they are told of. Whatever is planned after they are closed opens the next
+ * Closes windows, and reads what decides whether they are sent. Whatever is planned after they are closed opens the next
  * ones, and whatever was planned before is read after that.
  * @param now epoch milliseconds
  */
@@ -112,7 +113,7 @@ export async function closeWindows(
   return on.query<Window>(select, [appId, ids, provider.key, now])
 }
 
-/** How a window was decided, and the last message that it may tell of from now on, whenever it is tried again. */
+/** How a window was decided, and the last message that it may be about from now on, whenever it is tried again. */
 export interface Settled {
   readonly id: number
   readonly until: { readonly sentAt: number; readonly id: number } | undefined
@@ -132,7 +133,7 @@ const settle = statement(`
   and d.id = w.id
   and d.status = 'pending'`)
 
-/** Before anything is sent, so that a repeat tells of the same messages. */
+/** Before anything is sent, so that a repeat is about the same messages. */
 export async function settleWindows(on: Queryable, appId: number, settled: readonly Settled[]): Promise<void> {
   if (settled.length === 0) return
   const rows = settled.map(({ id, until, gates }) => ({
