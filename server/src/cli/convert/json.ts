@@ -1,0 +1,76 @@
+import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { ConvertFailure } from './failure.ts'
+
+/** What an export holds, of which nothing is certain. */
+// biome-ignore lint/suspicious/noExplicitAny: each member is checked where it is used
+export type Foreign = Readonly<Record<string, any>>
+
+/** Reads a file that holds an array of objects. @throws ConvertFailure naming the file */
+export async function readObjects(file: string): Promise<Foreign[]> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new ConvertFailure(`${file} cannot be read: ${error.message}`)
+  })
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new ConvertFailure(`${file} is not valid JSON: ${(error as Error).message}`)
+  }
+  if (!Array.isArray(value)) throw new ConvertFailure(`${file} must be an array`)
+  return value.filter((item) => typeof item === 'object' && item !== null)
+}
+
+/** Reads a file that holds one object a line. @throws ConvertFailure naming the file and the line */
+export async function* readLines(file: string): AsyncGenerator<Foreign> {
+  const stream = createReadStream(file)
+  let number = 0
+  try {
+    for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+      number++
+      if (line.trim() === '') continue
+      const value = parseLine(line)
+      if (typeof value !== 'object' || value === null)
+        throw new ConvertFailure(`${file}, line ${number}: not a JSON object`)
+      yield value
+    }
+  } catch (error) {
+    if (error instanceof ConvertFailure) throw error
+    throw new ConvertFailure(`${file} cannot be read: ${(error as Error).message}`)
+  } finally {
+    stream.destroy()
+  }
+}
+
+function parseLine(line: string): Foreign | undefined {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** A text with something in it; undefined for anything else. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined
+}
+
+export function objectsOf(value: unknown): Foreign[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : []
+}
+
+export function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string' && item !== '') : []
+}
+
+/** A web address, since nothing else can be an avatar or an attachment. */
+export function addressOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value) ? value : undefined
+}
+
+/** Epoch seconds of a number or text of them; undefined where it is none, or 0. */
+export function secondsOf(value: unknown, unit: 'seconds' | 'milliseconds' = 'seconds'): number | undefined {
+  const seconds = Math.floor(Number(value) / (unit === 'seconds' ? 1 : 1000))
+  return Number.isSafeInteger(seconds) && seconds > 0 ? seconds : undefined
+}

@@ -1,0 +1,145 @@
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { ConvertFailure } from './failure.ts'
+import type { History, OldFile, OldMessage, Place } from './history.ts'
+import { addressOf, type Foreign, objectsOf, readObjects, secondsOf, textOf, textsOf } from './json.ts'
+import type { Reasons } from './reasons.ts'
+import { slackText } from './slack-text.ts'
+
+/** Kinds of messages that are what somebody said; of the others, the system said that something happened. */
+const spoken = new Set(['bot_message', 'me_message', 'thread_broadcast', 'file_share', 'file_comment', 'file_mention'])
+
+/** Converts the folder of an unzipped export of a Slack workspace. @throws ConvertFailure where it is none */
+export async function convertSlack(folder: string, history: History, reasons: Reasons): Promise<void> {
+  const entries = new Set(await readdir(folder))
+  const listOf = (name: string) => (entries.has(name) ? readObjects(path.join(folder, name)) : Promise.resolve([]))
+  const [users, orgUsers, channels, groups, directs, manyDirects] = await Promise.all(
+    ['users', 'org_users', 'channels', 'groups', 'dms', 'mpims'].map((name) => listOf(`${name}.json`)),
+  )
+  if (!entries.has('users.json') && !entries.has('org_users.json')) {
+    throw new ConvertFailure(`${folder} has no users.json: it must be the folder of an unzipped Slack export`)
+  }
+  for (const user of [...(orgUsers ?? []), ...(users ?? [])]) addPerson(history, user)
+
+  const places: Array<{ place: Place; folder: string }> = []
+  const addChannel = (channel: Foreign, isPrivate: boolean, fallback: string) => {
+    const id = textOf(channel.id)
+    if (id === undefined) return
+    const name = textOf(channel.name) ?? fallback
+    if (channel.is_archived === true) reasons.add('archived-channel', name)
+    const about = { topic: textOf(channel.topic?.value), purpose: textOf(channel.purpose?.value) }
+    const isSaid = Object.values(about).some((text) => text !== undefined)
+    history.channel({
+      ...{ id, handle: name, name, isPrivate },
+      owner: textOf(channel.creator),
+      createdAt: secondsOf(channel.created),
+      ...(isSaid && { metadata: about }),
+      ...(channel.is_archived === true && { tags: ['archived'] }),
+    })
+    for (const member of textsOf(channel.members)) history.member(id, member)
+    places.push({ place: { channel: id }, folder: entries.has(name) ? name : id })
+  }
+  for (const channel of channels ?? []) addChannel(channel, false, 'channel')
+  for (const channel of groups ?? []) addChannel(channel, true, 'group')
+  for (const channel of manyDirects ?? []) {
+    reasons.add('direct-group', textOf(channel.name) ?? String(channel.id))
+    addChannel(channel, true, 'conversation')
+  }
+  for (const direct of directs ?? []) {
+    const id = textOf(direct.id)
+    const [one, other] = textsOf(direct.members)
+    if (id === undefined || one === undefined) continue
+    if (other === undefined || other === one) {
+      reasons.add('conversation-with-oneself', id)
+      addChannel({ ...direct, creator: one }, true, `notes-${one}`)
+    } else places.push({ place: { between: [one, other] }, folder: id })
+  }
+  // Only folders that are in the export, whatever a channel is called.
+  for (const { place, folder: name } of places) {
+    if (entries.has(name)) await convertFolder(path.join(folder, name), place, history, reasons)
+  }
+}
+
+function addPerson(history: History, user: Foreign): void {
+  const id = textOf(user.id)
+  if (id === undefined) return
+  const { profile = {} } = user
+  const handle = textOf(user.name) ?? id
+  const title = textOf(profile.title)
+  const email = textOf(profile.email)
+  history.person({
+    ...{ id, handle },
+    name: textOf(profile.display_name) ?? textOf(profile.real_name) ?? textOf(user.real_name) ?? handle,
+    avatar: addressOf(profile.image_original) ?? addressOf(profile.image_512),
+    ...(user.deleted === true && { deactivatedAt: secondsOf(user.updated) ?? 1 }),
+    ...((title ?? email) !== undefined && {
+      metadata: { ...(title !== undefined && { title }), ...(email !== undefined && { '@private': { email } }) },
+    }),
+    ...(user.is_bot === true && { tags: ['bot'] }),
+  })
+}
+
+/** Reads a folder of a channel: a file for each day, named by it. */
+async function convertFolder(folder: string, place: Place, history: History, reasons: Reasons): Promise<void> {
+  const days = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort()
+  for (const day of days) {
+    for (const message of await readObjects(path.join(folder, day))) {
+      const converted = convertMessage(message, history, reasons)
+      if (converted !== undefined) await history.message(place, converted)
+    }
+  }
+}
+
+function convertMessage(message: Foreign, history: History, reasons: Reasons): OldMessage | undefined {
+  const { subtype, ts } = message
+  const [at, id] = [Number(ts) * 1000, textOf(ts)]
+  if (message.type !== 'message' || id === undefined || !(at > 0)) return undefined
+  if (subtype === 'tombstone') {
+    const sender = textOf(message.user) ?? 'USLACKBOT'
+    return { id, sender, at, text: '', deletedAt: Math.floor(at / 1000), ...parentOf(message) }
+  }
+  if (subtype !== undefined && !spoken.has(subtype)) {
+    reasons.add('system-message', `${subtype} ${id}`)
+    return undefined
+  }
+  if (subtype === 'thread_broadcast') reasons.add('shown-in-channel', id)
+  const sender = textOf(message.user) ?? textOf(message.bot_id) ?? textOf(message.comment?.user) ?? 'USLACKBOT'
+  const said = slackText(textOf(message.text) ?? textOfAttachments(message), history.uidOf)
+  const reactions = objectsOf(message.reactions).map(({ name, users, count }) => {
+    const known = textsOf(users)
+    if (Number(count) > known.length) reasons.add('reactions-without-users', `${name} ${id}`)
+    return { name: String(name), users: known }
+  })
+  return {
+    ...{ id, sender, at, reactions },
+    senderName: textOf(message.username) ?? textOf(message.user_profile?.display_name),
+    text: subtype === 'me_message' ? `_${said}_` : said,
+    files: filesOf(message, reasons),
+    ...parentOf(message),
+    editedAt: secondsOf(message.edited?.ts),
+  }
+}
+
+function parentOf(message: Foreign): { parent?: string } {
+  const parent = textOf(message.thread_ts)
+  return parent === undefined || parent === message.ts ? {} : { parent }
+}
+
+/** What bots say, often without a text of its own. */
+function textOfAttachments(message: Foreign): string {
+  return objectsOf(message.attachments)
+    .map((part) => [part.pretext, part.title, part.text ?? part.fallback].filter((text) => textOf(text)).join('\n'))
+    .filter((text) => text !== '')
+    .join('\n')
+}
+
+function filesOf(message: Foreign, reasons: Reasons): OldFile[] {
+  const files = [...objectsOf(message.files), ...objectsOf([message.file])]
+  return files.map((file) => {
+    const name = textOf(file.name) ?? textOf(file.title) ?? 'file'
+    const isGone = file.mode === 'tombstone' || file.mode === 'hidden_by_limit'
+    const url = isGone ? undefined : (addressOf(file.url_private_download) ?? addressOf(file.url_private))
+    reasons.add(url === undefined ? 'file-not-in-export' : 'file-link-of-export', `${name} of ${message.ts}`)
+    return { name, mimeType: textOf(file.mimetype), size: Number(file.size) || undefined, url }
+  })
+}

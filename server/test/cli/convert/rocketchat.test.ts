@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { Binary, serialize } from 'bson'
+import { describe, expect, it } from 'vitest'
+import { dataOf } from '../../support/chat.ts'
+import { createGround, type Ground, imported, saidIn } from './ground.ts'
+
+const at = (second: number) => new Date((1_600_000_000 + second) * 1000)
+const dump = (...documents: object[]) => Buffer.concat(documents.map((document) => serialize(document)))
+const names: Record<string, string> = { aB3: 'ann', ab3: 'Ann', c: 'carl.c' }
+const message = (_id: string, rid: string, second: number, by: string, msg: string, more: object = {}) => {
+  return { _id, rid, msg, ts: at(second), u: { _id: by, username: names[by] ?? by }, ...more }
+}
+
+async function putDump(ground: Ground, messages: object[] = []): Promise<void> {
+  const users = Object.entries(names).map(([_id, username]) => ({
+    _id,
+    username,
+    name: `${username}!`,
+    createdAt: at(-9),
+  }))
+  await ground.put('users.bson', dump(...users, { _id: 'old', username: 'old', active: false, _updatedAt: at(99) }))
+  await ground.put(
+    'rocketchat_room.bson',
+    dump(
+      { _id: 'R1', t: 'c', name: 'general', ts: at(-5), topic: 'All' },
+      { _id: 'R2', t: 'p', name: 'board', archived: true },
+      { _id: 'R3', t: 'd', uids: ['aB3', 'c'], usernames: ['ann', 'carl.c'] },
+      { _id: 'R4', t: 'd', uids: ['aB3', 'ab3', 'c'], usernames: ['ann', 'Ann', 'carl.c'] },
+    ),
+  )
+  const joined = (rid: string, _id: string, roles: string[] = []) => ({ rid, u: { _id }, roles })
+  await ground.put(
+    'rocketchat_subscription.bson',
+    dump(joined('R1', 'aB3', ['owner']), joined('R1', 'ab3'), joined('R2', 'c')),
+  )
+  await ground.put('rocketchat_message.bson', dump(...messages))
+}
+
+describe('parley convert rocketchat', () => {
+  it('makes a folder that is imported whole, with files that were in the database', async () => {
+    const ground = await createGround()
+    await putDump(ground, [
+      message('m2', 'R1', 2, 'ab3', 'Answer', { tmid: 'm1', tshow: true }),
+      message('m1', 'R1', 1, 'aB3', 'Hi @carl.c. and @all, not @ann :smile:', {
+        mentions: [
+          { _id: 'c', username: 'carl.c' },
+          { _id: 'all', username: 'all' },
+        ],
+        reactions: { ':+1:': { usernames: ['Ann', 'carl.c'] } },
+        editedAt: at(8),
+        pinned: true,
+        starred: [{ _id: 'c' }],
+      }),
+      message('m3', 'R1', 3, 'aB3', '', { t: 'uj' }),
+      message('m4', 'R1', 4, 'aB3', '', { t: 'rm', editedAt: at(7) }),
+      message('m5', 'R1', 5, 'aB3', 'aGVsbG8=', { t: 'e2e' }),
+      message('m6', 'R1', 6, 'c', '', {
+        attachments: [{ description: 'A picture' }],
+        files: [
+          { _id: 'F1', name: 'a.png', type: 'image/png' },
+          { _id: 'F2', name: 'thumb-a.png', type: 'image/png', typeGroup: 'thumb' },
+        ],
+      }),
+      message('m7', 'R1', 7, 'c', 'Half', { file: { _id: 'F3', name: 'half.bin' } }),
+      message('m8', 'R3', 1, 'c', 'Between us'),
+      message('m9', 'R4', 1, 'ab3', 'We three'),
+      message('m10', 'R9', 1, 'c', 'No such room'),
+      message('m11', 'R2', 1, 'visitor', 'Not among the users'),
+    ])
+    const file = (_id: string, length: number) => ({ _id, length, chunkSize: 4 })
+    await ground.put('rocketchat_uploads.files.bson', dump(file('F1', 6), file('F3', 8)))
+    const chunk = (files_id: string, n: number, text: string) => ({ files_id, n, data: new Binary(Buffer.from(text)) })
+    await ground.put(
+      'rocketchat_uploads.chunks.bson',
+      dump(chunk('F1', 1, 'ef'), chunk('F1', 0, 'abcd'), chunk('F3', 0, 'half')),
+    )
+    const upload = (_id: string, name: string, type: string) => ({ _id, name, type })
+    await ground.put('rocketchat_uploads.bson', dump(upload('F1', 'a.png', 'image/png'), upload('F3', 'half.bin', '')))
+
+    const { code, err } = await ground.convert('rocketchat', '--files', 'https://files.acme.example')
+    expect([code, err]).toEqual([0, ''])
+    expect(await ground.reasons()).toEqual({
+      'archived-channel': 1,
+      'deleted-message': 1,
+      'direct-group': 1,
+      'encrypted-message': 1,
+      'file-not-in-export': 1,
+      'pinned-message': 1,
+      'record-not-valid': 1,
+      'saved-message': 1,
+      'shown-in-channel': 1,
+      'system-message': 1,
+      'user-not-in-export': 1,
+    })
+    const world = await imported(ground)
+    const general = await saidIn(world, '/groups/general', 'ann')
+    expect(
+      general.map(({ sender, data }: { sender: string; data?: { text?: string } }) => [sender, data?.text]),
+    ).toEqual([
+      ['ann', 'Hi <@uid:carl-c>. and @all, not @ann 😄'],
+      ['ann', undefined],
+      ['carl-c', 'A picture'],
+      ['carl-c', 'Half\n[half.bin]'],
+    ])
+    const [first, , picture] = general
+    expect(first).toMatchObject({
+      editedAt: 1_600_000_008,
+      replyCount: 1,
+      data: { reactions: [{ reaction: '👍', count: 2 }] },
+    })
+    const [attachment] = picture.data.attachments
+    expect(attachment).toMatchObject({ name: 'a.png', mimeType: 'image/png', size: 6 })
+    const stored = path.join(ground.output, 'files', path.basename(attachment.url))
+    expect(await readFile(stored, 'utf8')).toBe('abcdef')
+    expect(await saidIn(world, '/users/ann', 'carl-c')).toMatchObject([{ data: { text: 'Between us' } }])
+    expect(dataOf(await world.get('/groups/general'))).toMatchObject({ createdAt: 1_599_999_995, membersCount: 2 })
+    const people = (await ground.records('users')).map(({ uid, name }) => [uid, name])
+    expect(people).toEqual([
+      ['ann', 'ann!'],
+      ['ann-2', 'Ann!'],
+      ['carl-c', 'carl.c!'],
+      ['old', 'old'],
+      ['visitor', 'visitor'],
+    ])
+  })
+
+  it.each([
+    ['ends within a document', (whole: Buffer) => whole.subarray(0, whole.length - 3), /ends within a document/],
+    [
+      'has a length that cannot be',
+      (whole: Buffer) => Buffer.concat([whole, Buffer.from([1, 0, 0, 0, 0])]),
+      /is damaged at byte \d+/,
+    ],
+    [
+      'has a document that is none',
+      (whole: Buffer) => Buffer.concat([whole, Buffer.from([6, 0, 0, 0, 99, 0])]),
+      /is damaged at byte \d+/,
+    ],
+  ])('refuses a dump whose file %s', async (_, damage, expected) => {
+    const ground = await createGround()
+    await putDump(ground)
+    await ground.put('rocketchat_message.bson', damage(dump(message('m1', 'R1', 1, 'c', 'x'))))
+    const { code, err } = await ground.convert('rocketchat')
+    expect([code, err]).toEqual([1, expect.stringMatching(expected)])
+  })
+
+  it('refuses a folder that is no dump, and says what is missing', async () => {
+    const ground = await createGround()
+    expect(await ground.convert('rocketchat')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('has no users.bson'),
+    })
+  })
+})
