@@ -1,0 +1,131 @@
+/// <reference lib="dom" />
+import { existsSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { type AtEnd, withCleanup } from './cleanup.ts'
+import { pagesOf } from './console/pages.ts'
+import { openedIn } from './console/timing.ts'
+import { progress } from './progress.ts'
+import { scaleWorld } from './seed/sizes.ts'
+import { seedWorld } from './seed/world.ts'
+import { type Service, startService } from './service.ts'
+import { describeMachine, renderTable } from './table.ts'
+
+const usage = `npm run bench:console -- [options]
+Measures the console in Chromium on a world of a million messages: the first paint, and how long each page takes to show what is in it.
+  --scale <factor>   a world so many times as large; 1 without it
+  --rounds <n>       how often each page is opened; 7 without it`
+
+const { values: options } = parseArgs({
+  options: {
+    scale: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '7' },
+    help: { type: 'boolean', default: false },
+  },
+})
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+const account = { email: 'bench@example.com', password: 'correct horse battery' }
+const goals = { firstPaint: 1_500, page: 300 }
+
+if (options.help) console.log(usage)
+else if (existsSync(executablePath)) await withCleanup(run)
+else throw new Error(`${executablePath} is not there; CHROMIUM names another`)
+
+async function run(atEnd: AtEnd): Promise<void> {
+  const env = { PARLEY_OPERATOR_EMAIL: account.email, PARLEY_OPERATOR_PASSWORD: account.password }
+  const service = await startService({ env })
+  atEnd(service.stop)
+  await fill(service)
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+  atEnd(() => browser.close())
+  const origin = `http://127.0.0.1:${service.port}`
+  progress('signing in')
+  const cookies = await signIn(browser, origin)
+  const rounds = Number(options.rounds)
+
+  progress('first paint')
+  const paints: number[] = []
+  for (let round = 0; round < rounds; round++) paints.push(await firstPaint(browser, origin, cookies))
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  await context.addCookies(cookies)
+  const page = await context.newPage()
+  const rows: string[][] = [['first paint, nothing cached', ...cells(paints, goals.firstPaint)]]
+  for (const one of pagesOf('parley')) {
+    progress(one.name)
+    const times: number[] = []
+    for (let round = 0; round <= rounds; round++) {
+      await rest(page, origin)
+      const took = await page.evaluate(openedIn, one)
+      // The first one loads its chunk.
+      if (round > 0) times.push(took)
+    }
+    rows.push([one.name, ...cells(times, goals.page)])
+  }
+  progress('')
+  console.log(`${describeMachine()}\n`)
+  console.log(renderTable(['page', 'p50 ms', 'longest ms', 'goal ms', ''], rows).join('\n'))
+}
+
+async function fill({ database }: Service): Promise<void> {
+  const client = new pg.Client(database)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ app_id: number }>(`select app_id from apps where name = 'parley'`)
+    const sizes = scaleWorld(Number(options.scale))
+    await seedWorld(client, rows[0]?.app_id ?? 0, sizes, { progress: (step) => progress(`filling: ${step}`) })
+  } finally {
+    await client.end()
+  }
+}
+
+/** The page is built when it is first asked for, and reloads by itself until it is. */
+async function signIn(browser: Browser, origin: string) {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(`${origin}/console`)
+  await page.getByLabel('E-mail address').fill(account.email, { timeout: 120_000 })
+  await page.getByLabel('Password').first().fill(account.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: /your account/ }).waitFor()
+  const cookies = await context.cookies()
+  await context.close()
+  return cookies
+}
+
+type Cookies = Awaited<ReturnType<typeof signIn>>
+
+/** From the beginning of the navigation until the heading of the first page is painted, in a browser that has seen nothing of it. */
+async function firstPaint(browser: Browser, origin: string, cookies: Cookies): Promise<number> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  await context.addCookies(cookies)
+  const page = await context.newPage()
+  await page.goto(`${origin}/console/apps/parley`, { waitUntil: 'commit' })
+  const took = await page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const look = () =>
+          document.querySelector('h1') === null
+            ? requestAnimationFrame(look)
+            : requestAnimationFrame(() => setTimeout(() => resolve(performance.now())))
+        look()
+      }),
+  )
+  await context.close()
+  return took
+}
+
+/** A page of the console on which nothing goes on, and of whose lists nothing is kept. */
+async function rest(page: Page, origin: string): Promise<void> {
+  await page.goto(`${origin}/console/account`)
+  await page.getByRole('heading', { name: 'Your account' }).waitFor()
+  await page.waitForLoadState('networkidle')
+  await delay(100)
+}
+
+function cells(times: readonly number[], goal: number): string[] {
+  const sorted = times.toSorted((a, b) => a - b)
+  const middle = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  return [middle, sorted.at(-1) ?? Number.NaN, goal].map((ms) => ms.toFixed(0)).concat(middle < goal ? 'met' : 'missed')
+}

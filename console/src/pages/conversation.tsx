@@ -1,0 +1,298 @@
+import { Button, Drawer, Group, Menu, ScrollArea, Stack, Text, TextInput } from '@mantine/core'
+import type { Message } from '@parley/client'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useApp, useCan } from '../shell/session.tsx'
+import { useAct } from '../ui/act.tsx'
+import { useAddress } from '../ui/address.ts'
+import { MessageView } from '../ui/MessageView.tsx'
+import { Facts, Page, SmallTable, Status, Time } from '../ui/page.tsx'
+import { ReadingBar, texts, useReading } from '../ui/Reading.tsx'
+import { Empty, Loaded, Loading, Problem } from '../ui/states.tsx'
+import { type Timeline, useTimeline } from '../ui/timeline.ts'
+
+/** One conversation, as it goes on: the newest message at the bottom. */
+export function ConversationPage() {
+  const { conversationId } = useParams({ strict: false }) as { conversationId: string }
+  const [{ at }, change] = useAddress()
+  return (
+    <Page
+      title="Conversation"
+      hint={conversationId}
+      actions={
+        at !== undefined && (
+          <Button variant="default" size="xs" onClick={() => change({ at: undefined })}>
+            To the newest
+          </Button>
+        )
+      }
+    >
+      <ReadingBar of={conversationId} />
+      <Messages key={`${conversationId} ${at}`} conversationId={conversationId} at={at} />
+    </Page>
+  )
+}
+
+function Messages({ conversationId, at }: { readonly conversationId: string; readonly at: string | undefined }) {
+  const { open } = useReading(conversationId)
+  const timeline = useTimeline(conversationId, at, open?.of ?? '')
+  const [thread, setThread] = useState<Message>()
+  const [details, setDetails] = useState<Message>()
+  const place = useScrolling(timeline)
+  const { messages, error, isLoading } = timeline
+  if (isLoading) return <Loading />
+  if (error !== undefined && messages.length === 0) return <Problem error={error} onRetry={timeline.reload} />
+  if (messages.length === 0) return <Empty>Nothing was written in this conversation.</Empty>
+  return (
+    <>
+      <ScrollArea
+        h="max(18rem, calc(100dvh - 15rem))"
+        viewportRef={place}
+        viewportProps={{ tabIndex: 0, 'aria-label': 'Messages' }}
+      >
+        <Stack gap="xs">
+          {timeline.hasOlder && (
+            <Button variant="default" size="xs" loading={timeline.isLoadingOlder} onClick={timeline.loadOlder}>
+              Older ones
+            </Button>
+          )}
+          {messages.map((message) => (
+            <MessageView
+              key={message.id}
+              message={message}
+              actions={
+                <Actions message={message} onThread={setThread} onDetails={setDetails} onChange={timeline.reload} />
+              }
+            />
+          ))}
+          {at !== undefined && timeline.hasNewer && (
+            <Button variant="default" size="xs" onClick={timeline.loadNewer}>
+              Newer ones
+            </Button>
+          )}
+        </Stack>
+      </ScrollArea>
+      <Drawer opened={thread !== undefined} onClose={() => setThread(undefined)} position="right" title="Thread">
+        {thread !== undefined && <Thread parent={thread} />}
+      </Drawer>
+      <Drawer
+        opened={details !== undefined}
+        onClose={() => setDetails(undefined)}
+        position="right"
+        size="lg"
+        title="About this message"
+      >
+        {details !== undefined && <Details message={details} />}
+      </Drawer>
+    </>
+  )
+}
+
+/** Stays at the newest message while it is on screen, and where it is while older ones come. */
+function useScrolling({ messages, at }: Timeline) {
+  const place = useRef<HTMLDivElement>(null)
+  const before = useRef({ first: '', height: 0, isAtEnd: true })
+  const first = messages[0]?.id ?? ''
+  const last = messages.at(-1)?.id ?? ''
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as often as messages come
+  useLayoutEffect(() => {
+    const view = place.current
+    if (view === null) return
+    const { first: firstBefore, height, isAtEnd } = before.current
+    if (firstBefore === '' && at !== undefined) {
+      view.querySelector(`[data-message-id="${CSS.escape(at)}"]`)?.scrollIntoView({ block: 'center' })
+    } else if (firstBefore !== '' && firstBefore !== first) view.scrollTop += view.scrollHeight - height
+    else if (isAtEnd && at === undefined) view.scrollTop = view.scrollHeight
+    before.current = { first, height: view.scrollHeight, isAtEnd }
+  }, [first, last])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the element is there once messages are
+  useEffect(() => {
+    const view = place.current
+    if (view === null) return
+    const note = () => {
+      before.current.isAtEnd = view.scrollHeight - view.scrollTop - view.clientHeight < 40
+    }
+    view.addEventListener('scroll', note, { passive: true })
+    return () => view.removeEventListener('scroll', note)
+  }, [first === ''])
+  return place
+}
+
+function Actions(props: {
+  readonly message: Message
+  readonly onThread: (message: Message) => void
+  readonly onDetails: (message: Message) => void
+  readonly onChange: () => void
+}) {
+  const { message, onThread, onDetails, onChange } = props
+  const { client } = useApp()
+  const can = useCan()
+  const act = useAct()
+  const remove = async () => {
+    const deleted = await act({
+      run: () => client.messages.delete({ messageId: message.id }),
+      done: 'The message was deleted',
+      question: {
+        title: 'Delete this message?',
+        text: 'Everybody in the conversation sees that it was deleted, and no longer what it said.',
+        label: 'Delete',
+      },
+    })
+    if (deleted !== undefined) onChange()
+  }
+  return (
+    <Menu width={220} position="bottom-end">
+      <Menu.Target>
+        <Button size="compact-xs" variant="default" aria-label={`What to do with the message ${message.id}`}>
+          …
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {(message.replyCount ?? 0) > 0 && <Menu.Item onClick={() => onThread(message)}>Show the thread</Menu.Item>}
+        <Menu.Item onClick={() => onDetails(message)}>Receipts and notifications</Menu.Item>
+        {can('moderate') && message.deletedAt === undefined && message.category !== 'action' && (
+          <Menu.Item color="red" onClick={() => void remove()}>
+            Delete
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function Thread({ parent }: { readonly parent: Message }) {
+  const { appId, client } = useApp()
+  const replies = useQuery({
+    queryKey: [texts, appId, 'thread', parent.id],
+    queryFn: async () =>
+      (await client.call('GET /messages/{messageId}/thread', { messageId: parent.id, limit: 100 })).data,
+    refetchInterval: 5_000,
+  })
+  return (
+    <Stack gap="xs">
+      <MessageView message={parent} />
+      <Loaded query={replies}>
+        {(replies) => replies.map((reply) => <MessageView key={reply.id} message={reply} />)}
+      </Loaded>
+    </Stack>
+  )
+}
+
+/** Who received and read a message, and why somebody was or was not notified of it. */
+function Details({ message }: { readonly message: Message }) {
+  const { appId, client } = useApp()
+  const full = useQuery({
+    queryKey: [texts, appId, 'message', message.id],
+    queryFn: () => client.messages.get({ messageId: message.id }),
+  })
+  return (
+    <Stack>
+      <Facts
+        facts={{
+          ID: message.id,
+          muid: message.muid,
+          Sent: <Time at={message.sentAt} />,
+          Delivered: message.deliveredAt && <Time at={message.deliveredAt} />,
+          Read: message.readAt && <Time at={message.readAt} />,
+          Edited: message.editedAt && <Time at={message.editedAt} />,
+          'Edited by': message.editedBy,
+          Tags: message.tags?.join(', '),
+        }}
+      />
+      {message.editedAt !== undefined && (
+        <Text size="xs" c="dimmed">
+          What it said before it was edited is not kept.
+        </Text>
+      )}
+      {message.receiverType === 'group' && (
+        <Loaded query={full}>
+          {({ receipts }) => (
+            <SmallTable
+              label="Receipts"
+              rows={receipts?.data ?? []}
+              idOf={({ recipient }) => recipient.uid}
+              empty="Nobody has received it yet."
+              columns={[
+                { label: 'Member', cell: ({ recipient }) => recipient.name },
+                { label: 'Received', cell: ({ deliveredAt }) => <Time at={deliveredAt} /> },
+                { label: 'Read', cell: ({ readAt }) => (readAt === undefined ? 'not yet' : <Time at={readAt} />) },
+              ]}
+            />
+          )}
+        </Loaded>
+      )}
+      <WhyNotNotified message={message} />
+    </Stack>
+  )
+}
+
+function WhyNotNotified({ message }: { readonly message: Message }) {
+  const { appId, client } = useApp()
+  const [uid, setUid] = useState(message.receiverType === 'user' ? message.receiver : '')
+  const [asked, setAsked] = useState('')
+  const explanation = useQuery({
+    queryKey: ['explain', appId, message.id, asked],
+    queryFn: () => client.notifications.explain({ uid: asked, messageId: message.id }),
+    enabled: asked !== '',
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setAsked(uid.trim())
+  }
+  return (
+    <Stack gap="xs">
+      <Group component="form" onSubmit={submit} align="flex-end">
+        <TextInput
+          label="Why was somebody notified, or not?"
+          placeholder="User ID"
+          value={uid}
+          onChange={(event) => setUid(event.currentTarget.value)}
+          flex={1}
+        />
+        <Button type="submit" variant="default" disabled={uid.trim() === ''}>
+          Explain
+        </Button>
+      </Group>
+      {asked !== '' && (
+        <Loaded query={explanation}>
+          {({ notifications, unplanned }) => (
+            <Stack gap="xs">
+              {unplanned !== undefined && <Text size="sm">Not notified: {unplanned}</Text>}
+              {notifications.map((one) => (
+                <Stack key={one._id} gap={4}>
+                  <Group gap="xs">
+                    <Text size="sm" fw={600}>
+                      {one.channel} by {one.provider}
+                    </Text>
+                    <Status
+                      of={
+                        one.success === true
+                          ? 'delivered'
+                          : one.success === false
+                            ? 'failed'
+                            : (one.reason ?? 'waiting')
+                      }
+                    />
+                  </Group>
+                  <SmallTable
+                    label="Gates"
+                    rows={one.gates}
+                    idOf={({ gate }) => gate}
+                    empty="Nothing was looked at yet."
+                    columns={[
+                      { label: 'Gate', cell: ({ gate }) => gate },
+                      { label: 'Value', cell: ({ value }) => String(value) },
+                      { label: 'Set by', cell: ({ setBy }) => setBy },
+                      { label: 'Lets it pass', cell: ({ passes }) => (passes ? 'yes' : 'no') },
+                    ]}
+                  />
+                </Stack>
+              ))}
+            </Stack>
+          )}
+        </Loaded>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,193 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import type { AdminResult } from '@parley/client'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { admin } from '../api.ts'
+import { useApps } from '../shell/Frame.tsx'
+import { useMe } from '../shell/session.tsx'
+import { useAct, useSave } from '../ui/act.tsx'
+import { type Field, FormButton, type Values } from '../ui/Form.tsx'
+import { Page, Section, SmallTable, Status, Time } from '../ui/page.tsx'
+import { Secret } from '../ui/Secret.tsx'
+import { Loaded } from '../ui/states.tsx'
+
+const roles = [
+  { value: 'owner', label: 'Owner: everything' },
+  { value: 'developer', label: 'Developer: all of an app, without accounts' },
+  { value: 'moderator', label: 'Moderator: decisions and rules' },
+  { value: 'support', label: 'Support: looks, without texts' },
+]
+
+function grantFields(apps: readonly string[]): readonly Field[] {
+  return [
+    { name: 'role', label: 'Role', kind: 'choice', options: roles, required: true },
+    { name: 'apps', label: 'Apps', kind: 'choices', options: apps, hint: 'None chosen: all, those to come included' },
+    { name: 'mayRead', label: 'May read what people wrote', kind: 'yes', hint: 'For a reason that is recorded' },
+  ]
+}
+
+/** What the form says: no app chosen stands for all. */
+function grantsIn({ apps, ...others }: Values): Values {
+  const chosen = (apps as string[] | undefined) ?? []
+  return { ...others, apps: chosen.length === 0 ? null : chosen }
+}
+
+type Operator = AdminResult<'GET /operators'>[number]
+
+/** Accounts of those who look after the service, and invitations. */
+export function Operators() {
+  const me = useMe()
+  const act = useAct()
+  const save = useSave()
+  const apps = useApps().data?.map(({ appId }) => appId) ?? []
+  const operators = useQuery({ queryKey: ['operators'], queryFn: () => admin('GET /operators') })
+  const invitations = useQuery({ queryKey: ['invitations'], queryFn: () => admin('GET /invitations') })
+  const [link, setLink] = useState<string>()
+  const refresh = [['operators'], ['invitations']]
+
+  const invite = async (values: Values) => {
+    const run = () => admin('POST /invitations', grantsIn(values) as never)
+    const { token } = await save({ run, done: 'The invitation was made', refresh })
+    setLink(`${location.origin}/console#invitation=${token}`)
+  }
+  const change = (id: string) => (values: Values) =>
+    save({
+      run: () => admin('PUT /operators/{id}', { id, ...grantsIn(values) }),
+      done: 'The account was changed',
+      refresh,
+    })
+  const remove = ({ id, email }: Operator) =>
+    act({
+      run: () => admin('DELETE /operators/{id}', { id }),
+      done: 'The account was deleted',
+      refresh,
+      question: {
+        title: `Delete the account of ${email}?`,
+        text: 'Their sessions and tokens end at once. What they did stays in the audit logs.',
+        label: 'Delete',
+      },
+    })
+  const setDisabled = ({ id, disabledAt }: Operator) =>
+    act({
+      run: () => admin('PUT /operators/{id}', { id, disabled: disabledAt === undefined }),
+      done: disabledAt === undefined ? 'The account was disabled' : 'The account was enabled',
+      refresh,
+    })
+
+  return (
+    <Page
+      title="Operators"
+      actions={
+        <FormButton
+          button="Invite somebody"
+          title="Invite somebody"
+          fields={[{ name: 'email', label: 'E-mail address', kind: 'email', required: true }, ...grantFields(apps)]}
+          initial={{ role: 'moderator' }}
+          onSubmit={invite}
+        />
+      }
+    >
+      {link !== undefined && (
+        <Secret
+          label="One-time address of the invitation, valid for 7 days. Send it to them yourself."
+          value={link}
+          onDone={() => setLink(undefined)}
+        />
+      )}
+      <Loaded query={operators}>
+        {(operators) => (
+          <SmallTable
+            label="Operators"
+            rows={operators}
+            idOf={({ id }) => id}
+            empty="There is none."
+            columns={[
+              {
+                label: 'Who',
+                cell: ({ name, email }) => (
+                  <Stack gap={0}>
+                    <Text size="sm">{name}</Text>
+                    <Text size="xs" c="dimmed">
+                      {email}
+                    </Text>
+                  </Stack>
+                ),
+              },
+              { label: 'Role', cell: ({ role }) => role },
+              { label: 'Apps', cell: ({ apps }) => apps?.join(', ') ?? 'all' },
+              { label: 'Reads', cell: ({ mayRead }) => (mayRead ? 'yes' : 'no') },
+              { label: 'Second factor', cell: ({ hasTotp }) => (hasTotp ? 'yes' : 'no') },
+              { label: 'OpenID Connect', cell: ({ issuer }) => (issuer === undefined ? 'no' : 'yes') },
+              {
+                label: 'Last seen',
+                cell: ({ lastSeenAt, disabledAt }) =>
+                  disabledAt === undefined ? <Time at={lastSeenAt} /> : <Status of="disabled" />,
+              },
+              {
+                label: 'Actions',
+                cell: (operator) =>
+                  operator.id === me.id ? (
+                    'you'
+                  ) : (
+                    <Group gap={4}>
+                      <FormButton
+                        button="Change"
+                        size="compact-xs"
+                        variant="default"
+                        title={`Change ${operator.email}`}
+                        fields={grantFields(apps)}
+                        initial={{ ...operator, apps: operator.apps ?? [] }}
+                        onSubmit={change(operator.id)}
+                      />
+                      <Button size="compact-xs" variant="default" onClick={() => void setDisabled(operator)}>
+                        {operator.disabledAt === undefined ? 'Disable' : 'Enable'}
+                      </Button>
+                      <Button size="compact-xs" variant="light" color="red" onClick={() => void remove(operator)}>
+                        Delete
+                      </Button>
+                    </Group>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      <Section title="Open invitations">
+        <Loaded query={invitations}>
+          {(invitations) => (
+            <SmallTable
+              label="Invitations"
+              rows={invitations}
+              idOf={({ id }) => id}
+              empty="Nobody is invited at the moment."
+              columns={[
+                { label: 'E-mail address', cell: ({ email }) => email },
+                { label: 'Role', cell: ({ role }) => role },
+                { label: 'Apps', cell: ({ apps }) => apps?.join(', ') ?? 'all' },
+                { label: 'Valid until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+                {
+                  label: 'Actions',
+                  cell: ({ id }) => (
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      onClick={() =>
+                        void act({
+                          run: () => admin('DELETE /invitations/{id}', { id }),
+                          done: 'The invitation was withdrawn',
+                          refresh,
+                        })
+                      }
+                    >
+                      Withdraw
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+          )}
+        </Loaded>
+      </Section>
+    </Page>
+  )
+}

@@ -1,0 +1,540 @@
+import { Anchor, Button, Menu, Paper, Group as Row, Select, SimpleGrid, Tabs, Text, TextInput } from '@mantine/core'
+import type { Group, Result } from '@parley/client'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useApp, useCan } from '../shell/session.tsx'
+import { useAct, useSave } from '../ui/act.tsx'
+import { useAddress } from '../ui/address.ts'
+import { type Field, FormButton, type Values } from '../ui/Form.tsx'
+import { useRows } from '../ui/lists.ts'
+import { Facts, Json, Page, Section, Time } from '../ui/page.tsx'
+import { Loaded } from '../ui/states.tsx'
+import { Table } from '../ui/Table.tsx'
+import { UserLink } from './users.tsx'
+
+const types = ['public', 'password', 'private'] as const
+const scopes = ['admin', 'moderator', 'participant'] as const
+
+const profile: readonly Field[] = [
+  { name: 'name', label: 'Name', required: true },
+  { name: 'type', label: 'Type', kind: 'choice', options: types, required: true },
+  { name: 'password', label: 'Password', hint: 'Of a group of type password' },
+  { name: 'description', label: 'Description', kind: 'long' },
+  { name: 'icon', label: 'Icon', hint: 'Address of a picture' },
+  { name: 'tags', label: 'Tags', kind: 'tags' },
+  { name: 'metadata', label: 'Metadata', kind: 'json' },
+]
+
+function groupAddress(appId: string, guid: string): string {
+  return `/apps/${encodeURIComponent(appId)}/groups/${encodeURIComponent(guid)}`
+}
+
+/** The groups of an app: find one, or create one. */
+export function Groups() {
+  const { appId, client } = useApp()
+  const can = useCan()
+  const save = useSave()
+  const navigate = useNavigate()
+  const [{ q = '', type = '' }, change] = useAddress()
+  const list = useRows(['groups', appId, q, type], (place) =>
+    client.groups.list({
+      perPage: 100,
+      withTags: true,
+      ...(q !== '' && { searchKey: q }),
+      ...(type !== '' && { type: type as (typeof types)[number] }),
+      ...place,
+    }),
+  )
+  const create = (values: Values) =>
+    save({
+      run: () => client.groups.create(values as never),
+      done: 'The group was created',
+      refresh: [['groups', appId]],
+    })
+  return (
+    <Page
+      title="Groups"
+      actions={
+        can('manage') && (
+          <FormButton
+            button="Create a group"
+            title="Create a group"
+            fields={[
+              { name: 'guid', label: 'Group ID', required: true },
+              { name: 'owner', label: 'Owner', hint: 'ID of a user, who becomes an admin' },
+              ...profile,
+            ]}
+            initial={{ type: 'public' }}
+            onSubmit={create}
+          />
+        )
+      }
+    >
+      <Row>
+        <TextInput
+          aria-label="Search by name or group ID"
+          placeholder="Name or group ID"
+          defaultValue={q}
+          onChange={(event) => change({ q: event.currentTarget.value })}
+          flex={1}
+          miw={180}
+        />
+        <Select
+          aria-label="Type"
+          placeholder="Any type"
+          data={[...types]}
+          clearable
+          value={type || null}
+          onChange={(next) => change({ type: next ?? undefined })}
+          w={150}
+        />
+      </Row>
+      <Table
+        label="Groups"
+        list={list}
+        idOf={(group) => group.guid}
+        onOpen={(group) => void navigate({ to: groupAddress(appId, group.guid) })}
+        empty={q === '' ? 'There are no groups.' : `No group is found by “${q}”.`}
+        columns={[
+          {
+            label: 'Name',
+            width: '2fr',
+            cell: (group) => (
+              <Anchor component={Link} to={groupAddress(appId, group.guid)} size="sm">
+                {group.name}
+              </Anchor>
+            ),
+          },
+          { label: 'Group ID', width: '1.5fr', cell: (group) => group.guid },
+          { label: 'Type', width: '7rem', cell: (group) => group.type },
+          { label: 'Members', width: '6rem', cell: (group) => group.membersCount },
+          { label: 'Owner', cell: (group) => group.owner },
+          { label: 'Created', width: '11rem', cell: (group) => <Time at={group.createdAt} /> },
+        ]}
+      />
+    </Page>
+  )
+}
+
+/** One group: what it is, who is in it, who is banned, what each scope may do. */
+export function GroupPage() {
+  const { appId, client } = useApp()
+  const { guid } = useParams({ strict: false }) as { guid: string }
+  const [{ tab = 'members' }, change] = useAddress()
+  const group = useQuery({ queryKey: ['group', appId, guid], queryFn: () => client.groups.get({ guid }) })
+  return (
+    <Loaded query={group}>
+      {(group) => (
+        <Page title={group.name} hint={`${group.guid} · ${group.type}`} actions={<Actions group={group} />}>
+          <Tabs value={tab} onChange={(next) => change({ tab: next ?? undefined })} keepMounted={false}>
+            <Tabs.List>
+              <Tabs.Tab value="members">Members</Tabs.Tab>
+              <Tabs.Tab value="bans">Bans</Tabs.Tab>
+              <Tabs.Tab value="permissions">Permissions</Tabs.Tab>
+              <Tabs.Tab value="profile">Profile</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="members" pt="md">
+              <Members group={group} />
+            </Tabs.Panel>
+            <Tabs.Panel value="bans" pt="md">
+              <Bans guid={guid} />
+            </Tabs.Panel>
+            <Tabs.Panel value="permissions" pt="md">
+              <Permissions guid={guid} />
+            </Tabs.Panel>
+            <Tabs.Panel value="profile" pt="md">
+              <Profile group={group} />
+            </Tabs.Panel>
+          </Tabs>
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+function Actions({ group }: { readonly group: Group }) {
+  const { appId, client } = useApp()
+  const can = useCan()
+  const act = useAct()
+  const save = useSave()
+  const navigate = useNavigate()
+  const { guid } = group
+  const refresh = [
+    ['group', appId, guid],
+    ['groups', appId],
+  ]
+  const remove = async () => {
+    const deleted = await act({
+      run: () => client.groups.delete({ guid }),
+      done: `${group.name} was deleted`,
+      refresh: [['groups', appId]],
+      question: {
+        title: `Delete ${group.name}?`,
+        text: 'The group, its members and its messages are deleted. This cannot be undone.',
+        label: 'Delete',
+        typed: guid,
+      },
+    })
+    if (deleted !== undefined) await navigate({ to: `/apps/${encodeURIComponent(appId)}/groups` })
+  }
+  return (
+    <>
+      <Button
+        component={Link}
+        variant="default"
+        to={`/apps/${encodeURIComponent(appId)}/conversations/group_${encodeURIComponent(guid)}`}
+      >
+        Messages
+      </Button>
+      {can('manage') && (
+        <>
+          <FormButton
+            button="Edit"
+            variant="default"
+            title={`Edit ${group.name}`}
+            fields={profile}
+            initial={{ ...group }}
+            changesOnly
+            onSubmit={(values) =>
+              save({ run: () => client.groups.update({ guid, ...values }), done: 'The group was changed', refresh })
+            }
+          />
+          <FormButton
+            button="Change the owner"
+            variant="default"
+            title="Change the owner"
+            fields={[
+              { name: 'owner', label: 'User ID of the new owner', hint: 'A member of the group', required: true },
+            ]}
+            onSubmit={(values) =>
+              save({
+                run: () => client.call('PATCH /groups/{guid}/owner', { guid, owner: String(values.owner) }),
+                done: 'The group has a new owner',
+                refresh: [...refresh, ['members', appId, guid]],
+              })
+            }
+          />
+          <Button variant="light" color="red" onClick={() => void remove()}>
+            Delete
+          </Button>
+        </>
+      )}
+    </>
+  )
+}
+
+type Member = Result<'GET /groups/{guid}/members'>['data'][number]
+
+function Members({ group }: { readonly group: Group }) {
+  const { appId, client } = useApp()
+  const { guid } = group
+  const can = useCan()
+  const act = useAct()
+  const save = useSave()
+  const [{ q = '', scope = '' }, change] = useAddress()
+  const list = useRows<Member>(['members', appId, guid, q, scope], (place) =>
+    client.call('GET /groups/{guid}/members', {
+      guid,
+      perPage: 100,
+      ...(q !== '' && { searchKey: q }),
+      ...(scope !== '' && { scopes: [scope as (typeof scopes)[number]] }),
+      ...place,
+    }),
+  )
+  const refresh = [
+    ['members', appId, guid],
+    ['group', appId, guid],
+    ['bans', appId, guid],
+  ]
+  const add = ({ uids, as }: Values) =>
+    save({
+      run: async () => {
+        const outcome = await client.call('POST /groups/{guid}/members', { guid, [`${as}s`]: uids as string[] })
+        const refused = Object.entries(Object.values(outcome)[0] ?? {}).filter(([, { success }]) => success !== true)
+        if (refused.length > 0)
+          throw new Error(`Not added: ${refused.map(([uid, { error }]) => `${uid} (${error?.message})`).join(', ')}`)
+      },
+      done: 'Added to the group',
+      refresh,
+    })
+  const setScope = ({ uid }: Member, next: Member['scope']) =>
+    act({
+      run: () => client.call('PUT /groups/{guid}/members/{uid}', { guid, uid, scope: next }),
+      done: `${uid} is a ${next} now`,
+      refresh,
+    })
+  const kick = ({ uid, name }: Member) =>
+    act({
+      run: () => client.call('DELETE /groups/{guid}/members/{uid}', { guid, uid }),
+      done: `${name} was kicked`,
+      refresh,
+      question: { title: `Kick ${name}?`, text: 'They leave the group, and can join again.', label: 'Kick' },
+    })
+  const ban = ({ uid, name }: Member) =>
+    act({
+      run: () => client.call('POST /groups/{guid}/bannedusers/{uid}', { guid, uid }),
+      done: `${name} was banned`,
+      refresh,
+      question: {
+        title: `Ban ${name}?`,
+        text: 'They leave the group, and cannot join again until unbanned.',
+        label: 'Ban',
+      },
+    })
+  return (
+    <Section
+      title={`${group.membersCount ?? 0} members`}
+      actions={
+        can('manage') && (
+          <FormButton
+            button="Add members"
+            size="xs"
+            title="Add members"
+            fields={[
+              { name: 'uids', label: 'User IDs', kind: 'tags', required: true },
+              { name: 'as', label: 'Scope', kind: 'choice', options: scopes, required: true },
+            ]}
+            initial={{ as: 'participant' }}
+            onSubmit={add}
+          />
+        )
+      }
+    >
+      <Row>
+        <TextInput
+          aria-label="Search among the members"
+          placeholder="Name or user ID"
+          defaultValue={q}
+          onChange={(event) => change({ q: event.currentTarget.value })}
+        />
+        <Select
+          aria-label="Scope"
+          placeholder="Any scope"
+          data={[...scopes]}
+          clearable
+          value={scope || null}
+          onChange={(next) => change({ scope: next ?? undefined })}
+          w={150}
+        />
+      </Row>
+      <Table
+        label="Members"
+        list={list}
+        idOf={(member) => member.uid}
+        empty="Nobody is found."
+        height="max(16rem, calc(100dvh - 22rem))"
+        columns={[
+          { label: 'Name', width: '2fr', cell: (member) => <UserLink appId={appId} user={member} /> },
+          { label: 'User ID', cell: (member) => member.uid },
+          {
+            label: 'Scope',
+            width: '8rem',
+            cell: ({ uid, scope }) => (uid === group.owner ? `${scope}, owner` : scope),
+          },
+          { label: 'Joined', width: '11rem', cell: (member) => <Time at={member.joinedAt} /> },
+          {
+            label: 'Actions',
+            width: '7rem',
+            cell: (member) =>
+              (can('manage') || can('moderate')) && (
+                <Menu width={190}>
+                  <Menu.Target>
+                    <Button size="compact-xs" variant="default" aria-label={`Change ${member.name}`}>
+                      Change
+                    </Button>
+                  </Menu.Target>
+                  <Menu.Dropdown>
+                    {can('manage') &&
+                      scopes
+                        .filter((one) => one !== member.scope)
+                        .map((one) => (
+                          <Menu.Item key={one} onClick={() => void setScope(member, one)}>
+                            Make {one}
+                          </Menu.Item>
+                        ))}
+                    {can('moderate') && <Menu.Item onClick={() => void kick(member)}>Kick</Menu.Item>}
+                    {can('moderate') && (
+                      <Menu.Item color="red" onClick={() => void ban(member)}>
+                        Ban
+                      </Menu.Item>
+                    )}
+                  </Menu.Dropdown>
+                </Menu>
+              ),
+          },
+        ]}
+      />
+    </Section>
+  )
+}
+
+function Bans({ guid }: { readonly guid: string }) {
+  const { appId, client } = useApp()
+  const can = useCan()
+  const act = useAct()
+  const list = useRows(['bans', appId, guid], (place) =>
+    client.call('GET /groups/{guid}/bannedusers', { guid, perPage: 100, ...place }),
+  )
+  return (
+    <Table
+      label="Bans"
+      list={list}
+      idOf={(user) => user.uid}
+      empty="Nobody is banned."
+      columns={[
+        { label: 'Name', width: '2fr', cell: (user) => <UserLink appId={appId} user={user} /> },
+        { label: 'User ID', cell: (user) => user.uid },
+        {
+          label: 'Action',
+          width: '8rem',
+          cell: ({ uid, name }) =>
+            can('moderate') && (
+              <Button
+                size="compact-xs"
+                variant="default"
+                onClick={() =>
+                  void act({
+                    run: () => client.call('DELETE /groups/{guid}/bannedusers/{uid}', { guid, uid }),
+                    done: `${name} can join again`,
+                    refresh: [['bans', appId, guid]],
+                  })
+                }
+              >
+                Unban
+              </Button>
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+function Permissions({ guid }: { readonly guid: string }) {
+  const [{ of = 'participant' }, change] = useAddress()
+  return (
+    <Section
+      title="What each scope may do in this group"
+      actions={
+        <Select
+          aria-label="Scope"
+          size="xs"
+          data={[...scopes]}
+          value={of}
+          allowDeselect={false}
+          onChange={(next) => change({ of: next ?? undefined })}
+        />
+      }
+    >
+      <PermissionsOf key={of} guid={guid} scope={of} />
+    </Section>
+  )
+}
+
+type Permission = Result<'GET /groups/{guid}/scopes/{scope}/permissions'>['data'][number]
+
+function PermissionsOf({ guid, scope }: { readonly guid: string; readonly scope: string }) {
+  const { appId, client } = useApp()
+  const can = useCan()
+  const save = useSave()
+  const act = useAct()
+  const key = ['scope-permissions', appId, guid, scope]
+  const list = useRows<Permission>(key, (place) =>
+    client.groups.permissions.list({ guid, scope, perPage: 100, ...place }),
+  )
+  const set = (id: string, value: unknown) =>
+    save({
+      run: () => client.groups.permissions.set({ guid, scope, permissions: { [id]: value } }),
+      done: 'The permission was changed',
+      refresh: [key],
+    })
+  const unset = (permission: string) =>
+    act({
+      run: () => client.groups.permissions.unset({ guid, scope, permission }),
+      done: 'The permission is as by default',
+      refresh: [key],
+    })
+  return (
+    <Table
+      label={`Permissions of ${scope}`}
+      list={list}
+      idOf={({ id }) => id}
+      empty="There are none."
+      height="max(16rem, calc(100dvh - 20rem))"
+      columns={[
+        {
+          label: 'Permission',
+          width: '3fr',
+          cell: ({ title, description }) => (
+            <Text size="sm" span title={description}>
+              {title}
+            </Text>
+          ),
+        },
+        { label: 'Value', width: '1.5fr', cell: ({ value, defaultValue }) => shown(value ?? defaultValue) },
+        { label: 'Default', width: '1.5fr', cell: ({ defaultValue }) => shown(defaultValue) },
+        {
+          label: 'Action',
+          width: '11rem',
+          cell: ({ id, title, dataType, availableValues, value, defaultValue }) =>
+            can('configure') && (
+              <Row gap={4} wrap="nowrap">
+                <FormButton
+                  button="Change"
+                  size="compact-xs"
+                  variant="default"
+                  title={title}
+                  fields={[
+                    {
+                      name: 'value',
+                      label: title,
+                      kind: dataType === 'string' ? 'choice' : 'choices',
+                      options: availableValues,
+                    },
+                  ]}
+                  initial={{ value: value ?? defaultValue }}
+                  onSubmit={({ value }) => set(id, value)}
+                />
+                {value !== undefined && (
+                  <Button size="compact-xs" variant="default" onClick={() => void unset(id)}>
+                    Default
+                  </Button>
+                )}
+              </Row>
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+function shown(value: string | string[]): string {
+  return Array.isArray(value) ? value.join(', ') || 'none' : value
+}
+
+function Profile({ group }: { readonly group: Group }) {
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <Paper withBorder p="sm">
+        <Facts
+          facts={{
+            Name: group.name,
+            'Group ID': group.guid,
+            Type: group.type,
+            Owner: group.owner,
+            Description: group.description,
+            Tags: group.tags?.join(', '),
+            Icon: group.icon,
+            Members: group.membersCount,
+            Created: <Time at={group.createdAt} />,
+            Changed: <Time at={group.updatedAt} />,
+          }}
+        />
+      </Paper>
+      {group.metadata !== undefined && (
+        <Section title="Metadata">
+          <Json value={group.metadata} />
+        </Section>
+      )}
+    </SimpleGrid>
+  )
+}

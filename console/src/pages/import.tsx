@@ -1,0 +1,236 @@
+import { Alert, Anchor, Button, Group, Paper, Progress, Stack, Text } from '@mantine/core'
+import { useEffect, useRef, useState } from 'react'
+import { explain } from '../api.ts'
+import { checkFiles, type ImportState, importFiles, kindOf, kinds, type Refused } from '../import.ts'
+import { useApp } from '../shell/session.tsx'
+import { Page, Section, SmallTable } from '../ui/page.tsx'
+
+const shownRefused = 100
+
+/** Takes in the history of another chat system, from files that are dropped here. */
+export function Import() {
+  const { appId } = useApp()
+  return <ImportInto key={appId} />
+}
+
+function ImportInto() {
+  const { appId, client } = useApp()
+  const [files, setFiles] = useState<readonly File[]>([])
+  const [left, setLeft] = useState(() => readLeft(appId))
+  const [state, setState] = useState<ImportState | undefined>(left?.state)
+  const [isOver, setOver] = useState(false)
+  const running = useRef<AbortController>(undefined)
+  const isRunning = state?.phase === 'running'
+  useWarning(isRunning)
+
+  const take = (list: FileList | null) => {
+    const taken = [...(list ?? [])].filter(({ name }) => kindOf(name) !== undefined)
+    setFiles(taken)
+    setState(left !== undefined && isOf(left, taken) ? left.state : undefined)
+  }
+  /** What an import of these files left, when the page was left or it was stopped. */
+  const before = left !== undefined && isOf(left, files) ? left.state : undefined
+  const start = () => {
+    running.current = new AbortController()
+    const follow = (next: ImportState) => {
+      setState(next)
+      setLeft(keepLeft(appId, files, next))
+    }
+    void importFiles(client, files, running.current.signal, follow, before)
+  }
+  const check = () => {
+    running.current = new AbortController()
+    void checkFiles(appId, files, running.current.signal, setState)
+  }
+
+  return (
+    <Page
+      title="Import"
+      hint="Users, groups, members and messages, with their original times. An import sends no notifications, webhooks or events."
+    >
+      <Paper
+        withBorder
+        p="lg"
+        {...(isOver && { bg: 'var(--mantine-primary-color-light)' })}
+        onDragOver={(event) => {
+          event.preventDefault()
+          setOver(true)
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => {
+          event.preventDefault()
+          setOver(false)
+          if (!isRunning) take(event.dataTransfer.files)
+        }}
+      >
+        <Stack align="flex-start">
+          <Text size="sm">
+            Drop files here: users.ndjson, groups.ndjson, members.ndjson and messages.ndjson, each plain or gzipped, one
+            JSON record per line. Any of them may be missing. A dry run says what would become of each record, and
+            stores nothing. For millions of messages use the command “parley import”.
+          </Text>
+          <Group>
+            <Button component="label" variant="default" disabled={isRunning}>
+              Choose files
+              <input
+                type="file"
+                multiple
+                hidden
+                accept=".ndjson,.gz"
+                onChange={(event) => take(event.currentTarget.files)}
+              />
+            </Button>
+            <Button variant="default" onClick={check} disabled={files.length === 0 || isRunning}>
+              Dry run
+            </Button>
+            <Button onClick={start} disabled={files.length === 0 || isRunning}>
+              {before === undefined ? 'Import' : 'Go on'}
+            </Button>
+            {isRunning && (
+              <Button variant="light" color="red" onClick={() => running.current?.abort()}>
+                Stop
+              </Button>
+            )}
+          </Group>
+          {files.length > 0 && <Text size="sm">{files.map(({ name }) => name).join(', ')}</Text>}
+          {left !== undefined && before === undefined && !isRunning && (
+            <Text size="sm">
+              An import was interrupted. Choose the same files again to go on where it was:{' '}
+              {left.files.map(({ name }) => name).join(', ')}.{' '}
+              <Anchor component="button" size="sm" onClick={() => setLeft(forgetLeft(appId))}>
+                Forget it
+              </Anchor>
+            </Text>
+          )}
+        </Stack>
+      </Paper>
+      {state !== undefined && <Result state={state} />}
+    </Page>
+  )
+}
+
+/** The page itself sends the records: whoever leaves it is asked first. */
+function useWarning(isRunning: boolean): void {
+  useEffect(() => {
+    if (!isRunning) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [isRunning])
+}
+
+/** How far an import came, and of which files. It is kept for this tab, without the records that were refused. */
+interface Left {
+  readonly files: ReadonlyArray<{ readonly name: string; readonly size: number; readonly lastModified: number }>
+  readonly state: ImportState
+}
+
+const keyOf = (appId: string) => `import ${appId}`
+
+function readLeft(appId: string): Left | undefined {
+  const text = sessionStorage.getItem(keyOf(appId))
+  if (text === null) return undefined
+  const left = JSON.parse(text) as Left
+  return { ...left, state: { ...left.state, phase: 'stopped' } }
+}
+
+/** Keeps how far it is while there is something left to do. */
+function keepLeft(appId: string, files: readonly File[], state: ImportState): Left | undefined {
+  if (state.phase === 'done') return forgetLeft(appId)
+  const refused = state.refused.map((one) => ({ ...one, record: undefined }))
+  const named = files.map(({ name, size, lastModified }) => ({ name, size, lastModified }))
+  const left: Left = { files: named, state: { ...state, refused, error: undefined } }
+  sessionStorage.setItem(keyOf(appId), JSON.stringify(left))
+  return { ...left, state }
+}
+
+function forgetLeft(appId: string): undefined {
+  sessionStorage.removeItem(keyOf(appId))
+}
+
+/** Whether these are the files that were imported. */
+function isOf(left: Left, files: readonly File[]): boolean {
+  const nameOf = ({ name, size, lastModified }: Left['files'][number]) => `${name} ${size} ${lastModified}`
+  const names = (some: Left['files']) => some.map(nameOf).sort().join('\n')
+  return names(left.files) === names(files)
+}
+
+const words = {
+  running: 'Importing. Stay on this page; if it is left, choose the same files again, and it goes on where it was.',
+  done: 'Done.',
+  stopped: 'Stopped. It goes on where it was with the same files; what is there already is passed over.',
+  failed: 'It could not go on.',
+}
+const dryWords = {
+  running: 'Checking. Nothing is stored.',
+  done: 'This is what an import would do. Nothing was stored.',
+  stopped: 'The dry run was stopped. Nothing was stored.',
+  failed: 'The dry run could not go on. Nothing was stored.',
+}
+
+function Result({ state }: { readonly state: ImportState }) {
+  const { phase, isDry, counts, refused, moreRefused, share, error } = state
+  const rows = kinds.flatMap((kind) => {
+    const count = counts[kind]
+    return count === undefined ? [] : [{ kind, ...count }]
+  })
+  return (
+    <Stack>
+      <Alert color={phase === 'failed' ? 'red' : phase === 'done' ? 'teal' : 'blue'} role="status">
+        {(isDry ? dryWords : words)[phase]} {error !== undefined && explain(error)}
+      </Alert>
+      <Progress value={share * 100} aria-label="Progress of the import" animated={phase === 'running'} />
+      <SmallTable
+        label="Records"
+        rows={rows}
+        idOf={({ kind }) => kind}
+        empty="Nothing was read yet."
+        columns={[
+          { label: 'File', cell: ({ kind }) => kind },
+          { label: 'Read', cell: ({ read }) => read },
+          { label: isDry ? 'Would be stored' : 'Stored', cell: ({ stored }) => stored },
+          { label: 'Already there', cell: ({ known }) => known },
+          { label: 'Refused', cell: ({ refused }) => refused },
+        ]}
+      />
+      {refused.length > 0 && (
+        <Section
+          title="Refused records"
+          actions={
+            <Button size="xs" variant="default" onClick={() => download(refused)}>
+              Download
+            </Button>
+          }
+        >
+          <SmallTable
+            label="Refused records"
+            rows={refused.slice(0, shownRefused)}
+            idOf={({ kind, line }) => `${kind}-${line}`}
+            empty=""
+            columns={[
+              { label: 'File', cell: ({ kind }) => kind },
+              { label: 'Line', cell: ({ line }) => line },
+              { label: 'Code', cell: ({ code }) => code },
+              { label: 'Why', cell: ({ reason }) => reason },
+            ]}
+          />
+          {refused.length + moreRefused > shownRefused && (
+            <Text size="sm" c="dimmed">
+              {refused.length + moreRefused - shownRefused} more. The file has the first {refused.length}.
+            </Text>
+          )}
+        </Section>
+      )}
+    </Stack>
+  )
+}
+
+/** The refused records as a file, one per line, with why. */
+function download(refused: readonly Refused[]): void {
+  const text = refused.map((one) => JSON.stringify(one)).join('\n')
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([`${text}\n`], { type: 'application/x-ndjson' }))
+  link.download = 'import-refused.ndjson'
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

@@ -1,0 +1,380 @@
+import { Anchor, Button, Checkbox, Table as Grid, Group, Text } from '@mantine/core'
+import type { Result } from '@parley/client'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useApp, useCan } from '../shell/session.tsx'
+import { useAct, useSave } from '../ui/act.tsx'
+import { type Field, FormButton, type Values } from '../ui/Form.tsx'
+import { Page, Section } from '../ui/page.tsx'
+import { Loaded, Loading, Problem } from '../ui/states.tsx'
+
+type Role = Result<'GET /roles'>['data'][number]
+type Permission = Result<'GET /roles/{role}/permissions'>['data'][number]
+type Feature = Result<'GET /roles/{role}/restrictedfeatures'>['data'][number]
+
+/** What is known of one role. */
+interface Known {
+  readonly role: Role
+  readonly users: number | undefined
+  readonly permissions: readonly Permission[]
+  readonly restricted: readonly Feature[]
+}
+
+const fields: readonly Field[] = [
+  { name: 'name', label: 'Name', required: true },
+  { name: 'description', label: 'Description', kind: 'long' },
+  {
+    name: 'listUsers',
+    label: 'Users that they can list',
+    kind: 'choice',
+    options: [
+      { value: 'all', label: 'all' },
+      { value: 'friendsOnly', label: 'friends only' },
+    ],
+  },
+  {
+    name: 'sendMessagesTo',
+    label: 'Users that they can write to',
+    kind: 'choice',
+    options: [
+      { value: 'all', label: 'all' },
+      { value: 'friendsOnly', label: 'friends only' },
+    ],
+  },
+]
+
+/** The fields of a form as the contract has them. */
+function roleOf({ listUsers, sendMessagesTo, ...others }: Values): Values {
+  const settings = {
+    ...(listUsers !== undefined && { listUsers: listUsers || 'all' }),
+    ...(sendMessagesTo !== undefined && { sendMessagesTo: sendMessagesTo || 'all' }),
+  }
+  return Object.keys(settings).length === 0 ? others : { ...others, settings }
+}
+
+/** Built-in roles cannot be deleted; the app's own have no @ in their IDs. */
+const isBuiltIn = ({ role }: Role) => role === 'default' || role.startsWith('@')
+
+const words = { all: 'all users', friendsOnly: 'friends only' }
+
+type Outcomes = Readonly<Record<string, { readonly success?: boolean; readonly message?: string } | object>>
+
+/** @throws what the service says about keys that it did not take */
+function checkOutcomes(outcomes: Outcomes): void {
+  const refused = Object.entries(outcomes).filter(([, one]) => 'success' in one && one.success === false)
+  if (refused.length === 0) return
+  throw new Error(refused.map(([key, one]) => ('message' in one ? one.message : undefined) ?? key).join('; '))
+}
+
+async function all<Row>(list: AsyncIterable<Row>): Promise<Row[]> {
+  const rows: Row[] = []
+  for await (const row of list) rows.push(row)
+  return rows
+}
+
+/** What the users of each role may do: one matrix of features, one of permissions. */
+export function Roles() {
+  const { appId, client } = useApp()
+  const can = useCan()
+  const act = useAct()
+  const save = useSave()
+  const roles = useQuery({ queryKey: ['roles', appId], queryFn: () => all(client.roles.list({ perPage: 100 })) })
+  const known = useQueries({
+    queries: (roles.data ?? []).map((role) => ({
+      queryKey: ['role', appId, role.role],
+      queryFn: async (): Promise<Known> => {
+        const [users, permissions, restricted] = await Promise.all([
+          client.users.list({ role: role.role, perPage: 1 }),
+          all(client.roles.permissions.list({ role: role.role, perPage: 100 })),
+          all(client.roles.restrictedFeatures.list({ role: role.role, perPage: 100 })),
+        ])
+        return { role, users: users.meta.pagination.total, permissions, restricted }
+      },
+    })),
+  })
+  const refresh = [
+    ['roles', appId],
+    ['role', appId],
+  ]
+  const failed = known.find(({ isError }) => isError)
+  const columns = known.flatMap(({ data }) => (data === undefined ? [] : [data]))
+  const remove = ({ role, name }: Role) =>
+    act({
+      run: () => client.roles.delete({ role }),
+      done: 'The role was deleted',
+      refresh,
+      question: {
+        title: `Delete ${name}?`,
+        text: 'Users who have it get the role default.',
+        label: 'Delete',
+        typed: role,
+      },
+    })
+  return (
+    <Page
+      title="Roles"
+      hint="What the users of each role may do, beside what the contract allows everybody."
+      actions={
+        can('configure') && (
+          <FormButton
+            button="Create a role"
+            title="Create a role"
+            fields={[{ name: 'role', label: 'ID', required: true }, ...fields]}
+            onSubmit={(values) =>
+              save({ run: () => client.roles.create(roleOf(values) as never), done: 'The role was created', refresh })
+            }
+          />
+        )
+      }
+    >
+      <Loaded query={roles}>
+        {() => (
+          <>
+            {failed !== undefined && <Problem error={failed.error} onRetry={() => void failed.refetch()} />}
+            {known.some(({ isPending }) => isPending) && <Loading />}
+            <Section title="Roles">
+              <Matrix
+                label="Roles"
+                columns={columns}
+                rows={[
+                  'ID',
+                  'Description',
+                  'Users',
+                  'Can list',
+                  'Can write to',
+                  ...(can('configure') ? ['Actions'] : []),
+                ]}
+              >
+                {(row, { role, users }) => {
+                  if (row === 'ID') return role.role
+                  if (row === 'Description') return role.description
+                  if (row === 'Can list') return words[role.settings?.listUsers ?? 'all']
+                  if (row === 'Can write to') return words[role.settings?.sendMessagesTo ?? 'all']
+                  if (row === 'Users')
+                    return (
+                      <Anchor
+                        component={Link}
+                        to={`/apps/${encodeURIComponent(appId)}/users?role=${encodeURIComponent(role.role)}`}
+                        size="sm"
+                      >
+                        {users}
+                      </Anchor>
+                    )
+                  return (
+                    <Group gap={4}>
+                      <FormButton
+                        button="Edit"
+                        size="compact-xs"
+                        variant="default"
+                        title={`Edit ${role.name}`}
+                        fields={fields}
+                        initial={{ ...role, ...role.settings }}
+                        changesOnly
+                        onSubmit={(values) =>
+                          save({
+                            run: () => client.roles.update({ role: role.role, ...roleOf(values) }),
+                            done: 'The role was changed',
+                            refresh,
+                          })
+                        }
+                      />
+                      {!isBuiltIn(role) && (
+                        <Button
+                          size="compact-xs"
+                          variant="light"
+                          color="red"
+                          aria-label={`Delete ${role.name}`}
+                          onClick={() => void remove(role)}
+                        >
+                          Delete
+                        </Button>
+                      )}
+                    </Group>
+                  )
+                }}
+              </Matrix>
+            </Section>
+            <Features columns={columns} />
+            <Permissions columns={columns} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** Rows by roles. */
+function Matrix<
+  Row extends string | { readonly id: string; readonly title: string; readonly description: string },
+>(props: {
+  readonly label: string
+  readonly columns: readonly Known[]
+  readonly rows: readonly Row[]
+  readonly children: (row: Row, column: Known) => React.ReactNode
+}) {
+  const { label, columns, rows, children } = props
+  return (
+    <Grid.ScrollContainer minWidth={480} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Grid aria-label={label} verticalSpacing={4}>
+        <Grid.Thead>
+          <Grid.Tr>
+            <Grid.Td />
+            {columns.map(({ role }) => (
+              <Grid.Th key={role.role} scope="col">
+                {role.name}
+              </Grid.Th>
+            ))}
+          </Grid.Tr>
+        </Grid.Thead>
+        <Grid.Tbody>
+          {rows.map((row) => (
+            <Grid.Tr key={typeof row === 'string' ? row : row.id}>
+              <Grid.Th scope="row" fw={500} maw={360}>
+                {typeof row === 'string' ? row : row.title}
+                {typeof row !== 'string' && (
+                  <Text size="xs" c="dimmed">
+                    {row.description}
+                  </Text>
+                )}
+              </Grid.Th>
+              {columns.map((column) => (
+                <Grid.Td key={column.role.role}>{children(row, column)}</Grid.Td>
+              ))}
+            </Grid.Tr>
+          ))}
+        </Grid.Tbody>
+      </Grid>
+    </Grid.ScrollContainer>
+  )
+}
+
+/** Every feature, and for which roles it is restricted. */
+function Features({ columns }: { readonly columns: readonly Known[] }) {
+  const { appId, client } = useApp()
+  const can = useCan()
+  const act = useAct()
+  const features = useQuery({
+    queryKey: ['features', appId],
+    queryFn: async () => (await client.roles.restrictedFeatures.known()).data,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const change = (id: string, title: string, { role, restricted }: Known) => {
+    const isRestricted = restricted.some(({ key }) => key === id)
+    const input = { role: role.role, featuresToRestrict: [id] }
+    return act({
+      run: async () => {
+        if (isRestricted) await client.roles.restrictedFeatures.remove({ role: role.role, featuresToAllow: [id] })
+        else checkOutcomes(await client.roles.restrictedFeatures.add(input))
+      },
+      done: isRestricted ? `${title}: allowed for ${role.name}` : `${title}: restricted for ${role.name}`,
+      refresh: [['role', appId, role.role]],
+    })
+  }
+  return (
+    <Section title="Restricted features">
+      <Text size="sm" c="dimmed">
+        What is checked, users with the role may not do. The app itself always may.
+      </Text>
+      <Loaded query={features}>
+        {(features) => (
+          <Matrix
+            label="Restricted features"
+            columns={columns}
+            rows={features.map(({ key, title, description, path }) => ({
+              id: key,
+              title,
+              description: `${description}. ${path}`,
+            }))}
+          >
+            {({ id, title }, column) => (
+              <Checkbox
+                aria-label={`${title}: restricted for ${column.role.name}`}
+                checked={column.restricted.some(({ key }) => key === id)}
+                disabled={!can('configure')}
+                onChange={() => void change(id, title, column)}
+              />
+            )}
+          </Matrix>
+        )}
+      </Loaded>
+    </Section>
+  )
+}
+
+/** Permissions, each with its value for each role. */
+function Permissions({ columns }: { readonly columns: readonly Known[] }) {
+  const { appId, client } = useApp()
+  const can = useCan()
+  const save = useSave()
+  const act = useAct()
+  const refresh = [['role', appId]]
+  const rows = columns[0]?.permissions ?? []
+  return (
+    <Section title="Permissions">
+      <Text size="sm" c="dimmed">
+        Values that are set for a role stand out; the others are as by default.
+      </Text>
+      <Matrix
+        label="Permissions"
+        columns={columns}
+        rows={rows.map(({ id, title, description }) => ({
+          ...{ id, title, description: description.replace(`${title}. `, '') },
+        }))}
+      >
+        {({ id, title }, { role: { role, name }, permissions }) => {
+          const permission = permissions.find((one) => one.id === id)
+          if (permission === undefined) return null
+          const { value, defaultValue, dataType, availableValues } = permission
+          const shown = [value ?? defaultValue].flat().join(', ') || 'none'
+          if (!can('configure')) return <Text size="sm">{value === undefined ? shown : <b>{shown}</b>}</Text>
+          const options = dataType === 'rolesStringArray' ? columns.map(({ role }) => role.role) : availableValues
+          return (
+            <Group gap={4} wrap="nowrap">
+              <FormButton
+                button={shown}
+                size="compact-xs"
+                variant={value === undefined ? 'default' : 'light'}
+                title={`${title}, of ${name}`}
+                fields={[
+                  {
+                    name: 'value',
+                    label: title,
+                    hint: permission.description.replace(`${title}. `, ''),
+                    kind: dataType === 'string' ? 'choice' : dataType === 'customStringArray' ? 'tags' : 'choices',
+                    options,
+                    required: dataType === 'string',
+                  },
+                ]}
+                initial={{ value: value ?? defaultValue }}
+                onSubmit={({ value: next }) =>
+                  save({
+                    run: async () =>
+                      checkOutcomes(await client.roles.permissions.set({ role, permissions: { [id]: next } })),
+                    done: 'The permission was changed',
+                    refresh,
+                  })
+                }
+              />
+              {value !== undefined && (
+                <Button
+                  size="compact-xs"
+                  variant="subtle"
+                  aria-label={`${title}, of ${name}: as by default`}
+                  onClick={() =>
+                    void act({
+                      run: () => client.roles.permissions.unset({ role, permission: id }),
+                      done: 'The permission is as by default',
+                      refresh,
+                    })
+                  }
+                >
+                  ×
+                </Button>
+              )}
+            </Group>
+          )
+        }}
+      </Matrix>
+    </Section>
+  )
+}

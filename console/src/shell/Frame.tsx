@@ -1,0 +1,195 @@
+import {
+  ActionIcon,
+  AppShell,
+  Box,
+  Burger,
+  Group,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Select,
+  Text,
+  UnstyledButton,
+  useMantineColorScheme,
+  VisuallyHidden,
+} from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { Link, Navigate, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { admin, isSignedOut, queryClient } from '../api.ts'
+import { Questions, useAct } from '../ui/act.tsx'
+import { PausedBanner } from '../ui/app-state.tsx'
+import { Empty, Loading, Problem } from '../ui/states.tsx'
+import { type Section, sectionsOfApp, sectionsOfDeployment } from './sections.ts'
+import { useCan, useMe } from './session.tsx'
+
+export function useApps() {
+  return useQuery({ queryKey: ['apps'], queryFn: () => admin('GET /apps'), staleTime: 60_000 })
+}
+
+/** The menu, what is above it, and the page. */
+export function Frame() {
+  const [isOpen, { toggle, close }] = useDisclosure()
+  const { pathname } = useLocation()
+  const { appId } = useParams({ strict: false }) as { appId?: string }
+  const { data: apps } = useApps()
+  useSignOutElsewhere()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone the menu covers the page that was chosen
+  useEffect(close, [pathname, close])
+  return (
+    <AppShell
+      header={{ height: 52 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding="md"
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" gap="sm" wrap="nowrap">
+          <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+          <Text fw={700} component={Link} to="/" c="inherit" td="none">
+            Parley
+          </Text>
+          <AppChoice appId={appId} />
+          <Box flex={1} />
+          <SchemeButton />
+          <AccountMenu />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs">
+        <ScrollArea type="auto" component="nav" aria-label="Pages">
+          {appId !== undefined && (
+            <>
+              <Text size="xs" c="dimmed" fw={600} px="xs" py={6} className="app-name" truncate>
+                {appId}
+              </Text>
+              <Sections of={sectionsOfApp} base={`/apps/${encodeURIComponent(appId)}`} />
+            </>
+          )}
+          <Text size="xs" c="dimmed" fw={600} px="xs" pt="md" pb={6}>
+            Deployment
+          </Text>
+          <Sections of={sectionsOfDeployment} base="" />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main>
+        {appId !== undefined && <PausedBanner app={apps?.find((app) => app.appId === appId)} />}
+        <Outlet />
+      </AppShell.Main>
+      <Questions />
+    </AppShell>
+  )
+}
+
+function Sections({ of, base }: { readonly of: readonly Section[]; readonly base: string }) {
+  const can = useCan()
+  const { pathname } = useLocation()
+  return of
+    .filter(({ right }) => can(right))
+    .map(({ label, path }) => {
+      const address = base + path
+      const isHere = path === '' ? pathname === address : pathname === address || pathname.startsWith(`${address}/`)
+      const isExact = base === '' ? pathname === address : isHere
+      return (
+        <NavLink
+          key={path}
+          label={label}
+          active={isExact}
+          aria-current={isExact ? 'page' : undefined}
+          renderRoot={(props) => <Link to={address} activeOptions={{ exact: true }} {...props} />}
+        />
+      )
+    })
+}
+
+function AppChoice({ appId }: { readonly appId: string | undefined }) {
+  const apps = useApps()
+  const navigate = useNavigate()
+  const names = apps.data?.map((app) => app.appId) ?? []
+  if (names.length < 2 && appId === names[0]) return null
+  return (
+    <Select
+      aria-label="App"
+      placeholder="Choose an app"
+      size="xs"
+      w={180}
+      searchable
+      data={names}
+      value={appId ?? null}
+      onChange={(next) => next !== null && void navigate({ to: `/apps/${encodeURIComponent(next)}` })}
+    />
+  )
+}
+
+function SchemeButton() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const next = colorScheme === 'auto' ? 'light' : colorScheme === 'light' ? 'dark' : 'auto'
+  return (
+    <ActionIcon
+      variant="default"
+      aria-label={`Colors: ${colorScheme}`}
+      title={`Colors: ${colorScheme}`}
+      onClick={() => setColorScheme(next)}
+    >
+      {colorScheme === 'dark' ? '☾' : colorScheme === 'light' ? '☀' : '◐'}
+    </ActionIcon>
+  )
+}
+
+function AccountMenu() {
+  const me = useMe()
+  const act = useAct()
+  const navigate = useNavigate()
+  const signOut = () =>
+    act({
+      run: async () => {
+        await admin('DELETE /session')
+        queryClient.clear()
+        location.assign('/console')
+      },
+      done: 'Signed out',
+    })
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <UnstyledButton>
+          <Text size="sm">{me.name}</Text>
+          <Text size="xs" c="dimmed">
+            {me.role}
+          </Text>
+          <VisuallyHidden>your account</VisuallyHidden>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => void navigate({ to: '/account' })}>Your account</Menu.Item>
+        <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** Whoever is signed out meanwhile, by another tab or an owner, sees how to sign in again. */
+function useSignOutElsewhere(): void {
+  useEffect(
+    () =>
+      queryClient.getQueryCache().subscribe(({ query }) => {
+        if (isSignedOut(query.state.error) && query.queryKey[0] !== 'me') {
+          void queryClient.invalidateQueries({ queryKey: ['me'] })
+        }
+      }),
+    [],
+  )
+}
+
+/** The first page: the app, where there is one. */
+export function LeadOn() {
+  const apps = useApps()
+  if (apps.isError) return <Problem error={apps.error} onRetry={() => void apps.refetch()} />
+  if (apps.data === undefined) return <Loading />
+  const [first, second] = apps.data
+  if (first === undefined) return <Empty>There is no app here that you look after.</Empty>
+  return <Navigate to={second === undefined ? `/apps/${encodeURIComponent(first.appId)}` : '/apps'} replace />
+}
+
+export function NotFound({ error }: { readonly error?: unknown }) {
+  return error === undefined ? <Empty>There is no such page.</Empty> : <Problem error={error} />
+}

@@ -1,0 +1,276 @@
+import {
+  Alert,
+  Button,
+  Group,
+  Modal,
+  MultiSelect,
+  NumberInput,
+  PasswordInput,
+  Select,
+  Stack,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { explain } from '../api.ts'
+
+export interface Field {
+  readonly name: string
+  readonly label: string
+  readonly kind?:
+    | 'text'
+    | 'email'
+    | 'password'
+    | 'datetime-local'
+    | 'long'
+    | 'number'
+    | 'choice'
+    | 'choices'
+    | 'tags'
+    | 'yes'
+    | 'json'
+  readonly hint?: string
+  readonly required?: boolean
+  readonly min?: number
+  readonly max?: number
+  readonly options?: readonly (string | Option)[]
+}
+
+interface Option {
+  readonly value: string
+  readonly label: string
+  /** The heading below which it is offered, of a field of several choices. */
+  readonly group?: string
+}
+
+/** What was put in, by the names of the fields. What is empty is absent. */
+export type Values = Record<string, unknown>
+
+/** A form in the page: fields as data. */
+export function Form(props: {
+  readonly fields: readonly Field[]
+  readonly initial?: Values
+  readonly label: string
+  /** @throws what is then shown beside the button */
+  readonly onSubmit: (values: Values) => Promise<unknown>
+  readonly onCancel?: () => void
+  readonly before?: ReactNode
+  /** Only fields whose values differ from the first ones are given. */
+  readonly changesOnly?: boolean
+}) {
+  const { fields, initial = {}, label, onSubmit, onCancel, before, changesOnly = false } = props
+  const [values, setValues] = useState<Values>(() => startOf(fields, initial))
+  const [problem, setProblem] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    setProblem(undefined)
+    setBusy(true)
+    try {
+      const first = startOf(fields, initial)
+      await onSubmit(readValues(fields, values, changesOnly ? first : undefined))
+    } catch (error) {
+      setProblem(explain(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Stack component="form" onSubmit={submit} gap="sm">
+      {before}
+      {fields.map((field) => (
+        <Input
+          key={field.name}
+          field={field}
+          value={values[field.name]}
+          onChange={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
+        />
+      ))}
+      {problem !== undefined && (
+        <Alert color="red" role="alert">
+          {problem}
+        </Alert>
+      )}
+      <Group justify="flex-end">
+        {onCancel !== undefined && (
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+        )}
+        <Button type="submit" loading={isBusy}>
+          {label}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+/** A button that opens a form in a dialog, which closes once it is done. */
+export function FormButton(props: {
+  readonly button: string
+  readonly title: string
+  readonly variant?: string
+  readonly size?: string
+  readonly fields: readonly Field[]
+  readonly initial?: Values
+  readonly changesOnly?: boolean
+  readonly before?: ReactNode
+  readonly onSubmit: (values: Values) => Promise<unknown>
+}) {
+  const { button, title, variant = 'filled', size = 'sm', onSubmit, ...form } = props
+  const [isOpen, setOpen] = useState(false)
+  const close = () => setOpen(false)
+  return (
+    <>
+      <Button variant={variant} size={size} onClick={() => setOpen(true)}>
+        {button}
+      </Button>
+      <Modal opened={isOpen} onClose={close} title={title} size="lg">
+        {isOpen && (
+          <Form
+            {...form}
+            label="Save"
+            onCancel={close}
+            onSubmit={async (values) => {
+              await onSubmit(values)
+              close()
+            }}
+          />
+        )}
+      </Modal>
+    </>
+  )
+}
+
+function Input({ field, value, onChange }: { field: Field; value: unknown; onChange: (value: unknown) => void }) {
+  const { label, kind = 'text', hint, required = false, min, max } = field
+  const options: Option[] = (field.options ?? []).map((one) =>
+    typeof one === 'string' ? { value: one, label: one } : one,
+  )
+  const common = { label, description: hint, required }
+  // Browsers look at the text that is being typed, not at what was chosen.
+  const several = { label, description: hint, withAsterisk: required }
+  const text = value === undefined || value === null ? '' : String(value)
+  const onText = (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value)
+  switch (kind) {
+    case 'long':
+      return <Textarea {...common} autosize minRows={3} maxRows={12} value={text} onChange={onText} />
+    case 'number':
+      return (
+        <NumberInput
+          {...common}
+          {...(min !== undefined && { min })}
+          {...(max !== undefined && { max })}
+          value={typeof value === 'number' ? value : ''}
+          onChange={(next) => onChange(next === '' ? undefined : Number(next))}
+        />
+      )
+    case 'choice':
+      return (
+        <Select
+          {...common}
+          data={options}
+          value={text === '' ? null : text}
+          onChange={(next) => onChange(next ?? undefined)}
+          clearable={!required}
+          searchable={options.length > 8}
+        />
+      )
+    case 'choices':
+      return (
+        <MultiSelect
+          {...several}
+          data={groupsOf(options)}
+          value={(value as string[] | undefined) ?? []}
+          onChange={onChange}
+          searchable
+        />
+      )
+    case 'tags':
+      return (
+        <TagsInput {...several} value={(value as string[] | undefined) ?? []} onChange={onChange} splitChars={[',']} />
+      )
+    case 'yes':
+      return (
+        <Switch
+          label={label}
+          description={hint}
+          checked={value === true}
+          onChange={(event) => onChange(event.currentTarget.checked)}
+        />
+      )
+    case 'json':
+      return (
+        // Looked at when the form is sent: a hint that comes while one leaves the field would move the button away.
+        <Textarea
+          {...common}
+          autosize
+          minRows={4}
+          maxRows={16}
+          ff="monospace"
+          spellCheck={false}
+          value={text}
+          onChange={onText}
+        />
+      )
+    case 'password':
+      return <PasswordInput {...common} autoComplete="off" value={text} onChange={onText} />
+    default:
+      return (
+        <TextInput
+          {...common}
+          type={kind}
+          {...(max !== undefined && { maxLength: max })}
+          value={text}
+          onChange={onText}
+        />
+      )
+  }
+}
+
+/** Options below their headings; those without one come first. */
+function groupsOf(options: readonly Option[]): (Option | { group: string; items: Option[] })[] {
+  const groups = [...new Set(options.flatMap(({ group }) => group ?? []))]
+  return [
+    ...options.filter(({ group }) => group === undefined),
+    ...groups.map((group) => ({
+      group,
+      items: options.filter((one) => one.group === group).map(({ value, label }) => ({ value, label })),
+    })),
+  ]
+}
+
+function startOf(fields: readonly Field[], initial: Values): Values {
+  return Object.fromEntries(
+    fields.map(({ name, kind }) => {
+      const value = initial[name]
+      return [name, kind === 'json' && value !== undefined ? JSON.stringify(value, null, 2) : value]
+    }),
+  )
+}
+
+/** @throws Error that names the field whose value will not do */
+function readValues(fields: readonly Field[], values: Values, first: Values | undefined): Values {
+  const read = fields.flatMap(({ name, kind, label, required }) => {
+    const value = values[name]
+    if (first !== undefined && JSON.stringify(value) === JSON.stringify(first[name])) return []
+    if (required === true && Array.isArray(value) && value.length === 0)
+      throw new Error(`${label}: choose at least one.`)
+    const isEmpty = value === undefined || value === ''
+    // What was there and is emptied is sent as empty; what never was is left out.
+    if (isEmpty) return first !== undefined && kind !== 'json' && kind !== 'number' ? [[name, '']] : []
+    return [[name, kind === 'json' ? readJson(label, String(value)) : value]]
+  })
+  return Object.fromEntries(read)
+}
+
+/** @throws Error that names the field */
+function readJson(label: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`${label}: this is not JSON. ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,8 @@
+const units = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const
+const number = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
+
+/** Bytes as people say them: `3.1 GB`. */
+export function sizeOf(bytes: number): string {
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)))
+  return `${number.format(bytes / 1000 ** power)} ${units[power]}`
+}

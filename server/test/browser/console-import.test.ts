@@ -1,0 +1,127 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeWith } from '../gate/needs.ts'
+import { until } from '../support/until.ts'
+import { createUsers, createWorld } from '../support/world.ts'
+import { chromiumProgram, launchBrowser } from './chromium.ts'
+import { type ConsoleTab, findingsOf, openAs } from './console.ts'
+
+const linesOf = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('')
+const cellsOf = ({ page }: ConsoleTab, kind: string) =>
+  page
+    .getByRole('row', { name: new RegExp(`^${kind}\\b`) })
+    .first()
+    .getByRole('cell')
+    .allTextContents()
+
+describeWith(chromiumProgram, 'imports in the console, in a real browser', () => {
+  let browser: Browser
+  let folder: string
+
+  beforeAll(async () => {
+    browser = await launchBrowser()
+    folder = await mkdtemp(path.join(os.tmpdir(), 'parley-console-import-'))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const put = async (name: string, text: string) => {
+    const file = path.join(folder, name)
+    await writeFile(file, text)
+    return file
+  }
+
+  it('are tried before, by a dry run that stores nothing', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    const tab = await openAs(browser, world, { role: 'developer' }, `/apps/${world.app.name}/import`)
+    const message = (muid: string, sender: string, receiver: string, more: object = {}) => ({
+      ...{ muid, sender, receiver, receiverType: 'user', sentAt: 1_700_000_000 },
+      ...{ category: 'message', type: 'text', data: { text: 'hi' }, ...more },
+    })
+    const files = [
+      await put(
+        'users.ndjson',
+        linesOf([
+          { uid: 'alice', name: 'Alice' },
+          { uid: 'bob', name: 'Bob' },
+          { uid: 'odd', name: 'Odd', avatar: 'x' },
+        ]),
+      ),
+      await put(
+        'messages.ndjson',
+        linesOf([
+          message('one', 'alice', 'bob'),
+          message('two', 'bob', 'nobody'),
+          message('three', 'bob', 'alice', { parentMuid: 'one' }),
+          message('four', 'bob', 'alice', { parentMuid: 'no-such' }),
+          message('one', 'alice', 'bob'),
+        ]),
+      ),
+    ]
+    const { page, problems } = tab
+    await page.locator('input[type=file]').setInputFiles(files)
+    await page.getByRole('button', { name: 'Dry run' }).click()
+    await page.getByText('This is what an import would do. Nothing was stored.').waitFor()
+    expect(await cellsOf(tab, 'users')).toEqual(['users', '3', '1', '1', '1'])
+    expect(await cellsOf(tab, 'messages')).toEqual(['messages', '5', '2', '1', '2'])
+    const refused = page.getByRole('table', { name: 'Refused records' })
+    await refused.getByText('users/nobody').waitFor()
+    await refused.getByText('ERR_MESSAGE_ID_NOT_FOUND').waitFor()
+    expect(await findingsOf(page)).toEqual([])
+    expect((await world.get('/users/bob')).status).toBe(404)
+
+    // The import comes to the same.
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByText('Done.').waitFor()
+    expect(await cellsOf(tab, 'users')).toEqual(['users', '3', '1', '1', '1'])
+    expect(await cellsOf(tab, 'messages')).toEqual(['messages', '5', '2', '1', '2'])
+    expect(problems).toEqual([])
+  })
+
+  it('go on where they were with the same files, after the page was loaded again', async () => {
+    const world = await createWorld()
+    const address = `/apps/${world.app.name}/import`
+    const tab = await openAs(browser, world, { role: 'developer' }, address)
+    const { page, problems, open } = tab
+    const users = Array.from({ length: 1_700 }, (_, n) => ({ uid: `user-${n}`, name: `User ${n}` }))
+    const file = await put('users.ndjson', linesOf(users))
+    const sent: string[] = []
+    let mayPass = 2
+    await page.route('**/data_import/users', async (route) => {
+      const [first] = JSON.parse(route.request().postData() ?? '{}').users
+      if (mayPass-- <= 0) return
+      sent.push(first.uid)
+      await route.continue()
+    })
+    page.on('dialog', (dialog) => void dialog.accept())
+    await page.locator('input[type=file]').setInputFiles(file)
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await until(async () => (await cellsOf(tab, 'users')).join(' ') === 'users 1000 1000 0 0')
+    await page.reload()
+    await page.getByText('An import was interrupted.').waitFor()
+    expect(await cellsOf(tab, 'users')).toEqual(['users', '1000', '1000', '0', '0'])
+    expect(await findingsOf(page)).toEqual([])
+
+    mayPass = 1
+    await page.locator('input[type=file]').setInputFiles(file)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await until(async () => (await cellsOf(tab, 'users')).join(' ') === 'users 1500 1500 0 0')
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Stopped.', { exact: false }).waitFor()
+    mayPass = 9
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByText('Done.').waitFor()
+    expect(await cellsOf(tab, 'users')).toEqual(['users', '1700', '1700', '0', '0'])
+    expect(sent).toEqual(['user-0', 'user-500', 'user-1000', 'user-1500'])
+    // What is over is not offered again.
+    await open(address)
+    await page.getByRole('button', { name: 'Dry run' }).waitFor()
+    expect(await page.getByText('An import was interrupted.').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+})

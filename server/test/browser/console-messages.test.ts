@@ -1,0 +1,113 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
+import { describeWith } from '../gate/needs.ts'
+import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import { until } from '../support/until.ts'
+import { createUsers, createWorld } from '../support/world.ts'
+import { chromiumProgram, launchBrowser } from './chromium.ts'
+import { findingsOf, openAs, openSignedIn } from './console.ts'
+
+describeWith(chromiumProgram, 'messages in the console, in a real browser', () => {
+  let browser: Browser
+
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  it('are read for a reason, live, with threads, receipts and deletions', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const first = await say(world, 'alice', 'bob', 'Meet me at six')
+    const path = `/apps/${world.app.name}/messages`
+    const { page, problems } = await openAs(browser, world, { role: 'moderator' }, path)
+    await page.getByRole('link', { name: 'alice and bob' }).click()
+    await page.getByText('What was written is left out.').waitFor()
+    expect(await page.getByText('Meet me at six').count()).toBe(0)
+    expect(await findingsOf(page)).toEqual([])
+
+    await page.getByRole('button', { name: 'Read', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByRole('button', { name: 'Read' }).isDisabled()).toBe(true)
+    await dialog.getByLabel(/Your reason/).fill('Report 17')
+    await dialog.getByRole('button', { name: 'Read' }).click()
+    await page.getByText('Meet me at six').waitFor()
+    const log = dataOf(await world.get('/audit-log?action=reading_opened'))
+    expect(log).toMatchObject([{ target: { type: 'conversation' }, details: { reason: 'Report 17' } }])
+
+    // What is written, edited and deleted meanwhile is seen.
+    const second = await say(world, 'bob', 'alice', 'I <b>will</b>')
+    await page.getByText('I <b>will</b>').waitFor()
+    dataOf(await world.put(`/messages/${first.id}`, { data: { text: 'Meet me at seven' } }, { as: 'alice' }))
+    await page.getByText('Meet me at seven').waitFor()
+    await page.getByText(/edited .* by alice/).waitFor()
+    await page.getByRole('button', { name: `What to do with the message ${second.id}` }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText(/deleted .* by/).waitFor()
+    await until(async () => dataOf(await world.get(`/messages/${second.id}`)).deletedAt !== undefined)
+
+    await page.getByRole('button', { name: `What to do with the message ${first.id}` }).click()
+    await page.getByRole('menuitem', { name: 'Receipts and notifications' }).click()
+    await page.getByRole('button', { name: 'Explain' }).click()
+    await page.getByText('Not notified: NO_PROVIDER').waitFor()
+    expect(await findingsOf(page)).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  it('are scrolled back to the first, and found by what they say', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    for (let n = 1; n <= 120; n++) await sayInGroup(world, n % 2 === 0 ? 'alice' : 'bob', 'team', `Message no. ${n}.`)
+    await sayInGroup(world, 'bob', 'team', '今晚吃火锅吗？')
+    const { page, problems, open } = await openAs(
+      browser,
+      world,
+      { role: 'moderator' },
+      `/apps/${world.app.name}/messages?tab=search`,
+    )
+    await page.getByRole('button', { name: 'Read', exact: true }).click()
+    await page
+      .getByRole('dialog')
+      .getByLabel(/Your reason/)
+      .fill('Looking for the first')
+    await page.getByRole('dialog').getByRole('button', { name: 'Read' }).click()
+    await page.getByLabel('Text to look for').fill('火锅')
+    await page.keyboard.press('Enter')
+    await page.getByText('今晚吃火锅吗？').waitFor()
+    await page.getByLabel('Text to look for').fill('no. 3.')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'In its conversation' }).first().click()
+    await page.getByText('Message no. 3.', { exact: true }).waitFor()
+    await page.getByText('Message no. 1.', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'To the newest' }).click()
+    await page.getByText('今晚吃火锅吗？').waitFor()
+    for (const text of ['Message no. 71.', 'Message no. 1.']) {
+      await page.getByRole('button', { name: 'Older ones' }).click()
+      await page.getByText(text, { exact: true }).waitFor()
+    }
+    await open(`/apps/${world.app.name}/messages?tab=search&q=nothing-like-it`)
+    await page.getByText('Nothing is found.').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('are not shown to whoever may not read them', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await say(world, 'alice', 'bob', 'Between us')
+    const owner = await createOwner(world)
+    const support = await createOperator(owner, { role: 'support', apps: [world.app.name] }, newEmail())
+    const { page, problems, open } = await openSignedIn(browser, world, support, `/apps/${world.app.name}/messages`)
+    await page.getByRole('link', { name: 'alice and bob' }).click()
+    await page.getByText('you do not have the right to read it').waitFor()
+    await page.getByText('What was written is left out.').waitFor()
+    expect(await page.getByRole('button', { name: 'Read', exact: true }).count()).toBe(0)
+    await open(`/apps/${world.app.name}/conversations/nowhere`)
+    await page.getByText('Nothing was written in this conversation.').waitFor()
+    expect(problems).toEqual([])
+  })
+})

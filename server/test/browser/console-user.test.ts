@@ -1,0 +1,97 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeWith } from '../gate/needs.ts'
+import { dataOf } from '../support/chat.ts'
+import { connect, tokenOf } from '../support/socket.ts'
+import { soon } from '../support/until.ts'
+import { createUsers, createWorld } from '../support/world.ts'
+import { chromiumProgram, launchBrowser } from './chromium.ts'
+import { findingsOf, openAs } from './console.ts'
+
+describeWith(chromiumProgram, 'a user in the console, in a real browser', () => {
+  let browser: Browser
+
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  it('is logged out of one device, and everywhere, by moderators', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    const token = await tokenOf(world, 'alice')
+    dataOf(await world.post('/users/alice/auth_tokens', { platform: 'ios', userAgent: '<b>Chat</b>' }))
+    const socket = await connect(world, 'alice', { token })
+    const path = `/apps/${world.app.name}/users/alice?tab=sessions`
+    const support = await openAs(browser, world, { role: 'support' }, path)
+    await support.page.getByRole('cell', { name: '<b>Chat</b>' }).waitFor()
+    for (const name of ['End', 'Log out everywhere']) {
+      expect(await support.page.getByRole('button', { name, exact: true }).count()).toBe(0)
+    }
+    const { page, problems } = await openAs(browser, world, { role: 'moderator' }, path)
+    await page.getByRole('cell', { name: '<b>Chat</b>' }).waitFor()
+    expect(await findingsOf(page)).toEqual([])
+    await page
+      .getByRole('row', { name: /<b>Chat/ })
+      .getByRole('button', { name: 'End' })
+      .click()
+    await page.getByRole('cell', { name: '<b>Chat</b>' }).waitFor({ state: 'detached' })
+    expect((await world.get('/me', { token })).status).toBe(200)
+    await page.getByRole('button', { name: 'Log out everywhere' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Log out' }).click()
+    await page.getByText('They are logged in nowhere.').waitFor()
+    expect((await world.get('/me', { token })).status).toBe(401)
+    expect(await socket.closed()).toBeGreaterThan(1000)
+    expect([...problems, ...support.problems]).toEqual([])
+  })
+
+  it('is kept from being notified, and from somebody who bothers them', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const path = `/apps/${world.app.name}/users/alice`
+    const { page, problems, open } = await openAs(browser, world, { role: 'developer' }, `${path}?tab=notifications`)
+    await page.getByText('They have muted nothing.').waitFor()
+    expect(await findingsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'Mute a conversation' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('User ID or group ID').fill('bob')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('cell', { name: 'it is taken back' }).waitFor()
+    const muted = async () => dataOf(await world.get('/notifications/v1/preferences/mute?uid=alice')).mutedConversations
+    expect(await muted()).toEqual([{ id: 'bob', type: 'oneOnOne' }])
+    await page.getByRole('button', { name: 'Unmute' }).click()
+    await page.getByText('They have muted nothing.').waitFor()
+    expect(await muted()).toEqual([])
+    await page.getByRole('button', { name: 'Do not disturb' }).click()
+    await page.getByText('on: nothing is sent').waitFor()
+    await page.getByRole('button', { name: 'Notify again' }).click()
+    await page.getByRole('button', { name: 'Do not disturb' }).waitFor()
+
+    await open(`${path}?tab=blocks`)
+    await page.getByRole('button', { name: 'Block somebody' }).click()
+    await dialog.getByLabel('User IDs').fill('nobody')
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Block somebody' }).click()
+    await dialog.getByLabel('User IDs').fill('bob')
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('link', { name: 'Bob' }).waitFor()
+    expect(await findingsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'Unblock' }).click()
+    await page.getByText('They block nobody, and nobody blocks them.').waitFor()
+
+    await page.getByRole('button', { name: 'Erase' }).click()
+    await dialog.getByLabel(/Type alice/).fill('bob')
+    expect(await dialog.getByRole('button', { name: 'Erase' }).isDisabled()).toBe(true)
+    await dialog.getByLabel(/Type alice/).fill('alice')
+    await dialog.getByRole('button', { name: 'Erase' }).click()
+    await soon(async () => expect((await world.get('/users/alice')).status).toBe(404))
+    await page.getByText('1 of 1').waitFor()
+    expect(problems).toEqual([])
+  })
+})

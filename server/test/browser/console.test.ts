@@ -1,0 +1,92 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createOwner, newEmail } from '../admin/operator.ts'
+import { describeWith } from '../gate/needs.ts'
+import { dataOf } from '../support/chat.ts'
+import { until } from '../support/until.ts'
+import { createWorld } from '../support/world.ts'
+import { chromiumProgram, launchBrowser } from './chromium.ts'
+import { findingsOf, openAs, openConsole, ownerLink, password } from './console.ts'
+
+describeWith(chromiumProgram, 'the console, in a real browser', () => {
+  let browser: Browser
+
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  it('makes an owner at the one-time address, who signs out and in again', async () => {
+    const world = await createWorld()
+    const email = newEmail()
+    const { page, problems } = await openConsole(browser, world, await ownerLink(world))
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Your name').fill('Olga')
+    await page.getByLabel('Password').first().fill(password)
+    expect(await findingsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'Create the account' }).click()
+    await page.getByRole('button', { name: /your account/ }).waitFor()
+    expect(page.url()).not.toContain('#')
+
+    await page.getByRole('button', { name: /your account/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password').first().fill('not it, not at all')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Password').first().fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: /your account/ }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('finds, creates, changes and deactivates users', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    expect(owner.cookie).toBeDefined()
+    for (let n = 0; n < 130; n++) {
+      dataOf(await world.post('/users', { uid: `user-${n}`, name: `User ${String(n).padStart(3, '0')}` }))
+    }
+    const { page, problems } = await openAs(browser, world, { role: 'developer' }, `/apps/${world.app.name}/users`)
+    await page.getByText('of 130').waitFor()
+    await page.getByLabel('Search by name or user ID').fill('user-77')
+    await page.getByText('1 of 1').waitFor()
+    expect(new URL(page.url()).searchParams.get('q')).toBe('user-77')
+    await page.getByRole('link', { name: 'User 077' }).click()
+    await page.getByRole('heading', { name: 'User 077' }).waitFor()
+    expect(await findingsOf(page)).toEqual([])
+    // A developer changes users; whoever decides about them is a moderator.
+    expect(await page.getByRole('button', { name: 'Deactivate' }).count()).toBe(0)
+
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('<img src=x onerror=alert(1)>')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { level: 1, name: '<img src=x onerror=alert(1)>' }).waitFor()
+    expect(dataOf(await world.get('/users/user-77')).name).toBe('<img src=x onerror=alert(1)>')
+    expect(problems).toEqual([])
+  })
+
+  it('shows and does only what a role may', async () => {
+    const world = await createWorld()
+    dataOf(await world.post('/users', { uid: 'ulla', name: 'Ulla' }))
+    const path = `/apps/${world.app.name}/users/ulla`
+    const support = await openAs(browser, world, { role: 'support' }, path)
+    await support.page.getByRole('heading', { name: 'Ulla' }).waitFor()
+    for (const name of ['Edit', 'Erase', 'Deactivate']) {
+      expect(await support.page.getByRole('button', { name }).count()).toBe(0)
+    }
+    expect(await support.page.getByRole('link', { name: 'API keys' }).count()).toBe(0)
+    await support.open(`/apps/${world.app.name}/keys`)
+    await support.page.getByText('You may not see this').waitFor()
+
+    const moderator = await openAs(browser, world, { role: 'moderator' }, path)
+    await moderator.page.getByRole('button', { name: 'Deactivate' }).click()
+    await moderator.page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click()
+    await moderator.page.getByRole('button', { name: 'Reactivate' }).waitFor()
+    await until(async () => dataOf(await world.get('/users/ulla')).deactivatedAt !== undefined)
+    expect([...support.problems, ...moderator.problems]).toEqual([])
+  })
+})
