@@ -37,6 +37,12 @@ export interface AppSettingsOut {
   tokenLifetime: number
   /** Seconds without use after which an auth token is no longer valid; 0: no limit. Default 0 */
   tokenIdleTimeout: number
+  /** Who signs tokens of users, beside auth tokens: `iss` of these JWTs. They are taken once issuer, audience and address of the keys are set. Default: nobody */
+  jwtIssuer: string
+  /** What `aud` of these JWTs must hold. Each app should have its own, so that a token of one opens no other. Default: none */
+  jwtAudience: string
+  /** Address of the public keys that these JWTs are signed by (a JWKS). Default: none */
+  jwtKeysUrl: string
   /** API keys of the app; 0: no limit. Default 25 */
   maxApiKeys: number
   /** Roles of the app, including the default role; 0: no limit. Default 25 */
@@ -75,19 +81,21 @@ export interface AppSettingsOut {
 
 export interface AuditEntry {
   id: string
-  action: 'app_created' | 'app_settings_updated' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted'
+  action: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
   createdAt: number
   actor: {
-    caller: 'fullAccess' | 'authOnly' | 'token' | 'command' | 'service'
+    caller: 'fullAccess' | 'authOnly' | 'token' | 'operator' | 'command' | 'service'
     /** The first 8 digits of the digest of an API key, as in the log */
     key?: string
     /** The acting user */
     uid?: string
+    /** ID of the operator */
+    operator?: string
     /** IP address of the client */
     address?: string
   }
   target: {
-    type: 'app' | 'apikey' | 'user' | 'group' | 'role' | 'webhook' | 'provider' | 'engine' | 'rule' | 'list' | 'reason' | 'message'
+    type: 'app' | 'apikey' | 'user' | 'group' | 'role' | 'webhook' | 'provider' | 'engine' | 'rule' | 'list' | 'reason' | 'message' | 'conversation' | 'operator' | 'session' | 'doctor'
     id: string
   }
   details?: Record<string, unknown>
@@ -551,6 +559,26 @@ export interface LlmEngine {
   contextMessages: number
 }
 
+export interface Me {
+  id: string
+  email: string
+  name: string
+  role: 'owner' | 'developer' | 'moderator' | 'support'
+  /** Ids of apps; `null`: all */
+  apps: string[] | null
+  /** Whether they may read what people wrote */
+  mayRead: boolean
+  /** What the role allows, in each of the apps */
+  rights: ('look' | 'read' | 'moderate' | 'rules' | 'manage' | 'configure' | 'keys' | 'apps' | 'health' | 'doctor' | 'operators')[]
+  hasTotp: boolean
+  /** Accounts that were made by OpenID Connect have none */
+  hasPassword: boolean
+  /** The OpenID Connect provider that the account is linked with; absent: none */
+  issuer?: string
+  /** Absent for personal tokens */
+  sessionId?: string
+}
+
 export interface Message {
   id: string
   muid?: string
@@ -887,6 +915,26 @@ export interface NotificationSettings {
     call: string
   }
   templates: Templates
+}
+
+export interface Operator {
+  id: string
+  email: string
+  name: string
+  role: 'owner' | 'developer' | 'moderator' | 'support'
+  /** Ids of apps; `null`: all */
+  apps: string[] | null
+  /** Whether they may read what people wrote */
+  mayRead: boolean
+  hasTotp: boolean
+  /** The OpenID Connect provider that the account is linked with; absent: none */
+  issuer?: string
+  /** When the account was made, epoch seconds */
+  createdAt: number
+  /** When they last did something, to the minute, epoch seconds */
+  lastSeenAt?: number
+  /** When the account was disabled, epoch seconds */
+  disabledAt?: number
 }
 
 export interface Outcome {
@@ -1772,6 +1820,30 @@ export type ErrorCode =
   | 'ERR_ROLE_ALREADY_EXISTS'
   | 'ERR_WEBHOOK_ALREADY_EXISTS'
   | 'ERR_DELIVERY_NOT_FOUND'
+  | 'ERR_OPERATOR_NOT_FOUND'
+  | 'ERR_OPERATOR_ALREADY_EXISTS'
+  | 'ERR_LAST_OWNER'
+  | 'ERR_LINK_NOT_FOUND'
+  | 'ERR_SESSION_NOT_FOUND'
+  | 'ERR_WRONG_PASSWORD'
+  | 'ERR_OPERATOR_CODE_REQUIRED'
+  | 'ERR_WRONG_OPERATOR_CODE'
+  | 'ERR_NO_SIGN_IN_PROVIDER'
+  | 'ERR_SIGN_IN_NOT_FOUND'
+  | 'ERR_SIGN_IN_REFUSED'
+  | 'ERR_SIGN_IN_PROVIDER_UNAVAILABLE'
+  | 'ERR_NOT_INVITED'
+  | 'ERR_OPERATOR_DISABLED'
+  | 'ERR_IDENTITY_NOT_FOUND'
+  | 'ERR_IDENTITY_ALREADY_EXISTS'
+  | 'ERR_READING_REQUIRED'
+  | 'ERR_DOCTOR_RUNS'
+  | 'ERR_APP_ALREADY_EXISTS'
+  | 'ERR_APP_ALREADY_PAUSED'
+  | 'ERR_APP_NOT_PAUSED'
+  | 'ERR_APP_ALREADY_DELETED'
+  | 'ERR_APP_NOT_DELETED'
+  | 'ERR_DEFAULT_APP_DELETE_DENIED'
 
 /**
  * Every operation, by method and path: what goes in, members of path, query and body side by side, and what is answered.
@@ -2254,7 +2326,7 @@ export interface Calls {
       data: Outcome
     }
   }
-  /** Delete all auth tokens of a user. Ends all logins of the user: requests with these tokens are refused, and their sockets are closed. */
+  /** Delete all auth tokens of a user. Ends all logins of the user: requests with these tokens are refused, and their sockets are closed. So are JWTs that the own issuer of the app has signed until now. */
   'DELETE /users/{uid}/auth_tokens': {
     input: {
       uid: string
@@ -2449,12 +2521,12 @@ export interface Calls {
   /** List the audit log, newest entries first. All filters can be combined. For the next page, send `meta.next.before` as `before`. */
   'GET /audit-log': {
     input: {
-      action?: 'app_created' | 'app_settings_updated' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted'
+      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
       /** The first 8 digits of the digest of an API key, as in the log */
       key?: string
       /** The acting user */
       uid?: string
-      targetType?: 'app' | 'apikey' | 'user' | 'group' | 'role' | 'webhook' | 'provider' | 'engine' | 'rule' | 'list' | 'reason' | 'message'
+      targetType?: 'app' | 'apikey' | 'user' | 'group' | 'role' | 'webhook' | 'provider' | 'engine' | 'rule' | 'list' | 'reason' | 'message' | 'conversation' | 'operator' | 'session' | 'doctor'
       /** ID of the target */
       target?: string
       /** Only entries from this time on */
@@ -3824,6 +3896,21 @@ export interface Calls {
       }
     }
   }
+  /** List all features that can be restricted for a role. Those of calls can be restricted, but this service has no calls. */
+  'GET /restrictedfeatures': {
+    input: object
+    answer: {
+      data: {
+        title: string
+        description: string
+        key: string
+        /** The route that the feature controls */
+        path: string
+      }[]
+      meta: PageMeta
+      cursor?: UpdatedAtCursor
+    }
+  }
   /** List roles, newest first. Those of the app, and the built-in ones. */
   'GET /roles': {
     input: {
@@ -4355,6 +4442,44 @@ export interface Calls {
       }
     }
   }
+  /** Get a delivery of a webhook with its body. Bodies are not stored: it is the one that an attempt would send now. */
+  'GET /webhooks/{webhookId}/deliveries/{deliveryId}': {
+    input: {
+      webhookId: string
+      deliveryId: string
+    }
+    answer: {
+      data: {
+        /** Same as the header `webhook-id` */
+        id: string
+        /** Id of the event; can be used as a cursor of `GET /events` */
+        eventId: string
+        trigger: string
+        status: 'pending' | 'delivered' | 'failed'
+        attempts: number
+        /** Epoch seconds of the event */
+        createdAt: number
+        /** Epoch seconds of the last attempt */
+        attemptedAt?: number
+        /** Epoch seconds; absent if there will be no further attempt */
+        nextAttemptAt?: number
+        answer?: {
+          /** HTTP status of the last attempt */
+          status: number
+          /** Start of the response body; kept for failures only */
+          excerpt?: string
+        }
+        /** Why the last attempt failed */
+        error?: string
+        /** Duration of the last attempt */
+        durationMs?: number
+        /** Sent by `POST /webhooks/{id}/test` */
+        test?: boolean
+        /** Absent where the event is no longer stored, or the webhook cannot be called with it */
+        body?: Record<string, unknown>
+      }
+    }
+  }
   /** List the triggers of a webhook (short path). With what each is about. */
   'GET /webhooks/{webhookId}/triggers': {
     input: {
@@ -4387,6 +4512,9 @@ export interface Calls {
       moderateApp?: boolean | null
       tokenLifetime?: number | null
       tokenIdleTimeout?: number | null
+      jwtIssuer?: string | null
+      jwtAudience?: string | null
+      jwtKeysUrl?: string | null
       maxApiKeys?: number | null
       maxRoles?: number | null
       maxBots?: number | null
@@ -6146,7 +6274,7 @@ export interface Calls {
       data: NotificationLog
     }
   }
-  /** Preview who would be notified of a message, and how. Nothing is sent or stored. Of a group, the first 100 users and devices are listed. E-mails and SMS are shown as if this were the only unread message; what was sent before is not counted. */
+  /** Preview who would be notified of a message, and how. Nothing is sent or stored. Of a group, the first 100 users and devices are listed. E-mails and SMS are shown as if this were the only unread message; what was sent before is not counted. `templates` are taken as if they were saved, to see what a change of them says. */
   'POST /notifications/v1/preview': {
     input: {
       sender: string
@@ -6159,6 +6287,152 @@ export interface Calls {
       parentId?: number | string
       /** Message id, as an integer or a decimal string */
       quotedMessageId?: number | string
+      templates?: {
+        /** 1 default templates, 2 privacy templates, 3 default templates unless the user chooses privacy */
+        usePrivacyTemplate?: number
+        textMessageTemplateDefault?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+        }
+        textMessageTemplatePrivacy?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+        }
+        mediaMessageTemplateDefault?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body_image?: string
+          body_audio?: string
+          body_video?: string
+          body_file?: string
+        }
+        mediaMessageTemplatePrivacy?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body_image?: string
+          body_audio?: string
+          body_video?: string
+          body_file?: string
+        }
+        pollMessageTemplateDefault?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+          body_fallback?: string
+        }
+        pollMessageTemplatePrivacy?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+          body_fallback?: string
+        }
+        reminderMessageTemplateDefault?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+          body_fallback?: string
+        }
+        reminderMessageTemplatePrivacy?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+          body_fallback?: string
+        }
+        customMessageTemplateDefault?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+          body_fallback?: string
+        }
+        customMessageTemplatePrivacy?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+          body_fallback?: string
+        }
+        interactiveFormTemplateDefault?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+        }
+        interactiveFormTemplatePrivacy?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+        }
+        interactiveCardTemplateDefault?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+        }
+        interactiveCardTemplatePrivacy?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+        }
+        interactiveSchedulerTemplateDefault?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+        }
+        interactiveSchedulerTemplatePrivacy?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+        }
+        interactiveCustomTemplateDefault?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+        }
+        interactiveCustomTemplatePrivacy?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          body?: string
+        }
+        emailSubjectTemplateDefault?: {
+          subjectGroup?: string
+          subjectOneOnOne?: string
+        }
+        emailSubjectTemplatePrivacy?: {
+          subjectGroup?: string
+          subjectOneOnOne?: string
+        }
+        smsContentTemplateDefault?: {
+          bodyGroup?: string
+          bodyOneOnOne?: string
+        }
+        smsContentTemplatePrivacy?: {
+          bodyGroup?: string
+          bodyOneOnOne?: string
+        }
+        userMentionTemplateDefault?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          bodyOneOnOne?: string
+          bodyGroup?: string
+          body_fallback?: string
+        }
+        userMentionTemplatePrivacy?: {
+          titleOneOnOne?: string
+          titleGroup?: string
+          bodyOneOnOne?: string
+          bodyGroup?: string
+          body_fallback?: string
+        }
+        groupMentionTemplateDefault?: {
+          titleGroup?: string
+          body?: string
+          body_fallback?: string
+        }
+        groupMentionTemplatePrivacy?: {
+          titleGroup?: string
+          body?: string
+          body_fallback?: string
+        }
+      }
     }
     answer: {
       data: {
@@ -7225,6 +7499,921 @@ export interface Calls {
     }
     answer: {
       data: Webhook
+    }
+  }
+}
+
+/** Every operation of the admin API, besides those of the contract that it has for each app. */
+export interface AdminCalls {
+  /** Delete an app, with everything in it, after seven days. Until `deletesAt` it is paused, and can be taken back. Then it is removed in small steps: users, groups, messages, files, settings, keys, its audit log. That it was removed stays in the audit log of the deployment. */
+  'DELETE /apps/{appId}': {
+    input: {
+      appId: string
+      /** The ID of the app, once more */
+      name: string
+    }
+    answer: {
+      data: {
+        appId: string
+        region: string
+        /** When it was made, epoch seconds */
+        createdAt: number
+        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        isDefault: boolean
+        /** Since when it is paused, epoch seconds */
+        pausedAt?: number
+        /** From when on it is removed, with everything in it, epoch seconds */
+        deletesAt?: number
+        /** Since when it is being removed, epoch seconds */
+        removingAt?: number
+      }
+    }
+  }
+  /** Log a user out of one device. The auth token opens nothing any more, its sockets are closed, and nothing is pushed to its devices. `DELETE /apps/{appId}/users/{uid}/auth_tokens` logs them out everywhere. */
+  'DELETE /apps/{appId}/users/{uid}/sessions/{id}': {
+    input: {
+      appId: string
+      uid: string
+      id: string
+    }
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  /** Stop the doctor; what it found stays. */
+  'DELETE /doctor': {
+    input: object
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  /** Withdraw an invitation. */
+  'DELETE /invitations/{id}': {
+    input: {
+      id: string
+    }
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  /** End the link of the own account with OpenID Connect. For accounts with a password. Sessions go on. */
+  'DELETE /link': {
+    input: {
+      password: string
+    }
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  /** Delete an operator. */
+  'DELETE /operators/{id}': {
+    input: {
+      id: string
+    }
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  /** Sign out. */
+  'DELETE /session': {
+    input: object
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  /** End one of the own sessions. */
+  'DELETE /sessions/{id}': {
+    input: {
+      id: string
+    }
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  /** Delete one of the own personal tokens. */
+  'DELETE /tokens/{id}': {
+    input: {
+      id: string
+    }
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  /** Stop using the authenticator app. */
+  'DELETE /totp': {
+    input: {
+      password: string
+    }
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  /** List the apps that the operator has to do with. */
+  'GET /apps': {
+    input: object
+    answer: {
+      data: {
+        appId: string
+        region: string
+        /** When it was made, epoch seconds */
+        createdAt: number
+        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        isDefault: boolean
+        /** Since when it is paused, epoch seconds */
+        pausedAt?: number
+        /** From when on it is removed, with everything in it, epoch seconds */
+        deletesAt?: number
+        /** Since when it is being removed, epoch seconds */
+        removingAt?: number
+      }[]
+    }
+  }
+  /** Get an app. */
+  'GET /apps/{appId}': {
+    input: {
+      appId: string
+    }
+    answer: {
+      data: {
+        appId: string
+        region: string
+        /** When it was made, epoch seconds */
+        createdAt: number
+        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        isDefault: boolean
+        /** Since when it is paused, epoch seconds */
+        pausedAt?: number
+        /** From when on it is removed, with everything in it, epoch seconds */
+        deletesAt?: number
+        /** Since when it is being removed, epoch seconds */
+        removingAt?: number
+      }
+    }
+  }
+  /** How an app does: its webhooks, notifications, files and moderation. */
+  'GET /apps/{appId}/health': {
+    input: {
+      appId: string
+    }
+    answer: {
+      data: {
+        state: 'ok' | 'warning' | 'failing'
+        /** When it was looked at, epoch seconds */
+        at: number
+        /** What is wrong comes first */
+        checks: ({
+          /** What was looked at, such as `database` or `webhooks` */
+          check: string
+          state: 'ok' | 'warning' | 'failing'
+          /** How it stands, in a sentence */
+          says: string
+          /** Since when it is so, where that is known, epoch seconds */
+          since?: number
+          /** What to do; absent where all is well */
+          advice?: string
+          /** The first 20 of those that fail */
+          concerned?: {
+            appId: string
+            /** Of the webhook, or channel and id of the provider */
+            id: string
+            says: string
+            /** Since when, epoch seconds */
+            since?: number
+          }[]
+        })[]
+        messages: {
+          /** Sent within the last minute; at most 100,000 are counted */
+          lastMinute: number
+        }
+        webhooks: {
+          enabled: number
+          /** At most 10,000 are counted */
+          pending: number
+          /** Since when the first of them is due, epoch seconds */
+          oldestAt?: number
+        }
+        notifications: {
+          /** Providers in use */
+          enabled: number
+          /** At most 10,000 are counted */
+          pending: number
+          /** Since when the first of them is due, epoch seconds */
+          oldestAt?: number
+        }
+        storage: {
+          /** Files of the app, bytes */
+          bytes: number
+          /** As much as its settings allow, bytes */
+          mostBytes?: number
+        }
+      }
+    }
+  }
+  /** The rate limits that hold for an app, and how long things of it are kept. As the deployment is configured (`RATE_LIMITS`, `EVENTS_RETENTION_DAYS`, `AUDIT_RETENTION_DAYS`), and as the app has set it (`notificationLogDays`). */
+  'GET /apps/{appId}/limits': {
+    input: {
+      appId: string
+    }
+    answer: {
+      data: {
+        /** What is missing is not limited */
+        rateLimits: {
+          /** As `RATE_LIMITS` names it */
+          name: string
+          perMinute: number
+          /** As many at once, after a while without any */
+          burst: number
+          /** Defaults do not count what is done with a fullAccess key */
+          isDefault: boolean
+        }[]
+        keptDays: {
+          events: number
+          auditLog: number
+          notificationLogs: number
+        }
+      }
+    }
+  }
+  /** List what the operator may read at the moment. */
+  'GET /apps/{appId}/readings': {
+    input: {
+      appId: string
+    }
+    answer: {
+      data: {
+        /** ID of a conversation, or `*` for the whole app */
+        of: string
+        reason: string
+        /** Epoch seconds */
+        openedAt: number
+        /** Epoch seconds */
+        until: number
+      }[]
+    }
+  }
+  /** List where a user is logged in, newest first, with the devices that are pushed to. One for each auth token that has not expired, without the token itself. */
+  'GET /apps/{appId}/users/{uid}/sessions': {
+    input: {
+      appId: string
+      uid: string
+    }
+    answer: {
+      data: {
+        id: string
+        platform?: string
+        /** The client, as it names itself */
+        agent?: string
+        /** When the auth token was made, epoch seconds */
+        createdAt: number
+        /** When it was last used, where the app has an idle timeout, epoch seconds */
+        usedAt?: number
+        /** Devices that pushes are sent to */
+        devices: {
+          platform: string
+          /** `chat` or `voip` */
+          type: string
+          /** ID of the provider that pushes to it */
+          provider: string
+          /** When it was last registered, epoch seconds */
+          updatedAt: number
+        }[]
+      }[]
+    }
+  }
+  /** List what operators did to the deployment, newest entries first. Sign-ins, accounts, invitations, tokens, apps. What was done in an app is in the audit log of that app. For the next page, send `meta.next.before` as `before`. */
+  'GET /audit-log': {
+    input: {
+      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
+      /** The first 8 digits of the digest of an API key, as in the log */
+      key?: string
+      /** The acting user */
+      uid?: string
+      targetType?: 'app' | 'apikey' | 'user' | 'group' | 'role' | 'webhook' | 'provider' | 'engine' | 'rule' | 'list' | 'reason' | 'message' | 'conversation' | 'operator' | 'session' | 'doctor'
+      /** ID of the target */
+      target?: string
+      /** Only entries from this time on */
+      from?: number
+      /** Only entries up to this time */
+      to?: number
+      limit?: number
+      /** Only older entries */
+      before?: string
+    }
+    answer: {
+      data: AuditEntry[]
+      meta: {
+        current: {
+          limit: number
+          count: number
+        }
+        next?: {
+          before: string
+        }
+      }
+    }
+  }
+  /** How far the doctor is, and what it found. */
+  'GET /doctor': {
+    input: object
+    answer: {
+      data: {
+        /** Absent before the first */
+        run?: {
+          id: string
+          status: 'running' | 'done' | 'stopped' | 'failed'
+          /** Checks that are over */
+          checked: number
+          /** Checks in all */
+          checks: number
+          /** The check under way */
+          current?: string
+          findings: ({
+            check: string
+            /** What is wrong, in a sentence */
+            meaning: string
+            count: number
+            /** The first ten */
+            examples: ({
+              appId?: string
+              /** What it was found at: ids, divided by `/` */
+              subject: string
+              stored: string | null
+              expected: string | null
+            })[]
+          })[]
+          error?: string
+          /** Id of the operator */
+          startedBy?: string
+          /** When it was asked for, epoch seconds */
+          startedAt: number
+          /** When it ended, epoch seconds */
+          finishedAt?: number
+        }
+      }
+    }
+  }
+  /** What came to the emulators of providers, newest first. For development: `npm run emulate` stands in for providers and engines, and `EMULATORS_URL` names it. It shows texts of all apps, so it is for operators of all apps who may read. */
+  'GET /emulators/journal': {
+    input: object
+    answer: {
+      data: {
+        /** Whether `EMULATORS_URL` is set */
+        isSet: boolean
+        /** Why nothing can be shown */
+        problem?: string
+        /** The newest 500 */
+        lines: {
+          number: number
+          /** Epoch seconds */
+          at: number
+          /** What came, to which emulator, and what it answered */
+          text: string
+        }[]
+      }
+    }
+  }
+  /** How the deployment does, and what to do about what is wrong. The database, Redis, jobs, the event log, the disk and the clock as the process that answers sees them, and webhooks, notification providers, moderation engines and queues of all apps. It answers 503 while the database is unavailable. */
+  'GET /health': {
+    input: object
+    answer: {
+      data: {
+        state: 'ok' | 'warning' | 'failing'
+        /** When it was looked at, epoch seconds */
+        at: number
+        /** What is wrong comes first */
+        checks: ({
+          /** What was looked at, such as `database` or `webhooks` */
+          check: string
+          state: 'ok' | 'warning' | 'failing'
+          /** How it stands, in a sentence */
+          says: string
+          /** Since when it is so, where that is known, epoch seconds */
+          since?: number
+          /** What to do; absent where all is well */
+          advice?: string
+          /** The first 20 of those that fail */
+          concerned?: {
+            appId: string
+            /** Of the webhook, or channel and id of the provider */
+            id: string
+            says: string
+            /** Since when, epoch seconds */
+            since?: number
+          }[]
+        })[]
+        version: string
+        /** When the process that answers was started, epoch seconds */
+        startedAt: number
+        database: {
+          version: string
+          /** Size of the database, bytes */
+          bytes: number
+          /** How long it took to answer, in milliseconds */
+          answersInMs: number
+          connections: number
+          /** As many as it allows, those of others included */
+          mostConnections: number
+        }
+        storage: {
+          /** Files of all apps, bytes */
+          bytes: number
+          /** Free on the disk that files are written to, bytes */
+          freeBytes: number
+        }
+        jobs: {
+          /** At most 10,000 are counted */
+          pending: number
+          /** Since when the first of them is due, epoch seconds */
+          oldestAt?: number
+          /** Jobs that failed too often to be tried again */
+          givenUp: number
+        }
+      }
+    }
+  }
+  /** List the invitations that can be accepted, newest first. */
+  'GET /invitations': {
+    input: object
+    answer: {
+      data: ({
+        id: string
+        email: string
+        role: 'owner' | 'developer' | 'moderator' | 'support'
+        /** Ids of apps; `null`: all */
+        apps: string[] | null
+        /** Whether they may read what people wrote */
+        mayRead: boolean
+        /** ID of the operator */
+        invitedBy?: string
+        /** When it was made, epoch seconds */
+        createdAt: number
+        /** Until when it can be accepted, epoch seconds */
+        expiresAt: number
+      })[]
+    }
+  }
+  /** List the operators. */
+  'GET /operators': {
+    input: object
+    answer: {
+      data: Operator[]
+    }
+  }
+  /** Who is signed in, and what they may do. */
+  'GET /session': {
+    input: object
+    answer: {
+      data: Me
+    }
+  }
+  /** List the own sessions, newest first. */
+  'GET /sessions': {
+    input: object
+    answer: {
+      data: {
+        id: string
+        /** When they signed in, epoch seconds */
+        createdAt: number
+        /** When it was last used, to the minute, epoch seconds */
+        usedAt: number
+        /** When it ends at the latest, epoch seconds */
+        expiresAt: number
+        /** IP address that they signed in from */
+        address?: string
+        /** The browser, as it names itself */
+        agent?: string
+        isThis: boolean
+      }[]
+    }
+  }
+  /** Whether operators can sign in by OpenID Connect. */
+  'GET /sign-in/provider': {
+    input: object
+    answer: {
+      data: {
+        /** The OpenID Connect provider that the account is linked with; absent: none */
+        issuer?: string
+        /** Host of the provider; absent: none is set up */
+        name?: string
+      }
+    }
+  }
+  /** List the own personal tokens, newest first. */
+  'GET /tokens': {
+    input: object
+    answer: {
+      data: ({
+        id: string
+        name: string
+        rights: ('look' | 'read' | 'moderate' | 'rules' | 'manage' | 'configure' | 'keys' | 'apps' | 'health' | 'doctor' | 'operators')[]
+        /** Ids of apps; `null`: all */
+        apps: string[] | null
+        /** When it was made, epoch seconds */
+        createdAt: number
+        /** Until when it is valid, epoch seconds */
+        expiresAt: number
+        /** When it was last used, to the minute, epoch seconds */
+        usedAt?: number
+      })[]
+    }
+  }
+  /** Create an app, with a fullAccess key of its own. */
+  'POST /apps': {
+    input: {
+      /** Kept in lower case */
+      appId: string
+      region?: 'us' | 'eu' | 'in'
+    }
+    answer: {
+      data: {
+        appId: string
+        region: string
+        /** When it was made, epoch seconds */
+        createdAt: number
+        apiKey: string
+      }
+    }
+  }
+  /** Look what an import would make of records, without storing anything. Each record is checked by the rules of the import, and what it names is looked up in the app. The answer has one entry for each record, in their order. */
+  'POST /apps/{appId}/import-checks': {
+    input: {
+      appId: string
+      kind: 'users' | 'groups' | 'members' | 'messages'
+      records: unknown[]
+    }
+    answer: {
+      data: ({
+        state: 'good' | 'known' | 'refused'
+        /** Why it would be refused */
+        code?: string
+        reason?: string
+        /** What it is the record of, such as `users/alice` */
+        name?: string
+        /** Users and groups that it makes where they are missing, itself included */
+        makes: string[]
+        /** What it counts on, and the app does not have: a record before it must make it */
+        missing: {
+          /** `users/<uid>`, `groups/<guid>`, `roles/<role>` or `messages/<muid>` */
+          name: string
+          /** Where it names it */
+          path: string
+        }[]
+      })[]
+    }
+  }
+  /** Pause an app. It answers every request with 503 `ERR_MISSION_FAILED`, its sockets close with 4503, and webhooks, notifications and moderation wait. Operators can still look at it and change its settings. */
+  'POST /apps/{appId}/pause': {
+    input: {
+      appId: string
+    }
+    answer: {
+      data: {
+        appId: string
+        region: string
+        /** When it was made, epoch seconds */
+        createdAt: number
+        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        isDefault: boolean
+        /** Since when it is paused, epoch seconds */
+        pausedAt?: number
+        /** From when on it is removed, with everything in it, epoch seconds */
+        deletesAt?: number
+        /** Since when it is being removed, epoch seconds */
+        removingAt?: number
+      }
+    }
+  }
+  /** Begin to read what people wrote, for an hour. Until then texts are left out of whatever an operator is answered. The reason is recorded in the audit log of the app. Opened again, it lasts an hour from then on. */
+  'POST /apps/{appId}/readings': {
+    input: {
+      appId: string
+      /** ID of a conversation, or `*` for the whole app */
+      of: string
+      reason: string
+    }
+    answer: {
+      data: {
+        /** ID of a conversation, or `*` for the whole app */
+        of: string
+        reason: string
+        /** Epoch seconds */
+        openedAt: number
+        /** Epoch seconds */
+        until: number
+      }
+    }
+  }
+  /** Let a paused app go on. */
+  'POST /apps/{appId}/resume': {
+    input: {
+      appId: string
+    }
+    answer: {
+      data: {
+        appId: string
+        region: string
+        /** When it was made, epoch seconds */
+        createdAt: number
+        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        isDefault: boolean
+        /** Since when it is paused, epoch seconds */
+        pausedAt?: number
+        /** From when on it is removed, with everything in it, epoch seconds */
+        deletesAt?: number
+        /** Since when it is being removed, epoch seconds */
+        removingAt?: number
+      }
+    }
+  }
+  /** Take back that an app is deleted. It stays paused until it is resumed. Once its removal has begun it cannot be taken back. */
+  'POST /apps/{appId}/undelete': {
+    input: {
+      appId: string
+    }
+    answer: {
+      data: {
+        appId: string
+        region: string
+        /** When it was made, epoch seconds */
+        createdAt: number
+        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        isDefault: boolean
+        /** Since when it is paused, epoch seconds */
+        pausedAt?: number
+        /** From when on it is removed, with everything in it, epoch seconds */
+        deletesAt?: number
+        /** Since when it is being removed, epoch seconds */
+        removingAt?: number
+      }
+    }
+  }
+  /** Recompute every derived figure in the background, and compare. What `parley doctor` does, as a job: it only reads, one statement at a time, and goes on after a restart of the service. Findings of the run before are forgotten. */
+  'POST /doctor': {
+    input: object
+    answer: {
+      data: {
+        id: string
+        status: 'running' | 'done' | 'stopped' | 'failed'
+        /** Checks that are over */
+        checked: number
+        /** Checks in all */
+        checks: number
+        /** The check under way */
+        current?: string
+        findings: ({
+          check: string
+          /** What is wrong, in a sentence */
+          meaning: string
+          count: number
+          /** The first ten */
+          examples: ({
+            appId?: string
+            /** What it was found at: ids, divided by `/` */
+            subject: string
+            stored: string | null
+            expected: string | null
+          })[]
+        })[]
+        error?: string
+        /** Id of the operator */
+        startedBy?: string
+        /** When it was asked for, epoch seconds */
+        startedAt: number
+        /** When it ended, epoch seconds */
+        finishedAt?: number
+      }
+    }
+  }
+  /** Invite an operator. The answer has the token of a one-time address, `/console#invitation=<token>`, which is valid for 7 days and shown this once. Another invitation of the same address takes the place of the one before. */
+  'POST /invitations': {
+    input: {
+      email: string
+      role: 'owner' | 'developer' | 'moderator' | 'support'
+      /** Ids of apps; `null` for all apps, those to come included */
+      apps?: string[] | null
+      /** As the role has it, unless it is set */
+      mayRead?: boolean
+    }
+    answer: {
+      data: {
+        id: string
+        email: string
+        role: 'owner' | 'developer' | 'moderator' | 'support'
+        /** Ids of apps; `null`: all */
+        apps: string[] | null
+        /** Whether they may read what people wrote */
+        mayRead: boolean
+        /** ID of the operator */
+        invitedBy?: string
+        /** When it was made, epoch seconds */
+        createdAt: number
+        /** Until when it can be accepted, epoch seconds */
+        expiresAt: number
+        token: string
+      }
+    }
+  }
+  /** Create the account that an invitation is for. The answer sets the cookie of a session. */
+  'POST /invitations/accept': {
+    input: {
+      /** What stands behind `=` in the address */
+      token: string
+      name: string
+      /** At least 12 characters */
+      password: string
+    }
+    answer: {
+      data: Me
+    }
+  }
+  /** Begin to link the own account with OpenID Connect. As `POST /sign-in/provider`. It is finished by `POST /link/confirm`. */
+  'POST /link': {
+    input: {
+      password: string
+    }
+    answer: {
+      data: {
+        /** The page of the provider to go to */
+        address: string
+      }
+    }
+  }
+  /** Link the own account with whom the OpenID Connect provider led back. From then on they sign in by it, too. Their e-mail address there need not be the one of the account. */
+  'POST /link/confirm': {
+    input: {
+      state: string
+      code: string
+      iss?: string
+    }
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  /** Sign in. The answer sets the cookie of a session, which ends 12 hours after it was last used, and after 7 days. Whoever guesses must wait longer and longer. */
+  'POST /session': {
+    input: {
+      email: string
+      password: string
+      /** Six digits of the authenticator app */
+      code?: string
+    }
+    answer: {
+      data: Me
+    }
+  }
+  /** Sign in by what the OpenID Connect provider led back with. The answer sets the cookie of a session. Whoever comes for the first time needs an invitation of the e-mail address that the provider has verified; it makes the account, which is theirs from then on, whatever their address. No code of an authenticator app is asked for: a second factor is the business of the provider. */
+  'POST /session/provider': {
+    input: {
+      state: string
+      code: string
+      iss?: string
+    }
+    answer: {
+      data: {
+        id: string
+        email: string
+        name: string
+        role: 'owner' | 'developer' | 'moderator' | 'support'
+        /** Ids of apps; `null`: all */
+        apps: string[] | null
+        /** Whether they may read what people wrote */
+        mayRead: boolean
+        /** What the role allows, in each of the apps */
+        rights: ('look' | 'read' | 'moderate' | 'rules' | 'manage' | 'configure' | 'keys' | 'apps' | 'health' | 'doctor' | 'operators')[]
+        hasTotp: boolean
+        /** Accounts that were made by OpenID Connect have none */
+        hasPassword: boolean
+        /** The OpenID Connect provider that the account is linked with; absent: none */
+        issuer?: string
+        /** Absent for personal tokens */
+        sessionId?: string
+        returnTo?: string
+      }
+    }
+  }
+  /** Create the first owner. With the token of the one-time address that a service without operators prints at its start, or that `parley operators setup` prints. The answer sets the cookie of a session. */
+  'POST /setup': {
+    input: {
+      /** What stands behind `=` in the address */
+      token: string
+      email: string
+      name: string
+      /** At least 12 characters */
+      password: string
+    }
+    answer: {
+      data: Me
+    }
+  }
+  /** Begin to sign in by OpenID Connect. The answer sets a cookie, valid for 10 minutes, and has the address of the provider. The provider leads back to `/console/sign-in`, with what finishes the sign-in, once and in the same browser. */
+  'POST /sign-in/provider': {
+    input: {
+      /** Where to go afterwards: a path below `/console`, such as `/apps` */
+      returnTo?: string
+    }
+    answer: {
+      data: {
+        /** The page of the provider to go to */
+        address: string
+      }
+    }
+  }
+  /** Create a personal token for scripts. It is sent as `Authorization: Bearer <token>`, may never do more than its operator, and is shown this once. */
+  'POST /tokens': {
+    input: {
+      name: string
+      rights: ('look' | 'read' | 'moderate' | 'rules' | 'manage' | 'configure' | 'keys' | 'apps' | 'health' | 'doctor' | 'operators')[]
+      /** Ids of apps; `null` for all apps, those to come included */
+      apps?: string[] | null
+      /** For how many days it is valid */
+      days: number
+    }
+    answer: {
+      data: {
+        id: string
+        name: string
+        rights: ('look' | 'read' | 'moderate' | 'rules' | 'manage' | 'configure' | 'keys' | 'apps' | 'health' | 'doctor' | 'operators')[]
+        /** Ids of apps; `null`: all */
+        apps: string[] | null
+        /** When it was made, epoch seconds */
+        createdAt: number
+        /** Until when it is valid, epoch seconds */
+        expiresAt: number
+        /** When it was last used, to the minute, epoch seconds */
+        usedAt?: number
+        token: string
+      }
+    }
+  }
+  /** Begin to use an authenticator app. Gives the secret for the app. It is asked for at sign-in once a code of it was confirmed. */
+  'POST /totp': {
+    input: {
+      password: string
+    }
+    answer: {
+      data: {
+        secret: string
+        address: string
+      }
+    }
+  }
+  /** Confirm the authenticator app by a code of it. */
+  'POST /totp/confirm': {
+    input: {
+      /** Six digits of the authenticator app */
+      code: string
+    }
+    answer: {
+      data: {
+        success: true
+      }
+    }
+  }
+  /** Change what an operator may do, or disable the account. What is left out stays. Their sessions go on with what they may do now; those of a disabled account end. */
+  'PUT /operators/{id}': {
+    input: {
+      id: string
+      role?: 'owner' | 'developer' | 'moderator' | 'support'
+      /** Ids of apps; `null` for all apps, those to come included */
+      apps?: string[] | null
+      mayRead?: boolean
+      disabled?: boolean
+    }
+    answer: {
+      data: Operator
+    }
+  }
+  /** Change the own password. All other sessions end. */
+  'PUT /password': {
+    input: {
+      current: string
+      /** At least 12 characters */
+      password: string
+    }
+    answer: {
+      data: {
+        success: true
+      }
     }
   }
 }

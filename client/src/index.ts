@@ -1,4 +1,7 @@
-/** Client of Parley: `createServerClient` for back ends with an API key, `createUserClient` for front ends with an auth token. */
+/**
+ * Client of Parley: `createServerClient` for back ends with an API key, `createUserClient` for front ends with an auth token,
+ * `createOperatorClient` for those who look after the service.
+ */
 export type { Call, CallAny, Input, Key, Result } from './call.ts'
 export type * from './contract.ts'
 export { ConnectionError, type Flaw, ParleyError } from './errors.ts'
@@ -6,6 +9,15 @@ export type { Count, Extras, Sent, ToMany } from './extras.ts'
 export type { Attachment, Uploadable, UploadOptions } from './files.ts'
 export { createLiveClient, type LiveClient } from './live/index.ts'
 export type * from './live/interface.ts'
+export {
+  type AdminInput,
+  type AdminResult,
+  type AppClient,
+  type CallAdmin,
+  createOperatorClient,
+  type OperatorClient,
+  type OperatorOptions,
+} from './operator.ts'
 export type { Listing } from './pages.ts'
 export type { Fetch, FetchAnswer, FetchInit, Signal } from './platform.ts'
 export { createServerClient, type ServerClient, type ServerOptions } from './server.ts'

@@ -58,6 +58,7 @@ export const serverAreas = {
     },
     restrictedFeatures: {
       list: 'GET /roles/{role}/restrictedfeatures',
+      known: 'GET /restrictedfeatures',
       add: 'POST /roles/{role}/restrictedfeatures',
       remove: 'DELETE /roles/{role}/restrictedfeatures',
     },
@@ -244,6 +245,7 @@ export const serverAreas = {
     },
     deliveries: {
       list: 'GET /webhooks/{webhookId}/deliveries',
+      get: 'GET /webhooks/{webhookId}/deliveries/{deliveryId}',
       redeliver: 'POST /webhooks/{webhookId}/deliveries/{deliveryId}/redeliver',
       redeliverSeveral: 'POST /webhooks/{webhookId}/deliveries/redeliver',
     },

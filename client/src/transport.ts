@@ -39,7 +39,7 @@ export interface Credentials {
 
 export interface Request {
   readonly method: string
-  /** Below `/v3`, with its query */
+  /** Of the operation, with its query */
   readonly path: string
   readonly body?: unknown
   /** It does no harm if it is done twice. */
@@ -55,8 +55,9 @@ const longestPause = 10_000
 /** Seconds; whoever is asked to wait longer than that is told so instead. */
 const longestRetryAfter = 30
 
-export function createTransport(options: TransportOptions, credentials: Credentials): Send {
-  const base = `${options.url.replace(/(\/v3(\.0)?)?\/*$/, '')}/v3`
+/** @param below the path of the service below which the operations are */
+export function createTransport(options: TransportOptions, credentials: Credentials, below = '/v3'): Send {
+  const base = options.url.replace(/(\/v3(\.0)?)?\/*$/, '') + below
   const { retries = 3, timeout: usualTimeout = 30_000 } = options
 
   async function attempt(request: Request, headers: Record<string, string>, call: CallOptions): Promise<unknown> {

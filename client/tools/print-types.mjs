@@ -10,16 +10,11 @@ const file = join(import.meta.dirname, '../src/contract.ts')
 
 /** @returns the text of `client/src/contract.ts` */
 export function print() {
-  const operations = Object.values(contract)
-    .filter((value) => typeof value === 'object' && value !== null && 'method' in value && 'answer' in value)
-    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-  const calls = operations.map(
-    (operation) => `${comment(describe(operation), 1)}  '${keyOf(operation)}': {
-    input: ${typeOf(inputOf(operation), 2)}
-    answer: ${typeOf(operation.plain?.answer ?? operation.answer, 2)}
-  }
-`,
+  const operations = Object.values(contract).filter(
+    (value) => typeof value === 'object' && value !== null && 'answer' in value && 'path' in value,
   )
+  const calls = callsOf(operations.filter((operation) => 'onBehalfOf' in operation))
+  const adminCalls = callsOf(operations.filter((operation) => !('onBehalfOf' in operation)))
   const codes = Object.keys(contract.errors).map((code) => `\n  | '${code}'`)
   const interfaces = [...used.entries()]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -33,9 +28,25 @@ export function print() {
  * Names behind a question mark are sent in the query of an operation that has a body.
  */
 export interface Calls {
-${calls.join('')}}
+${calls}}
+`,
+    `/** Every operation of the admin API, besides those of the contract that it has for each app. */
+export interface AdminCalls {
+${adminCalls}}
 `,
   ].join('\n')
+}
+
+function callsOf(operations) {
+  const sorted = operations.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  const calls = sorted.map(
+    (operation) => `${comment(describe(operation), 1)}  '${keyOf(operation)}': {
+    input: ${typeOf(inputOf(operation), 2)}
+    answer: ${typeOf(operation.plain?.answer ?? operation.answer, 2)}
+  }
+`,
+  )
+  return calls.join('')
 }
 
 /** `GET /users/{uid}`. Ids of messages are called so, since members of query and body are called `id`, too. */

@@ -79,6 +79,21 @@ export const appSettings = {
   ),
   tokenLifetime: limit(0, 'Seconds after its creation for which an auth token is valid'),
   tokenIdleTimeout: limit(0, 'Seconds without use after which an auth token is no longer valid'),
+  jwtIssuer: setting(
+    Type.String({ maxLength: 500 }),
+    '',
+    'Who signs tokens of users, beside auth tokens: `iss` of these JWTs. They are taken once issuer, audience and address of the keys are set. Default: nobody',
+  ),
+  jwtAudience: setting(
+    Type.String({ maxLength: 500 }),
+    '',
+    'What `aud` of these JWTs must hold. Each app should have its own, so that a token of one opens no other. Default: none',
+  ),
+  jwtKeysUrl: setting(
+    Type.String({ maxLength: 1000, pattern: '^(?:https?://\\S+)?$' }),
+    '',
+    'Address of the public keys that these JWTs are signed by (a JWKS). Default: none',
+  ),
   maxApiKeys: limit(limits.apiKeysPerApp, 'API keys of the app'),
   maxRoles: limit(limits.rolesPerApp, 'Roles of the app, including the default role'),
   maxBots: limit(limits.botsPerApp, 'Bots of the app'),

@@ -231,6 +231,35 @@ export const errors = {
   ERR_ROLE_ALREADY_EXISTS: { status: 409, message: 'A role with this ID already exists.' },
   ERR_WEBHOOK_ALREADY_EXISTS: { status: 409, message: 'A webhook with this ID already exists.' },
   ERR_DELIVERY_NOT_FOUND: { status: 404, message: 'This delivery does not exist.' },
+
+  // The admin API
+  ERR_OPERATOR_NOT_FOUND: { status: 404, message: 'This operator does not exist.' },
+  ERR_OPERATOR_ALREADY_EXISTS: { status: 409, message: 'There is an operator with this e-mail address already.' },
+  ERR_LAST_OWNER: { status: 409, message: 'The last owner must stay one.' },
+  ERR_LINK_NOT_FOUND: { status: 404, message: 'This link is not valid any more.' },
+  ERR_SESSION_NOT_FOUND: { status: 404, message: 'This session does not exist.' },
+  ERR_WRONG_PASSWORD: { status: 401, message: 'The e-mail address or the password is wrong.' },
+  ERR_OPERATOR_CODE_REQUIRED: { status: 401, message: 'The code of your authenticator app is required.' },
+  ERR_WRONG_OPERATOR_CODE: { status: 401, message: 'The code is wrong.' },
+  ERR_NO_SIGN_IN_PROVIDER: { status: 404, message: 'No OpenID Connect provider is set up.' },
+  ERR_SIGN_IN_NOT_FOUND: { status: 404, message: 'This sign-in is not valid any more. Please begin again.' },
+  ERR_SIGN_IN_REFUSED: { status: 401, message: 'The sign-in at the provider was not successful.' },
+  ERR_SIGN_IN_PROVIDER_UNAVAILABLE: {
+    status: 503,
+    message: 'The OpenID Connect provider did not answer as it should.',
+  },
+  ERR_NOT_INVITED: { status: 403, message: 'There is no invitation for you.' },
+  ERR_OPERATOR_DISABLED: { status: 403, message: 'This account is disabled.' },
+  ERR_IDENTITY_NOT_FOUND: { status: 404, message: 'This account is not linked.' },
+  ERR_IDENTITY_ALREADY_EXISTS: { status: 409, message: 'This account is linked already.' },
+  ERR_READING_REQUIRED: { status: 403, message: 'Say first why you want to read this.' },
+  ERR_DOCTOR_RUNS: { status: 409, message: 'The doctor is running already.' },
+  ERR_APP_ALREADY_EXISTS: { status: 409, message: 'An app with this ID already exists.' },
+  ERR_APP_ALREADY_PAUSED: { status: 409, message: 'This app is paused already.' },
+  ERR_APP_NOT_PAUSED: { status: 409, message: 'This app is not paused.' },
+  ERR_APP_ALREADY_DELETED: { status: 409, message: 'This app is to be deleted already.' },
+  ERR_APP_NOT_DELETED: { status: 409, message: 'This app is not to be deleted.' },
+  ERR_DEFAULT_APP_DELETE_DENIED: { status: 403, message: 'The default app cannot be deleted.' },
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type ErrorCode = keyof typeof errors

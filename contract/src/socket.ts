@@ -17,7 +17,7 @@ export const socketCloses = {
   restart: { code: 1012, meaning: 'The service is stopping or restarting. Reconnect.' },
   tryAgain: { code: 1013, meaning: 'Events may have been missed. Reconnect and list what is new.' },
   notAuthenticated: { code: 4401, meaning: 'The first frame was not an auth frame, or its token is not valid.' },
-  sessionEnded: { code: 4403, meaning: 'The token was deleted, or its user was deactivated or deleted.' },
+  sessionEnded: { code: 4403, meaning: 'The token ended or was deleted, or its user was deactivated or deleted.' },
   authTimeout: { code: 4408, meaning: 'No auth frame arrived in time.' },
   replaced: { code: 4409, meaning: 'The user has opened too many newer sockets.' },
   idle: { code: 4410, meaning: 'The client sent nothing for too long, not even a pong.' },
@@ -26,6 +26,7 @@ export const socketCloses = {
     code: 4429,
     meaning: 'The client sends too many frames, or too many that fail, or its app makes too many requests.',
   },
+  paused: { code: 4503, meaning: 'The app is paused. Reconnect later.' },
 } as const
 
 export type SocketClose = keyof typeof socketCloses
@@ -68,7 +69,11 @@ export const AuthFrame = Type.Object({
     Type.String({ maxLength: 100, description: 'uid of the user; refused if the token belongs to another user' }),
   ),
   body: Type.Object({
-    auth: Type.String({ minLength: 1, maxLength: 1000, description: 'The auth token (`jwt` of PUT /me)' }),
+    auth: Type.String({
+      minLength: 1,
+      maxLength: 8000,
+      description: 'The auth token (`jwt` of PUT /me), or a JWT of the app’s own issuer',
+    }),
     deviceId: Type.Optional(DeviceId),
     presenceSubscription: Type.Optional(
       Type.Unsafe<PresenceSubscription>({

@@ -1,14 +1,17 @@
 import type { FastifyInstance } from 'fastify'
+import { startRemovals } from './areas/apps/index.ts'
 import { createGroupMarkWriter } from './areas/conversations/group-marks.ts'
 import { createHookJudge, createMessageSearch, createMessageWriter } from './areas/messages/index.ts'
 import { createModerationActions } from './areas/moderation/actions/sweep.ts'
 import { createDryRuns, createModerationJudge } from './areas/moderation/index.ts'
 import { watchQueue } from './areas/moderation/queue/metrics.ts'
+import { createPasswords, createSignInProvider } from './areas/operators/index.ts'
 import type { Route } from './call.ts'
 import { createAppSettings } from './chat/app-settings.ts'
 import { createAppRegistry } from './chat/apps.ts'
 import { createAudit } from './chat/audit/audit.ts'
 import { keepAuditLogShort } from './chat/audit/retention.ts'
+import { createJwts } from './chat/credentials/jwts.ts'
 import { createKeyRing } from './chat/credentials/keys.ts'
 import { createTokens } from './chat/credentials/tokens.ts'
 import { createGroupPasswords } from './chat/groups/password.ts'
@@ -23,8 +26,9 @@ import type { Context } from './context.ts'
 import { dropLeases } from './delivery/leases.ts'
 import { createQuestions } from './delivery/moderation/index.ts'
 import { createNotificationDelivery } from './delivery/notifications/index.ts'
-import { createOutbound } from './delivery/outbound/index.ts'
+import { createOutbound, readKeys } from './delivery/outbound/index.ts'
 import { createWebhookDelivery } from './delivery/webhooks/index.ts'
+import { createDoctorJob } from './doctor/job.ts'
 import { createEvents } from './events/index.ts'
 import { createRemoteBus } from './events/remote-bus.ts'
 import { buildMetricsServer } from './http/probes.ts'
@@ -40,7 +44,7 @@ import type { MediaStorage } from './media/storage.ts'
 import { createMetrics, watchPool, watchReads } from './metrics.ts'
 import { createAddresses } from './protocol/addresses.ts'
 import { createWrongCredentials } from './protocol/wrong-credentials.ts'
-import { routes } from './routes.ts'
+import { adminRoutes, routes } from './routes.ts'
 import { createSockets, type Sockets } from './sockets/index.ts'
 import type { ConnectionSettings } from './store/connection.ts'
 import { openDatabase } from './store/database.ts'
@@ -56,6 +60,8 @@ export interface Parley {
   readonly http: FastifyInstance
   /** Serves the metrics, where they have a port of their own. */
   readonly metricsHttp: FastifyInstance | undefined
+  /** Serves the admin API, where it has a port of its own. */
+  readonly adminHttp: FastifyInstance | undefined
   readonly sockets: Sockets
   /** Stops accepting, finishes what runs, flushes batches, closes the database connections. */
   close(): Promise<void>
@@ -106,7 +112,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const keys = createKeyRing(database, secrets, invalidation)
   const policies = createRolePolicies(database, invalidation)
   const audit = createAudit({ caller: 'service' })
-  const apps = createAppRegistry(database, audit)
+  const apps = createAppRegistry(database, invalidation, audit)
   const settings = createAppSettings(database, invalidation, config.appDefaults)
   const notificationSettings = createNotificationSettings(database, invalidation)
   const engineSettings = createEngineSettings(database, invalidation)
@@ -114,11 +120,12 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const fileLinks = createFileLinks(secrets, settings, createFileOrigins(database))
   const rulebook = createRulebook({ database, invalidation, log })
   const usage = createUsage(database, log, metrics.registry)
-  const tokens = createTokens({ database, secrets, settings, log, onUse: usage.active })
+  const outbound = createOutbound(config.outbound)
+  const jwts = createJwts((url) => readKeys(outbound.poster, url))
+  const tokens = createTokens({ database, jwts, secrets, settings, log, onUse: usage.active })
   const events = createEvents(database, invalidation, { log, retention: config.eventsRetentionDays * 86_400 })
   const messages = createMessageWriter(database, metrics, events, usage)
   const jobs = createJobRunner({ connection, log, registry: metrics.registry })
-  const outbound = createOutbound(config.outbound)
   const webhooks = createWebhookDelivery({
     ...{ config, log, metrics, database, secrets, invalidation, events, jobs, fileLinks },
     poster: outbound.poster,
@@ -138,6 +145,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     storage: options.mediaStorage ?? createMediaStorage(config, options.mediaDir),
   })
   const dryRuns = createDryRuns({ database, jobs, log, metrics })
+  const doctor = createDoctorJob({ database, jobs, log })
   const limits = createLimits(config.rateLimits, redis, metrics.registry)
   const context: Context = {
     config,
@@ -153,6 +161,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     apps,
     settings,
     groupPasswords: createGroupPasswords(secrets),
+    operatorPasswords: createPasswords(),
+    signInProvider: config.oidc && createSignInProvider(config.oidc, log),
     engineSettings,
     flagReasons,
     questions,
@@ -189,8 +199,12 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   notifications.start()
   questions.start(context)
   events.start()
+  const removals = startRemovals(context)
   const sockets = createSockets(context)
-  const http = await buildHttpServer(context, options.routes ?? routes, options.tls)
+  const served = { routes: options.routes ?? routes, adminRoutes }
+  const isApart = config.console && config.adminPort !== undefined
+  const http = await buildHttpServer(context, served, options.tls, isApart ? 'public' : 'all')
+  const adminHttp = isApart ? await buildHttpServer(context, served, options.tls, 'admin') : undefined
   const metricsHttp = buildMetricsServer(context)
   sockets.attach(http)
   // While sockets are told to connect again, requests are still answered; the server would wait for ever on open ones.
@@ -209,10 +223,13 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     context,
     http,
     metricsHttp,
+    adminHttp,
     sockets,
     async close() {
       await metricsHttp?.close()
+      await adminHttp?.close()
       await http.close()
+      await removals.stop()
       await questions.stop()
       await context.moderationActions.stop()
       await messages.drain()
@@ -225,9 +242,11 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       await webhooks.stop()
       await notifications.stop()
       dryRuns.stop()
+      doctor.stop()
       await jobs.stop()
       await notifications.close()
       await outbound.close()
+      await context.signInProvider?.close()
       await remote?.stop()
       redis?.close()
       media.stop()

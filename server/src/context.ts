@@ -1,6 +1,7 @@
 import type { GroupMarkWriter } from './areas/conversations/group-marks.ts'
 import type { MessageSearch, MessageWriter } from './areas/messages/index.ts'
 import type { ModerationActions } from './areas/moderation/actions/sweep.ts'
+import type { Passwords, SignInProvider } from './areas/operators/index.ts'
 import type { AppSettingsStore } from './chat/app-settings.ts'
 import type { AppRegistry } from './chat/apps.ts'
 import type { Audit } from './chat/audit/audit.ts'
@@ -53,6 +54,10 @@ export interface Context {
   readonly apps: AppRegistry
   /** Passwords of groups, as they are kept. */
   readonly groupPasswords: GroupPasswords
+  /** Passwords of operators, as they are kept. */
+  readonly operatorPasswords: Passwords
+  /** The OpenID Connect provider by which operators sign in; absent: they have passwords. */
+  readonly signInProvider: SignInProvider | undefined
   /** What each app has set. */
   readonly settings: AppSettingsStore
   /** The engines outside that rules of moderation ask. */

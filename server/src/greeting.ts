@@ -3,8 +3,21 @@ import type { Config } from './config/index.ts'
 import type { DeploymentKeys } from './keys-file.ts'
 
 /** Prints what the operator sees when the service listens. */
-export function greet(address: AddressInfo, config: Config, keys: DeploymentKeys): void {
-  console.log(greetingOf(address, config, keys, process.stdout.isTTY === true))
+export function greet(address: AddressInfo, config: Config, keys: DeploymentKeys, setup: SetupPlace | undefined): void {
+  console.log(greetingOf(address, config, keys, process.stdout.isTTY === true, setup))
+}
+
+/** Where the one-time address of the first owner is: itself, or the file that holds it. */
+export type SetupPlace = { readonly address: string } | { readonly file: string }
+
+/** Scheme, host and port by which a browser on this machine reaches the console: it may have a port of its own. */
+export function originOfConsole(
+  address: AddressInfo,
+  { tls, publicUrl, adminPort }: Pick<Config, 'tls' | 'publicUrl' | 'adminPort'>,
+): string {
+  const scheme = tls === undefined ? 'http' : 'https'
+  if (adminPort !== undefined) return `${scheme}://${hostOf({ ...address, port: adminPort })}`
+  return publicUrl ?? `${scheme}://${hostOf(address)}`
 }
 
 /**
@@ -13,15 +26,17 @@ export function greet(address: AddressInfo, config: Config, keys: DeploymentKeys
  */
 export function greetingOf(
   address: AddressInfo,
-  config: Pick<Config, 'appId' | 'region' | 'tls' | 'demo' | 'docs'>,
+  config: Pick<Config, 'appId' | 'region' | 'tls' | 'demo' | 'docs' | 'console' | 'adminPort' | 'publicUrl'>,
   keys: Pick<DeploymentKeys, 'apiKey' | 'authKey' | 'file' | 'isNew'>,
   isTerminal: boolean,
+  setup?: SetupPlace,
 ): string {
   const origin = `${config.tls === undefined ? 'http' : 'https'}://${hostOf(address)}`
   const base = `${origin}/v3`
   const pages = [
     ...(config.demo ? [`  Demo           ${origin}/demo`] : []),
     ...(config.docs ? [`  Reference      ${origin}/docs`] : []),
+    ...(config.console ? [`  Console        ${originOfConsole(address, config)}/console`] : []),
   ]
   const lines = keys.isNew
     ? [
@@ -44,7 +59,20 @@ export function greetingOf(
         ...pages,
         `Its keys are kept in ${keys.file}.`,
       ]
-  return ['', ...lines, ''].join('\n')
+  return ['', ...lines, ...linesOfSetup(setup), ''].join('\n')
+}
+
+/** The address is alone on its line, so that it can be taken whole. */
+function linesOfSetup(setup: SetupPlace | undefined): string[] {
+  if (setup === undefined) return []
+  if ('file' in setup)
+    return ['', `There is no operator yet. A one-time address to become the owner is in ${setup.file}.`]
+  return [
+    '',
+    'There is no operator yet. Become the owner within an hour at this address, which works once:',
+    '',
+    setup.address,
+  ]
 }
 
 function linesOf({ apiKey, authKey }: Pick<DeploymentKeys, 'apiKey' | 'authKey'>): string[] {

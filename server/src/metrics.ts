@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { version } from './version.ts'
 
 /** Requests that came in, and events that open sockets were told of, since the start. */
 export interface Demand {
@@ -44,6 +45,13 @@ export interface Metrics {
 export function createMetrics(expose?: () => Promise<string>): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  new Gauge({
+    name: 'parley_info',
+    help: 'Always 1; the label is the version that runs',
+    labelNames: ['version'],
+    registers: [registry],
+    aggregator: 'first',
+  }).set({ version }, 1)
   return {
     registry,
     demand: { count: 0 },

@@ -30,6 +30,12 @@ import { operations as mailProviders } from './areas/notifications/mail-provider
 import { operations as mailTrials } from './areas/notifications/mail-trial-operations.ts'
 import { operations as notifications } from './areas/notifications/operations.ts'
 import { operations as pushProviders } from './areas/notifications/push-provider-operations.ts'
+import { operations as emulators } from './areas/operators/emulators.ts'
+import { operations as health } from './areas/operators/health/operations.ts'
+import { operations as importChecks } from './areas/operators/import-operations.ts'
+import type { AdminRoute } from './areas/operators/index.ts'
+import { operations as operators } from './areas/operators/operations.ts'
+import { operations as userSessions } from './areas/operators/user-session-operations.ts'
 import { operations as permissions } from './areas/permissions/operations.ts'
 import { operations as restrictedFeatures } from './areas/restricted-features/operations.ts'
 import { operations as roles } from './areas/roles/operations.ts'
@@ -83,3 +89,12 @@ export const routesByFile: Readonly<Record<string, readonly Route[]>> = {
 }
 
 export const routes: readonly Route[] = Object.values(routesByFile).flat()
+
+/** Every operation of the admin API. */
+export const adminRoutes: readonly AdminRoute[] = [
+  ...operators,
+  ...health,
+  ...userSessions,
+  ...importChecks,
+  ...emulators,
+]

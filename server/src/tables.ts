@@ -3,6 +3,7 @@ import { tables as authTokens } from './areas/auth-tokens/tables.ts'
 import { tables as blockedUsers } from './areas/blocked-users/tables.ts'
 import { tables as friends } from './areas/friends/tables.ts'
 import { tables as search } from './areas/messages/search/tables.ts'
+import { tables as operators } from './areas/operators/tables.ts'
 import { tables as roles } from './areas/roles/tables.ts'
 import { tables as webhooks } from './areas/webhooks/tables.ts'
 import { auditTables } from './chat/audit/tables.ts'
@@ -50,6 +51,7 @@ export const tables: readonly ErasableTable[] = [
   ...apiKeys,
   ...roles,
   ...engineTables,
+  ...operators,
   ...appTables,
   untouched('settings', 'settings are of the installation'),
   untouched('kysely_migration', 'names what was done to the database'),

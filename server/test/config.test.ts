@@ -45,6 +45,41 @@ describe('names that are no settings', () => {
   })
 })
 
+describe('the OpenID Connect provider', () => {
+  const all = { OIDC_ISSUER: 'https://login.example.com/a', OIDC_CLIENT_ID: 'parley', OIDC_CLIENT_SECRET: 's' }
+
+  it('is set by three settings together', () => {
+    expect(readConfig(all).oidc).toEqual({ issuer: all.OIDC_ISSUER, clientId: 'parley', clientSecret: 's' })
+    const { OIDC_CLIENT_SECRET: _, ...without } = all
+    expect(problemsOf(without)).toEqual([expect.stringMatching(/^OIDC_CLIENT_SECRET is missing/)])
+  })
+
+  it('is reached over TLS, or on this machine', () => {
+    for (const issuer of [
+      'http://localhost:9/realms/a',
+      'http://127.0.0.1',
+      'http://[::1]:9',
+      'http://sso.localhost',
+    ]) {
+      expect(problemsOf({ ...all, OIDC_ISSUER: issuer }), issuer).toEqual([])
+    }
+    for (const issuer of [
+      ...[
+        'http://login.example.com',
+        'http://localhost.example.com',
+        'login.example.com',
+        'https://a?b',
+        'https://a#b',
+      ],
+      ...['https://me:secret@login.example.com', 'ftp://localhost'],
+    ]) {
+      expect(problemsOf({ ...all, OIDC_ISSUER: issuer }), issuer).toEqual([
+        expect.stringMatching(/^OIDC_ISSUER must be/),
+      ])
+    }
+  })
+})
+
 describe('the configuration', () => {
   it('has the documented defaults', () => {
     expect(readConfig({})).toEqual({
@@ -71,6 +106,7 @@ describe('the configuration', () => {
       rateLimits: {
         address: { perMinute: 60_000, burst: 10_000, isSet: false },
         user: { perMinute: 3_000, burst: 500, isSet: false },
+        operator: { perMinute: 1_200, burst: 200, isSet: false },
         core: { perMinute: 600_000, burst: 600_000, isSet: false },
         standard: { perMinute: 1_200_000, burst: 1_200_000, isSet: false },
         sendPerUser: { perMinute: 600, burst: 100, isSet: false },
@@ -117,6 +153,10 @@ describe('the configuration', () => {
       },
       demo: true,
       docs: true,
+      console: true,
+      firstOwner: undefined,
+      adminAllow: undefined,
+      adminPort: undefined,
       workers: 1,
       redis: undefined,
     })
@@ -213,7 +253,7 @@ describe('the configuration', () => {
       TRUST_PROXY: 'loopback, 10.0.0.0/8,fd00::/8, 192.0.2.7',
       LOG_LEVEL: 'WARN',
       CORS_ORIGINS: 'https://Chat.example.com/, http://localhost:5173,https://a.example.com:443',
-      RATE_LIMITS: 'core=600,sendPerUser=30,user=0,address=0,standard=0,markUnreadPerUser=0',
+      RATE_LIMITS: 'core=600,sendPerUser=30,user=0,operator=0,address=0,standard=0,markUnreadPerUser=0',
       IMPORT_MAX_RECORDS: '5000',
       APP_DEFAULTS: 'maxBots=0, addMembers=friends',
       LIST_TIMEOUT_SECONDS: '2.5',
@@ -247,6 +287,10 @@ describe('the configuration', () => {
       UPLOAD_STALL_SECONDS: '60',
       MEDIA_STAGING_DIR: '/var/tmp/parley',
       AUDIT_RETENTION_DAYS: '90',
+      CONSOLE: 'off',
+      ADMIN_PORT: '9200',
+      ADMIN_ALLOW: '10.0.0.0/8, loopback',
+      ...{ PARLEY_OPERATOR_EMAIL: 'root@example.com', PARLEY_OPERATOR_PASSWORD: 'a long password' },
     })
     expect(config).toEqual({
       keepsClientAddresses: false,
@@ -306,7 +350,26 @@ describe('the configuration', () => {
       },
       demo: false,
       docs: true,
+      console: false,
+      adminPort: 9200,
+      adminAllow: ['10.0.0.0/8', 'loopback'],
+      firstOwner: { email: 'root@example.com', password: 'a long password' },
     })
+  })
+
+  it('takes a first owner with an address and a password that is long enough', () => {
+    expect(problemsOf({ PARLEY_OPERATOR_EMAIL: 'root@example.com', PARLEY_OPERATOR_PASSWORD: 'short' })).toEqual([
+      'PARLEY_OPERATOR_PASSWORD must have 12 to 200 characters',
+    ])
+    expect(problemsOf({ PARLEY_OPERATOR_PASSWORD: 'a long password' })).toEqual([
+      'PARLEY_OPERATOR_EMAIL must be an e-mail address',
+    ])
+  })
+
+  it('takes networks and a port for operators', () => {
+    expect(problemsOf({ ADMIN_ALLOW: 'everywhere' })).toEqual([expect.stringContaining('ADMIN_ALLOW must be')])
+    expect(problemsOf({ ADMIN_PORT: '8080' })).toEqual(['ADMIN_PORT must differ from PORT and METRICS_PORT'])
+    expect(problemsOf({ ADMIN_PORT: 'x' })).toEqual([expect.stringContaining('ADMIN_PORT must be')])
   })
 
   it('serves the reference page in development only, unless told otherwise', () => {

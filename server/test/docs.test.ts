@@ -3,7 +3,8 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const repository = path.join(import.meta.dirname, '../..')
-const folders = ['bench/src', 'contract/src', 'docs', 'server/src', 'server/test', 'tools']
+const sources = ['bench', 'client', 'console', 'contract', 'react', 'server'].map((workspace) => `${workspace}/src`)
+const folders = [...sources, 'docs', 'server/test', 'tools']
 
 describe('docs/architecture.md', () => {
   it('names files and folders that are there', async () => {

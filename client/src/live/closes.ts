@@ -2,6 +2,8 @@
 export type Reaction =
   /** Connect again after a random wait. */
   | 'again'
+  /** The app is paused: the same, but nobody needs to hurry. */
+  | 'later'
   /** The token was refused: another one first. */
   | 'renew'
   /** This user has opened too many newer sockets. Connecting again would close one of those, which would do the same. */
@@ -13,6 +15,7 @@ export type Reaction =
 export function reactTo(closeCode: number): Reaction {
   if (closeCode === 4401 || closeCode === 4403) return 'renew'
   if (closeCode === 4409) return 'stop'
+  if (closeCode === 4503) return 'later'
   return closeCode === 4429 ? 'nextMinute' : 'again'
 }
 

@@ -1,7 +1,7 @@
 import type { Signal } from '../platform.ts'
 import type { CreateCell } from './cell.ts'
 import { backoffOf, nextMinute, reactTo } from './closes.ts'
-import { cancel, here, later, now, type Timer } from './here.ts'
+import { cancel, createStop, later, now, type Timer } from './here.ts'
 import type {
   ConnectionState,
   LiveOptions,
@@ -36,6 +36,8 @@ export interface ConnectionParts {
   onPong(sentAt: number, signal: Signal): void
 }
 
+/** From so many attempts on, waits are as long as they become. */
+const unhurried = 30
 /** No code of a close: nothing was heard for too long, or the connection could not be made. */
 const silence = 1006
 const closeOfAnswer: Readonly<Record<string, number>> = { '401': 4401, '429': 4429 }
@@ -46,7 +48,7 @@ export function createConnection({ port, cell, options, resync, onFrame, onPong 
   const backoff = { first: options.backoff?.first ?? 500, most: options.backoff?.most ?? 20_000 }
   let state: ConnectionState = { status: 'idle' }
   let socket: WebSocketLike | undefined
-  let run = new here.AbortController()
+  let run = createStop()
   let timer: Timer | undefined
   let deadline: Timer | undefined
   let attempts = 0
@@ -93,6 +95,7 @@ export function createConnection({ port, cell, options, resync, onFrame, onPong 
     drop()
     const reaction = reactTo(closeCode)
     mustWait = reaction === 'nextMinute'
+    if (reaction === 'later') attempts = Math.max(attempts, unhurried)
     if (reaction === 'stop') stop('replaced')
     else if (mustWait) wait(nextMinute(), closeCode)
     else if (reaction === 'renew') void renew(error)
@@ -106,7 +109,7 @@ export function createConnection({ port, cell, options, resync, onFrame, onPong 
     }
     hasRenewed = true
     become({ status: 'connecting' })
-    run = new here.AbortController()
+    run = createStop()
     const { signal } = run
     try {
       const isRenewed = await port.renewToken(token)
@@ -143,7 +146,7 @@ export function createConnection({ port, cell, options, resync, onFrame, onPong 
   const open = async () => {
     cancel(timer)
     run.abort()
-    run = new here.AbortController()
+    run = createStop()
     const { signal } = run
     become({ status: 'connecting' })
     try {

@@ -1,4 +1,4 @@
-import { type Platform, platform } from '../platform.ts'
+import { type Platform, platform, type Signal } from '../platform.ts'
 import type { WebSocketConstructor } from './interface.ts'
 
 interface EventSource {
@@ -28,6 +28,41 @@ export function cancel(timer: Timer): void {
 /** Milliseconds that only differences of are looked at. */
 export function now(): number {
   return here.performance?.now() ?? Date.now()
+}
+
+/** Ends what was begun with its signal. */
+export interface Stop {
+  readonly signal: Signal
+  abort(): void
+}
+
+/**
+ * As an `AbortController`, for what many calls are begun with at once: Node.js warns of a leak where a signal of its own has
+ * more than ten listeners.
+ */
+export function createStop(): Stop {
+  const listeners = new Set<() => void>()
+  let reason: Error | undefined
+  const signal: Signal = {
+    get aborted() {
+      return reason !== undefined
+    },
+    get reason() {
+      return reason
+    },
+    addEventListener: (_, listener) => void listeners.add(listener),
+    removeEventListener: (_, listener) => void listeners.delete(listener),
+  }
+  return {
+    signal,
+    abort() {
+      if (reason !== undefined) return
+      reason = new Error('It was ended before it was done.')
+      const all = [...listeners]
+      listeners.clear()
+      for (const listener of all) listener()
+    },
+  }
 }
 
 /** Calls when the network or the page may have come back, where there is a page to say so. @returns ends it */

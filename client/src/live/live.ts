@@ -8,7 +8,7 @@ import { createConnection, type Frame } from './connection.ts'
 import { createConversations, freshMs, keyOfConversation } from './conversations.ts'
 import { eachOf } from './each.ts'
 import { createFeed } from './feed.ts'
-import { cancel, here, later, listenToPage } from './here.ts'
+import { cancel, createStop, here, later, listenToPage } from './here.ts'
 import type {
   Live,
   LiveEvent,
@@ -57,7 +57,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
   const cell = createCells(onError)
   let me: User | undefined
   let isRunning = false
-  let closing = new here.AbortController()
+  let closing = createStop()
   let forgetPage = () => {}
   /** Frames that came while what was missed is fetched. */
   let waiting: Frame[] | undefined
@@ -666,7 +666,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     connect() {
       if (!isRunning) {
         isRunning = true
-        closing = new here.AbortController()
+        closing = createStop()
         forgetPage = listenToPage(() => {
           connection.wake()
           outbox.wake()

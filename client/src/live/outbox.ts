@@ -2,7 +2,7 @@ import type { Message } from '../contract.ts'
 import type { Signal } from '../platform.ts'
 import { attempt } from './cell.ts'
 import { type Backoff, backoffOf } from './closes.ts'
-import { cancel, here, later, type Timer } from './here.ts'
+import { cancel, createStop, later, type Stop, type Timer } from './here.ts'
 import type { OutboxStorage, OutgoingMessage, Peer, PeerKey, PendingMessage, StoredSend } from './interface.ts'
 import { keyOf } from './peers.ts'
 import { mayPass, retryAfterOf } from './port.ts'
@@ -49,7 +49,7 @@ interface Entry {
   readonly key: PeerKey
   readonly stored: StoredSend & { content: OutgoingMessage }
   shown: PendingMessage
-  abort: InstanceType<typeof here.AbortController> | undefined
+  abort: Stop | undefined
 }
 
 export function createOutbox(parts: OutboxParts): Outbox {
@@ -119,7 +119,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     }
     // Discarded or confirmed while it waited.
     if (entries.get(muid) !== entry || entry.shown.status !== 'queued') return next()
-    const abort = new here.AbortController()
+    const abort = createStop()
     entry.abort = abort
     show(entry, { status: 'sending', attempts: entry.shown.attempts + 1 })
     try {

@@ -6,6 +6,7 @@ describe('after a close', () => {
     const codes = [1000, 1001, 1006, 1009, 1012, 1013, 4408, 4410, 4413]
     expect(codes.map(reactTo)).toEqual(codes.map(() => 'again'))
     expect([4401, 4403, 4409, 4429].map(reactTo)).toEqual(['renew', 'renew', 'stop', 'nextMinute'])
+    expect(reactTo(4503)).toBe('later')
   })
 
   it('waits for a random time below a bound that doubles', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { pauseApp, resumeApp } from '../../../server/src/areas/apps/index.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../../../server/test/support/chat.ts'
 import { startService } from '../../../server/test/support/service.ts'
 import { tokenOf } from '../../../server/test/support/socket.ts'
@@ -10,6 +11,27 @@ import { liveOf, whenLive } from './support/people.ts'
 import { textsOf, useRoom } from './support/room.ts'
 
 const { join, keep, network, world: chatWorld, onEnd } = useRoom()
+
+describe('a paused app', () => {
+  it('is waited for: the client is told so, and goes on where it was', async () => {
+    const world = await chatWorld('alice', 'bob')
+    const alice = await join(world, 'alice', { backoff: { first: 100, most: 400 } })
+    const list = alice.openConversation({ uid: 'bob' })
+    await until(() => list.getSnapshot().isLoaded)
+    await pauseApp(world.context, world.app)
+    await until(() => {
+      const state = alice.connection.getSnapshot()
+      return state.status === 'waiting' && state.closeCode === 4503
+    })
+    await resumeApp(world.context, world.app)
+    await say(world, 'bob', 'alice', 'welcome back')
+    await until(() => list.getSnapshot().messages.some(({ data }) => data?.text === 'welcome back'))
+    await until(() => alice.connection.getSnapshot().status === 'live')
+    const muid = list.send({ text: 'thank you' })
+    await until(() => list.getSnapshot().pending.length === 0)
+    expect(list.getSnapshot().messages.at(-1)).toMatchObject({ muid })
+  })
+})
 
 describe('a send', () => {
   it('whose answer is lost is sent again, and stored once', async () => {
@@ -323,4 +345,21 @@ describe('a user', () => {
       await until(() => members.getSnapshot().members.length === 0)
     })
   }
+})
+
+describe('many views', () => {
+  it('can be opened at once without a warning of Node.js', async () => {
+    const world = await chatWorld('alice')
+    const alice = await join(world, 'alice')
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => warnings.push(warning)
+    process.on('warning', onWarning)
+    onEnd(() => process.off('warning', onWarning))
+    const guids = Array.from({ length: 30 }, (_, index) => `crowd-${index}`)
+    await Promise.all(guids.map((guid) => createGroup(world, guid, 'alice')))
+    const views = guids.map((guid) => alice.openMembers(guid))
+    for (const view of views) onEnd(view.subscribe(() => {}))
+    await until(() => views.every((view) => view.getSnapshot().members.length === 1))
+    expect(warnings).toEqual([])
+  })
 })

@@ -7,6 +7,11 @@ import { NoParams, oneOf } from '../schemas.ts'
 export const auditActions = [
   'app_created',
   'app_settings_updated',
+  'app_paused',
+  'app_resumed',
+  'app_deleted',
+  'app_undeleted',
+  'app_removed',
   'notification_settings_updated',
   'apikey_created',
   'apikey_updated',
@@ -46,6 +51,25 @@ export const auditActions = [
   'moderation_reason_deleted',
   'message_reviewed',
   'moderation_acted',
+  'operator_created',
+  'operator_updated',
+  'operator_deleted',
+  'operator_invited',
+  'operator_invitation_withdrawn',
+  'operator_signed_in',
+  'operator_signed_out',
+  'operator_session_ended',
+  'operator_password_changed',
+  'operator_linked',
+  'operator_unlinked',
+  'operator_sign_in_refused',
+  'operator_totp_enabled',
+  'operator_totp_disabled',
+  'operator_token_created',
+  'operator_token_deleted',
+  'reading_opened',
+  'doctor_started',
+  'doctor_stopped',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
@@ -62,9 +86,13 @@ export const auditTargetTypes = [
   'list',
   'reason',
   'message',
+  'conversation',
+  'operator',
+  'session',
+  'doctor',
 ] as const
 
-export const auditCallers = ['fullAccess', 'authOnly', 'token', 'command', 'service'] as const
+export const auditCallers = ['fullAccess', 'authOnly', 'token', 'operator', 'command', 'service'] as const
 
 const fingerprint = { description: 'The first 8 digits of the digest of an API key, as in the log' }
 
@@ -76,6 +104,7 @@ export const AuditEntry = Type.Object({
     caller: oneOf(...auditCallers),
     key: Type.Optional(Type.String(fingerprint)),
     uid: Type.Optional(Type.String({ description: 'The acting user' })),
+    operator: Type.Optional(Type.String({ description: 'ID of the operator' })),
     address: Type.Optional(Type.String({ description: 'IP address of the client' })),
   }),
   target: Type.Object({ type: oneOf(...auditTargetTypes), id: Type.String() }),

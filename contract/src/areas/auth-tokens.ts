@@ -69,7 +69,8 @@ export const flushAuthTokens = defineOperation({
   method: 'DELETE',
   path: '/users/{uid}/auth_tokens',
   summary: 'Delete all auth tokens of a user',
-  description: 'Ends all logins of the user: requests with these tokens are refused, and their sockets are closed.',
+  description:
+    'Ends all logins of the user: requests with these tokens are refused, and their sockets are closed. So are JWTs that the own issuer of the app has signed until now.',
   params: UidParams,
   query: NoQuery,
   answer: enveloped(Outcome),

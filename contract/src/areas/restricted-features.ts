@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { defineOperation } from '../operation.ts'
-import { enveloped, NoQuery, Outcome, pageOf, pageQuery } from '../schemas.ts'
+import { enveloped, NoParams, NoQuery, Outcome, pageOf, pageQuery } from '../schemas.ts'
 
 const shared = {
   area: 'Restrict Features',
@@ -55,6 +55,19 @@ export const listRestrictedFeatures = defineOperation({
   params: RoleParams,
   query: Type.Object(pageQuery()),
   answer: pageOf(Restriction),
+})
+
+export const listFeatures = defineOperation({
+  ...shared,
+  id: 'list-features',
+  method: 'GET',
+  path: '/restrictedfeatures',
+  summary: 'List all features that can be restricted for a role',
+  description: 'Those of calls can be restricted, but this service has no calls.',
+  params: NoParams,
+  query: NoQuery,
+  answer: pageOf(Type.Omit(Restriction, ['createdAt'])),
+  errors: [],
 })
 
 export const allowFeatures = defineOperation({

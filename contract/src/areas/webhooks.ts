@@ -1,6 +1,16 @@
 import { type Static, Type } from 'typebox'
 import { defineOperation } from '../operation.ts'
-import { EpochSecondsIn, enveloped, NoParams, NoQuery, Outcome, oneOf, pageOf, pageQuery } from '../schemas.ts'
+import {
+  EpochSecondsIn,
+  enveloped,
+  JsonObject,
+  NoParams,
+  NoQuery,
+  Outcome,
+  oneOf,
+  pageOf,
+  pageQuery,
+} from '../schemas.ts'
 import { OutcomeByUid } from './blocked-users.ts'
 
 /** A webhook. Responses never include the password, and the secret only when it is created. */
@@ -368,6 +378,29 @@ export const listDeliveries = defineOperation({
       next: Type.Optional(Type.Object({ before: Type.String() })),
     }),
   }),
+})
+
+export const getDelivery = defineOperation({
+  ...beyond,
+  id: 'get-delivery',
+  method: 'GET',
+  path: '/webhooks/{webhookId}/deliveries/{deliveryId}',
+  summary: 'Get a delivery of a webhook with its body',
+  description: 'Bodies are not stored: it is the one that an attempt would send now.',
+  params: Type.Object({ ...OneParams, deliveryId: Type.String() }),
+  answer: enveloped(
+    Type.Object(
+      {
+        ...Delivery.properties,
+        body: Type.Optional({
+          ...JsonObject,
+          description: 'Absent where the event is no longer stored, or the webhook cannot be called with it',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+  ),
+  errors: ['ERR_WEBHOOK_NOT_FOUND', 'ERR_DELIVERY_NOT_FOUND'],
 })
 
 export const redeliver = defineOperation({

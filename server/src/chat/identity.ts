@@ -1,3 +1,5 @@
+import type { TokenOwner } from './credentials/tokens.ts'
+
 /** A tenant. Its users, groups and messages never meet those of another. */
 export interface App {
   /** Surrogate key, leading every table. */
@@ -14,11 +16,16 @@ export interface App {
 export type Caller =
   | ({ readonly kind: 'app' } & KeyUsed)
   | ({ readonly kind: 'user'; readonly uid: string; readonly via: 'key' } & Partial<KeyUsed> & Device)
-  | ({ readonly kind: 'user'; readonly uid: string; readonly via: 'token'; readonly authToken: string } & Device)
+  | ({ readonly kind: 'user'; readonly uid: string; readonly via: 'token' } & TokenUsed & Device)
 
 interface KeyUsed {
   readonly keyDigest: Buffer
   readonly scope: 'fullAccess' | 'authOnly'
+}
+
+interface TokenUsed {
+  readonly authToken: string
+  readonly login: Omit<TokenOwner, 'uid'>
 }
 
 interface Device {

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
-import { appSettingNames, appSettings } from '@parley/contract'
+import { ApiError, appSettingNames, appSettings } from '@parley/contract'
 import dotenv from 'dotenv'
 import { ensureKey, insertKey, selectKeys } from '../areas/api-keys/keys.ts'
+import { deleteApp, pauseApp, resumeApp, undeleteApp } from '../areas/apps/index.ts'
 import { createAppSettings } from '../chat/app-settings.ts'
 import { createAppRegistry } from '../chat/apps.ts'
 import { createAudit } from '../chat/audit/audit.ts'
@@ -25,6 +26,10 @@ Commands:
   set <app> [<setting>=<value> ...]         change settings; <setting>= returns one to its default; without any, show them
   keys <app> [--create fullAccess|authOnly] list the API keys of an app, or create another one
              [--name <name>]
+  pause <app>                               it answers nobody, and what is done for it in the background waits
+  resume <app>                              a paused app goes on
+  delete <app> --confirm <app>              removes an app, with everything in it, after seven days; until then it is paused
+  undelete <app>                            takes that back; the app stays paused
 
 Settings:
 ${appSettingNames.map((name) => `  ${name.padEnd(14)} ${appSettings[name].description}`).join('\n')}
@@ -46,6 +51,7 @@ export async function appsCommand(args: string[]): Promise<number> {
       options: {
         region: { type: 'string', default: 'us' },
         create: { type: 'string' },
+        confirm: { type: 'string' },
         name: { type: 'string', default: 'REST API Key' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -66,12 +72,15 @@ export async function appsCommand(args: string[]): Promise<number> {
 interface Values {
   readonly region: string
   readonly create?: string | undefined
+  readonly confirm?: string | undefined
   readonly name: string
 }
 
 async function run(config: Config, [command, name, ...rest]: string[], values: Values): Promise<number> {
-  if (!['list', 'create', 'set', 'keys'].includes(command ?? '')) throw new UsageError('name a command')
+  if (!['list', 'create', 'set', 'keys', ...Object.keys(changes)].includes(command ?? ''))
+    throw new UsageError('name a command')
   if (command !== 'list' && name === undefined) throw new UsageError('name an app')
+  if (command === 'delete' && values.confirm === undefined) throw new UsageError('name the app once more: --confirm')
   if (name !== undefined && !/^[A-Za-z0-9_-]{1,100}$/.test(name)) {
     throw new UsageError('the id of an app is 1 to 100 of A-Z a-z 0-9 - _')
   }
@@ -88,13 +97,39 @@ async function run(config: Config, [command, name, ...rest]: string[], values: V
       process.stderr.write(`parley apps: there is no app ${appName}\n`)
       return 1
     }
-    return command === 'set' ? await set(store, app, rest) : await keys(store, app, values)
+    if (command === 'set') return await set(store, app, rest)
+    if (command === 'keys') return await keys(store, app, values)
+    if (command === 'delete' && values.confirm?.toLowerCase() !== app.name) {
+      process.stderr.write(`parley apps: --confirm is not ${app.name}\n`)
+      return 1
+    }
+    return await changeState(store, app, changes[command as string] as Change, values)
   } finally {
     await store.database.close()
   }
 }
 
 type Store = Awaited<ReturnType<typeof openStore>>
+type Change = (store: Store, app: App, values: Values) => Promise<void>
+
+/** What pauses and deletes apps, by command. */
+const changes: Readonly<Record<string, Change>> = {
+  pause: pauseApp,
+  resume: resumeApp,
+  delete: (store, app, { confirm = '' }) => deleteApp(store, app, confirm),
+  undelete: undeleteApp,
+}
+
+async function changeState(store: Store, app: App, change: Change, values: Values): Promise<number> {
+  try {
+    await change(store, app, values)
+    return 0
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    process.stderr.write(`parley apps: ${error.devMessage}\n`)
+    return 1
+  }
+}
 
 async function openStore(config: Config) {
   const { dataDir } = resolveDataDir(config.dataDir, process.cwd())
@@ -106,8 +141,9 @@ async function openStore(config: Config) {
     const invalidation = createInvalidation(database)
     const audit = createAudit({ caller: 'command' })
     return {
+      config,
       ...{ database, secrets, invalidation, audit },
-      apps: createAppRegistry(database, audit),
+      apps: createAppRegistry(database, invalidation, audit),
       keys: createKeyRing(database, secrets, invalidation),
       settings: createAppSettings(database, invalidation, config.appDefaults),
     }
@@ -118,14 +154,27 @@ async function openStore(config: Config) {
 }
 
 const selectApps = statement(`
-  select name, region, created_at as "createdAt"
+  select name, region, created_at as "createdAt", paused_at as "pausedAt",
+    deletes_at as "deletesAt"
   from apps
   order by name`)
 
+interface AppRow {
+  readonly name: string
+  readonly region: string
+  readonly createdAt: number
+  readonly pausedAt: number | null
+  readonly deletesAt: number | null
+}
+
+const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString()
+
 async function list({ database }: Store): Promise<number> {
-  const apps = await database.query<{ name: string; region: string; createdAt: number }>(selectApps)
-  for (const { name, region, createdAt } of apps) {
-    process.stdout.write(`${name}\t${region}\t${new Date(createdAt * 1000).toISOString()}\n`)
+  const apps = await database.query<AppRow>(selectApps)
+  for (const { name, region, createdAt, pausedAt, deletesAt } of apps) {
+    const paused = pausedAt === null ? '' : `\tpaused since ${timeOf(pausedAt)}`
+    const state = deletesAt === null ? paused : `${paused}, removed from ${timeOf(deletesAt)} on`
+    process.stdout.write(`${name}\t${region}\t${timeOf(createdAt)}${state}\n`)
   }
   return 0
 }

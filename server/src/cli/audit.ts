@@ -8,6 +8,7 @@ import { readConfig } from '../config/index.ts'
 import { compileQueryReader } from '../http/query.ts'
 import { compileCheck } from '../protocol/validation.ts'
 import { openDatabase } from '../store/database.ts'
+import { createInvalidation } from '../store/invalidation.ts'
 import { findDatabase } from './database.ts'
 
 const help = `Usage: parley audit <app> [--action <action>] [--key <digits>] [--uid <uid>] [--targetType <type>] [--target <id>]
@@ -64,7 +65,11 @@ function readFilters(values: Record<string, string>): QueryOf<typeof listAuditLo
 async function print(name: string, query: QueryOf<typeof listAuditLog>): Promise<number> {
   const database = openDatabase({ connectionString: await findDatabase(readConfig(process.env)) })
   try {
-    const app = await createAppRegistry(database, createAudit({ caller: 'command' })).find(name)
+    const app = await createAppRegistry(
+      database,
+      createInvalidation(database),
+      createAudit({ caller: 'command' }),
+    ).find(name)
     if (app === undefined) {
       process.stderr.write(`parley audit: there is no app ${name}\n`)
       return 1

@@ -1,32 +1,58 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
-import dotenv from 'dotenv'
-import { appsCommand } from './apps.ts'
-import { auditCommand } from './audit.ts'
-import { doctorCommand } from './doctor.ts'
-import { importCommand, systemClock } from './import/run.ts'
+import { version } from '../version.ts'
 
-const help = `Usage: parley <command>
+const help = `Usage: parley [<command>]
 
 Commands:
-  start             run the service, configured by environment variables
+  start             run the service, configured by environment variables; the same without a command
   import <folder>   import the data of another chat system into a running service (parley import --help)
+  convert <system>  make an import folder of an export of Slack, Mattermost or Rocket.Chat (parley convert --help)
   apps <command>    create apps, change their settings, list their keys (parley apps --help)
   audit <app>       print the audit log of an app (parley audit --help)
+  operators <cmd>   list operators, or print the address at which somebody becomes an owner (parley operators --help)
   doctor            recompute all derived values and report differences (parley doctor --help)
+  health            ask a running service on this machine whether it is alive (parley health --help)
 
 Options:
   --version         show the version
   --help            show this text
 `
 
-const [command, ...args] = process.argv.slice(2)
+const [command = 'start', ...args] = process.argv.slice(2)
 
+// Only what the command needs is loaded: a probe comes every few seconds.
 if (command === 'start' && args.length === 0) {
   await import('../main.ts')
 } else if (command === 'import') {
+  process.exitCode = await importFolder()
+} else if (command === 'convert') {
+  process.exitCode = await (await import('./convert/run.ts')).convertCommand(args)
+} else if (command === 'apps') {
+  process.exitCode = await (await import('./apps.ts')).appsCommand(args)
+} else if (command === 'audit') {
+  process.exitCode = await (await import('./audit.ts')).auditCommand(args)
+} else if (command === 'operators') {
+  process.exitCode = await (await import('./operators.ts')).operatorsCommand(args)
+} else if (command === 'doctor') {
+  process.exitCode = await (await import('./doctor.ts')).doctorCommand(args)
+} else if (command === 'health') {
+  process.exitCode = await (await import('./health.ts')).healthCommand(args)
+} else if (command === '--version') {
+  process.stdout.write(`${version}\n`)
+} else if (command === '--help' || command === '-h') {
+  process.stdout.write(help)
+} else {
+  process.stderr.write(`parley: there is no "${[command, ...args].join(' ')}"\n\n${help}`)
+  process.exitCode = 2
+}
+
+async function importFolder(): Promise<number> {
+  const [{ importCommand, systemClock }, { default: dotenv }] = await Promise.all([
+    import('./import/run.ts'),
+    import('dotenv'),
+  ])
   dotenv.config({ quiet: true })
-  process.exitCode = await importCommand(args, {
+  return importCommand(args, {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
@@ -34,20 +60,6 @@ if (command === 'start' && args.length === 0) {
     signal: stopOnInterrupt(),
     clock: systemClock,
   })
-} else if (command === 'apps') {
-  process.exitCode = await appsCommand(args)
-} else if (command === 'audit') {
-  process.exitCode = await auditCommand(args)
-} else if (command === 'doctor') {
-  process.exitCode = await doctorCommand(args)
-} else if (command === '--version') {
-  process.stdout.write(`${readVersion()}\n`)
-} else if (command === '--help' || command === '-h') {
-  process.stdout.write(help)
-} else {
-  if (command !== undefined) process.stderr.write(`parley: there is no "${[command, ...args].join(' ')}"\n\n`)
-  process.stderr.write(help)
-  process.exitCode = 2
 }
 
 /** The first Ctrl-C asks to stop, the second ends the process. */
@@ -59,9 +71,4 @@ function stopOnInterrupt(): AbortSignal {
     stop.abort()
   })
   return stop.signal
-}
-
-function readVersion(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

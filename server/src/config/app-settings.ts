@@ -37,6 +37,11 @@ function readValue(name: keyof AppSettings, text: string): unknown {
     if (isTimezone(text)) return text
     throw new Error(`timezone must be an IANA time zone, such as Europe/Oslo; it is "${text}"`)
   }
+  if (name === 'jwtIssuer' || name === 'jwtAudience') return text
+  if (name === 'jwtKeysUrl') {
+    if (/^https?:\/\/\S+$/.test(text) && URL.canParse(text)) return text
+    throw new Error(`jwtKeysUrl must be an address; it is "${text}"`)
+  }
   const choices = schema.enum ?? []
   if (choices.includes(text)) return text
   throw new Error(`${name} must be one of ${choices.join(', ')}; it is "${text}"`)
@@ -48,7 +53,11 @@ export function readAppDefaults(text: string | undefined, isLoopback: boolean, p
   const own: AppSettings = { ...defaultAppSettings, authKeys: isLoopback ? 'full' : 'createOnly' }
   if (text === undefined) return own
   try {
-    return { ...own, ...(readSettingsText(text.split(',').map((part) => part.trim())) as Partial<AppSettings>) }
+    const set = readSettingsText(text.split(',').map((part) => part.trim())) as Partial<AppSettings>
+    const ofOneApp = Object.keys(set).find((name) => name.startsWith('jwt'))
+    // A token would open every app.
+    if (ofOneApp !== undefined) throw new Error(`${ofOneApp} is set for each app by itself`)
+    return { ...own, ...set }
   } catch (error) {
     problems.push(`APP_DEFAULTS: ${(error as Error).message}`)
     return own

@@ -5,8 +5,10 @@ import type { RedisSettings } from '../store/redis.ts'
 import { readAppDefaults } from './app-settings.ts'
 import { type MailReplies, readMailReplies } from './mail-replies.ts'
 import { type NotificationEndpoints, readNotificationEndpoints } from './notifications.ts'
+import { type OidcSettings, readOidc } from './oidc.ts'
 import { type OutboundSettings, readAllowedTargets } from './outbound.ts'
 import { type RateLimits, readRateLimits } from './rate-limits.ts'
+import { createReader } from './secrets.ts'
 import { readSocketSettings, type SocketSettings } from './sockets.ts'
 
 /** Settings of one deployment: read from the environment once at start, validated, frozen. */
@@ -15,6 +17,10 @@ export interface Config {
   readonly port: number
   /** Port of the metrics; absent: that of everything else. */
   readonly metricsPort: number | undefined
+  /** Port of the admin API and the console; absent: that of everything else. */
+  readonly adminPort: number | undefined
+  /** Where emulators of providers run beside, on this machine; their journal is shown in the console. For development. */
+  readonly emulatorsUrl: string | undefined
   /** Connection URL of an external PostgreSQL 15+; absent: the embedded one. */
   readonly databaseUrl: string | undefined
   /** `DATA_DIR` as given; where it leads is decided by the store (root cannot run PostgreSQL everywhere). */
@@ -65,6 +71,14 @@ export interface Config {
   readonly demo: boolean
   /** Serves the reference page at `/docs`. */
   readonly docs: boolean
+  /** Serves the admin API and the console. */
+  readonly console: boolean
+  /** Is made the first owner, where there is no operator yet. */
+  readonly firstOwner: { readonly email: string; readonly password: string } | undefined
+  /** Where operators can sign in beside their passwords; absent: nowhere. */
+  readonly oidc: OidcSettings | undefined
+  /** Networks that may call the admin API; absent: any. */
+  readonly adminAllow: readonly string[] | undefined
   /** Requests a minute, by what they count; what is missing is not limited. */
   readonly rateLimits: RateLimits
   /** Settings of apps that have not set their own. */
@@ -104,12 +118,13 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads the configuration out of environment variables. Empty variables count as absent.
+ * Reads the configuration out of environment variables, and secrets out of the files that these name. Empty variables count as
+ * absent.
  * @throws ConfigError naming every variable that is wrong, not only the first.
  */
 export function readConfig(environment: Environment): Config {
   const problems: string[] = []
-  const value = (name: string) => environment[name]?.trim() || undefined
+  const value = createReader(environment, problems)
 
   const matching = (name: string, pattern: RegExp, what: string) => {
     const text = value(name)
@@ -130,7 +145,9 @@ export function readConfig(environment: Environment): Config {
   const config: Config = {
     host: value('HOST') ?? '127.0.0.1',
     port: readPort(value('PORT'), problems),
-    metricsPort: readMetricsPort(value('METRICS_PORT'), problems),
+    metricsPort: readOwnPort('METRICS_PORT', value('METRICS_PORT'), problems),
+    adminPort: readOwnPort('ADMIN_PORT', value('ADMIN_PORT'), problems),
+    emulatorsUrl: readEmulatorsUrl(value('EMULATORS_URL'), problems),
     databaseUrl: readDatabaseUrl(value('DATABASE_URL'), problems),
     dataDir: value('DATA_DIR'),
     appId: (
@@ -181,6 +198,10 @@ export function readConfig(environment: Environment): Config {
     demo: readDemo(value, problems),
     docs:
       value('DOCS') === undefined ? value('NODE_ENV') !== 'production' : readBoolean('DOCS', value('DOCS'), problems),
+    console: readBoolean('CONSOLE', value('CONSOLE') ?? 'on', problems),
+    firstOwner: readFirstOwner(value('PARLEY_OPERATOR_EMAIL'), value('PARLEY_OPERATOR_PASSWORD'), problems),
+    oidc: readOidc(value, problems),
+    adminAllow: readNetworks('ADMIN_ALLOW', value('ADMIN_ALLOW'), problems),
     rateLimits: readRateLimits(value('RATE_LIMITS'), problems),
     appDefaults: readAppDefaults(value('APP_DEFAULTS'), isLoopback(value('HOST')), problems),
     importMaxRecords: readImportRecords(value('IMPORT_MAX_RECORDS'), problems),
@@ -192,6 +213,9 @@ export function readConfig(environment: Environment): Config {
   }
   if (config.metricsPort !== undefined && config.metricsPort === config.port) {
     problems.push('METRICS_PORT must differ from PORT')
+  }
+  if (config.adminPort !== undefined && [config.port, config.metricsPort].includes(config.adminPort)) {
+    problems.push('ADMIN_PORT must differ from PORT and METRICS_PORT')
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
@@ -205,11 +229,19 @@ function readPort(text: string | undefined, problems: string[]): number {
   return 8080
 }
 
-function readMetricsPort(text: string | undefined, problems: string[]): number | undefined {
+/** A port beside `PORT`. */
+function readOwnPort(name: string, text: string | undefined, problems: string[]): number | undefined {
   if (text === undefined) return undefined
   const port = Number(text)
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port
-  problems.push(`METRICS_PORT must be a number from 1 to 65535; it is "${text}"`)
+  problems.push(`${name} must be a number from 1 to 65535; it is "${text}"`)
+  return undefined
+}
+
+/** Only on this machine: it is asked whatever operators want to see. */
+function readEmulatorsUrl(text: string | undefined, problems: string[]): string | undefined {
+  if (text === undefined || /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d{1,5}\/?$/.test(text)) return text
+  problems.push(`EMULATORS_URL must be an address of this machine, such as http://127.0.0.1:9098; it is "${text}"`)
   return undefined
 }
 
@@ -340,6 +372,38 @@ function readTrustProxy(text: string | undefined, problems: string[]): Config['t
     )
   }
   return proxies
+}
+
+const leastPassword = 12
+
+function readFirstOwner(
+  email: string | undefined,
+  password: string | undefined,
+  problems: string[],
+): Config['firstOwner'] {
+  if (email === undefined && password === undefined) return undefined
+  if (email === undefined || !/^[^\s@]{1,200}@[^\s@]{1,50}$/.test(email)) {
+    problems.push('PARLEY_OPERATOR_EMAIL must be an e-mail address')
+    return undefined
+  }
+  if (password === undefined || password.length < leastPassword || password.length > 200) {
+    problems.push(`PARLEY_OPERATOR_PASSWORD must have ${leastPassword} to 200 characters`)
+    return undefined
+  }
+  return { email, password }
+}
+
+/** Networks by address, range or name; `undefined` where nothing is said. */
+function readNetworks(name: string, text: string | undefined, problems: string[]): readonly string[] | undefined {
+  if (text === undefined) return undefined
+  const networks = splitList(text)
+  const wrong = networks.filter((network) => !namedRanges.includes(network) && !isAddressRange(network))
+  if (networks.length === 0 || wrong.length > 0) {
+    problems.push(
+      `${name} must be addresses, CIDR ranges and ${namedRanges.join(', ')}, with commas between; it is "${text}"`,
+    )
+  }
+  return networks
 }
 
 const namedRanges = ['loopback', 'linklocal', 'uniquelocal']

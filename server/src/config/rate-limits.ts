@@ -1,7 +1,7 @@
 import { limits } from '@parley/contract'
 
-/** What is counted: the figures of the contract, and two of this service. */
-export type RateLimitName = keyof typeof limits.requestsPerMinute | 'address' | 'user'
+/** What is counted: the figures of the contract, and three of this service. */
+export type RateLimitName = keyof typeof limits.requestsPerMinute | 'address' | 'user' | 'operator'
 
 export interface RateLimit {
   readonly perMinute: number
@@ -18,6 +18,7 @@ export type RateLimits = Readonly<Partial<Record<RateLimitName, RateLimit>>>
 const defaults = {
   address: 60_000,
   user: 3_000,
+  operator: 1_200,
   core: 600_000,
   standard: 1_200_000,
   sendPerUser: 600,
@@ -41,6 +42,7 @@ function limitOf(name: RateLimitName, perMinute: number, isSet: boolean): RateLi
 const names: readonly RateLimitName[] = [
   'address',
   'user',
+  'operator',
   ...(Object.keys(limits.requestsPerMinute) as (keyof typeof limits.requestsPerMinute)[]),
 ]
 

@@ -5,7 +5,7 @@ import { rulesByDay } from '../chat/usage/rule-counts.ts'
 import { appKey } from '../store/app-key.ts'
 import type { Fragment } from '../store/statement.ts'
 import { tables } from '../tables.ts'
-import { findLeftovers, findUndeclared } from './tables.ts'
+import { findLeftovers, findUndeclared, notRemoving } from './tables.ts'
 
 /** A derived figure, and the statement that finds where it differs from what it is derived from. */
 export interface Check {
@@ -17,7 +17,7 @@ export interface Check {
 }
 
 const ofApp = (alias: string, appId: number | null) =>
-  appId === null ? sql`true` : sql`${sql.ref(`${alias}.app_id`)} = ${appKey(appId)}`
+  appId === null ? notRemoving(alias) : sql`${sql.ref(`${alias}.app_id`)} = ${appKey(appId)}`
 
 /** Everything that is kept beside what it is derived from. A new derived figure is added here. */
 export const checks: readonly Check[] = [

@@ -3,6 +3,10 @@ import type { ErasableTable } from '../chat/erasure.ts'
 import { appKey } from '../store/app-key.ts'
 import type { Fragment } from '../store/statement.ts'
 
+/** Of an app that is being removed there is less and less, which is as it should be. */
+export const notRemoving = (alias: string): Fragment =>
+  sql`${sql.ref(`${alias}.app_id`)} not in (select app_id from apps where removing_at is not null)`
+
 /**
  * Tables with rows of apps that are not declared, so that nothing is said of their rows, and declared ones that are not
  * there. Others that somebody keeps in the same database are no matter of ours.
@@ -41,7 +45,7 @@ export function findLeftovers(tables: readonly ErasableTable[], appId: number | 
       select t.app_id || '/' || ${named} as subject, ${sql.lit(`named in ${table}.${column}`)} as stored,
         ${sql.lit(`in ${of}`)} as expected
       from ${sql.table(table)} t
-      where ${appId === null ? sql`true` : sql`t.app_id = ${appKey(appId)}`}
+      where ${appId === null ? notRemoving('t') : sql`t.app_id = ${appKey(appId)}`}
       and ${named} is not null
       and not exists (
         select from ${sql.table(of)} o

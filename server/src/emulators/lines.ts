@@ -21,10 +21,15 @@ export interface Emulators {
 const everyMs = 200
 
 /**
- * Prints a line for each push, text, e-mail and question that comes.
+ * Gives a line for each push, text, e-mail and question that comes.
+ * @param show is given each line
  * @param write keeps an e-mail as a file, and returns where
  */
-export function showAsItComes(emulators: Emulators, write: (name: string, content: string) => string): void {
+export function showAsItComes(
+  emulators: Emulators,
+  show: (line: string) => void,
+  write: (name: string, content: string) => string,
+): void {
   const { fcm, apns, webPush, twilio, sendGrid, smtp, custom, moderation } = emulators
   const fresh = [
     following(fcm.pushes, ({ token, data, status }) => `FCM      ${status} to ${token}: ${data.title}: ${data.body}`),
@@ -54,7 +59,7 @@ export function showAsItComes(emulators: Emulators, write: (name: string, conten
     following(smtp.refused, ({ to, code, message }) => `SMTP     ${code} to ${to}: ${message}`),
   ]
   setInterval(() => {
-    for (const lines of fresh) for (const line of lines()) console.log(line.replaceAll(/[\r\n]+/g, ' '))
+    for (const lines of fresh) for (const line of lines()) show(line.replaceAll(/[\r\n]+/g, ' '))
   }, everyMs)
 }
 

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { startApnsEmulator } from './apns.ts'
 import { startCustomEmulator } from './custom.ts'
 import { startFcmEmulator } from './fcm.ts'
+import { startJournal } from './journal.ts'
 import { showAsItComes } from './lines.ts'
 import { startModerationEmulator } from './moderation.ts'
 import { startSendGridEmulator } from './sendgrid.ts'
@@ -13,7 +14,7 @@ import { startTwilioEmulator } from './twilio.ts'
 import { startWebPushEmulator } from './web-push.ts'
 
 /** `npm run emulate`: stands in for providers and engines, so that a first push, e-mail, SMS or rule needs no account anywhere. */
-const [fcm, apns, webPush, twilio, sendGrid, smtp, custom, moderation] = await Promise.all([
+const [fcm, apns, webPush, twilio, sendGrid, smtp, custom, moderation, journal] = await Promise.all([
   startFcmEmulator({ port: 9090 }),
   startApnsEmulator({ port: 9091 }),
   startWebPushEmulator({ port: 9092 }),
@@ -22,6 +23,7 @@ const [fcm, apns, webPush, twilio, sendGrid, smtp, custom, moderation] = await P
   startSmtpEmulator({ port: 9095 }),
   startCustomEmulator({ port: 9096 }),
   startModerationEmulator({ port: 9097 }),
+  startJournal({ port: 9098 }),
 ])
 const folder = mkdtempSync(path.join(os.tmpdir(), 'parley-emulators-'))
 const write = (name: string, content: string) => {
@@ -65,7 +67,7 @@ moderation engines are emulated. Start Parley with
   TWILIO_ENDPOINT=${twilio.endpoint} SENDGRID_ENDPOINT=${sendGrid.endpoint} \\
   SMTP_URL=${smtp.url} MAIL_FROM='Chat <chat@example.com>' \\
   MAIL_REPLY_ADDRESS=reply@example.com MAIL_REPLY_SECRET=${randomBytes(12).toString('hex')} \\
-  PUBLIC_URL=http://127.0.0.1:8080 npm start
+  EMULATORS_URL=${journal.endpoint} PUBLIC_URL=http://127.0.0.1:8080 npm start
 
 and add the providers that you want, with a fullAccess key. Pushes:
 
@@ -108,7 +110,11 @@ They find texts bad that say so (bad, dubious, bad:0.3), and fail at those with 
   curl -X POST $PARLEY_URL/v3/moderation/keywords -H "apikey: $PARLEY_API_KEY" -H 'content-type: application/json' \\
     -d '${JSON.stringify({ id: 'my-engine', name: 'My engine', category: 'custom-api', ...moderation.customApi })}'
 
-What comes is printed here, one line each. /journal has all that came to FCM, the browsers, Twilio, SendGrid, the webhooks and
+What comes is printed here, one line each, and shown in the console, under Notifications. /journal has all that came to FCM, the browsers, Twilio, SendGrid, the webhooks and
 the engines, such as ${twilio.endpoint}/journal; e-mails of the mail server are files in ${folder}.
 `)
-showAsItComes({ fcm, apns, webPush, twilio, sendGrid, smtp, custom, moderation }, write)
+const show = (line: string) => {
+  console.log(line)
+  journal.add(line)
+}
+showAsItComes({ fcm, apns, webPush, twilio, sendGrid, smtp, custom, moderation }, show, write)

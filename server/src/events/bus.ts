@@ -3,7 +3,7 @@ import type { BusEvent } from './types.ts'
 /** `isRemote`: it happened in another process. */
 export type BusListener = (appId: number, event: BusEvent, isRemote: boolean) => void
 
-/** Tells what happened, here and in other processes, after commit. Listeners must not throw and must not wait. */
+/** Publishes what happened, here and in other processes, after commit. Listeners must not throw and must not wait. */
 export interface Bus {
   publish(appId: number, event: BusEvent): void
   /** Passes on what another process published. */

@@ -8,19 +8,19 @@ import { insertEvents } from './rows.ts'
 import type { BusEvent, ChatEvent } from './types.ts'
 
 /**
- * What happened, told by the rule that did it: kept in the log where somebody waits for it (webhooks, `GET /events`),
- * and on the bus after commit (sockets). Where nobody does, telling costs a look into memory.
+ * What happened, raised by the rule that did it: kept in the log where somebody waits for it (webhooks, `GET /events`),
+ * and on the bus after commit (sockets). Where nobody does, an event costs a look into memory.
  */
 export interface Events {
   /** What happens in this process, after commit. */
   readonly bus: Bus
   /** Triggers whose events are kept for an app: those of its webhooks, all of them while its events are pulled. */
   listens(appId: number): Promise<ReadonlySet<string>>
-  /** Keeps events with the change that they tell of, and puts them on the bus once it is committed. */
+  /** Keeps events with the change that they are about, and puts them on the bus once it is committed. */
   raise(tx: Transaction, appId: number, events: readonly ChatEvent[]): Promise<void>
-  /** Puts on the bus what is committed, or what is told on the bus only. */
+  /** Puts on the bus what is committed, or what goes on the bus only. */
   publish(appId: number, event: BusEvent): void
-  /** Keeps events without telling the bus; for what is published by itself after commit. */
+  /** Keeps events without putting them on the bus; for what is published by itself after commit. */
   record(on: Queryable, appId: number, events: readonly ChatEvent[]): Promise<void>
   /** Keeps what is no event of the contract for users who missed it, if any of the app follow what happens to them. */
   note(tx: Transaction, appId: number, note: Note): Promise<void>
@@ -28,7 +28,7 @@ export interface Events {
   keepFor(source: TriggerSource): void
   /** Forgets in this process what is listened for in an app, at once; others hear of it by `listenersTopic`. */
   forget(appId: number): void
-  /** Adds somebody who is told in a transaction which stretch of the log has become settled, one process at a time. */
+  /** Adds a consumer of each stretch of the log, called in the transaction that moves the horizon past it, one process at a time. */
   onAdvance(consumer: HorizonConsumer): void
   start(): void
   stop(): Promise<void>

@@ -13,7 +13,7 @@ export interface Keeping {
   readonly from: number
   /** Events up to this place are deleted for their age. */
   readonly goneUntil: number
-  /** Up to where the log is settled. */
+  /** Up to where every event is committed. */
   readonly horizon: number
   /** The last id that was drawn. */
   readonly lastId: number
@@ -34,7 +34,7 @@ const selectFor = (reader: Reader) =>
   where app_id = $1`)
 
 /**
- * Where it had lapsed it begins anew, at a place of its own: cursors from before must not go on as if nothing had
+ * Where it had lapsed it begins again, at a place of its own: cursors from before must not go on as if nothing had
  * been missed. Parameters: app, epoch seconds, until when.
  */
 const prolongFor = (reader: Reader) =>

@@ -18,7 +18,7 @@ export interface Listening {
   /** Whether users of an app follow what happens to them (`GET /me/events`). */
   isFollowed(appId: number): Promise<boolean>
   addSource(source: TriggerSource): void
-  /** Forgets what is known of an app, in this process; others are told by `listenersTopic`. */
+  /** Forgets what is known of an app, in this process; others hear of it by `listenersTopic`. */
   forget(appId: number): void
 }
 

@@ -6,7 +6,7 @@ import type { GoneMessage, ResolvedReferences } from './references.ts'
 type Of<Trigger extends StoredEvent['trigger']> = Extract<StoredEvent, { trigger: Trigger }>
 type Decided = 'moderation_engine_approved' | 'moderation_engine_blocked' | 'moderation_manual_approved'
 
-/** The message that was decided about as it is now, with the status that the event tells of, whatever it is by now. */
+/** The message that was decided about as it is now, with the status that the event is about, whatever it is by now. */
 export function judgedMessage(
   { trigger, messageId }: Of<Decided>,
   resolved: ResolvedReferences,

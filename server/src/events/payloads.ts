@@ -63,7 +63,7 @@ function dataOf(event: StoredEvent, resolved: ResolvedReferences): object {
   }
 }
 
-/** The action message that tells of an edit or deletion, with the message that it is about as it is now. */
+/** The action message about an edit or deletion, with the message that it is about as it is now. */
 function changed(event: Of<'message_edited' | 'message_deleted'>, resolved: ResolvedReferences): object {
   const { actionId, messageId, kind, first, second } = event
   const conversation = conversationId(kind, first, second)
@@ -80,7 +80,7 @@ function changed(event: Of<'message_edited' | 'message_deleted'>, resolved: Reso
     }
   }
   const { by, for: receiver, on } = action.data.entities as Record<'by' | 'for' | 'on', { entity: User | Message }>
-  // A reply that went with its thread is told by the action of the thread.
+  // A reply that went with its thread is covered by the action of the thread.
   const isThere = resolved.senderOf(messageId) !== undefined && (on.entity as Message).id === String(messageId)
   return {
     ...action,
@@ -161,7 +161,7 @@ function recipient(uid: string, viewer: string | undefined, resolved: ResolvedRe
   }
 }
 
-/** Who sent the message of a receipt: one to one it is the other side, also when the message is gone. */
+/** Who sent the message of a receipt: one to one it is the other user, also when the message is gone. */
 export function senderOf(
   event: Parts & { readonly messageId: number; readonly uid: string },
   resolved: ResolvedReferences,

@@ -10,7 +10,7 @@ import { readUsers, showUserOrDeleted } from '../chat/users/rows.ts'
 import type { Queryable } from '../store/database.ts'
 import { statement } from '../store/statement.ts'
 
-/** What is left of a message that was removed for good, as events tell of it. */
+/** What is left of a message that was removed for good, as events show it. */
 export type GoneMessage = Pick<Message, 'id'> & Partial<Pick<Message, 'conversationId' | 'sentAt' | 'deletedAt'>>
 
 /** Everything that a page of events refers to, as it is now. */
@@ -38,7 +38,7 @@ export interface References {
   readonly senders: ReadonlySet<number>
   readonly uids: ReadonlySet<string>
   readonly guids: ReadonlySet<string>
-  /** Pairs of users between whom blocks are told: who receives a receipt, and whose receipt it is. */
+  /** Pairs of users between whom blocks are looked up: who receives a receipt, and whose receipt it is. */
   pairs(senderOf: ResolvedReferences['senderOf']): ReadonlyArray<readonly [string, string]>
 }
 

@@ -115,7 +115,7 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
       return await round()
     } catch (error) {
       if (isRetryable(error)) return pauseMs.busy
-      // While the database is away nothing happens that could be told.
+      // While the database is away nothing happens that could be published.
       if (!isConnectionFailure(error)) log.error({ err: error }, 'the event horizon could not be moved')
       return pauseMs.failed
     }

@@ -29,7 +29,7 @@ export interface RemoteBusParts {
   readonly secrets: Pick<Secrets, 'digest'>
   readonly log: Log
   readonly registry: Registry
-  /** Something may have been missed here: state that follows the events of others must be read anew. */
+  /** Something may have been missed here: state that follows the events of others must be read again. */
   readonly onResync: () => Promise<void>
   /** Something was missed: who is connected here may lack it. Called after `onResync`. */
   readonly onMissed: () => Promise<void>

@@ -11,7 +11,7 @@ export interface EventRow {
   readonly conversation: number | null
   /** The message that it is about. */
   readonly message: number | null
-  /** What else it tells; its members are those of the event's type. */
+  /** What else it says; its members are those of the event's type. */
   readonly data: Readonly<Record<string, unknown>>
   /** Epoch seconds. */
   readonly createdAt: number

@@ -9,7 +9,7 @@ import { showCurrent } from './payloads.ts'
 import { type References, type ResolvedReferences, resolveReferences } from './references.ts'
 import type { EventRow } from './rows.ts'
 
-/** What an event tells: `trigger` and `data` of its envelope. */
+/** What an event says: `trigger` and `data` of its envelope. */
 export interface ShownEvent {
   readonly trigger: string
   readonly data: object
@@ -18,8 +18,8 @@ export interface ShownEvent {
 }
 
 /**
- * Events as they are told, by id, with the names and messages of now: one read for each kind of entity, however many
- * events there are. Of a message that was removed for good only its position is told; a user who was deleted is a
+ * Events as they are shown, by id, with the names and messages of now: one read for each kind of entity, however many
+ * events there are. Of a message that was removed for good only its position is shown; a user who was deleted is a
  * `Deleted user`.
  * @param version of the envelope: 2 the current one, 1 the older one, in which only some events exist (the others are
  * missing from the answer)
@@ -45,7 +45,7 @@ export async function showEvents(
   return shown
 }
 
-/** Of users who were removed for good after an event it tells as of such, whoever has their uid by now. */
+/** Of users who were removed for good after an event it shows as such, whoever has their uid by now. */
 function asThen(
   resolved: ResolvedReferences,
   formers: ReadonlyMap<string, FormerUser>,

@@ -4,7 +4,7 @@ import { forgetReactionEvents } from '../chat/messages/forget-reactions.ts'
 import { forgetEngineAnswers } from '../chat/moderation/forget.ts'
 
 /**
- * Events name users, groups and messages by id, and tell of them what there is when they are read. But for reactions, which
+ * Events name users, groups and messages by id, and show what there is of them when they are read. But for reactions, which
  * may be any short text, and for what engines of moderation answered, which may quote the message: those go out of them.
  */
 export const tables = [

@@ -4,7 +4,7 @@ import type { ConversationKind } from '../chat/kind.ts'
 /**
  * What happened, one type for each kind of event (triggers of FACTS 4.4). Events name users, groups and messages by id:
  * their entities are joined when an event is shown, so names are fresh and what was deleted does not live on in a log.
- * What can no longer be read by then (a deleted group) is told with the event.
+ * What can no longer be read by then (a deleted group) is kept with the event.
  */
 export type ChatEvent =
   | MessageSent
@@ -55,11 +55,11 @@ export interface MessageChanged {
   readonly place: Place
   /** The message that was changed. */
   readonly messageId: number
-  /** The action message that tells of it; it names the message by id. */
+  /** The action message about it; it names the message by id. */
   readonly actionId: number
   /** The action message as answered; never stored. */
   readonly message?: Message
-  /** uid of who is not told: whose message moderation blocked still has it; only on its way to sockets, never stored. */
+  /** uid of who does not hear of it: whose message moderation blocked still has it; only on its way to sockets, never stored. */
   readonly exceptFor?: string
   /** As in `MessageSent`. */
   readonly device?: string | undefined
@@ -178,7 +178,7 @@ export interface MessageReleased {
   readonly hits: readonly ToldHit[]
 }
 
-/** A condition that a message met, and its rule, as an event tells of them. */
+/** A condition that a message met, and its rule, as an event names them. */
 export interface ToldHit {
   /** As answers show conditions. */
   readonly condition: object
@@ -227,9 +227,11 @@ export interface SessionsEnded {
   readonly uid: string
   /** HMAC digests (base64) of the tokens that stopped working; absent: all of the user's. */
   readonly tokens?: readonly string[]
+  /** And all that the app's own issuer has signed. */
+  readonly jwts?: true
 }
 
-/** What one client tells others who are connected, in one conversation; never stored. */
+/** What one client sends to others who are connected, in one conversation; never stored. */
 export interface Signal extends Omit<Place, 'conversation'> {
   readonly signal: 'typing_indicator' | 'transient_message'
   readonly uid: string
@@ -277,7 +279,7 @@ export interface GoalReached {
 }
 
 /**
- * Moderation decided about a message, or about an edit of it that waited: its sender alone is told. Only on its way to sockets,
+ * Moderation decided about a message, or about an edit of it that waited: its sender alone hears of it. Only on its way to sockets,
  * never stored.
  */
 export interface StatusChanged {

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Log } from '../log.ts'
-import { createDemoBundle, type DemoFiles } from './demo-bundle.ts'
+import { createDemoBundle } from './demo-bundle.ts'
+import { reloadScript, standInPage } from './stand-in-page.ts'
 import { serveStatic } from './static.ts'
 
 /** What is served as it stands in the repository; the same folder from the sources and from what is built. */
@@ -43,10 +44,10 @@ export function registerDemo(server: FastifyInstance, log: Log): void {
       return bundle.state === 'ready' ? page() : bundle.state === 'building' ? buildingPage : missingPage
     })
   }
-  const bundled = (name: keyof DemoFiles) => async () => (await bundle.files())?.[name] ?? nothing
+  const bundled = (name: string) => async () => (await bundle.files())?.get(name) ?? nothing
   serve('/demo/main.js', 'text/javascript', bundled('main.js'))
   serve('/demo/main.css', 'text/css', bundled('main.css'))
-  serve('/demo/reload.js', 'text/javascript', fileOf('reload.js'))
+  serve('/demo/reload.js', 'text/javascript', () => reloadScript)
   // It is for the page at /demo, too, which is above its folder.
   const ofPage = { 'service-worker-allowed': '/demo' }
   serve('/demo/service-worker.js', 'text/javascript', fileOf('service-worker.js'), ofPage)
@@ -62,30 +63,13 @@ function fileOf(name: string): () => Promise<Buffer> {
 
 const nothing = Buffer.from('')
 
-const buildingPage = pageOf(
+const buildingPage = standInPage(
   'The demo is being built',
   '<p>It comes by itself in a second.</p>',
   '<script src="/demo/reload.js" defer></script>',
 )
 
-const missingPage = pageOf(
+const missingPage = standInPage(
   'The demo is not installed',
   '<p>Development packages were left out. Run <code>npm ci</code> without <code>--omit=dev</code>, then start Parley again.</p>',
 )
-
-function pageOf(title: string, body: string, head = ''): Buffer {
-  return Buffer.from(`<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>${title}</title>
-    <link rel="icon" href="data:,">${head}
-  </head>
-  <body>
-    <h1>${title}</h1>
-    ${body}
-  </body>
-</html>
-`)
-}

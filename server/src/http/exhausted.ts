@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { App } from '../chat/identity.ts'
 import { limitExceeded, TooManyRequests } from '../limits/errors.ts'
 import type { Limits } from '../limits/index.ts'
+import { shortened } from '../protocol/wrong-credentials.ts'
 
 /**
  * Tokens of users who have exceeded their limit. Whoever goes on all the same is refused without anything being looked up,
@@ -24,8 +25,6 @@ interface Refusals {
 }
 
 const maxTokens = 10_000
-/** What is longer is no token. */
-const tokenLength = 200
 /** So many more are refused at once, as those that a front end has sent already. */
 const atOnce = 100
 const delayMs = 500
@@ -35,7 +34,7 @@ const pauseMs = 10_000
 export function createExhausted({ onRefused, rateLimiter }: Pick<Limits, 'onRefused' | 'rateLimiter'>): Exhausted {
   const known = new LRUCache<string, Refusals>({ max: maxTokens, ttl: pauseMs })
   const nameOf = ({ appId }: App, token: unknown) =>
-    typeof token === 'string' && token.length <= tokenLength ? `${appId} ${token}` : undefined
+    typeof token === 'string' ? `${appId} ${shortened(token)}` : undefined
   const count = (name: string, key: string) => {
     const refusals = { key, count: (known.get(name)?.count ?? 0) + 1 }
     known.set(name, refusals)

@@ -4,10 +4,15 @@ import { serveStatic } from './static.ts'
 
 const contentSecurityPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 
-/** `GET /`: leads whoever opens the service in a browser to what can be seen there. Where nothing can, it is as unknown as ever. */
-export function registerFront(server: FastifyInstance, { demo, docs }: Pick<Config, 'demo' | 'docs'>): void {
-  if (!demo && !docs) return
-  const page = Buffer.from(frontPage({ demo, docs }))
+type Shown = Pick<Config, 'demo' | 'docs' | 'console'>
+
+/**
+ * `GET /`: leads whoever opens the service in a browser to what can be seen there. Where nothing can, it is as unknown as ever.
+ * @param shown `console`: it is on this port
+ */
+export function registerFront(server: FastifyInstance, shown: Shown): void {
+  if (!shown.demo && !shown.docs) return
+  const page = Buffer.from(frontPage(shown))
   serveStatic(server, {
     url: '/',
     operation: 'front',
@@ -17,10 +22,11 @@ export function registerFront(server: FastifyInstance, { demo, docs }: Pick<Conf
   })
 }
 
-function frontPage({ demo, docs }: Pick<Config, 'demo' | 'docs'>): string {
+function frontPage({ demo, docs, console }: Shown): string {
   const links = [
     ...(demo ? [link('demo', 'Demo', 'two people chat in two tabs')] : []),
     ...(docs ? [link('docs', 'API reference', 'every operation, with its parameters and errors')] : []),
+    ...(console ? [link('console', 'Console', 'for those who look after the service')] : []),
     link('openapi.json', 'OpenAPI', 'the same for programs'),
     link('asyncapi.json', 'AsyncAPI', 'the frames of the socket'),
   ]

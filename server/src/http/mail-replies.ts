@@ -12,6 +12,7 @@ import {
   readReply,
   sendReply,
 } from '../areas/notifications/replies/index.ts'
+import { findRunning } from '../chat/apps.ts'
 import { isSame, readRepliesToken, sendGridRepliesPath, takesReplies } from '../chat/notifications/replies-webhook.ts'
 import type { Context } from '../context.ts'
 import { findCredential } from '../protocol/caller.ts'
@@ -64,6 +65,7 @@ export function registerMailReplies(server: FastifyInstance, context: Context): 
   const post = async (request: FastifyRequest, reply: FastifyReply, mail: IncomingMail): Promise<Outcome> => {
     const found = await readReply(context, mail, request.asked?.app, Date.now())
     if (typeof found === 'string') return { success: false, reason: found }
+    if ((await findRunning(apps, found.app.name)) === undefined) return { success: false, reason: 'ENDED' }
     request.asked = found
     try {
       await takeFromLimits(context.limits.rateLimiter, reply, found.app, found.caller, limited)
@@ -85,7 +87,7 @@ export function registerMailReplies(server: FastifyInstance, context: Context): 
         const { token } = request.query as Record<string, unknown>
         const said = readRepliesToken(token)
         const app = await findCredential(context, request.client, String(token), async () => {
-          const app = said && (await apps.find(said.name))
+          const app = said && (await findRunning(apps, said.name))
           return app && (await takesReplies(database, secrets, app, said.secret)) ? app : undefined
         })
         if (app === undefined) throw unknownToken()

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { findRunning } from '../chat/apps.ts'
 import type { Context } from '../context.ts'
 import { fileLinkExpired } from '../media/errors.ts'
 import type { ByteRange } from '../media/storage.ts'
@@ -18,7 +19,7 @@ export function registerMedia(server: FastifyInstance, context: Context): void {
     url: '/media/:app/:key/:name',
     config: { operation: 'media' },
     handler: async (request, reply) => {
-      const app = await context.apps.find(request.params.app.toLowerCase())
+      const app = await findRunning(context.apps, request.params.app)
       const query = request.query as Record<string, unknown>
       const left = app && (await context.fileLinks.secondsLeft(app, request.params.key, query))
       if (app && left === undefined) throw fileLinkExpired()

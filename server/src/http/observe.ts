@@ -1,5 +1,6 @@
 import { limits } from '@parley/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Operator } from '../areas/operators/index.ts'
 import { keyFingerprint } from '../chat/identity.ts'
 import type { Config } from '../config/index.ts'
 import { type Log, redact, requestLine } from '../log.ts'
@@ -40,7 +41,7 @@ export function observe(
     const status = reply.raw.writableFinished ? reply.raw.statusCode : clientGone
     const ms = performance.now() - startedAt
     metrics.requests.observe({ operation, status }, ms / 1000)
-    const { asked } = request
+    const { asked, operator } = request
     if (asked?.caller !== undefined && 'scope' in asked.caller && asked.caller.scope === 'authOnly') {
       metrics.authOnlyRequests.inc({ operation, status })
     }
@@ -51,12 +52,16 @@ export function observe(
         status,
         ms: Math.round(ms * 10) / 10,
         requestId: request.id,
-        ...whoAsked(asked, status),
+        ...(operator === undefined ? whoAsked(asked, status) : whichOperator(asked, operator)),
         ...(address !== undefined && { address }),
       },
       requestLine,
     )
   })
+}
+
+function whichOperator(asked: FastifyRequest['asked'], { account }: Operator): object {
+  return { ...(asked && { app: asked.app.name }), caller: 'operator', operator: account.id }
 }
 
 /** An API key is named by the start of its digest only. */

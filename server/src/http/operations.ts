@@ -1,51 +1,42 @@
 import { badRequest, governanceOf, type Operation } from '@parley/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Call, type Route, Serialized } from '../call.ts'
-import type { App, Caller } from '../chat/identity.ts'
 import { requireGoverned } from '../chat/roles/rules.ts'
 import { requireActiveUser } from '../chat/users/require.ts'
 import type { Context } from '../context.ts'
-import { authenticate, checkAccess, checkActorNamed, resolveApp } from '../protocol/caller.ts'
-import { apiNotFound, databaseAway, unsupportedMediaType } from '../protocol/errors.ts'
+import { checkActorNamed } from '../protocol/caller.ts'
+import { apiNotFound, unsupportedMediaType } from '../protocol/errors.ts'
 import { compileCheck, sanitize, sanitizeRecords } from '../protocol/validation.ts'
-import { createExhausted, type Exhausted } from './exhausted.ts'
+import type { Asked, Face } from './face.ts'
 import { compileQueryReader } from './query.ts'
-import { kindOf, takeForReceivers, takeFromLimits } from './rate-limits.ts'
-import { auditActorOf, readerOf } from './reader.ts'
+import { kindOf, takeForReceivers } from './rate-limits.ts'
+import { readerOf } from './reader.ts'
 import { readTextForm } from './text-form.ts'
 import { discardFiles, isForm, type ReadForm, readForm } from './uploads.ts'
 import { createUserTurns, type UserTurns } from './user-turns.ts'
 
 type Files = Call<Operation>['files']
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** What the kernel found out about a request before its body was read. */
-    asked: Asked | undefined
-  }
-}
-
-/** Before authentication, and if it fails, there is no caller. */
-interface Asked {
-  readonly app: App
-  readonly caller?: Caller
-}
-
 /**
  * Makes a route of every operation. The order of checks is the contract's: app, credential, shape, actor, then what their
  * role denies altogether, then the rule.
  */
-export function registerOperations(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
+export function registerOperations(
+  server: FastifyInstance,
+  context: Context,
+  routes: readonly Route[],
+  faces: readonly Face[],
+): void {
   server.decorateRequest('asked')
-  server.decorateRequest('clientAddress')
-  const kept = { turns: createUserTurns(), exhausted: createExhausted(context.limits) }
-  for (const route of routes) registerOperation(server, context, kept, route)
+  const turns = createUserTurns()
+  for (const face of faces) for (const route of routes) registerOperation(server, context, turns, face, route)
 }
 
 function registerOperation(
   server: FastifyInstance,
   context: Context,
-  { turns, exhausted }: { readonly turns: UserTurns; readonly exhausted: Exhausted },
+  turns: UserTurns,
+  face: Face,
   { operation, handle, options }: Route,
 ): void {
   const readQuery = compileQueryReader(operation.query)
@@ -63,39 +54,28 @@ function registerOperation(
 
   server.route({
     method: operation.method,
-    url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { operation: operation.id },
+    url: face.prefix + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { operation: operation.id, ...face.config },
     schema: { response: { 200: operation.answer } },
     ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
     onRequest: async (request, reply) => {
       // `/users/` is no operation of the contract.
       if (hasEmptyPart(request.params as Record<string, string>)) throw apiNotFound(request)
-      if (!context.monitor.available) throw databaseAway()
-      const app = await resolveApp(context, context.addresses.hostOf(request.raw), request.headers)
-      request.asked = { app }
-      // Beside a key it does not count.
-      const token = request.headers.apikey === undefined ? request.headers.authtoken : undefined
-      await exhausted.check(app, token, reply)
-      const caller = await authenticate(context, app, operation, request.headers, request.client)
-      request.asked = { app, caller }
-      checkAccess(operation, caller)
-      const limited = limitedBy[kindOf(caller)]
-      if (limited.length === 0) return
-      await takeFromLimits(rateLimiter, reply, app, caller, limited).catch((error: unknown) => {
-        exhausted.note(app, token, error)
-        throw error
-      })
+      await face.arrive(request, reply, operation, limitedBy)
     },
-    onSend: (request, _reply, payload, done) => {
+    onSend: (request, reply, payload, done) => {
       const app = request.asked?.app
-      if (app === undefined || typeof payload !== 'string' || !payload.includes('/media/')) return done(null, payload)
-      context.fileLinks.inText(app, payload).then((text) => done(null, text), done)
+      if (app === undefined || typeof payload !== 'string') return done(null, payload)
+      const answer = face.onAnswer?.(request, reply, payload) ?? payload
+      if (!answer.includes('/media/')) return done(null, answer)
+      context.fileLinks.inText(app, answer).then((text) => done(null, text), done)
     },
     handler: async (request, reply) => {
       const { app, caller } = request.asked as Required<Asked>
       const params = readParams(request)
       const query = sanitize(readQuery(request.query as Record<string, string>), 'query') as Record<string, unknown>
       checkQuery(query)
+      face.checkQuery?.(request, operation, query)
       const headers = readHeaders?.(request.headers) ?? {}
       checkHeaders?.(headers)
       const { database: own, policies, media } = context
@@ -125,7 +105,7 @@ function registerOperation(
         const origin = () => context.addresses.publicUrlOf(request.raw)
         const call = { app, caller, host, origin, files, ...acting, ...input }
         const database = own.readAs(reader)
-        const audit = context.audit.by(auditActorOf(caller, request.clientAddress))
+        const audit = context.audit.by(face.actorOf(request, caller))
         const answered = await handle(call, { ...context, database, audit })
         return answered instanceof Serialized ? written(reply, answered) : answered
       }

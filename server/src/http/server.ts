@@ -2,13 +2,20 @@ import { randomBytes } from 'node:crypto'
 import cors from '@fastify/cors'
 import { ApiError, badRequest, limits } from '@parley/contract'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { AdminRoute } from '../areas/operators/index.ts'
 import type { Route } from '../call.ts'
 import type { Context } from '../context.ts'
 import { isHost } from '../protocol/addresses.ts'
 import { apiNotFound, httpsRequired, sendError, toApiError } from '../protocol/errors.ts'
+import { createOperatorFace } from './admin/face.ts'
+import { adminPrefix } from './admin/gate.ts'
+import { registerAdminOpenApi } from './admin/openapi.ts'
+import { registerAdminOperations } from './admin/operations.ts'
 import { readJsonBodies } from './body.ts'
 import { limitClients } from './client-limit.ts'
+import { registerConsole } from './console.ts'
 import { registerDemo } from './demo.ts'
+import { createPublicFace, type Face } from './face.ts'
 import { registerFront } from './front.ts'
 import { registerMailReplies } from './mail-replies.ts'
 import { answerMalformed, passOverExpectations } from './malformed.ts'
@@ -50,11 +57,15 @@ const exposedHeaders = 'x-request-id, retry-after, x-rate-limit, x-rate-limit-re
 /** Ids in paths have no limit of their own: one that is too long is just unknown. Node bounds the whole address. */
 const maxParamLength = 64 * 1024
 
+/** What a port serves: the public API and its pages, the admin API, or both. */
+export type ServedPart = 'all' | 'public' | 'admin'
+
 /** Builds the HTTP server out of the areas' routes. Protocol only: no rule of the chat is in here. */
 export async function buildHttpServer(
   context: Context,
-  routes: readonly Route[],
+  { routes, adminRoutes }: { readonly routes: readonly Route[]; readonly adminRoutes: readonly AdminRoute[] },
   tls: TlsMaterial | undefined,
+  part: ServedPart = 'all',
 ): Promise<FastifyInstance> {
   const { config, log } = context
   const newRequestId = countRequests()
@@ -93,7 +104,8 @@ export async function buildHttpServer(
   readJsonBodies(app)
   app.addHook('onRequest', (request, reply, done) => {
     observe(context, request, reply, request.routeOptions.config.operation ?? 'unknown')
-    done(request.method === 'OPTIONS' && !isPreflight(request) ? apiNotFound(request) : undefined)
+    const isUnknown = request.method === 'OPTIONS' && (!isPreflight(request) || isOfAdmin(request))
+    done(isUnknown ? apiNotFound(request) : undefined)
   })
   await app.register(cors, {
     origin: config.corsOrigins.includes('*') ? '*' : [...config.corsOrigins],
@@ -106,17 +118,29 @@ export async function buildHttpServer(
   app.addHook('onRequest', (request, _reply, done) => done(findUnfit(request, context)))
 
   registerUploads(app)
-  registerProbes(app, context)
-  registerMedia(app, context)
-  registerUploadAddress(app, context)
-  registerUnsubscribe(app, context)
-  registerMailReplies(app, context)
-  registerOpenApi(app, context, routes)
-  registerAsyncApi(app)
-  registerFront(app, config)
-  if (config.docs) registerReference(app)
-  if (config.demo) registerDemo(app, context.log)
-  registerOperations(app, context, routes)
+  const faces: Face[] = []
+  if (part !== 'admin') {
+    registerProbes(app, context)
+    registerMedia(app, context)
+    registerUploadAddress(app, context)
+    registerUnsubscribe(app, context)
+    registerMailReplies(app, context)
+    registerOpenApi(app, context, routes)
+    registerAsyncApi(app)
+    // Where only some networks may see it, or on a port of its own, others are not led there.
+    const isConsoleHere = config.console && part === 'all' && config.adminAllow === undefined
+    registerFront(app, { ...config, console: isConsoleHere })
+    if (config.docs) registerReference(app)
+    if (config.demo) registerDemo(app, context.log)
+    faces.push(createPublicFace(context))
+  }
+  if (part !== 'public' && config.console) {
+    registerAdminOperations(app, context, adminRoutes)
+    registerAdminOpenApi(app, context, adminRoutes)
+    registerConsole(app, context)
+    faces.push(createOperatorFace(context))
+  }
+  registerOperations(app, context, routes, faces)
   return app
 }
 
@@ -136,6 +160,11 @@ function findUnfit(request: FastifyRequest, { addresses, config }: Context): Api
     return httpsRequired()
   }
   return undefined
+}
+
+/** The admin API is for pages of its own origin alone. */
+function isOfAdmin({ url }: FastifyRequest): boolean {
+  return url.startsWith(`${adminPrefix}/`)
 }
 
 function isPreflight({ headers }: FastifyRequest): boolean {

@@ -39,17 +39,17 @@ export function serveStatic(
     url,
     config: { operation, withoutPrefix: true },
     handler: async (request, reply) => {
-      const body = await content()
-      const { etag, compressed } = pack(body)
-      reply
-        .type(type)
-        .headers(headers)
-        .header('etag', etag)
-        .header('cache-control', 'no-cache')
-        .header('vary', 'accept-encoding')
-      return answer(request, reply, etag, body, compressed)
+      reply.type(type).headers({ 'cache-control': 'no-cache', ...headers })
+      return sendKept(request, reply, await content())
     },
   })
+}
+
+/** Answers what the browser keeps, or that what it has kept has not changed. @param body of what has not changed the same object */
+export async function sendKept(request: FastifyRequest, reply: FastifyReply, body: Buffer): Promise<FastifyReply> {
+  const { etag, compressed } = pack(body)
+  reply.header('etag', etag).header('vary', 'accept-encoding')
+  return answer(request, reply, etag, body, compressed)
 }
 
 async function answer(

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { findRunning } from '../chat/apps.ts'
 import { requireActiveUser } from '../chat/users/require.ts'
 import type { Context } from '../context.ts'
 import { mediaAddress } from '../media/address.ts'
@@ -23,7 +24,7 @@ export function registerUploadAddress(server: FastifyInstance, context: Context)
     handler: async (request) => {
       if (!context.monitor.available) throw databaseAway()
       const { app: name, ...file } = request.params
-      const app = await context.apps.find(name.toLowerCase())
+      const app = await findRunning(context.apps, name)
       const query = request.query as Record<string, unknown>
       const ticket = app && readTicket(context.secrets, { app: app.name, ...file }, query)
       if (!app || !ticket) throw uploadAddressExpired()

@@ -45,7 +45,7 @@ export function createPoolGuard(connection: ConnectionSettings, log: Log): PoolG
   let timer: NodeJS.Timeout | undefined
   let stopped = false
 
-  /** The connection that holds the lock; made anew where it broke. */
+  /** The connection that holds the lock; made again where it broke. */
   const connected = (): Promise<pg.Client> => {
     if (connecting !== undefined) return connecting
     const client = new pg.Client({

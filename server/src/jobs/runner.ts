@@ -13,6 +13,8 @@ import { startWorker, type Worker } from './worker.ts'
  */
 export interface JobRunner {
   readonly state: JobRunnerState
+  /** For how long no jobs were fetched, in seconds. */
+  readonly silentSeconds: number
   /** Says how jobs of a name are done. Before `start`. */
   register(name: string, task: Task): void
   start(): void
@@ -55,7 +57,7 @@ export function createJobRunner({ connection, log, registry }: JobRunnerOptions)
 
   const begin = () => {
     const events = new EventEmitter()
-    // The guard is told the name under which this process locks jobs, each time a worker begins.
+    // The guard learns the name under which this process locks jobs, each time a worker begins.
     events.on('pool:create', ({ workerPool }: { workerPool: WorkerPool }) => guard.hold(workerPool.id))
     watch.follow(events)
     const worker = startWorker({ connection, tasks, events, logger })
@@ -78,6 +80,9 @@ export function createJobRunner({ connection, log, registry }: JobRunnerOptions)
   return {
     get state() {
       return watch.state
+    },
+    get silentSeconds() {
+      return watch.silentSeconds
     },
     register(name, task) {
       tasks[name] = task

@@ -11,7 +11,9 @@ export type JobRunnerState = 'starting' | 'running' | 'stalled'
  */
 export interface FetchWatch {
   readonly state: JobRunnerState
-  /** A worker begins; what it tells by these events counts from now on. */
+  /** For how long nothing was fetched, in seconds. */
+  readonly silentSeconds: number
+  /** A worker begins; what these events say counts from now on. */
   follow(events: EventEmitter): void
   stop(): void
 }
@@ -81,6 +83,9 @@ export function watchFetches({ registry, onStalled, onResumed }: FetchWatchOptio
   return {
     get state() {
       return state()
+    },
+    get silentSeconds() {
+      return silentSeconds
     },
     follow(events) {
       timer ??= setInterval(tick, 1_000).unref()

@@ -9,6 +9,10 @@ export interface Limits {
   readonly rateLimiter: RateLimiter
   /** Wrong passwords of groups, by user and group. */
   readonly groupPasswords: Guesses
+  /** Wrong sign-ins of operators, by address and account ... */
+  readonly operatorSignIns: Guesses
+  /** ... and by account alone, from wherever they come. */
+  readonly operatorAccounts: Guesses
   /** Counts a refusal in the metrics. */
   onRefused(limit: string): void
 }
@@ -16,7 +20,7 @@ export interface Limits {
 export function createLimits(rateLimits: RateLimits, redis: SharedCounts | undefined, registry: Registry): Limits {
   const refused = new Counter({
     name: 'parley_limited_total',
-    help: 'Requests refused with 429, by the limit: a name of RATE_LIMITS, or credentials or groupPasswords',
+    help: 'Requests refused with 429, by the limit: a name of RATE_LIMITS, or credentials, groupPasswords or operators',
     labelNames: ['limit'],
     registers: [registry],
   })
@@ -25,6 +29,11 @@ export function createLimits(rateLimits: RateLimits, redis: SharedCounts | undef
     rateLimiter: createRateLimiter(rateLimits, redis, onRefused),
     groupPasswords: createGuesses(
       { name: 'group-passwords', free: 10, rememberSeconds: 86_400, longestSeconds: 900 },
+      redis,
+    ),
+    operatorSignIns: createGuesses({ name: 'operators', free: 5, rememberSeconds: 3_600, longestSeconds: 900 }, redis),
+    operatorAccounts: createGuesses(
+      { name: 'operator-accounts', free: 50, rememberSeconds: 3_600, longestSeconds: 60 },
       redis,
     ),
     onRefused,

@@ -56,6 +56,10 @@ export interface MediaLibrary {
   /** @returns undefined for a file that was never here, is not here yet, or is removed */
   find(app: App, key: string): Promise<MediaFile | undefined>
   open(app: App, file: MediaFile, range: ByteRange | undefined): Promise<Readable>
+  /** Bytes that can be written to the disk, and those that stay free there (0: uploads are taken whatever is free). */
+  room(): Promise<{ readonly free: number; readonly keptFree: number }>
+  /** Removes some of all files of an app that is removed itself. @returns how many @throws where none of them could be */
+  removeSome(app: Pick<App, 'appId'>): Promise<number>
   /** Removes what is to be removed, now. */
   sweep(): Promise<void>
   stop(): void
@@ -111,6 +115,20 @@ const markRemoved = statement(`
   and f.key = any($2::text[])
   and f.removed_at is null
   and not exists (select from media_uses u where u.app_id = f.app_id and u.key = f.key)
+  returning f.key`)
+
+const markSome = statement(`
+  update media_files f
+  set removed_at = coalesce(f.removed_at, $2)
+  from (
+    select app_id, key
+    from media_files
+    where app_id = $1
+    limit 200
+    for update
+  ) s
+  where f.app_id = s.app_id
+  and f.key = s.key
   returning f.key`)
 
 /** Marks those of some files as removed that no message uses any more; from then on they are not served. @returns their keys */
@@ -217,6 +235,15 @@ export function createMediaLibrary({ database, storage, log, minFreeBytes }: Med
       return file
     },
     open: (app, file, range) => storage.read(pathOf(app.appId, file.key), range),
+    room: async () => ({ free: (await storage.freeBytes()) - underway, keptFree: minFreeBytes }),
+    async removeSome({ appId }) {
+      const marked = await database.query<{ key: string }>(markSome, [appId, nowSeconds()])
+      const files = marked.map(({ key }) => ({ appId, key }))
+      if (files.length === 0) return 0
+      const removed = await removeFiles(database, storage, log, files)
+      if (removed === 0) throw new Error('the files of an app could not be removed')
+      return removed
+    },
     sweep: sweeper.sweep,
     stop: sweeper.stop,
   }

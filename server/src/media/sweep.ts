@@ -101,13 +101,16 @@ async function sweepAll(database: Database, storage: MediaStorage, log: Log, isS
   await storage.tidy()
 }
 
-/** Removes the bytes of files that are marked as removed, then forgets them. Those that fail are left for the next sweep. */
+/**
+ * Removes the bytes of files that are marked as removed, then forgets them. Those that fail are left for the next sweep.
+ * @returns how many are gone
+ */
 export async function removeFiles(
   database: Database,
   storage: MediaStorage,
   log: Log,
   files: readonly RemovedFile[],
-): Promise<void> {
+): Promise<number> {
   const gone: RemovedFile[] = []
   const waiting = [...files]
   const work = async () => {
@@ -121,6 +124,6 @@ export async function removeFiles(
     }
   }
   await Promise.all(Array.from({ length: atOnce }, work))
-  if (gone.length === 0) return
-  await database.query(forget, [gone.map(({ appId }) => appId), gone.map(({ key }) => key)])
+  if (gone.length > 0) await database.query(forget, [gone.map(({ appId }) => appId), gone.map(({ key }) => key)])
+  return gone.length
 }

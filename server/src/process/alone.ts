@@ -1,15 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildParley, type Parley, type ParleyOptions } from '../app.ts'
 import type { Config } from '../config/index.ts'
-import { greet } from '../greeting.ts'
+import { greet, originOfConsole } from '../greeting.ts'
 import type { DeploymentKeys } from '../keys-file.ts'
 import { createLog, type Log } from '../log.ts'
 import { warnAboutDurability } from '../store/durability.ts'
 import {
   ensureDefaultApp,
+  ensureOwner,
   layFoundation,
   type OwnDatabase,
   openDataFolder,
+  publishSetup,
   startOwnDatabase,
   whenDatabaseAnswers,
 } from './foundation.ts'
@@ -48,10 +50,11 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
   try {
     const { keys, setup } = await layFoundation(config, dataDir, postgres)
     const options = { config, log, ...setup, isOnlyProcess: postgres !== undefined }
-    const parley = await whenDatabaseAnswers(log, () => build(options, keys), keys)
+    const { parley, setupToken } = await whenDatabaseAnswers(log, () => build(options, keys), keys)
     running.parley = parley
     await listen(parley, config)
-    greet(addressOf(parley.http), config, keys)
+    const address = addressOf(parley.http)
+    greet(address, config, keys, await publishSetup(dataDir, originOfConsole(address, config), setupToken))
     if (config.redis === undefined) running.stopWatching = watchForOthers(parley.context.database, log)
   } catch (error) {
     await postgres?.stop()
@@ -59,13 +62,16 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
   }
 }
 
-/** The service with its default app. When the database goes away meanwhile, nothing of it stays open. */
-async function build(options: ParleyOptions, keys: DeploymentKeys): Promise<Parley> {
+/** The service with its default app, and the token of the address of its first owner. When the database goes away meanwhile, nothing of it stays open. */
+async function build(
+  options: ParleyOptions,
+  keys: DeploymentKeys,
+): Promise<{ parley: Parley; setupToken: string | undefined }> {
   const parley = await buildParley(options)
   try {
     await ensureDefaultApp(parley.context, options.config, keys)
     await warnAboutDurability(parley.context.database, options.log)
-    return parley
+    return { parley, setupToken: await ensureOwner(parley.context, options.config, options.log) }
   } catch (error) {
     await parley.close()
     throw error

@@ -1,10 +1,12 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ParleyOptions } from '../app.ts'
 import { ensureKey } from '../areas/api-keys/keys.ts'
+import { offerSetup } from '../areas/operators/index.ts'
 import type { Config } from '../config/index.ts'
 import type { Context } from '../context.ts'
+import type { SetupPlace } from '../greeting.ts'
 import { loadTls } from '../http/tls.ts'
 import { type DeploymentKeys, discardNewKeys, loadKeys } from '../keys-file.ts'
 import type { Log } from '../log.ts'
@@ -91,6 +93,48 @@ export async function whenDatabaseAnswers<T>(log: Log, work: () => Promise<T>, k
       await delay(1000)
     }
   }
+}
+
+/** Where the one-time address of the first owner is, for those who do not see it on a terminal. */
+const setupFile = 'setup-url'
+
+/**
+ * Makes the first owner that the environment names, or a one-time address for one.
+ * @returns the token of that address
+ */
+export async function ensureOwner(
+  store: Pick<Context, 'database' | 'secrets' | 'audit'>,
+  { console, firstOwner }: Pick<Config, 'console' | 'firstOwner'>,
+  log: Log,
+): Promise<string | undefined> {
+  if (!console) return undefined
+  const { token, isIgnored } = await offerSetup(store, firstOwner)
+  if (isIgnored) {
+    log.warn(
+      { setting: 'PARLEY_OPERATOR_EMAIL' },
+      'PARLEY_OPERATOR_EMAIL and PARLEY_OPERATOR_PASSWORD are ignored: this database has operators already',
+    )
+  }
+  return token
+}
+
+/**
+ * Where whoever starts the service finds the one-time address: on a terminal, or in a file that nobody else reads.
+ * @param token undefined where there is none: one of before is of no use any more
+ */
+export async function publishSetup(
+  dataDir: string,
+  origin: string,
+  token: string | undefined,
+  isTerminal = process.stdout.isTTY === true,
+): Promise<SetupPlace | undefined> {
+  const file = path.join(dataDir, setupFile)
+  await rm(file, { force: true })
+  if (token === undefined) return undefined
+  const address = `${origin}/console#setup=${token}`
+  if (isTerminal) return { address }
+  await writeFile(file, `${address}\n`, { mode: 0o600 })
+  return { file }
 }
 
 /**

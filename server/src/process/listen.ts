@@ -6,9 +6,13 @@ import type { Config } from '../config/index.ts'
 export const backlog = 4_096
 
 /** A name that stands for several addresses, as localhost does, is listened on at the first of them. */
-export async function listen({ http, metricsHttp }: Parley, { host, port, metricsPort }: Config): Promise<void> {
+export async function listen(
+  { http, metricsHttp, adminHttp }: Parley,
+  { host, port, metricsPort, adminPort }: Config,
+): Promise<void> {
   const { address } = await lookup(host)
   if (metricsPort !== undefined) await metricsHttp?.listen({ host: address, port: metricsPort })
+  if (adminPort !== undefined) await adminHttp?.listen({ host: address, port: adminPort })
   await http.listen({ host: address, port, backlog })
 }
 

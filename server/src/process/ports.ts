@@ -8,10 +8,11 @@ import type { Config } from '../config/index.ts'
  * the next one would not print them.
  * @throws Error for people, naming the setting
  */
-export async function requireFreePorts({ host, port, metricsPort }: Config): Promise<void> {
+export async function requireFreePorts({ host, port, metricsPort, adminPort }: Config): Promise<void> {
   const { address } = await lookup(host)
   await requireFree(address, 'PORT', port)
   if (metricsPort !== undefined) await requireFree(address, 'METRICS_PORT', metricsPort)
+  if (adminPort !== undefined) await requireFree(address, 'ADMIN_PORT', adminPort)
 }
 
 async function requireFree(host: string, setting: string, port: number): Promise<void> {

@@ -2,20 +2,23 @@ import { createAppRegistry } from '../chat/apps.ts'
 import { createAudit } from '../chat/audit/audit.ts'
 import type { Config } from '../config/index.ts'
 import { dropLeases } from '../delivery/leases.ts'
-import { greet } from '../greeting.ts'
+import { greet, originOfConsole } from '../greeting.ts'
 import { loadTls } from '../http/tls.ts'
 import { createLog, type Log } from '../log.ts'
 import { openDatabase } from '../store/database.ts'
 import { warnAboutDurability } from '../store/durability.ts'
+import { createInvalidation } from '../store/invalidation.ts'
 import { migrate } from '../store/migrate.ts'
 import { checkMasterKey, createSecrets } from '../store/secrets.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import {
   ensureDefaultApp,
+  ensureOwner,
   type Foundation,
   layFoundation,
   type OwnDatabase,
   openDataFolder,
+  publishSetup,
   startOwnDatabase,
   whenDatabaseAnswers,
 } from './foundation.ts'
@@ -47,7 +50,8 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
   try {
     const foundation = await layFoundation(config, dataDir, postgres)
     const isOurs = postgres !== undefined
-    await whenDatabaseAnswers(log, () => prepareDatabase(config, log, foundation, isOurs), foundation.keys)
+    const prepare = () => prepareDatabase(config, log, foundation, isOurs)
+    const setupToken = await whenDatabaseAnswers(log, prepare, foundation.keys)
     const { keys, setup } = foundation
     if (running.stopping) return
     const fleet = createFleet({
@@ -59,7 +63,7 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
     })
     running.fleet = fleet
     const address = await fleet.start()
-    greet(address, config, keys)
+    greet(address, config, keys, await publishSetup(dataDir, originOfConsole(address, config), setupToken))
     log.info({ workers: config.workers }, 'all workers are serving')
   } catch (error) {
     if (!running.stopping) {
@@ -73,8 +77,14 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
 /**
  * Migrated once, before there are several who would wait for each other.
  * @param isOurs nobody else serves it, and our workers have yet to start
+ * @returns the token of the address of the first owner
  */
-async function prepareDatabase(config: Config, log: Log, { keys, setup }: Foundation, isOurs: boolean): Promise<void> {
+async function prepareDatabase(
+  config: Config,
+  log: Log,
+  { keys, setup }: Foundation,
+  isOurs: boolean,
+): Promise<string | undefined> {
   const applied = await migrate(setup.connection)
   if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
   const database = openDatabase(setup.connection)
@@ -82,9 +92,11 @@ async function prepareDatabase(config: Config, log: Log, { keys, setup }: Founda
     const secrets = createSecrets(setup.masterKey)
     await checkMasterKey(database, secrets)
     const audit = createAudit({ caller: 'service' })
-    await ensureDefaultApp({ database, secrets, audit, apps: createAppRegistry(database, audit) }, config, keys)
+    const apps = createAppRegistry(database, createInvalidation(database), audit)
+    await ensureDefaultApp({ database, secrets, audit, apps }, config, keys)
     if (isOurs) await dropLeases(database)
     await warnAboutDurability(database, log)
+    return await ensureOwner({ database, secrets, audit }, config, log)
   } finally {
     await database.close()
   }

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config/index.ts'
 
-type Settings = Pick<Config, 'trustProxy' | 'publicUrl'>
+type Settings = Pick<Config, 'trustProxy' | 'publicUrl' | 'adminAllow'>
 
 /**
  * Where a request went, for REST and sockets alike: what the nearest proxy says of it where that proxy is believed
@@ -24,10 +24,13 @@ export interface Addresses {
    * loopback and private addresses: behind them may be many clients, as behind a proxy that TRUST_PROXY does not name.
    */
   limitedOf(request: IncomingMessage): string | undefined
+  /** Whether the client is in a network that may call the admin API (`ADMIN_ALLOW`). */
+  isAdmin(request: IncomingMessage): boolean
 }
 
-export function createAddresses({ trustProxy, publicUrl }: Settings): Addresses {
+export function createAddresses({ trustProxy, publicUrl, adminAllow }: Settings): Addresses {
   const isTrusted = compileTrust(trustProxy)
+  const mayAdminister = compileTrust(adminAllow ?? true)
   const forwarded = ({ socket, headers }: IncomingMessage, name: string) =>
     isTrusted(socket.remoteAddress) ? entriesOf(headers[name]).at(-1) || undefined : undefined
   const networks = new LRUCache<string, { network: string | undefined }>({ max: maxNetworks })
@@ -69,6 +72,7 @@ export function createAddresses({ trustProxy, publicUrl }: Settings): Addresses 
       const isProxy = trustProxy !== true && isTrusted(client)
       return client === undefined || isProxy ? undefined : networkOf(client)
     },
+    isAdmin: (request) => mayAdminister(clientOf(request)),
   }
 }
 

@@ -1,14 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { badRequest, type Operation } from '@parley/contract'
+import { findRunning, type RegisteredApp } from '../chat/apps.ts'
 import type { Credential } from '../chat/credentials/keys.ts'
+import type { TokenOwner } from '../chat/credentials/tokens.ts'
 import type { App, Caller } from '../chat/identity.ts'
 import type { Context } from '../context.ts'
 import * as errors from './errors.ts'
 
-/** The app that a request is for: by host name `{appId}.<anything>-{region}.<domain>`, else header `appId`, else the default. */
-export async function resolveApp(context: Context, host: string, headers: IncomingHttpHeaders): Promise<App> {
+/**
+ * The app that a request is for: by host name `{appId}.<anything>-{region}.<domain>`, else header `appId`, else the default.
+ * @throws 401 `AUTH_ERR_INVALID_APPID`, 503 `ERR_MISSION_FAILED` where it is paused
+ */
+export async function resolveApp(context: Context, host: string, headers: IncomingHttpHeaders): Promise<RegisteredApp> {
   const name = (namedApp(host, headers) ?? context.config.appId).toLowerCase()
-  const app = await context.apps.find(name)
+  const app = await findRunning(context.apps, name)
   if (app === undefined) throw errors.unknownApp(name)
   return app
 }
@@ -49,7 +54,8 @@ export async function authenticate(
   }
   const owner = await findOwner(context, app, token, address)
   if (owner === undefined) throw errors.unknownToken()
-  return { kind: 'user', uid: owner, via: 'token', authToken: token, ...deviceOf(headers) }
+  const { uid, ...login } = owner
+  return { kind: 'user', uid, via: 'token', authToken: token, login, ...deviceOf(headers) }
 }
 
 /** Whose token this is. @throws 429 while the address must wait */
@@ -58,7 +64,7 @@ export function findOwner(
   app: App,
   token: string,
   address: string | undefined,
-): Promise<string | undefined> {
+): Promise<TokenOwner | undefined> {
   return findCredential(context, address, token, () => context.tokens.ownerOf(app, token))
 }
 

@@ -20,7 +20,10 @@ const maxItemsForAll = 1000
  * Makes a check by a schema that throws 400 naming the fields that are wrong, up to 20. The schema is compiled when the
  * first value is checked: all of them take a third of a start, and a service is rarely asked for most of them.
  */
-export function compileCheck(part: 'query' | 'headers' | 'body' | 'frame', schema: object): (value: unknown) => void {
+export function compileCheck(
+  part: 'query' | 'params' | 'headers' | 'body' | 'frame',
+  schema: object,
+): (value: unknown) => void {
   let validate: ValidateFunction | undefined
   let validateAll: ValidateFunction | undefined
   return (value) => {

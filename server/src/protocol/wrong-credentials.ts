@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { tooManyWrongCredentials } from '../limits/errors.ts'
 import { createGuesses } from '../limits/guesses.ts'
@@ -20,15 +21,21 @@ const rememberSeconds = 600
 const longestSeconds = 60
 const rightFor = 3_600_000
 const maxKnown = 20_000
-/** What is longer is none, and is not kept whole. */
+/** What is longer is not kept whole: a JWT, or nothing at all. */
 const credentialLength = 200
+
+/** What stands for a key or token: itself, unless it is long. Many JWTs begin alike. */
+export function shortened(credential: string): string {
+  if (credential.length <= credentialLength) return credential
+  return createHash('sha256').update(credential).digest('base64')
+}
 
 /** @param onSlowed hears of each attempt that is refused */
 export function createWrongCredentials(onSlowed: () => void): WrongCredentials {
   const guesses = createGuesses({ name: 'credentials', free, rememberSeconds, longestSeconds })
   const right = new LRUCache<string, true>({ max: maxKnown, ttl: rightFor })
   const wrong = new LRUCache<string, true>({ max: maxKnown, ttl: rememberSeconds * 1000 })
-  const nameOf = (address: string, credential: string) => `${address} ${credential.slice(0, credentialLength)}`
+  const nameOf = (address: string, credential: string) => `${address} ${shortened(credential)}`
 
   return {
     async check(address, credential) {

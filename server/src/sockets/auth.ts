@@ -24,16 +24,16 @@ export async function authenticate(
   const { auth, params } = frame.body
   const app = await resolveApp(context, '', { appid: named ?? frame.appId })
   const owner = await findOwner(context, app, auth, client)
-  if (owner === undefined || (frame.sender !== undefined && frame.sender.toLowerCase() !== owner)) {
+  if (owner === undefined || (frame.sender !== undefined && frame.sender.toLowerCase() !== owner.uid)) {
     throw unknownToken()
   }
-  const user = await requireActiveUser(database, app.appId, owner)
+  const user = await requireActiveUser(database, app.appId, owner.uid)
   // What the client says of itself, its address too, is not checked.
   const appInfo = address === undefined ? params?.appInfo : { clientIp: address, ...params?.appInfo }
   const deviceId = frame.body.deviceId ?? frame.deviceId ?? params?.deviceId ?? newDeviceId()
   return {
     app,
-    uid: owner,
+    uid: owner.uid,
     info: {
       deviceId,
       ...(params?.platform !== undefined && { platform: params.platform }),
@@ -41,7 +41,7 @@ export async function authenticate(
       ...(appInfo !== undefined && { appInfo }),
       connectedAt: Date.now(),
     },
-    token: context.secrets.digest(auth).toString('base64'),
+    token: owner,
     watch: watchOf(frame, await policies.of(app.appId, user.role)),
     hidesBlocked: frame.body.hideMessagesFromBlockedUsers === true,
   }

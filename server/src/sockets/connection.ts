@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { type PresenceSubscription, type SocketClose, socketCloses } from '@parley/contract'
 import type { WebSocket } from 'ws'
+import type { TokenOwner } from '../chat/credentials/tokens.ts'
 import type { App } from '../chat/identity.ts'
 import type { SocketSettings } from '../config/sockets.ts'
 import { encodeFrame } from './frames.ts'
@@ -25,8 +26,8 @@ export interface Login {
   readonly uid: string
   /** What the client said of itself. Its device or tab is not told what it did itself. */
   readonly info: ConnectionInfo
-  /** HMAC digest (base64) of the token, to close the socket with it. */
-  readonly token: string
+  /** The socket closes when the token stops working. */
+  readonly token: TokenOwner
   readonly watch: Watch | undefined
   /** Nothing in groups from users whom this one has blocked. */
   readonly hidesBlocked: boolean

@@ -64,8 +64,9 @@ export function createIncoming({ context, sessions, metrics, onLoggedIn }: Incom
 
   const work = async (connection: Connection, frame: Record<string, unknown>) => {
     try {
-      if (connection.login === undefined || connection.closedFor === 'sessionEnded') return
-      await receive({ context, signals, missing }, connection.login, frame)
+      const { closedFor, login } = connection
+      if (login === undefined || closedFor === 'sessionEnded' || closedFor === 'paused') return
+      await receive({ context, signals, missing }, login, frame)
     } catch (error) {
       const { status, code, message, devMessage } = toApiError(error, context.log, 'socket')
       const type = typeof frame.type === 'string' ? { frame: frame.type.slice(0, 50) } : {}

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError, type SocketClose } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { appsTopic } from '../chat/apps.ts'
 import { rolesTopic } from '../chat/roles/policies.ts'
 import type { OpenSockets } from '../chat/usage/usage.ts'
 import type { Context } from '../context.ts'
@@ -74,6 +75,12 @@ export function createSockets(context: Context): Sockets {
     for (const sockets of registry.all()) {
       if (appId === undefined || Number(appId) === sockets.app.appId) sockets.narrowing = undefined
     }
+  })
+  context.invalidation.onChange(appsTopic, (name) => {
+    sessions.endPaused(name).catch((error: Error) => {
+      // The line to the database was cut, too: what there is is looked at again once it is back.
+      if (!isConnectionFailure(error)) log.warn({ err: error }, 'sockets of paused apps could not be closed')
+    })
   })
   const unauthenticated = createUnauthenticated(settings)
   let isDraining = false

@@ -1,4 +1,6 @@
-import { ApiError, type AuthFrame, AuthFrame as AuthSchema } from '@parley/contract'
+import { ApiError, type AuthFrame, AuthFrame as AuthSchema, type SocketClose } from '@parley/contract'
+import { settingsTopic } from '../chat/app-settings.ts'
+import { AppPausedError } from '../chat/apps.ts'
 import { expiryCheckMs } from '../chat/credentials/tokens.ts'
 import type { SocketSettings } from '../config/sockets.ts'
 import type { Context } from '../context.ts'
@@ -10,6 +12,7 @@ import { authenticate } from './auth.ts'
 import type { Connection, Login } from './connection.ts'
 import type { PresenceTracker } from './presence/tracker.ts'
 import type { AppSockets, Registry } from './registry.ts'
+import { closeOverTime } from './upkeep.ts'
 
 /** Logs sockets in and out. */
 export interface Sessions {
@@ -21,6 +24,8 @@ export interface Sessions {
   end(appId: number, event: SessionsEnded): void
   /** Closes the sockets whose tokens stopped working without this process having heard of it. */
   verify(): Promise<void>
+  /** Closes the sockets of an app that was paused, over some time; of any, where none is named. */
+  endPaused(name: string | undefined): Promise<void>
   /** Closes the sockets whose tokens have expired, where tokens of their app do. Called every second. */
   endExpired(now: number): Promise<void>
 }
@@ -37,6 +42,13 @@ async function takeFromLimits({ limits: { rateLimiter } }: Context, { app, uid }
   }
 }
 
+/** How a socket is closed whose login failed. */
+function closeOf(error: unknown, status: number): SocketClose {
+  if (error instanceof AppPausedError) return 'paused'
+  if (status >= 500) return 'tryAgain'
+  return status === 429 ? 'tooFast' : 'notAuthenticated'
+}
+
 const checkAuth = compileCheck('frame', AuthSchema)
 const maxAttempts = 5
 const verifiedAtOnce = 1_000
@@ -51,7 +63,7 @@ export function createSessions(
   let devices = 0
   let isChecking = false
 
-  /** A token that stops working while it is looked up is looked up again. */
+  /** A token that stops working while it is looked up, or an app that changes, is looked up again. */
   const check = async (connection: Connection, frame: AuthFrame): Promise<Login> => {
     for (let attempt = 1; ; attempt++) {
       const before = ended
@@ -80,7 +92,7 @@ export function createSessions(
     const tokens = connections.flatMap(({ login }) => login?.token ?? [])
     const valid = await context.tokens.findValid(sockets.app.appId, tokens)
     for (const connection of connections) {
-      if (valid.has(connection.login?.token ?? '')) continue
+      if (valid.has(connection.login?.token.digest ?? '')) continue
       leave(sockets, connection)
       connection.close('sessionEnded')
     }
@@ -98,6 +110,20 @@ export function createSessions(
     const info = connection.login?.info
     if (user?.connections.length === 0 && info !== undefined) presence.note(sockets, user, info)
   }
+
+  /** An app has somebody else sign its tokens, or nobody: those of before open nothing. */
+  const verifySigned = async (appId: number) => {
+    const sockets = registry.of(appId)
+    const connections = [...(sockets?.users.values() ?? [])].flatMap((user) => user.connections)
+    const signed = connections.filter(({ login }) => login?.token.jwt !== undefined)
+    if (sockets === undefined || signed.length === 0) return
+    await verifySome(sockets, signed)
+  }
+  context.invalidation.onChange(settingsTopic, (appId) => {
+    ended++
+    if (appId === undefined) return
+    verifySigned(Number(appId)).catch((error) => context.log.warn({ err: error }, 'sockets could not be verified'))
+  })
 
   return {
     async logIn(connection, sent) {
@@ -118,7 +144,7 @@ export function createSessions(
         const named = error instanceof ApiError || isAway ? code : 'AUTH_ERR_AUTH_TOKEN_NOT_FOUND'
         if (connection.state !== 'authenticating') return false
         connection.sendFrame({ type: 'auth', body: { code: String(shown), status: named } })
-        connection.close(isAway ? 'tryAgain' : status === 429 ? 'tooFast' : 'notAuthenticated')
+        connection.close(closeOf(error, status))
         return false
       }
     },
@@ -126,15 +152,30 @@ export function createSessions(
       const sockets = connection.login && registry.of(connection.login.app.appId)
       if (sockets !== undefined) leave(sockets, connection)
     },
-    end(appId, { uid, tokens }) {
+    end(appId, { uid, tokens, jwts }) {
       ended++
       const sockets = registry.of(appId)
       if (sockets === undefined) return
       for (const connection of [...sockets.connectionsOf(uid)]) {
-        if (tokens !== undefined && !tokens.includes(connection.login?.token ?? '')) continue
+        const token = connection.login?.token
+        const isAmong = tokens === undefined || tokens.includes(token?.digest ?? '')
+        if (!isAmong && !(jwts === true && token?.jwt !== undefined)) continue
         // Out of every list at once: nothing more is told to it, whenever it closes.
         leave(sockets, connection)
         connection.close('sessionEnded')
+      }
+    },
+    async endPaused(name) {
+      ended++
+      for (const sockets of [...registry.all()]) {
+        if (name !== undefined && sockets.app.name !== name) continue
+        const app = await context.apps.find(sockets.app.name)
+        if (app !== undefined && app.pausedAt === null) continue
+        await closeOverTime(
+          [...sockets.users.values()].flatMap((user) => user.connections),
+          'paused',
+          settings.drainMs,
+        )
       }
     },
     async verify() {

@@ -25,7 +25,8 @@ export function checkConnection(
       if (silent > closeTimeoutMs) connection.ws.terminate()
       return
     case 'ready':
-      if (silent > settings.idleTimeoutMs) connection.close('idle')
+      if (now >= expiryOf(connection)) connection.close('sessionEnded')
+      else if (silent > settings.idleTimeoutMs) connection.close('idle')
       else if (silent > settings.idleTimeoutMs / 2 && !connection.isPinged) {
         connection.isPinged = true
         connection.ws.ping()
@@ -35,6 +36,11 @@ export function checkConnection(
       // Whoever has sent a frame waits for the database, and is not hurried.
       if (silent > (connection.state === 'new' ? patienceMs : settings.authTimeoutMs)) connection.close('authTimeout')
   }
+}
+
+/** Epoch milliseconds at which the token of a connection ends by itself. */
+function expiryOf({ login }: Connection): number {
+  return (login?.token.jwt?.expiresAt ?? Number.POSITIVE_INFINITY) * 1000
 }
 
 /** Closes connections evenly over some time, so that their clients do not all connect again at once. */

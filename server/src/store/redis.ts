@@ -22,6 +22,8 @@ export interface RedisLink {
   name(part: string): string
   /** The connection for commands is open. */
   readonly isUp: boolean
+  /** Since when it has not been open, in epoch milliseconds; undefined while it is. */
+  readonly downSince: number | undefined
   close(): void
 }
 
@@ -37,12 +39,22 @@ export function openRedis({ url, prefix }: RedisSettings, deployment: string, lo
   const commands = new Redis(url, optionsOf('parley commands'))
   const listener = new Redis(url, optionsOf('parley listener'))
   for (const client of [commands, listener]) watch(client, log)
+  let downSince: number | undefined = Date.now()
+  commands.on('ready', () => {
+    downSince = undefined
+  })
+  commands.on('close', () => {
+    downSince ??= Date.now()
+  })
   return {
     commands,
     listener,
     name: (part) => `${prefix}:${deployment}:${part}`,
     get isUp() {
       return commands.status === 'ready'
+    },
+    get downSince() {
+      return downSince
     },
     close() {
       for (const client of [commands, listener]) {

@@ -1,5 +1,6 @@
 import { auditActions } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
+import { deployment } from '../../src/chat/audit/audit.ts'
 import { removeOldEntries } from '../../src/chat/audit/retention.ts'
 import { createGroup, dataOf, refusal, say } from '../support/chat.ts'
 import { sendGrid, sendGridAccount, twilio, twilioAccount } from '../support/notifications.ts'
@@ -259,6 +260,12 @@ const deeds: Record<string, [(world: World) => Promise<Answer>, { type: string; 
 /** Recorded by the service itself: `moderation-actions.test.ts` and the test below. */
 const byService = ['app_created', 'moderation_acted']
 
+/** Operations of operators only, whose own tests look at what they record: those of paused and deleted apps, and of health. */
+const ofDeployment = [
+  ...['app_paused', 'app_resumed', 'app_deleted', 'app_undeleted', 'app_removed'],
+  ...['doctor_started', 'doctor_stopped'],
+]
+
 const createTeam = async () => {
   const world = await createWorld()
   await createUsers(world, 'alice', 'bob')
@@ -316,7 +323,9 @@ describe('the audit log', () => {
   })
 
   it('has every action that is declared', () => {
-    expect([...Object.keys(deeds), ...byService].sort()).toEqual([...auditActions].sort())
+    const ofOperators = auditActions.filter((action) => action.startsWith('operator_') || action === 'reading_opened')
+    const all = [...Object.keys(deeds), ...byService, ...ofDeployment, ...ofOperators]
+    expect(all.sort()).toEqual([...auditActions].sort())
   })
 
   it('begins with the app and its keys, made by the service', async () => {
@@ -469,5 +478,47 @@ describe('the audit log', () => {
     const count = (await log(world)).length
     await removeOldEntries(world.context.database, Math.floor(Date.now() / 1000) - 365 * 86_400)
     expect((await log(world)).length).toBe(count - 1)
+  })
+
+  it('forgets what is old of the deployment too', async () => {
+    const { context } = await createTeam()
+    const target = `old-${Date.now()}`
+    const count = () =>
+      context.database.query({ name: 'entries-of-deployment', text: 'select id from audit_log where target = $1' }, [
+        target,
+      ])
+    const record = { action: 'app_created', type: 'app', target } as const
+    await context.audit.record(context.database, deployment, record)
+    await context.database.query(
+      {
+        name: 'age-entry-of-deployment',
+        text: 'update audit_log set created_at = created_at - 400 * 86400 where app_id = 0 and target = $1',
+      },
+      [target],
+    )
+    await context.audit.record(context.database, deployment, record)
+    expect(await count()).toHaveLength(2)
+    await removeOldEntries(context.database, Math.floor(Date.now() / 1000) - 365 * 86_400)
+    expect(await count()).toHaveLength(1)
+  })
+
+  it('no longer names a user who was removed in conversations that operators read', async () => {
+    const world = await createTeam()
+    const { context, app } = world
+    for (const target of ['alice_user_bob', 'aaron_user_alice', 'alice2_user_bob', 'group_alice']) {
+      await context.audit.record(context.database, app.appId, {
+        ...{ action: 'reading_opened', type: 'conversation', target },
+      })
+    }
+    dataOf(await world.post('/users/alice/auth_tokens'))
+    dataOf(await world.delete('/users/alice', { permanent: true }))
+    const [token] = await log(world, '?action=token_created')
+    const entries = await log(world, '?action=reading_opened')
+    expect(entries.map(({ target }: { target: { id: string } }) => target.id).reverse()).toEqual([
+      `${token.target.id}_user_bob`,
+      `aaron_user_${token.target.id}`,
+      'alice2_user_bob',
+      'group_alice',
+    ])
   })
 })

@@ -19,6 +19,15 @@ const restrict = (world: World, ...featuresToRestrict: string[]) => world.post(p
 const keysOf = async (world: World) => dataOf(await world.get(path())).map(({ key }: { key: string }) => key)
 
 describe('Restricting features', () => {
+  it('starts from a list of all of them', async () => {
+    const world = await createWorld()
+    const known = dataOf(await world.get('/restrictedfeatures'))
+    expect(known.map(({ key }: { key: string }) => key).sort()).toEqual(features.map((key) => `u.${key}`))
+    await restrict(world, 'createGroup')
+    const { createdAt: _, ...restricted } = dataOf(await world.get(path()))[0]
+    expect(known).toContainEqual(restricted)
+  })
+
   it('takes every feature with and without its prefix, and answers it with the prefix', async () => {
     const world = await createWorld()
     const answer = await restrict(world, 'listUsers', 'u.deleteGroup')

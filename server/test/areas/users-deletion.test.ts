@@ -102,6 +102,7 @@ const makeVictim = async (world: World) => {
       values (${appId}, ${talk.id}, 'victim says zorblax', 'two', 'approved', 1, true)`)
   await run(sql`insert into moderation_queue (app_id, message, opened_at, by_rule)
       values (${appId}, ${talk.id}, 1, '[{"ruleId": "victim"}]')`)
+  await run(sql`insert into ended_jwts values (${appId}, 'token', 'victim', 1)`)
   await run(sql`insert into presence values (${appId}, 'victim', 'node of a test', '{}')`)
   await run(sql`insert into app_pinned_conversations values (${appId}, 1, 'victim', 0, 1), (${appId}, 1, 'bob', 1, 1)`)
   await run(sql`insert into friends values
@@ -125,6 +126,8 @@ describe('deleting a user for good', () => {
       // What an app has set.
       ...['moderation_engines', 'moderation_engine_lists', 'moderation_lists', 'moderation_list_revisions'],
       ...['moderation_reasons', 'moderation_rules', 'moderation_rule_revisions'],
+      // Filled where an operator reads what people wrote, for an hour, and where one runs the doctor.
+      ...['operator_readings', 'doctor_examples'],
       // Filled where a rule is run dry, and looked at in the tests of that.
       ...[
         'moderation_dry_runs',

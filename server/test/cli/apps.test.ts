@@ -2,22 +2,17 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, inject, it, vi } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { appsCommand } from '../../src/cli/apps.ts'
 import { auditCommand } from '../../src/cli/audit.ts'
 import { dataOf } from '../support/chat.ts'
 import { databaseUrl } from '../support/own-database.ts'
 import { sharedService, testMasterKey } from '../support/service.ts'
 import { send } from '../support/world.ts'
+import { type Ended, runCommand } from './command.ts'
 
 const run = promisify(execFile)
 const cli = path.join(import.meta.dirname, '../../dist/cli/main.js')
-
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
 
 /** What a command finds of the database of the tests. */
 function environment(): Record<string, string> {
@@ -37,26 +32,8 @@ async function parleyProcess(...args: string[]): Promise<Ended> {
   }
 }
 
-/** Runs a command of `parley` in this process. */
-async function runCommand(command: (args: string[]) => Promise<number>, args: string[]): Promise<Ended> {
-  const written = { out: '', err: '' }
-  const take = (name: keyof typeof written) => (text: unknown) => {
-    written[name] += String(text)
-    return true
-  }
-  vi.spyOn(process.stdout, 'write').mockImplementation(take('out'))
-  vi.spyOn(process.stderr, 'write').mockImplementation(take('err'))
-  for (const [name, value] of Object.entries(environment())) vi.stubEnv(name, value)
-  try {
-    return { code: await command(args), ...written }
-  } finally {
-    vi.restoreAllMocks()
-    vi.unstubAllEnvs()
-  }
-}
-
-const apps = (...args: string[]) => runCommand(appsCommand, args)
-const audit = (...args: string[]) => runCommand(auditCommand, args)
+const apps = (...args: string[]) => runCommand(appsCommand, args, environment())
+const audit = (...args: string[]) => runCommand(auditCommand, args, environment())
 
 const newName = () => `cli-${randomBytes(6).toString('hex')}`
 
@@ -64,8 +41,8 @@ describe('parley apps', () => {
   it('creates an app with keys of its own, which a running service knows at once', async () => {
     const { url } = await sharedService()
     const name = newName()
-    const { code, out } = await parleyProcess('apps', 'create', name.toUpperCase(), '--region', 'eu')
-    expect(code).toBe(0)
+    const { code, out, err: told } = await parleyProcess('apps', 'create', name.toUpperCase(), '--region', 'eu')
+    expect([code, told]).toEqual([0, ''])
     const apiKey = /REST API Key +([0-9a-f]{40})/.exec(out)?.[1] as string
     const user = { uid: 'alice', name: 'Alice' }
     expect(dataOf(await send(url, 'POST', '/users', user, { appid: name, apikey: apiKey })).uid).toBe('alice')
@@ -93,6 +70,46 @@ describe('parley apps', () => {
     expect((await apps('set', name)).out).toContain('addMembers=friends\n')
   })
 
+  it('pauses an app and lets it go on, which a running service obeys', async () => {
+    const { url } = await sharedService()
+    const name = newName()
+    const { out } = await apps('create', name)
+    const apiKey = /REST API Key +([0-9a-f]{40})/.exec(out)?.[1] as string
+    const status = async () => (await send(url, 'GET', '/users', undefined, { appid: name, apikey: apiKey })).status
+    expect(await status()).toBe(200)
+    expect(await apps('pause', name)).toEqual({ code: 0, out: '', err: '' })
+    await expect.poll(status).toBe(503)
+    expect((await apps('list')).out).toMatch(new RegExp(`^${name}\tus\t\\S+\tpaused since \\S+$`, 'm'))
+    expect(await apps('pause', name)).toMatchObject({
+      code: 1,
+      err: `parley apps: The app ${name} is paused already.\n`,
+    })
+    expect((await apps('resume', name.toUpperCase())).code).toBe(0)
+    await expect.poll(status).toBe(200)
+    expect(await apps('resume', name)).toMatchObject({ code: 1, err: `parley apps: The app ${name} is not paused.\n` })
+    expect((await audit(name)).out).toMatch(/"app_resumed".*\n.*"app_paused".*"caller":"command"/)
+  })
+
+  it('deletes an app after seven days, unless that is taken back', async () => {
+    const name = newName()
+    await apps('create', name)
+    expect(await apps('delete', name)).toMatchObject({ code: 2 })
+    expect(await apps('delete', name, '--confirm', 'another')).toMatchObject({
+      code: 1,
+      err: `parley apps: --confirm is not ${name}\n`,
+    })
+    expect(await apps('delete', name, '--confirm', name)).toEqual({ code: 0, out: '', err: '' })
+    expect((await apps('list')).out).toMatch(
+      new RegExp(`^${name}\tus\t\\S+\tpaused since \\S+, removed from \\S+ on$`, 'm'),
+    )
+    expect((await apps('delete', name, '--confirm', name)).code).toBe(1)
+    expect((await apps('resume', name)).err).toContain('take that back first')
+    expect((await apps('undelete', name)).code).toBe(0)
+    expect(await apps('undelete', name)).toMatchObject({ code: 1 })
+    expect((await apps('list')).out).toMatch(new RegExp(`^${name}\tus\t\\S+\tpaused since \\S+$`, 'm'))
+    expect((await apps('delete', 'parley', '--confirm', 'parley')).err).toContain('APP_ID')
+  })
+
   it.each([
     [2, ['fly']],
     [2, []],
@@ -101,6 +118,8 @@ describe('parley apps', () => {
     [2, ['create', 'x', '--colour', 'red']],
     [1, ['keys', 'nobody-knows-it']],
     [1, ['set', 'nobody-knows-it', 'maxBots=1']],
+    [1, ['pause', 'nobody-knows-it']],
+    [2, ['pause']],
   ])('ends with %i for %j', async (code, args) => {
     const { code: ended, err } = await apps(...args)
     expect(ended, err).toBe(code)

@@ -25,6 +25,11 @@ export function serveTls(): void {
   })
 }
 
+/** Host and port of the service that speaks TLS, as an override option of an SDK is given them. */
+export function addressOfTls(): string {
+  return new URL(service.url).host
+}
+
 /** A shop of its own, and what its front ends are given. */
 export interface Shop {
   /** Its back end, with its key. What it does is not heard live: it comes by another process. */
@@ -39,7 +44,7 @@ export async function createShop(...uids: string[]): Promise<Shop> {
   const world = await createWorld()
   await createUsers(world, ...uids)
   const logIn = async (uid: string) => {
-    const tab = new FrontEnd(new URL(service.url).host, world.app.name)
+    const tab = new FrontEnd(addressOfTls(), world.app.name)
     await tab.logIn(uid, world.authKey)
     onTestFinished(() => tab.close())
     return tab

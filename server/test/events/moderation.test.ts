@@ -3,8 +3,10 @@ import { type EventRow, eventColumns } from '../../src/events/rows.ts'
 import { showEvents } from '../../src/events/show.ts'
 import type { ChatEvent } from '../../src/events/types.ts'
 import { statement } from '../../src/store/statement.ts'
+import { createOwner } from '../admin/operator.ts'
 import { dataOf, refusal, say } from '../support/chat.ts'
 import { type Puller, pullEvents } from '../support/events.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const at = 1_700_000_000
@@ -98,6 +100,22 @@ describe('a decision of moderation', () => {
         data: { message: message('approved'), moderation: [hit], reviewed: true },
       },
     ])
+  })
+
+  it('is shown to operators without what the engine said of a text, until they read it', async () => {
+    const { world, tell } = await judged()
+    await tell(failed)
+    const owner = await createOwner(world)
+    const path = `/apps/${world.app.name}`
+    const failures = async () => {
+      const { data } = (await owner.get(`${path}/events?after=0&triggers=moderation_engine_failed`)).body
+      return data[0]?.data.failures
+    }
+    await until(async () => (await failures()) !== undefined)
+    const { responseBody: _, validationErrors: __, ...rest } = failure
+    expect(await failures()).toEqual([rest])
+    dataOf(await owner.post(`${path}/readings`, { of: 'alice_user_bob', reason: 'Report 17' }))
+    expect(await failures()).toEqual([failure])
   })
 
   it('tells the place of a message that is gone', async () => {

@@ -29,6 +29,13 @@ function isProgram(file: string): boolean {
 export const onLinux: Need = { isMet: process.platform === 'linux', otherwise: 'only on Linux', inGate: false }
 export const asRoot: Need = { isMet: process.getuid?.() === 0, otherwise: 'only as root', inGate: false }
 
+/** What takes too long for each change; `npm run test:long` says that it may. */
+export const inLongSuite: Need = {
+  isMet: process.env.LONG === '1',
+  otherwise: 'only in npm run test:long',
+  inGate: false,
+}
+
 /** Of Debian: wamerican, wngerman and wfrench. */
 export const dictionaries: Need = {
   isMet: ['american-english', 'ngerman', 'french'].every((name) => existsSync(`/usr/share/dict/${name}`)),

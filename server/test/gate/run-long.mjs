@@ -47,7 +47,7 @@ async function runOnce(report) {
   const child = spawn(
     process.execPath,
     [vitest, ...['run', '--retry=0', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`], ...paths],
-    { cwd: repository, stdio: 'inherit', env: { MODEL_RUNS: '20', ...process.env } },
+    { cwd: repository, stdio: 'inherit', env: { MODEL_RUNS: '20', LONG: '1', ...process.env } },
   )
   const [code] = await once(child, 'exit')
   return code

@@ -45,7 +45,8 @@ async function start(environment: Record<string, string> = {}) {
 
 describe('the greeting', () => {
   const keys = { apiKey: 'a'.repeat(40), authKey: 'b'.repeat(40), file: "/srv/bob's/keys.env", isNew: true }
-  const config = { appId: 'shop', region: 'in', tls: undefined, demo: true, docs: true } as const
+  const pages = { demo: true, docs: true, console: true, adminPort: undefined, publicUrl: undefined }
+  const config = { appId: 'shop', region: 'in', tls: undefined, ...pages } as const
   const address = { address: '127.0.0.1', port: 8080, family: 'IPv4' }
 
   it('prints keys to a terminal only, and only those that were just made', () => {
@@ -64,6 +65,10 @@ describe('the greeting', () => {
       expect(shown).toContain('http://127.0.0.1:8080/docs\n')
       expect(shown).not.toContain('/demo')
       expect(greetingOf(address, config, { ...keys, isNew }, false)).toContain('http://127.0.0.1:8080/demo\n')
+      expect(greetingOf(address, config, { ...keys, isNew }, false)).toContain('http://127.0.0.1:8080/console\n')
+      expect(greetingOf(address, { ...config, console: false }, { ...keys, isNew }, false)).not.toContain('/console')
+      const apart = greetingOf(address, { ...config, adminPort: 9200 }, { ...keys, isNew }, false)
+      expect(apart).toContain('http://127.0.0.1:9200/console\n')
     }
   })
 })

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { answerOf } from '../../src/http/reference/openapi.ts'
 import { routes } from '../../src/routes.ts'
+import { startService } from '../support/service.ts'
 import { createWorld, type World } from '../support/world.ts'
 import { ask, expectContractAnswer, type Service, startParley } from './watched.ts'
 
@@ -166,10 +167,18 @@ describe('what is not of the contract', () => {
     const { status, headers, body } = await ask(`${service.url}/`)
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
     const addresses = [...body.matchAll(/<a href="([^"]+)"/g)].map((match) => match[1])
-    expect(addresses).toEqual(['demo', 'docs', 'openapi.json', 'asyncapi.json'])
+    expect(addresses).toEqual(['demo', 'docs', 'console', 'openapi.json', 'asyncapi.json'])
     for (const address of addresses) expect((await ask(`${service.url}/${address}`)).status).toBe(200)
     expect((await ask(`${service.url}/v3/`)).status).toBe(404)
     expect((await ask(`${service.url}/`, { method: 'POST' })).status).toBe(404)
+  })
+
+  it('leads nobody to a console that is off, elsewhere, or not for everybody', async () => {
+    for (const settings of [{ CONSOLE: 'off' }, { ADMIN_PORT: '9101' }, { ADMIN_ALLOW: '10.0.0.0/8' }]) {
+      const { parley, url } = await startService(settings)
+      expect((await ask(`${url}/`)).body, JSON.stringify(settings)).not.toContain('href="console"')
+      await parley.close()
+    }
   })
 
   it('is served under a name that begins alike to nobody', async () => {
@@ -307,6 +316,7 @@ describe('the metrics', () => {
       'front',
       'docs',
       'demo',
+      'console',
       'openapi',
       'asyncapi',
       'media',

@@ -238,7 +238,7 @@ const chosen = {
 }
 const pem = { type: 'pkcs8', format: 'pem' } as const
 const keyOf = (key: KeyObject) => key.export(pem) as string
-const fcmProvider = {
+export const fcmProvider = {
   serviceAccountFilename: 'account.json',
   serviceAccountCreds: {
     ...{ project_id: 'project', client_email: 'push@example.com', private_key_id: 'k1' },
@@ -552,6 +552,7 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'list-triggers-here': webhook,
   'remove-triggers-here': (ids) => ({ ...webhook(ids), ...triggerIds('message_sent') }),
   'list-all-triggers': () => ({}),
+  'list-features': () => ({}),
   'renew-webhook-secret': (ids) => ({ ...webhook(ids), body: { oldValidForSeconds: 60 } }),
   'test-webhook': webhook,
   'notifications-push-list-settings': () => ({}),
@@ -718,6 +719,7 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'list-deliveries': (ids) => ({ ...webhook(ids), query: { status: 'failed', from: '0', limit: '1' } }),
   'redeliver-notification': (ids) => ({ params: { logId: ids.logId } }),
   'redeliver-notifications': () => ({ body: { status: 'failed', from: 1_700_000_000 } }),
+  'get-delivery': (ids) => ({ params: { webhookId: ids.webhook, deliveryId: ids.deliveryId } }),
   'redeliver-delivery': (ids) => ({ params: { webhookId: ids.webhook, deliveryId: ids.deliveryId } }),
   'redeliver-deliveries': (ids) => ({ ...webhook(ids), body: { status: 'failed', from: 0 } }),
 }

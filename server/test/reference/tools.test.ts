@@ -3,16 +3,18 @@ import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
 import { ask } from '../http/watched.ts'
+import { installInto, run } from '../support/install.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { installTools, run, toolsFolder } from './install.ts'
 
-const tools = await installTools()
+/** They want another TypeScript. */
+const toolsFolder = path.join(import.meta.dirname, 'tools')
+const tools = await installInto(toolsFolder)
 const generated = path.join(toolsFolder, 'generated')
 const bin = (name: string) => path.join(toolsFolder, 'node_modules', '.bin', name)
 
 /** Runs a tool, which must find nothing to complain about. */
 async function pass(program: string, args: readonly string[], environment?: object): Promise<string> {
-  const { code, said } = await run(program, args, environment)
+  const { code, said } = await run(toolsFolder, program, args, environment)
   expect(code, said).toBe(0)
   return said
 }
@@ -47,20 +49,31 @@ describeWith(tools, 'what others read the reference with', () => {
     await pass('node', ['check-asyncapi.mjs', 'generated/asyncapi.json'])
   })
 
-  it('clients that openapi-typescript and hey-api generate compile with the twenty main calls, and make them', async () => {
-    await Promise.all([
-      pass(bin('openapi-typescript'), ['generated/openapi.json', '-o', 'generated/openapi.d.ts']),
-      pass(bin('openapi-ts'), ['-i', './generated/openapi.json', '-o', 'generated/hey', '--no-log-file']),
-    ])
-    await pass(bin('tsc'), ['-p', '.'])
-    for (const program of ['openapi-typescript', 'hey-api']) {
-      const said = await pass('node', [`generated/built/programs/${program}.js`], {
-        PARLEY_URL: `${world.url}/v3`,
-        PARLEY_API_KEY: world.apiKey,
-        PARLEY_APP_ID: world.app.name,
-        PARLEY_PREFIX: program,
-      })
-      expect(said).toBe('done\n')
-    }
+  /** Makes the twenty main calls with a client that was generated, once it compiles. */
+  const passCalls = async (program: string, prefix: string) => {
+    const said = await pass('node', [`generated/built/programs/${program}.js`], {
+      PARLEY_URL: `${world.url}/v3`,
+      PARLEY_API_KEY: world.apiKey,
+      PARLEY_APP_ID: world.app.name,
+      PARLEY_PREFIX: prefix,
+    })
+    expect(said).toBe('done\n')
+  }
+
+  it('a client that openapi-typescript generates compiles with the twenty main calls, and makes them', async () => {
+    await pass(bin('openapi-typescript'), ['generated/openapi.json', '-o', 'generated/openapi.d.ts'])
+    await pass(bin('tsc'), ['-p', 'tsconfig.openapi-typescript.json'])
+    await passCalls('openapi-typescript', 'openapi-typescript')
   })
+
+  // One after the other, since the program of the calls has one place where it finds them.
+  it.each(['0.92', '0.93', '0.94', '0.95'])(
+    'a client that hey-api %s generates compiles with the twenty main calls, and makes them',
+    async (version) => {
+      const generate = path.join('node_modules', `hey-api-${version}`, 'bin/run.js')
+      await pass('node', [generate, '-i', './generated/openapi.json', '-o', 'generated/hey', '--no-log-file'])
+      await pass(bin('tsc'), ['-p', 'tsconfig.hey-api.json'])
+      await passCalls('hey-api', `hey-api-${version.replace('.', '-')}`)
+    },
+  )
 })

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Parley, ParleyOptions } from '../../src/app.ts'
+import type { ConnectionSettings } from '../../src/store/connection.ts'
 import { createOwnDatabase } from './own-database.ts'
 import { startService } from './service.ts'
 
@@ -10,6 +11,7 @@ export interface Service {
 
 /** Services on a database of their own, so that those of other test files do not do their jobs. */
 export interface OwnServices {
+  readonly connection: ConnectionSettings
   start(environment?: Record<string, string>, options?: Pick<ParleyOptions, 'notificationClock'>): Promise<Service>
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Begins a transaction with a statement that locks. @returns ends it */
@@ -31,6 +33,7 @@ export async function createOwnServices(): Promise<OwnServices> {
     await Promise.all([...services].map(({ parley }) => parley.close()))
   }
   return {
+    connection,
     async start(environment = {}, options = {}) {
       const service = await startService(environment, connection, undefined, options)
       const close = service.parley.close

@@ -39,7 +39,8 @@ export function watchQueries(): { routes: readonly Route[]; seen: SeenQuery[] } 
   }
 }
 
-function noting(on: Queryable, seen: SeenQuery[]): Queryable {
+/** The same database; what it is asked is added to `seen`. */
+export function noting(on: Queryable, seen: SeenQuery[]): Queryable {
   return {
     query(asked, values = []) {
       seen.push({ text: asked.text, values })
@@ -72,7 +73,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-type Explained = ReadonlyArray<{ 'QUERY PLAN': ReadonlyArray<{ Plan: PlanNode }> }>
+export type Explained = ReadonlyArray<{ 'QUERY PLAN': ReadonlyArray<{ Plan: PlanNode }> }>
 
 /** Tells how queries read their tables. */
 export interface Explainer {
@@ -101,11 +102,12 @@ export function createExplainer(planner: pg.Client): Explainer {
   }
 }
 
-function readsIn(explained: Explained): TableRead[] {
+/** How the plans in an answer of `explain (analyze, format json)` read their tables. */
+export function readsIn(explained: Explained): TableRead[] {
   return explained.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => readsOf(Plan)))
 }
 
-const explainIt = 'explain (analyze, timing off, format json)'
+export const explainIt = 'explain (analyze, timing off, format json)'
 
 async function explainFixed({ text, values }: SeenQuery, planner: pg.Client): Promise<Explained> {
   await planner.query('set plan_cache_mode = force_generic_plan')
@@ -118,7 +120,8 @@ async function explainFixed({ text, values }: SeenQuery, planner: pg.Client): Pr
   }
 }
 
-function literalOf(value: unknown): string {
+/** A parameter as text, as `execute` takes it. */
+export function literalOf(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value))
     return pg.escapeLiteral(textArray(value.map((item) => (item === null ? null : String(item)))))

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { TemplatesIn } from '../../notifications/templates.ts'
 import { defineOperation } from '../../operation.ts'
 import { enveloped, JsonObject, MessageIdIn, NoParams, NoQuery, oneOf } from '../../schemas.ts'
 import { channels, NotificationLog } from './logs.ts'
@@ -105,7 +106,7 @@ export const previewNotification = defineOperation({
   path: '/notifications/v1/preview',
   summary: 'Preview who would be notified of a message, and how',
   description:
-    'Nothing is sent or stored. Of a group, the first 100 users and devices are listed. E-mails and SMS are shown as if this were the only unread message; what was sent before is not counted.',
+    'Nothing is sent or stored. Of a group, the first 100 users and devices are listed. E-mails and SMS are shown as if this were the only unread message; what was sent before is not counted. `templates` are taken as if they were saved, to see what a change of them says.',
   query: NoQuery,
   body: Type.Object({
     sender: Type.String({ minLength: 1, maxLength: 100 }),
@@ -116,6 +117,7 @@ export const previewNotification = defineOperation({
     data: JsonObject,
     parentId: Type.Optional(MessageIdIn),
     quotedMessageId: Type.Optional(MessageIdIn),
+    templates: Type.Optional(TemplatesIn),
   }),
   answer: enveloped(Type.Object({ notifications: Type.Array(Preview) })),
   errors: ['ERR_UID_NOT_FOUND', 'ERR_GUID_NOT_FOUND'],

@@ -2,6 +2,7 @@ import { badRequest, getAppSettings, isTimezone, updateAppSettings } from '@parl
 import { serve } from '../../call.ts'
 import { unknownApp } from '../../chat/apps.ts'
 import type { App } from '../../chat/identity.ts'
+import type { Context } from '../../context.ts'
 
 export const operations = [
   serve(getAppSettings, async ({ app, params }, { settings }) => {
@@ -9,9 +10,10 @@ export const operations = [
     return { data: await settings.of(app.appId) }
   }),
 
-  serve(updateAppSettings, async ({ app, params, body }, { settings, events, audit }) => {
+  serve(updateAppSettings, async ({ app, params, body }, { settings, events, audit, outbound }) => {
     requireOwnApp(app, params.appId)
     checkTimezone((body as { timezone?: unknown }).timezone)
+    await checkKeysUrl(outbound, (body as { jwtKeysUrl?: unknown }).jwtKeysUrl)
     const held = await settings.change(app, body, audit)
     // Some settings have more of what happens be kept.
     events.forget(app.appId)
@@ -28,4 +30,11 @@ function requireOwnApp(app: App, appId: string): void {
 function checkTimezone(name: unknown): void {
   if (typeof name !== 'string' || isTimezone(name)) return
   throw badRequest([{ path: 'body/timezone', message: 'must be an IANA time zone, such as Europe/Oslo' }])
+}
+
+/** @throws 400 for an address that apps may not have called */
+async function checkKeysUrl(outbound: Context['outbound'], url: unknown): Promise<void> {
+  if (typeof url !== 'string' || url === '') return
+  const refusal = URL.canParse(url) ? await outbound.refusalOf(new URL(url)) : 'must be an address'
+  if (refusal !== undefined) throw badRequest([{ path: 'body/jwtKeysUrl', message: refusal }])
 }

@@ -11,6 +11,7 @@ interface Row {
   readonly caller: AuditEntry['actor']['caller']
   readonly key: string | null
   readonly uid: string | null
+  readonly operator: number | null
   readonly address: string | null
   readonly type: AuditEntry['target']['type']
   readonly target: string
@@ -27,7 +28,7 @@ export async function listEntries(
 ): Promise<AnswerOf<typeof listAuditLog>> {
   const limit = query.limit ?? defaultLimit
   const rows = await database.run<Row>(sql`
-    select id, action, created_at as "createdAt", caller, key, uid, address, target_type as type, target, details
+    select id, action, created_at as "createdAt", caller, key, uid, operator, address, target_type as type, target, details
     from audit_log
     where ${allOf(conditionsOf(appId, query))}
     order by created_at desc, id desc
@@ -69,7 +70,19 @@ function conditionsOf(
   return conditions
 }
 
-function showEntry({ id, action, createdAt, caller, key, uid, address, type, target, details }: Row): AuditEntry {
+function showEntry({
+  id,
+  action,
+  createdAt,
+  caller,
+  key,
+  uid,
+  operator,
+  address,
+  type,
+  target,
+  details,
+}: Row): AuditEntry {
   return {
     id: String(id),
     action,
@@ -78,6 +91,7 @@ function showEntry({ id, action, createdAt, caller, key, uid, address, type, tar
       caller,
       ...(key !== null && { key }),
       ...(uid !== null && { uid }),
+      ...(operator !== null && { operator: String(operator) }),
       ...(address !== null && { address }),
     },
     target: { type, id: target },

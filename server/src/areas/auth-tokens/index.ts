@@ -1,1 +1,2 @@
-export { issueToken, recordUse, removeOwnToken, removeTokens } from './tokens.ts'
+export { endSessionOf, listSessionsOf } from './sessions.ts'
+export { endJwt, issueToken, recordUse, removeOwnToken, removeTokens } from './tokens.ts'

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type BodyOf, badRequest, limits, type updateAuthToken } from '@parley/contract'
-import { isExpired, validityOf } from '../../chat/credentials/tokens.ts'
-import { forgetDevicesOf } from '../../chat/notifications/push-tokens.ts'
+import { sourceOf } from '../../chat/credentials/jwts.ts'
+import { isExpired, type JwtLogin, type TokenOwner, validityOf } from '../../chat/credentials/tokens.ts'
+import { forgetDevicesOf, forgetDevicesOfUsers, jwtDeviceDigest } from '../../chat/notifications/push-tokens.ts'
 import type { Context } from '../../context.ts'
 import type { Events } from '../../events/index.ts'
 import type { PageRequest } from '../../paging.ts'
@@ -90,7 +91,8 @@ export function checkUse({ appInfo }: TokenUse): void {
   throw badRequest([{ path: 'body/appInfo', message: `must be at most ${limits.metadataBytes} bytes of JSON` }])
 }
 
-const isValid = `created_at > $3
+/** Of tokens between the times of `validityOf`, as the third and the fourth value. */
+export const isValid = `created_at > $3
   and (used_at is null or used_at > $4)`
 
 const selectPage = statement(`
@@ -220,18 +222,54 @@ const removeAll = statement(`
   and uid = $2
   returning digest`)
 
-/** Deletes all tokens of a user for the app. */
+const endJwts = statement(`
+  update users
+  set tokens_after = $3
+  where app_id = $1
+  and uid = $2`)
+
+/** Logs a user out everywhere for the app: all their tokens are deleted, and what its own issuer signed until now opens nothing. */
 export async function removeTokens(
-  { database, events, audit }: Pick<Context, 'database' | 'events' | 'audit'>,
+  { database, events, audit, settings }: Pick<Context, 'database' | 'events' | 'audit' | 'settings'>,
   appId: number,
   uid: string,
 ): Promise<void> {
+  const hasIssuer = sourceOf(await settings.of(appId)) !== undefined
   await database.transaction(async (tx) => {
+    await tx.query(endJwts, [appId, uid, nowSeconds()])
     const removed = await dropTokens(tx, appId, removeAll, uid)
+    await forgetDevicesOfUsers(tx, appId, [uid])
     const details = { count: removed.length }
-    if (removed.length > 0)
+    if (removed.length > 0 || hasIssuer)
       await audit.record(tx, appId, { action: 'token_deleted', type: 'user', target: uid, details })
-    tx.afterCommit(() => endSessions(events, appId, uid, removed))
+    tx.afterCommit(() => endSessions(events, appId, uid, removed, hasIssuer))
+  })
+}
+
+const noteEnd = statement(`
+  insert into ended_jwts (app_id, digest, uid, expires_at)
+  values ($1, $2, $3, $4)
+  on conflict (app_id, digest) do nothing`)
+
+const forgetEnded = statement(`
+  delete from ended_jwts
+  where app_id = $1
+  and expires_at < $2`)
+
+/** Ends a token that the app's own issuer has signed, before it does so by itself, and forgets the device that it was used on. */
+export async function endJwt(
+  { database, secrets, events }: Pick<Context, 'database' | 'secrets' | 'events'>,
+  appId: number,
+  owner: TokenOwner & { jwt: JwtLogin },
+  device: string | undefined,
+): Promise<void> {
+  const { uid, digest: text, jwt } = owner
+  const digest = Buffer.from(text, 'base64')
+  await database.transaction(async (tx) => {
+    await tx.query(forgetEnded, [appId, nowSeconds()])
+    await tx.query(noteEnd, [appId, digest, uid, Math.ceil(jwt.expiresAt)])
+    if (device !== undefined) await forgetDevicesOf(tx, appId, [jwtDeviceDigest(secrets, uid, device)])
+    tx.afterCommit(() => endSessions(events, appId, uid, [{ digest }]))
   })
 }
 
@@ -240,7 +278,12 @@ interface Dropped {
 }
 
 /** Removes tokens with the devices that are notified by them. */
-async function dropTokens(tx: Transaction, appId: number, removal: Statement, which: unknown): Promise<Dropped[]> {
+export async function dropTokens(
+  tx: Transaction,
+  appId: number,
+  removal: Statement,
+  which: unknown,
+): Promise<Dropped[]> {
   const dropped = await tx.query<Dropped>(removal, [appId, which])
   await forgetDevices(tx, appId, dropped)
   return dropped
@@ -255,12 +298,19 @@ async function forgetDevices(tx: Transaction, appId: number, dropped: readonly D
 }
 
 /** Sockets that were opened with tokens which are gone must close. */
-function endSessions(events: Events, appId: number, uid: string, gone: ReadonlyArray<{ digest: Buffer }>): void {
-  if (gone.length === 0) return
+export function endSessions(
+  events: Events,
+  appId: number,
+  uid: string,
+  gone: ReadonlyArray<{ digest: Buffer }>,
+  jwts = false,
+): void {
+  if (gone.length === 0 && !jwts) return
   events.publish(appId, {
     control: 'sessions_ended',
     uid,
     tokens: gone.map(({ digest }) => digest.toString('base64')),
+    ...(jwts && { jwts }),
   })
 }
 

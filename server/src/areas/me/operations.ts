@@ -5,7 +5,7 @@ import { requireFeature, requireRolePermission } from '../../chat/roles/rules.ts
 import { requireUser } from '../../chat/users/require.ts'
 import { showUser, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
-import { recordUse, removeOwnToken } from '../auth-tokens/index.ts'
+import { endJwt, recordUse, removeOwnToken } from '../auth-tokens/index.ts'
 import { changeOwnProfile } from '../users/index.ts'
 import { nothingToLogOut } from './errors.ts'
 import { clientSettings } from './settings.ts'
@@ -17,7 +17,9 @@ export const operations = [
     // Front ends log in by the same call, which says nothing of the profile then.
     if (Object.keys(profile).length > 0) requireRolePermission(policy, 'editProfile')
     if (platform !== undefined || appInfo !== undefined) requireFeature(policy, 'updateAuthToken')
-    if (caller.kind === 'user' && caller.via === 'token' && (platform !== undefined || appInfo !== undefined)) {
+    // Tokens of the app's own issuer are not kept, so there is nothing to note it by.
+    const isKept = caller.kind === 'user' && caller.via === 'token' && caller.login.jwt === undefined
+    if (isKept && (platform !== undefined || appInfo !== undefined)) {
       await recordUse(context, app.appId, uid, caller.authToken, {
         ...(platform !== undefined && { platform }),
         ...(appInfo !== undefined && { appInfo }),
@@ -37,7 +39,9 @@ export const operations = [
     if (caller.kind !== 'user' || caller.via !== 'token') {
       throw nothingToLogOut()
     }
-    await removeOwnToken(context, app.appId, caller.uid, caller.authToken)
+    const { uid, login, authToken, device } = caller
+    if (login.jwt === undefined) await removeOwnToken(context, app.appId, uid, authToken)
+    else await endJwt(context, app.appId, { uid, digest: login.digest, jwt: login.jwt }, device)
     return { data: { success: true, message: `${actor.uid} is logged out.` } }
   }),
 

@@ -1,4 +1,5 @@
 import type { MessageReceipt } from '@parley/contract'
+import { type StepKind, stepKinds } from '../../chat/conversations/receipt-steps.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { readUsers } from '../../chat/users/rows.ts'
 import { showUsers } from '../../chat/users/view.ts'
@@ -31,12 +32,12 @@ const selectReceipts = statement(`
     )
     limit ${mostReceipts}
   ) s
-  left join lateral (${firstStep(1)}) d on true
-  left join lateral (${firstStep(2)}) r on true
+  left join lateral (${firstStep(stepKinds.delivered)}) d on true
+  left join lateral (${firstStep(stepKinds.read)}) r on true
   where d.at is not null or r.at is not null
   order by s.uid`)
 
-function firstStep(kind: 1 | 2): string {
+function firstStep(kind: StepKind): string {
   return `
     select t.at
     from receipt_steps t

@@ -5,6 +5,13 @@ import { pageMeta, readPage } from '../../paging.ts'
 import { allowFeatures, describeRestrictions, restrictFeatures } from './features.ts'
 
 export const operations = [
+  serve(contract.listFeatures, async ({ caller }) => {
+    const data = [...contract.restrictedFeatures].map(([key, { title, description, path }]) => ({
+      ...{ title, description, key: contract.featureName(key), path },
+    }))
+    return { data, meta: pageMeta(readPage({}, caller), data.length, data.length) }
+  }),
+
   serve(contract.restrictFeatures, async ({ app, params, body }, context) => {
     return { data: await restrictFeatures(context, app.appId, params.role, body.featuresToRestrict) }
   }),

@@ -14,7 +14,8 @@ import { statement } from '../../store/statement.ts'
 const deactivate = statement(`
   update users u
   set deactivated_at = $3,
-    updated_at = $3
+    updated_at = $3,
+    tokens_after = $3
   from (
     select uid
     from users

@@ -35,6 +35,13 @@ const again = `status = 'pending',
     step = 0,
     due_at = ${nowMs}`
 
+const selectOne = statement(`
+  select ${columns}
+  from webhook_deliveries
+  where app_id = $1
+  and webhook = $2
+  and id = $3`)
+
 const redeliver = statement(`
   update webhook_deliveries
   set ${again}
@@ -92,6 +99,21 @@ export async function selectDeliveries(
     limit ${filter.limit + 1}`)
   const deliveries = rows.slice(0, filter.limit).map((row) => showDelivery(webhook, row))
   return { deliveries, hasMore: rows.length > filter.limit }
+}
+
+/** A delivery with the body that an attempt would send now. @throws 404 `ERR_DELIVERY_NOT_FOUND` */
+export async function selectDelivery(
+  { database, secrets, webhooks }: Context,
+  appId: number,
+  webhook: WebhookRow,
+  text: string,
+): Promise<Delivery & { body?: Record<string, unknown> }> {
+  const id = parseDeliveryId(webhook.key, text)
+  const [row] = id === undefined ? [] : await database.query<DeliveryRow>(selectOne, [appId, webhook.key, id])
+  if (row === undefined) throw unknownDelivery(text, webhook.id)
+  const target = await readTarget(database, secrets, appId, webhook.id)
+  const body = target === undefined ? undefined : await webhooks.bodyOf(target, row)
+  return { ...showDelivery(webhook, row), ...(body !== undefined && { body: JSON.parse(body) }) }
 }
 
 /** Has a delivery sent again, soon. @throws 404 `ERR_DELIVERY_NOT_FOUND` */

@@ -5,7 +5,7 @@ import { unknownApp } from '../../chat/apps.ts'
 import type { Context } from '../../context.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import { requireWebhook } from './change.ts'
-import { redeliverAll, redeliverOne, selectDeliveries, sendSample } from './deliveries.ts'
+import { redeliverAll, redeliverOne, selectDeliveries, selectDelivery, sendSample } from './deliveries.ts'
 import { showWebhook } from './rows.ts'
 import { renewSecret } from './secret.ts'
 import { describeTrigger, subscribe, unsubscribe } from './triggers.ts'
@@ -98,6 +98,11 @@ export const operations: readonly Route[] = [
       data: deliveries,
       meta: { current: { limit, count: deliveries.length }, ...(hasMore && last && { next: { before: last.id } }) },
     }
+  }),
+
+  serve(contract.getDelivery, async ({ app, params }, context) => {
+    const webhook = await requireWebhook(context.database, app.appId, params.webhookId)
+    return { data: await selectDelivery(context, app.appId, webhook, params.deliveryId) }
   }),
 
   serve(contract.redeliver, async ({ app, params }, context) => {

@@ -6,9 +6,11 @@ import type { ShownEvent } from '../../events/show.ts'
 /** What a sample event fires. */
 export const sampleTrigger = { 1: 'after_message', 2: 'message_sent' } as const
 
-/** A made-up event to try a webhook with: nobody sent this message. */
-export function sampleEvent({ name }: Pick<App, 'name'>, version: 1 | 2): ShownEvent {
-  const now = Math.floor(Date.now() / 1000)
+/**
+ * A made-up event to try a webhook with: nobody sent this message.
+ * @param at when it happened, in epoch seconds
+ */
+export function sampleEvent({ name }: Pick<App, 'name'>, version: 1 | 2, at: number): ShownEvent {
   const user = (uid: string, entityName: string) => ({ uid, name: entityName, role: 'default', status: 'offline' })
   const draft: DraftView = {
     sender: 'sample-alice',
@@ -23,6 +25,6 @@ export function sampleEvent({ name }: Pick<App, 'name'>, version: 1 | 2): ShownE
     tags: null,
   }
   const ends = between(draft, user('sample-alice', 'Sample Alice'), user('sample-bob', 'Sample Bob'))
-  const message = renderMessage(viewOfNew(draft, 1, now), ends)
+  const message = renderMessage(viewOfNew(draft, 1, at), ends)
   return { trigger: sampleTrigger[version], data: version === 1 ? message : { message } }
 }

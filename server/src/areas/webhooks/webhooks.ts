@@ -10,7 +10,7 @@ import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 import type { PageRequest } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
-import type { Transaction } from '../../store/database.ts'
+import type { Queryable, Transaction } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 import { checkAddress } from './address.ts'
 import { changeWebhooks, requireWebhook } from './change.ts'
@@ -59,6 +59,19 @@ const forgetFailures = statement(`
     paused_until = 0
   where app_id = $1
   and webhook = $2`)
+
+const forgetFailuresOfApp = statement(`
+  update webhook_states
+  set failures = 0,
+    failing_since = null,
+    paused_until = 0
+  where app_id = $1
+  and failures > 0`)
+
+/** An app goes on after a pause: the time for which its webhooks failed does not count on. */
+export async function forgetFailuresOf(on: Queryable, appId: number): Promise<void> {
+  await on.query(forgetFailuresOfApp, [appId])
+}
 
 /** Its deliveries are found by nobody any more; they go with their age. */
 const remove = statement(`

@@ -8,6 +8,8 @@ export interface AuditActor {
   /** The fingerprint of the API key. */
   readonly key?: string | undefined
   readonly uid?: string | undefined
+  /** The id of the operator. */
+  readonly operator?: number | undefined
   readonly address?: string | undefined
 }
 
@@ -28,8 +30,11 @@ export interface Audit {
 }
 
 const insert = statement(`
-  insert into audit_log (app_id, created_at, action, caller, key, uid, address, target_type, target, details)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`)
+  insert into audit_log (app_id, created_at, action, caller, key, uid, operator, address, target_type, target, details)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`)
+
+/** What is of no app is recorded under this one, which no app has. */
+export const deployment = 0
 
 /** @param actor who acts where nobody else is named */
 export function createAudit(actor: AuditActor): Audit {
@@ -42,6 +47,7 @@ export function createAudit(actor: AuditActor): Audit {
         actor.caller,
         actor.key ?? null,
         actor.uid ?? null,
+        actor.operator ?? null,
         actor.address ?? null,
         type,
         target,

@@ -2,15 +2,16 @@ import type { Log } from '../../log.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import { deployment } from './audit.ts'
 
-/** Of each app the oldest entries, by the primary key; in small batches, so that nobody waits for them. */
+/** Of each app and of the deployment the oldest entries, by the primary key; in small batches, so that nobody waits for them. */
 const removeOld = statement(`
   delete from audit_log a
-  using apps
+  using (select app_id from apps union all select ${deployment}) kept
   cross join lateral (
     select o.app_id, o.created_at, o.id
     from audit_log o
-    where o.app_id = apps.app_id
+    where o.app_id = kept.app_id
     and o.created_at < $1
     order by o.created_at, o.id
     limit 1000

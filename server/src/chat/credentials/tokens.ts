@@ -8,15 +8,37 @@ import { statement } from '../../store/statement.ts'
 import type { AppSettingsStore } from '../app-settings.ts'
 import type { App } from '../identity.ts'
 import { usePrecision } from './idle-timeout.ts'
+import { isJwt, type Jwts, signedPartOf, sourceOf } from './jwts.ts'
 
 /** Auth tokens as requests and sockets ask for them. */
 export interface Tokens {
-  /** Whose token this is. @returns undefined for an unknown or expired token, and for one whose user is deactivated */
-  ownerOf(app: App, token: string): Promise<string | undefined>
-  /** Those of some tokens in use, by digest (base64), that still open something. */
-  findValid(appId: number, digests: readonly string[]): Promise<ReadonlySet<string>>
+  /**
+   * Whose token this is. @returns undefined for an unknown or expired token, and for one whose user is deactivated
+   * @throws 503 `ERR_MISSION_FAILED` where the keys of the app's issuer cannot be read
+   */
+  ownerOf(app: App, token: string): Promise<TokenOwner | undefined>
+  /** The digests of those in use that still open something. */
+  findValid(appId: number, used: readonly TokenOwner[]): Promise<ReadonlySet<string>>
   /** Writes down what is still to be written. */
   stop(): Promise<void>
+}
+
+/** Whose a token is. */
+export interface TokenOwner {
+  readonly uid: string
+  /** Stands for the token (base64). */
+  readonly digest: string
+  /** Of a token that the app's own issuer has signed. */
+  readonly jwt?: JwtLogin
+}
+
+/** What holds of such a token beyond its signature. */
+export interface JwtLogin {
+  /** Epoch seconds. */
+  readonly issuedAt: number
+  readonly expiresAt: number
+  /** Who the app had sign its tokens. */
+  readonly source: string
 }
 
 interface Row {
@@ -40,6 +62,32 @@ const select = lookup<Row>(
   ({ digest }) => [digest],
 )
 
+interface UserRow {
+  readonly uid: string
+  /** Epoch seconds. */
+  readonly createdAt: number
+  readonly tokensAfter: number | null
+}
+
+const selectUsers = lookup<UserRow>(
+  statement(`
+  select uid, created_at as "createdAt", tokens_after as "tokensAfter"
+  from users
+  where app_id = $1
+  and uid = any($2::text[])
+  and deactivated_at is null`),
+  ({ uid }) => [uid],
+)
+
+const selectEnded = lookup<{ digest: Buffer }>(
+  statement(`
+  select digest
+  from ended_jwts
+  where app_id = $1
+  and digest = any($2::bytea[])`),
+  ({ digest }) => [digest],
+)
+
 const noteUse = statement(`
   update auth_tokens
   set used_at = $3
@@ -52,6 +100,7 @@ const noteAfterMs = 1_000
 
 export interface TokensOptions {
   readonly database: Database
+  readonly jwts: Jwts
   readonly secrets: Secrets
   readonly settings: AppSettingsStore
   readonly log: Log
@@ -59,7 +108,7 @@ export interface TokensOptions {
   readonly onUse: (appId: number, uid: string) => void
 }
 
-export function createTokens({ database, secrets, settings, log, onUse }: TokensOptions): Tokens {
+export function createTokens({ database, jwts, secrets, settings, log, onUse }: TokensOptions): Tokens {
   /** By app: digests of tokens that are in use. */
   let used = new Map<number, Map<string, Buffer>>()
   let timer: NodeJS.Timeout | undefined
@@ -93,22 +142,62 @@ export function createTokens({ database, secrets, settings, log, onUse }: Tokens
     return true
   }
 
+  /** Those of some JWTs that have not been ended: by their users, by the app, or by what the app has set. */
+  const findGoing = async (appId: number, logins: ReadonlyArray<TokenOwner & { jwt: JwtLogin }>, held: AppSettings) => {
+    const now = Date.now() / 1000
+    const source = sourceOf(held)
+    const uids = [...new Set(logins.map(({ uid }) => uid))]
+    const digests = [...new Set(logins.map(({ digest }) => digest))]
+    const [users, ended] = await Promise.all([
+      database.query<UserRow>(selectUsers, [appId, uids]),
+      database.query<{ digest: Buffer }>(selectEnded, [appId, digests.map((digest) => Buffer.from(digest, 'base64'))]),
+    ])
+    const userOf = new Map(users.map((user) => [user.uid, user]))
+    const gone = new Set(ended.map(({ digest }) => digest.toString('base64')))
+    return logins.filter(({ uid, digest, jwt }) => {
+      const user = userOf.get(uid)
+      if (user === undefined || gone.has(digest) || jwt.expiresAt <= now || jwt.source !== source) return false
+      // A token of the second in which its user was logged out everywhere may be older than that.
+      return jwt.issuedAt >= user.createdAt && (user.tokensAfter === null || jwt.issuedAt >= user.tokensAfter + 1)
+    })
+  }
+
+  const ownerOfJwt = async ({ appId }: App, token: string): Promise<TokenOwner | undefined> => {
+    const held = await settings.of(appId)
+    const source = sourceOf(held)
+    const claims = source === undefined ? undefined : await jwts.read(appId, token, held)
+    if (source === undefined || claims === undefined) return undefined
+    const { uid, issuedAt, expiresAt } = claims
+    const digest = secrets.digest(`jwt ${signedPartOf(token)}`).toString('base64')
+    const login = { uid, digest, jwt: { issuedAt, expiresAt, source } }
+    const going = await findGoing(appId, [login], held)
+    if (going.length === 0) return undefined
+    onUse(appId, uid)
+    return login
+  }
+
   return {
-    async ownerOf({ appId }, token) {
+    async ownerOf(app, token) {
+      if (isJwt(token)) return ownerOfJwt(app, token)
+      const { appId } = app
       const [[row], held] = await Promise.all([
         database.query<Row>(select, [appId, [secrets.digest(token)]]),
         settings.of(appId),
       ])
       if (row === undefined || !use(appId, row, held)) return undefined
       onUse(appId, row.uid)
-      return row.uid
+      return { uid: row.uid, digest: row.digest.toString('base64') }
     },
-    async findValid(appId, digests) {
-      const [rows, held] = await Promise.all([
-        database.query<Row>(select, [appId, digests.map((digest) => Buffer.from(digest, 'base64'))]),
-        settings.of(appId),
+    async findValid(appId, used) {
+      const signed = used.filter((owner): owner is TokenOwner & { jwt: JwtLogin } => owner.jwt !== undefined)
+      const own = used.flatMap(({ digest, jwt }) => (jwt === undefined ? Buffer.from(digest, 'base64') : []))
+      const held = await settings.of(appId)
+      const [rows, going] = await Promise.all([
+        own.length === 0 ? [] : database.query<Row>(select, [appId, own]),
+        signed.length === 0 ? [] : findGoing(appId, signed, held),
       ])
-      return new Set(rows.filter((row) => use(appId, row, held)).map(({ digest }) => digest.toString('base64')))
+      const valid = rows.filter((row) => use(appId, row, held)).map(({ digest }) => digest.toString('base64'))
+      return new Set([...valid, ...going.map(({ digest }) => digest)])
     },
     stop: write,
   }

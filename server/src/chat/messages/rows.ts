@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../store/database.ts'
 import { type Fragment, inOrder, statement } from '../../store/statement.ts'
-import { everyMember } from '../conversations/receipt-steps.ts'
+import { everyMember, type StepKind, stepKinds } from '../conversations/receipt-steps.ts'
 import type { JsonText } from '../json.ts'
 import { type ConversationKind, kindSql, storedKind } from '../kind.ts'
 import { packMessages, unpackMessages } from './packed.ts'
@@ -58,7 +58,7 @@ const columnsWith = (data: string) =>
 const columns = columnsWith('m.data')
 
 /** The time of the first step of a kind at or above a message `m`. */
-const selectStep = (kind: number) => `
+const selectStep = (kind: StepKind) => `
     select s.at
     from receipt_steps s
     where s.app_id = m.app_id
@@ -72,14 +72,14 @@ const selectStep = (kind: number) => `
 
 /** The steps that `receiptTimes` are of, of messages `m`. */
 export const receiptJoins = `
-  left join lateral (${selectStep(1)}
+  left join lateral (${selectStep(stepKinds.delivered)}
   ) d on true
-  left join lateral (${selectStep(2)}
+  left join lateral (${selectStep(stepKinds.read)}
   ) r on true`
 
 /** The same as columns beside those of messages `m`, for aggregates, which a join would make dearer. */
-export const receiptColumns = `(${selectStep(1)}
-  ) as stepped_delivered_at, (${selectStep(2)}
+export const receiptColumns = `(${selectStep(stepKinds.delivered)}
+  ) as stepped_delivered_at, (${selectStep(stepKinds.read)}
   ) as stepped_read_at`
 
 /** As `receiptTimes`, of messages with `receiptColumns`. */

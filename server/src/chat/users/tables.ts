@@ -1,6 +1,6 @@
 import { erasable, untouched } from '../erasure.ts'
 
-export const appTables = [untouched('apps', 'apps are not removed')]
+export const appTables = [untouched('apps', 'an app is removed with everything in it')]
 
 export const userTables = [
   erasable('users', { uids: ['uid'] }),

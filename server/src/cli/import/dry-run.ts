@@ -1,10 +1,10 @@
 import { type ErrorCode, type ImportKind, importChecks, readEpochSeconds, summariseImportFlaws } from '@parley/contract'
+import { linksOf, type Reference } from '../../areas/data-import/index.ts'
 import { createDigestSet } from './digest.ts'
 import type { InputFile, Line } from './input.ts'
 import { createMuidNames } from './muids.ts'
 import type { Progress } from './progress.ts'
 import { type JsonRecord, type RecordError, type Refusal, readRecord } from './records.ts'
-import { linksOf, type Reference } from './references.ts'
 import type { Report } from './report.ts'
 import { createSpellings, existsCodes, spelledOtherwise } from './spellings.ts'
 

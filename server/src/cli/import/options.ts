@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { createReader } from '../../config/secrets.ts'
 import { exitCodes, ImportFailure } from './failure.ts'
 
 /** What `parley import` is asked to do. */
@@ -31,7 +32,7 @@ An import can safely be repeated: records that the service already has are count
 
 Options:
   --url <url>          address of the service (default: PARLEY_URL, else http://127.0.0.1:8080)
-  --apikey <key>       API key with full access (default: PARLEY_API_KEY)
+  --apikey <key>       API key with full access (default: PARLEY_API_KEY, or the file that PARLEY_API_KEY_FILE names)
   --app <appId>        app to import into (default: the service's default app)
   --batch <n>          records in one request, 1 to 1000 (default: 500)
   --concurrency <n>    concurrent requests, 1 to 64 (default: 4)
@@ -69,7 +70,7 @@ export function parseImportOptions(args: readonly string[], environment: Environ
   if (folder === undefined) throw misuse('name the folder that holds the files')
   if (rest.length > 0) throw misuse(`one folder at a time; there is also ${rest.join(', ')}`)
 
-  const apiKey = values.apikey ?? (environment.PARLEY_API_KEY?.trim() || undefined)
+  const apiKey = values.apikey ?? readApiKey(environment)
   const dryRun = values['dry-run'] ?? false
   if (apiKey === undefined && !dryRun) throw misuse('an API key is needed: --apikey or PARLEY_API_KEY')
   for (const [name, value] of Object.entries({ '--apikey': apiKey, '--app': values.app })) {
@@ -87,6 +88,13 @@ export function parseImportOptions(args: readonly string[], environment: Environ
     report: values.report,
     insecure: values.insecure ?? false,
   }
+}
+
+function readApiKey(environment: Environment): string | undefined {
+  const problems: string[] = []
+  const apiKey = createReader(environment, problems)('PARLEY_API_KEY')
+  if (problems.length > 0) throw misuse(problems.join('\n'))
+  return apiKey
 }
 
 function parse(args: readonly string[]) {

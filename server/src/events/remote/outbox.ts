@@ -3,9 +3,9 @@ import type { BusEvent } from '../types.ts'
 import type { Seal } from './seal.ts'
 import { encodeEvent, encodePacket, type Packet } from './wire.ts'
 
-/** What this process tells the others. */
+/** What this process publishes to the others. */
 export interface Outbox {
-  /** Goes out with whatever else is told in this turn of the event loop; nobody waits for it. */
+  /** Goes out with whatever else is published in this turn of the event loop; nobody waits for it. */
   add(appId: number, event: BusEvent): void
   /** A sign of life, with the number of the last batch: whoever has not got that one has missed something. */
   beat(): void

@@ -15,7 +15,7 @@ export interface Resync {
 export interface ResyncParts {
   readonly log: Log
   readonly metrics: ReturnType<typeof createRemoteMetrics>
-  /** Reads anew what follows the events of others. */
+  /** Reads again what follows the events of others. */
   readonly onResync: () => Promise<void>
   /** Clients are to list what is new. */
   readonly onMissed: () => Promise<void>

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /**
- * Marks what processes of one deployment tell each other, so that nobody else who can publish in their Redis is believed:
+ * Marks what processes of one deployment publish to each other, so that nobody else who can publish in their Redis is believed:
  * `<HMAC-SHA256, base64> <text>`.
  */
 export interface Seal {

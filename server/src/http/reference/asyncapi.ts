@@ -1,8 +1,8 @@
 import { clientFrames, type FrameDeclaration, serverFrames, socketCloses, socketPaths } from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
+import { version } from '../../version.ts'
 import { serveStatic } from '../static.ts'
 import { type Examples, noExamples, readExamples } from './examples.ts'
-import { version } from './version.ts'
 
 /** `GET /asyncapi.json`: the socket, made from the declarations of its frames. */
 export function registerAsyncApi(server: FastifyInstance): void {

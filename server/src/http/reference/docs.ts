@@ -65,7 +65,8 @@ function page(folder: string): string {
     <link rel="icon" href="data:,">
     <style>
       body { margin: 0 }
-      #socket { margin: 0; padding: .5rem 1rem; font: 14px/1.4 system-ui, sans-serif; background: #f6f6f6; color: #333 }
+      #socket { margin: 0; padding: .5rem 1rem; font: 14px/1.4 system-ui, sans-serif }
+      #socket { background: var(--scalar-background-2, #f6f6f6); color: var(--scalar-color-1, #333) }
       #socket a { color: inherit }
     </style>
   </head>

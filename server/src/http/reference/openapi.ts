@@ -1,13 +1,21 @@
-import { ApiError, ErrorBodySchema, type ErrorCode, errors, governanceOf, type Operation } from '@parley/contract'
+import {
+  ApiError,
+  ErrorBodySchema,
+  type ErrorCode,
+  errors,
+  governanceOf,
+  type Operation,
+  rightOf,
+} from '@parley/contract'
 import type { FastifyInstance } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { Route } from '../../call.ts'
 import type { Context } from '../../context.ts'
+import { version } from '../../version.ts'
 import { serveStatic } from '../static.ts'
 import { type CallExample, type Examples, noExamples, readExamples } from './examples.ts'
 import { areas, guideOf } from './guide.ts'
 import { nameSchemas } from './named-schemas.ts'
-import { version } from './version.ts'
 
 /** `GET /openapi.json`, made from the declarations. */
 export function registerOpenApi(server: FastifyInstance, context: Context, routes: readonly Route[]): void {
@@ -53,7 +61,7 @@ export function describeApi(
         jwt: { type: 'apiKey', in: 'header', name: 'Authorization' },
       },
       schemas: { Error: ErrorBodySchema },
-      examples: errorExamples(operations),
+      examples: errorExamples(operations.flatMap(codesOf)),
     },
     security: [{ apiKey: [] }],
   }
@@ -85,26 +93,18 @@ export function codesOf(operation: Operation): readonly ErrorCode[] {
   ]
 }
 
-/** Each code that operations answer, once. */
-function errorExamples(operations: readonly Operation[]): object {
-  const codes = [...new Set(operations.flatMap(codesOf))].sort()
-  return Object.fromEntries(codes.map((code) => [code, { value: new ApiError(code).toBody() }]))
+/** Each of the codes, once. */
+export function errorExamples(codes: readonly ErrorCode[]): object {
+  return Object.fromEntries([...new Set(codes)].sort().map((code) => [code, { value: new ApiError(code).toBody() }]))
 }
 
 function describeOperation(operation: Operation, example: CallExample | undefined): object {
   const { params, query, body, as } = example?.request ?? {}
-  const byStatus = new Map<number, string[]>()
-  for (const code of codesOf(operation)) {
-    const { status } = errors[code]
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
-  }
-  if (operation.body !== undefined) for (const status of [413, 415]) byStatus.set(status, ['ERR_BAD_REQUEST'])
+  const schema = bodyOf(operation)
   return {
-    operationId: operation.id,
-    tags: [operation.area],
-    summary: operation.summary,
-    ...(operation.description !== undefined && { description: operation.description }),
+    ...headOf(operation),
     ...(operation.deprecated === true && { deprecated: true }),
+    'x-operator-right': rightOf(operation),
     parameters: [
       ...parametersOf('path', operation.params, params),
       ...parametersOf('query', operation.query, query),
@@ -121,36 +121,18 @@ function describeOperation(operation: Operation, example: CallExample | undefine
     ...(operation.body && {
       requestBody: {
         content: {
-          'application/json': { schema: bodyOf(operation), ...(body !== undefined && { example: body }) },
+          'application/json': { schema, ...(body !== undefined && { example: body }) },
           ...(operation.takesFiles === true && { 'multipart/form-data': { schema: formOf(operation.body) } }),
           ...(operation.readsFile && {
             'multipart/form-data': { schema: textFormOf(operation.body, operation.readsFile.field) },
           }),
         },
-        required: operation.needsBody === true || isRequired(bodyOf(operation)),
+        required: operation.needsBody === true || isRequired(schema),
       },
     }),
     responses: {
-      200: {
-        description: 'Success',
-        content: { 'application/json': { schema: answerOf(operation), ...(example && { example: example.answer }) } },
-      },
-      ...Object.fromEntries(
-        [...byStatus].map(([status, codes]) => [
-          status,
-          {
-            description: [...new Set(codes)].map((code) => `\`${code}\``).join(', '),
-            content: {
-              'application/json': {
-                schema: { $ref: '#/components/schemas/Error' },
-                examples: Object.fromEntries(
-                  [...new Set(codes)].map((code) => [code, { $ref: `#/components/examples/${code}` }]),
-                ),
-              },
-            },
-          },
-        ]),
-      ),
+      200: successOf(answerOf(operation), example),
+      ...refusalsOf(codesOf(operation), operation.body !== undefined),
     },
     security: [
       { apiKey: [] },
@@ -160,7 +142,49 @@ function describeOperation(operation: Operation, example: CallExample | undefine
   }
 }
 
-function parametersOf(
+/** What an operation is called, and what it does. */
+export function headOf({
+  id,
+  area,
+  summary,
+  description,
+}: Pick<Operation, 'id' | 'summary' | 'description'> & { area: string }) {
+  return { operationId: id, tags: [area], summary, ...(description !== undefined && { description }) }
+}
+
+/** The answer of success. */
+export function successOf(schema: TSchema, example?: Pick<CallExample, 'answer'>): object {
+  return {
+    description: 'Success',
+    content: { 'application/json': { schema, ...(example && { example: example.answer }) } },
+  }
+}
+
+/** The answers that refuse, by their status. */
+export function refusalsOf(codes: readonly ErrorCode[], hasBody: boolean): object {
+  const byStatus = new Map<number, Set<ErrorCode>>()
+  for (const code of codes) {
+    const { status } = errors[code]
+    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code))
+  }
+  if (hasBody) for (const status of [413, 415]) byStatus.set(status, new Set(['ERR_BAD_REQUEST']))
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: [...codes].map((code) => `\`${code}\``).join(', '),
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/Error' },
+            examples: Object.fromEntries([...codes].map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+          },
+        },
+      },
+    ]),
+  )
+}
+
+export function parametersOf(
   where: 'path' | 'query' | 'header',
   schema: TObject,
   example: Readonly<Record<string, string>> = {},
@@ -211,7 +235,7 @@ export const bodyOf = ({ body, plain }: Operation): TSchema | undefined => plain
 /** The schema of the usual answer. */
 export const answerOf = ({ answer, plain }: Operation): TSchema => plain?.answer ?? answer
 
-function isRequired(body: TSchema | undefined): boolean {
+export function isRequired(body: TSchema | undefined): boolean {
   const { required = [], minProperties = 0 } = (body ?? {}) as { required?: string[]; minProperties?: number }
   return required.length > 0 || minProperties > 0
 }

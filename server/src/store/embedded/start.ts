@@ -37,7 +37,7 @@ const defaultPort = 5432
 
 /** What differs from PostgreSQL's defaults, or is promised to be so. */
 const defaultSettings = {
-  // A process takes about 25.
+  // A process takes about 30.
   max_connections: '400',
   shared_buffers: '128MB',
   max_wal_size: '1GB',

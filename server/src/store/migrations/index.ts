@@ -32,6 +32,11 @@ import * as reviewQueue from './0033-review-queue.ts'
 import * as moderationNames from './0036-moderation-names.ts'
 import * as ruleUsage from './0037-rule-usage.ts'
 import * as feed from './0038-feed.ts'
+import * as operators from './0039-operators.ts'
+import * as pausedApps from './0040-paused-apps.ts'
+import * as operatorIdentities from './0042-operator-identities.ts'
+import * as doctorRuns from './0046-doctor-runs.ts'
+import * as jwtLogins from './0047-jwt-logins.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -68,4 +73,9 @@ export const migrations: Record<string, Migration> = {
   '0036-moderation-names': moderationNames,
   '0037-rule-usage': ruleUsage,
   '0038-feed': feed,
+  '0039-operators': operators,
+  '0040-paused-apps': pausedApps,
+  '0042-operator-identities': operatorIdentities,
+  '0046-doctor-runs': doctorRuns,
+  '0047-jwt-logins': jwtLogins,
 }

@@ -1,3 +1,4 @@
+import { type StepKind, stepKinds } from '../../../chat/conversations/receipt-steps.ts'
 import type { LockedConversation } from './plan.ts'
 import type { ImportRow } from './row.ts'
 
@@ -34,12 +35,12 @@ export interface Mark {
   readonly read: Position
 }
 
-/** A step of a staircase: everything up to a position was delivered (kind 1) or read (kind 2) at a time. */
+/** A step of a staircase: everything up to a position was delivered or read at a time. */
 export interface Step extends Position {
   readonly appId: number
   readonly uid: string
   readonly conversation: number
-  readonly kind: 1 | 2
+  readonly kind: StepKind
   readonly at: number
   /** Only if the message of this sender right below has no time of its own; null: whatever lies below. */
   readonly ifUntimedBelowOf: string | null
@@ -50,8 +51,7 @@ export interface Gap extends Position {
   readonly appId: number
   readonly uid: string
   readonly conversation: number
-  /** 1 delivered, 2 read */
-  readonly kind: 1 | 2
+  readonly kind: StepKind
   readonly sender: string
 }
 
@@ -115,7 +115,7 @@ export function markReceipts(messages: readonly NumberedMessage[]): { marks: Mar
     for (const [uid, toHim] of groupBy(exchanged, ({ row }) => row.receiver)) {
       const ordered = toHim.toSorted((a, b) => a.row.sentAt - b.row.sentAt || a.id - b.id)
       const past = pastOf(conversation, ordered[0] as NumberedMessage)
-      const [delivered, read] = ([1, 2] as const).map((kind) => {
+      const [delivered, read] = [stepKinds.delivered, stepKinds.read].map((kind) => {
         const climbed = climb(ordered, timesOf[kind], past)
         for (const { row, id, at, isSure } of climbed.steps) {
           const ifUntimedBelowOf = isSure ? null : row.sender
@@ -133,7 +133,10 @@ export function markReceipts(messages: readonly NumberedMessage[]): { marks: Mar
   return { marks, steps, gaps }
 }
 
-const timesOf = { 1: (row: ImportRow) => row.deliveredAt, 2: (row: ImportRow) => row.readAt }
+const timesOf = {
+  [stepKinds.delivered]: (row: ImportRow) => row.deliveredAt,
+  [stepKinds.read]: (row: ImportRow) => row.readAt,
+}
 
 /** What a conversation had before a batch: nothing, messages that all lie below those of the batch, or others too. */
 type Past = 'none' | 'below' | 'between'

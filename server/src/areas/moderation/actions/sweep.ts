@@ -28,6 +28,7 @@ const selectLeft = statement(`
   join apps a on a.app_id = d.app_id
   where not d.acted
   and d.at <= $1
+  and a.paused_at is null
   limit 1000`)
 
 export function createModerationActions(): ModerationActions {

@@ -295,6 +295,7 @@ const selectUnsettled = statement(`
   join apps a on a.app_id = r.app_id
   where not r.settled
   and r.reviewed_at < $1
+  and a.paused_at is null
   order by r.reviewed_at
   limit 100`)
 

@@ -11,7 +11,7 @@ import { compileFragment, statement } from '../../../store/statement.ts'
 import { compileAlone } from './compile.ts'
 import { type Findings, noFindings, note, storeFindings } from './findings.ts'
 import { judgedPast, nextPortion, type PastMessage } from './portion.ts'
-import { dryRunTask, type RunRow, readListsAsThen, readRun } from './runs.ts'
+import { dryRunTask, holdPaused, type RunRow, readListsAsThen, readRun } from './runs.ts'
 
 /** Looks through messages for dry runs, one after the other. */
 export interface DryRuns {
@@ -98,6 +98,7 @@ async function lookThrough(
   try {
     const first = await readRun(database, appId, ruleId)
     if (first?.run !== run || first.status !== 'running') return
+    if (await holdPaused(database, appId, ruleId, run)) return
     const engine = await compileAlone(first.definition.rule, await readListsAsThen(database, appId, first.definition))
     let position: RunRow = first
     let findings = noFindings()
@@ -118,6 +119,7 @@ async function lookThrough(
         if (!(await database.transaction((tx) => storeFindings(tx, payload, upTo, found)))) return
         findings = noFindings()
         unstored = 0
+        if (!isOver && (await holdPaused(database, appId, ruleId, run))) return
       }
       if (restTimes > 0) await pause(restTimes * (performance.now() - began))
     }

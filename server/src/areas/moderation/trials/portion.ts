@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { systemUid } from '../../../chat/apps.ts'
-import type { ConversationKind } from '../../../chat/kind.ts'
+import { type ConversationKind, kindSql } from '../../../chat/kind.ts'
 import { judgedOf } from '../../../chat/moderation/describe.ts'
 import type { JudgedGroup, JudgedMessage, JudgedUser } from '../../../chat/moderation/model.ts'
 import { appKey } from '../../../store/app-key.ts'
@@ -12,7 +12,7 @@ export interface PastMessage {
   readonly id: number
   readonly sentAt: number
   readonly sender: string
-  readonly kind: 1 | 2
+  readonly kind: ConversationKind
   readonly receiver: string
   readonly category: string
   readonly type: string
@@ -36,7 +36,7 @@ export function nextPortion(appId: number, run: RunRow, limit: number): Fragment
   const user = (u: string) =>
     sql.raw(`json_build_object('name', ${u}.name, 'role', ${u}.role, 'tags', ${u}.tags, 'createdAt', ${u}.created_at)`)
   return sql<PastMessage>`
-    select m.id, m.sent_at as "sentAt", m.sender, m.kind, m.receiver, m.category, m.type,
+    select m.id, m.sent_at as "sentAt", m.sender, ${sql.raw(kindSql('m.kind'))} as kind, m.receiver, m.category, m.type,
       case when ${isSampled} and m.deleted_at is null and not m.purged and m.sender <> ${systemUid}
         and m.category in ('message', 'custom', 'interactive') then m.data end as data,
       case when s.uid is not null then ${user('s')} end as "from",
@@ -63,8 +63,7 @@ export function nextPortion(appId: number, run: RunRow, limit: number): Fragment
 
 /** A message of history as rules look at it, with its sender and receiver as they are today. */
 export function judgedPast(message: PastMessage, data: Record<string, unknown>): JudgedMessage {
-  const { sender, receiver, category, type, from, to, group, scope } = message
-  const kind: ConversationKind = message.kind === 1 ? 'user' : 'group'
+  const { sender, kind, receiver, category, type, from, to, group, scope } = message
   return judgedOf(
     { sender, kind, receiver, category, type, data },
     { sender: from ?? undefined, receiver: to ?? undefined, group: group ?? undefined, scope: scope ?? undefined },

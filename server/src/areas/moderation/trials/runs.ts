@@ -7,6 +7,7 @@ import type { ListRevision, RuleRevision } from '../../../chat/moderation/model.
 import { listIdsOf, revisionOf } from '../../../chat/moderation/rules.ts'
 import type { Context } from '../../../context.ts'
 import { addJobsOf } from '../../../jobs/add-jobs.ts'
+import { nowMs } from '../../../store/clock.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { unknownDryRun } from '../errors.ts'
@@ -49,6 +50,37 @@ const addJobs = addJobsOf({
   payload: `json_build_object('appId', app_id, 'ruleId', rule_id, 'run', run)`,
   key: `'dry-run:' || run`,
 })
+
+const addLater = addJobsOf({
+  task: dryRunTask,
+  payload: `json_build_object('appId', app_id, 'ruleId', rule_id, 'run', run)`,
+  key: `'dry-run:' || run`,
+  runAt: 'run_at',
+})
+
+/** How often it is looked whether a paused app goes on, in milliseconds. */
+const lookAgainMs = 5_000
+
+const hold = statement(`
+  with held as (
+    select r.app_id, r.rule_id, r.run, ${nowMs} + ${lookAgainMs} as run_at
+    from moderation_dry_runs r
+    join apps a on a.app_id = r.app_id
+    where r.app_id = $1
+    and r.rule_id = $2
+    and r.run = $3
+    and r.status = 'running'
+    and a.paused_at is not null
+  ),
+  added as (${addLater('held')}
+  )
+  select (select count(*) from held) as held, (select jobs from added) as jobs`)
+
+/** Where the app is paused, a dry run is put off. @returns whether it was */
+export async function holdPaused(on: Queryable, appId: number, ruleId: string, run: string): Promise<boolean> {
+  const [row] = await on.query<{ held: number }>(hold, [appId, ruleId, run])
+  return row?.held === 1
+}
 
 const firstMessage = statement(`
   select sent_at as "sentAt"

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-const file = new URL('../../../package.json', import.meta.url)
+const file = new URL('../../package.json', import.meta.url)
 
 /** The version of the product. */
 export const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }

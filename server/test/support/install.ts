@@ -5,20 +5,21 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Need } from '../gate/needs.ts'
 
-/** A folder with tools of others, which is no workspace: they want another TypeScript. */
-export const toolsFolder = path.join(import.meta.dirname, 'tools')
-const stamp = path.join(toolsFolder, 'node_modules', '.installed')
-
 export interface Outcome {
   readonly code: number
   /** All that it wrote. */
   readonly said: string
 }
 
-/** Runs a program in the folder of the tools. */
-export async function run(program: string, args: readonly string[], environment: object = {}): Promise<Outcome> {
+/** Runs a program in a folder. */
+export async function run(
+  folder: string,
+  program: string,
+  args: readonly string[],
+  environment: object = {},
+): Promise<Outcome> {
   const options = {
-    ...{ cwd: toolsFolder, maxBuffer: 2 ** 26 },
+    ...{ cwd: folder, maxBuffer: 2 ** 26 },
     env: { ...process.env, NO_COLOR: '1', NODE_ENV: 'production', ...environment },
   }
   try {
@@ -30,19 +31,23 @@ export async function run(program: string, args: readonly string[], environment:
   }
 }
 
-/** Installs the tools, unless they are there as the lock file has them. It takes a registry of npm packages. */
-export async function installTools(): Promise<Need> {
+/**
+ * Installs what others have made into a folder of its own, which is no workspace, unless it is there as the lock file has it.
+ * It takes a registry of npm packages.
+ */
+export async function installInto(folder: string): Promise<Need> {
+  const stamp = path.join(folder, 'node_modules', '.installed')
   const lock = createHash('sha256')
-    .update(await readFile(path.join(toolsFolder, 'package-lock.json')))
+    .update(await readFile(path.join(folder, 'package-lock.json')))
     .digest('hex')
   const installed = await readFile(stamp, 'utf8').catch(() => '')
   if (installed === lock) return { isMet: true, otherwise: '', inGate: true }
-  const { code, said } = await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
+  const { code, said } = await run(folder, 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
   if (code === 0) await writeFile(stamp, lock)
   const why = /npm error code (\w+)/.exec(said)?.[1] ?? `exit code ${code}`
   return {
     isMet: code === 0,
-    otherwise: `\`npm ci\` in server/test/reference/tools failed: ${why}`,
+    otherwise: `\`npm ci\` in ${path.basename(path.dirname(folder))}/${path.basename(folder)} failed: ${why}`,
     inGate: true,
   }
 }

@@ -1,5 +1,6 @@
 import type { ImportGroup, ImportKind, ImportMember, ImportMessage, ImportUser } from '@parley/contract'
-import type { JsonRecord } from './records.ts'
+
+type JsonRecord = Readonly<Record<string, unknown>>
 
 /** What a record counts on being there. */
 export interface Reference {

@@ -1,0 +1,30 @@
+import { Type } from 'typebox'
+import { NoParams } from '../schemas.ts'
+import { defineAdminOperation } from './operation.ts'
+
+const Line = Type.Object({
+  number: Type.Integer(),
+  at: Type.Integer({ description: 'Epoch seconds' }),
+  text: Type.String({ description: 'What came, to which emulator, and what it answered' }),
+})
+
+export const getEmulatorsJournal = defineAdminOperation({
+  id: 'get-emulators-journal',
+  area: 'Emulators',
+  method: 'GET',
+  path: '/emulators/journal',
+  summary: 'What came to the emulators of providers, newest first',
+  description:
+    'For development: `npm run emulate` stands in for providers and engines, and `EMULATORS_URL` names it. It shows texts of all apps, so it is for operators of all apps who may read.',
+  access: 'read',
+  params: NoParams,
+  query: Type.Object({}),
+  answer: Type.Object({
+    data: Type.Object({
+      isSet: Type.Boolean({ description: 'Whether `EMULATORS_URL` is set' }),
+      problem: Type.Optional(Type.String({ description: 'Why nothing can be shown' })),
+      lines: Type.Array(Line, { description: 'The newest 500' }),
+    }),
+  }),
+  errors: [],
+})

@@ -1,0 +1,1 @@
+export { insertKey as createApiKey } from './keys.ts'

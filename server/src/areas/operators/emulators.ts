@@ -1,0 +1,36 @@
+import { ApiError, getEmulatorsJournal } from '@parley/contract'
+import { request } from 'undici'
+import type { JournalLine } from '../../emulators/journal.ts'
+import { type AdminRoute, serveAdmin } from './call.ts'
+
+const patienceMs = 2_000
+
+export const operations: readonly AdminRoute[] = [
+  serveAdmin(getEmulatorsJournal, async ({ operator }, { config }) => {
+    if (operator.apps !== null) {
+      throw new ApiError('ERR_PERMISSION_DENIED', 'The journal has texts of all apps: it is for operators of all apps.')
+    }
+    const { emulatorsUrl } = config
+    return { data: emulatorsUrl === undefined ? { isSet: false, lines: [] } : await readJournal(emulatorsUrl) }
+  }),
+]
+
+async function readJournal(url: string) {
+  try {
+    const { statusCode, body } = await request(new URL('/journal', url), {
+      ...{ headersTimeout: patienceMs, bodyTimeout: patienceMs, signal: AbortSignal.timeout(patienceMs) },
+    })
+    if (statusCode !== 200) {
+      await body.dump()
+      return { isSet: true, problem: `What runs at ${url} has no journal.`, lines: [] }
+    }
+    return { isSet: true, lines: ((await body.json()) as JournalLine[]).toReversed() }
+  } catch {
+    // Whatever went wrong, there is nothing to show: that is said to whoever looks.
+    return {
+      isSet: true,
+      problem: `The emulators do not answer at ${url}. Start them with npm run emulate.`,
+      lines: [],
+    }
+  }
+}

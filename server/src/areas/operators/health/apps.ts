@@ -1,0 +1,215 @@
+import type { HealthCheck, HealthConcerned } from '@parley/contract'
+import { sql } from 'kysely'
+import { appKey } from '../../../store/app-key.ts'
+import type { Queryable } from '../../../store/database.ts'
+import type { Fragment } from '../../../store/statement.ts'
+import { found, lengthOf, nowSeconds } from './judge.ts'
+
+/** Failures one after the other at which an endpoint is left alone for a while (delivery/outbound/breaker.ts). */
+const manyFailures = 10
+const shown = 20
+/** What is due for longer waits for more than its turn. */
+const patienceSeconds = 300
+const queuePatienceSeconds = 86_400
+const engineSeconds = { warning: 60, failing: 600 }
+const counted = 10_000
+
+/** @param appId one app, or null for all */
+const ofApp = (alias: string, appId: number | null): Fragment =>
+  appId === null ? sql`true` : sql`${sql.ref(`${alias}.app_id`)} = ${appKey(appId)}`
+
+interface EndpointRow {
+  readonly appId: string
+  readonly id: string
+  readonly failures: number
+  /** Epoch seconds. */
+  readonly since: number
+  readonly disabledReason: string | null
+  readonly total: number
+}
+
+// What is of a paused app waits because it is paused, and is nobody's failure.
+const failingWebhooks = (appId: number | null) => sql<EndpointRow>`
+  select a.name as "appId", w.id, s.failures, coalesce(w.disabled_at, s.failing_since / 1000) as since,
+    w.disabled_reason as "disabledReason", count(*) over () as total
+  from webhooks w
+  join webhook_states s on s.app_id = w.app_id and s.webhook = w.key
+  join apps a on a.app_id = w.app_id
+  where ${ofApp('w', appId)}
+  and a.paused_at is null
+  and (w.enabled and s.failing_since is not null or w.disabled_reason is not null)
+  order by since, a.name, w.id
+  limit ${shown}`
+
+const failingProviders = (appId: number | null) => sql<EndpointRow>`
+  select a.name as "appId", p.channel || ' ' || p.kind || ' ' || p.id as id, s.failures, s.failing_since / 1000 as since,
+    null as "disabledReason", count(*) over () as total
+  from notification_providers p
+  join notification_senders s on s.app_id = p.app_id and s.provider = p.key
+  join apps a on a.app_id = p.app_id
+  where ${ofApp('p', appId)}
+  and a.paused_at is null
+  and p.enabled
+  and s.failing_since is not null
+  order by since, a.name, p.id
+  limit ${shown}`
+
+/** What waits to be delivered or sent; what a paused app holds back is not late. */
+export interface Waiting {
+  readonly enabled: number
+  readonly pending: number
+  /** Epoch seconds. */
+  readonly oldestAt: number | null
+}
+
+const waitingWebhooks = (appId: number | null) => sql<Waiting>`
+  select (select count(*) from webhooks w where ${ofApp('w', appId)} and w.enabled) as enabled,
+    count(*) as pending, min(d.due_at) / 1000 as "oldestAt"
+  from (
+    select d.due_at
+    from webhook_deliveries d
+    join webhooks w on w.app_id = d.app_id and w.key = d.webhook and w.enabled
+    join apps a on a.app_id = d.app_id and a.paused_at is null
+    where ${ofApp('d', appId)}
+    and d.due_at is not null
+    limit ${counted}
+  ) d`
+
+const waitingNotifications = (appId: number | null) => sql<Waiting>`
+  select (select count(*) from notification_providers p where ${ofApp('p', appId)} and p.enabled) as enabled,
+    count(*) as pending, min(d.due_at) / 1000 as "oldestAt"
+  from (
+    select d.due_at
+    from notification_deliveries d
+    join notification_providers p on p.app_id = d.app_id and p.key = d.provider and p.enabled
+    join apps a on a.app_id = d.app_id and a.paused_at is null
+    where ${ofApp('d', appId)}
+    and d.day = 0
+    and d.due_at is not null
+    limit ${counted}
+  ) d`
+
+interface Queue {
+  readonly flagged: number
+  readonly blocked: number
+  readonly oldestAt: number | null
+}
+
+/** By the partial indexes of what waits. What is blocked is not on the list of flagged messages meanwhile. */
+const reviewQueue = (appId: number | null) => sql<Queue>`
+  select f.count as flagged, b.count as blocked, least(f.oldest, b.oldest) as "oldestAt"
+  from (
+    select count(*) as count, min(q.opened_at) as oldest
+    from moderation_queue q
+    where ${ofApp('q', appId)}
+    and q.status = 'open'
+    and not exists (
+      select
+      from message_moderation h
+      where h.app_id = q.app_id
+      and h.message = q.message
+      and h.status = 'disapproved'
+    )
+  ) f
+  cross join (
+    select count(*) as count, min(m.updated_at) as oldest
+    from message_moderation m
+    where ${ofApp('m', appId)}
+    and m.status = 'disapproved'
+    and m.review_status is null
+  ) b`
+
+const waitingForEngines = (appId: number | null) => sql<{ pending: number; oldestAt: number | null }>`
+  select count(*) as pending, min(m.updated_at) as "oldestAt"
+  from message_moderation m
+  join apps a on a.app_id = m.app_id and a.paused_at is null
+  where ${ofApp('m', appId)}
+  and m.due_at is not null`
+
+/** How the endpoints and the queues of one app do, or of all. */
+export async function lookAtApps(on: Queryable, appId: number | null) {
+  const [webhooks, providers, [hooked], [notified], [queue], [engines]] = await Promise.all([
+    on.run(failingWebhooks(appId)),
+    on.run(failingProviders(appId)),
+    on.run(waitingWebhooks(appId)),
+    on.run(waitingNotifications(appId)),
+    on.run(reviewQueue(appId)),
+    on.run(waitingForEngines(appId)),
+  ])
+  const nothing: Waiting = { enabled: 0, pending: 0, oldestAt: null }
+  return {
+    webhooks: hooked ?? nothing,
+    notifications: notified ?? nothing,
+    checks: [
+      judgeEndpoints('webhooks', webhooks, hooked ?? nothing),
+      judgeEndpoints('notifications', providers, notified ?? nothing),
+      judgeQueue(queue ?? { flagged: 0, blocked: 0, oldestAt: null }),
+      judgeEngines(engines ?? { pending: 0, oldestAt: null }),
+    ],
+  }
+}
+
+const words = {
+  webhooks: {
+    one: 'webhook',
+    waits: 'deliveries',
+    fails:
+      'See what the endpoint answers in its deliveries. What waits is delivered once it answers again; one that was disabled must be enabled.',
+    lags: 'The endpoints answer slowly, or no process runs jobs: see the check of jobs.',
+  },
+  notifications: {
+    one: 'notification provider',
+    waits: 'notifications',
+    fails:
+      'Try the provider on its page, which shows what it answers, and look whether its credentials are still valid.',
+    lags: 'The providers answer slowly, or no process runs jobs: see the check of jobs.',
+  },
+} as const
+
+function judgeEndpoints(
+  check: keyof typeof words,
+  rows: readonly EndpointRow[],
+  { enabled, pending, oldestAt }: Waiting,
+): HealthCheck {
+  const { one, waits, fails, lags } = words[check]
+  const [first] = rows
+  if (first !== undefined) {
+    const isOut = rows.some(({ failures, disabledReason }) => failures >= manyFailures || disabledReason !== null)
+    const says = first.total === 1 ? `1 ${one} fails.` : `${first.total} ${one}s fail.`
+    const concerned = rows.map(showEndpoint)
+    return { ...found(isOut ? 'failing' : 'warning', check, says, { advice: fails, since: first.since }), concerned }
+  }
+  const lag = oldestAt === null ? 0 : nowSeconds() - oldestAt
+  if (lag > patienceSeconds) {
+    const says = `The oldest of the ${waits} that wait has been due for ${lengthOf(lag)}.`
+    return found('warning', check, says, { advice: lags, since: oldestAt })
+  }
+  const many = pending >= counted ? `${counted} or more` : String(pending)
+  return found('ok', check, enabled === 0 ? `No ${one} is in use.` : `None of ${enabled} fails; ${many} ${waits} wait.`)
+}
+
+function showEndpoint({ appId, id, failures, since, disabledReason }: EndpointRow): HealthConcerned {
+  const times = failures === 1 ? 'once' : `${failures} times in a row`
+  return { appId, id, since, says: disabledReason === null ? `Failed ${times}.` : `Disabled: ${disabledReason}` }
+}
+
+function judgeQueue({ flagged, blocked, oldestAt }: Queue): HealthCheck {
+  const waits = `${flagged} flagged and ${blocked} blocked messages wait for a review`
+  const age = oldestAt === null ? 0 : nowSeconds() - oldestAt
+  if (age <= queuePatienceSeconds) return found('ok', 'queue', `${waits}.`)
+  return found('warning', 'queue', `${waits}, the oldest for ${lengthOf(age)}.`, {
+    advice: 'Decide about them on the page Moderation, or invite more moderators.',
+    since: oldestAt,
+  })
+}
+
+function judgeEngines({ pending, oldestAt }: { pending: number; oldestAt: number | null }): HealthCheck {
+  const age = oldestAt === null ? 0 : nowSeconds() - oldestAt
+  const says = `${pending} messages wait for an answer of a moderation engine`
+  if (age <= engineSeconds.warning) return found('ok', 'engines', `${says}.`)
+  const state = age > engineSeconds.failing ? 'failing' : 'warning'
+  return found(state, 'engines', `${says}, the oldest for ${lengthOf(age)}.`, {
+    advice: 'See in the moderation log what the engines answered, and whether they can be reached.',
+    since: oldestAt,
+  })
+}

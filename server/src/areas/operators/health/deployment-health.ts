@@ -1,0 +1,174 @@
+import type { HealthCheck } from '@parley/contract'
+import { sql } from 'kysely'
+import type { Context } from '../../../context.ts'
+import { nowMs } from '../../../store/clock.ts'
+import { statement } from '../../../store/statement.ts'
+import { version } from '../../../version.ts'
+import { lookAtApps } from './apps.ts'
+import { found, judge, lengthOf, nowSeconds, sizeOf } from './judge.ts'
+
+const startedAt = Math.floor((Date.now() - process.uptime() * 1000) / 1000)
+
+const clockSkewMs = { warning: 2_000, failing: 30_000 }
+const jobLagSeconds = { warning: 60, failing: 600 }
+const eventLagSeconds = { warning: 10, failing: 60 }
+const slowMs = 250
+const nearlyAllConnections = 0.9
+/** The disk counts as nearly full before uploads are refused. */
+const roomTimes = 2
+
+interface DatabaseRow {
+  readonly now: number
+  readonly version: string
+  readonly bytes: number
+  readonly connections: number
+  readonly mostConnections: number
+}
+
+const selectDatabase = statement(`
+  select ${nowMs} as now, current_setting('server_version') as version, pg_database_size(current_database()) as bytes,
+    (select count(*) from pg_stat_activity where backend_type = 'client backend') as connections,
+    current_setting('max_connections')::int as "mostConnections"`)
+
+const selectBytes = statement('select coalesce(sum(bytes), 0)::bigint as bytes from media_usage')
+
+interface JobsRow {
+  readonly pending: number
+  readonly oldestAt: number | null
+  readonly givenUp: number
+}
+
+/** Those that are due, and those that failed too often. */
+const countJobs = sql<JobsRow>`
+  select count(*) filter (where is_due) as pending, min(run_at) filter (where is_due) as "oldestAt",
+    count(*) filter (where not is_due) as "givenUp"
+  from (
+    select is_available as is_due, extract(epoch from run_at)::bigint as run_at
+    from graphile_worker._private_jobs
+    where is_available and run_at <= now()
+    or attempts >= max_attempts and locked_at is null
+    limit 10000
+  ) j`
+
+/** How far the horizon of events is behind (events/relay.ts). */
+const selectEventLag = sql<{ oldestAt: number | null }>`
+  select min(created_at) as "oldestAt"
+  from (
+    select created_at
+    from events
+    where id > (select id from event_horizon)
+    order by id
+    limit 1
+  ) e`
+
+/** How the deployment does, as this process sees it. */
+export async function readHealth(context: Context) {
+  const { database, media } = context
+  const askedAt = performance.now()
+  const asked = Date.now()
+  const [row] = await database.query<DatabaseRow>(selectDatabase)
+  const answersInMs = Math.round((performance.now() - askedAt) * 10) / 10
+  if (row === undefined) throw new Error('the database says nothing of itself')
+  const [apps, [files], [jobs], [events], room] = await Promise.all([
+    lookAtApps(database, null),
+    database.query<{ bytes: number }>(selectBytes),
+    database.run(countJobs),
+    database.run(selectEventLag),
+    media.room(),
+  ])
+  const { oldestAt, ...counts } = jobs ?? { pending: 0, oldestAt: null, givenUp: 0 }
+  const { version: databaseVersion, bytes, connections, mostConnections } = row
+  return {
+    ...judge([
+      judgeDatabase(row, answersInMs),
+      ...judgeRedis(context),
+      judgeJobs(context, { ...counts, oldestAt }),
+      judgeEvents(events?.oldestAt ?? null),
+      judgeDisk(room),
+      judgeClock(row.now - (asked + answersInMs / 2)),
+      ...apps.checks,
+    ]),
+    version,
+    startedAt,
+    database: { version: databaseVersion, bytes, answersInMs, connections, mostConnections },
+    storage: { bytes: files?.bytes ?? 0, freeBytes: Math.max(0, Math.floor(room.free)) },
+    jobs: { ...counts, ...(oldestAt !== null && { oldestAt }) },
+  }
+}
+
+function judgeDatabase({ connections, mostConnections }: DatabaseRow, answersInMs: number): HealthCheck {
+  if (connections >= nearlyAllConnections * mostConnections) {
+    return found('warning', 'database', `${connections} of ${mostConnections} connections are in use.`, {
+      advice: 'Raise max_connections of PostgreSQL, or run fewer processes: without a connection requests fail.',
+    })
+  }
+  if (answersInMs > slowMs) {
+    return found('warning', 'database', `It took ${Math.round(answersInMs)} ms to answer.`, {
+      advice: 'Look at the load of its machine and its disk, and at long reads (parley_database_reads).',
+    })
+  }
+  return found('ok', 'database', `It answers, with ${connections} of ${mostConnections} connections in use.`)
+}
+
+function judgeRedis({ redis }: Context): HealthCheck[] {
+  if (redis === undefined) return []
+  if (redis.isUp) return [found('ok', 'redis', 'It answers.')]
+  const advice = 'Start it, or look at REDIS_URL. Until then sockets hear of events of other processes late.'
+  const since = redis.downSince === undefined ? undefined : Math.floor(redis.downSince / 1000)
+  return [found('failing', 'redis', 'It does not answer this process.', { advice, since })]
+}
+
+function judgeJobs({ jobs }: Context, { pending, oldestAt, givenUp }: JobsRow): HealthCheck {
+  if (jobs.state === 'stalled') {
+    return found('failing', 'jobs', `This process has fetched no jobs for ${lengthOf(jobs.silentSeconds)}.`, {
+      advice: 'It starts its job runner again by itself; if it goes on, restart the service and look at its log.',
+      since: nowSeconds() - jobs.silentSeconds,
+    })
+  }
+  const lag = oldestAt === null ? 0 : nowSeconds() - oldestAt
+  if (lag > jobLagSeconds.warning) {
+    const state = lag > jobLagSeconds.failing ? 'failing' : 'warning'
+    return found(state, 'jobs', `${pending} jobs are due, the oldest for ${lengthOf(lag)}.`, {
+      advice: 'The service has more to do than it gets done: look at the load of the machine, or add processes.',
+      since: oldestAt,
+    })
+  }
+  if (givenUp > 0) {
+    return found('warning', 'jobs', `${givenUp} jobs failed too often to be tried again.`, {
+      advice: 'The log says why. They are in graphile_worker.jobs, with the last error.',
+    })
+  }
+  return found('ok', 'jobs', `Jobs are fetched; ${pending} are due.`)
+}
+
+function judgeEvents(oldestAt: number | null): HealthCheck {
+  const lag = oldestAt === null ? 0 : nowSeconds() - oldestAt
+  if (lag <= eventLagSeconds.warning) return found('ok', 'events', 'The event log is up to date.')
+  const state = lag > eventLagSeconds.failing ? 'failing' : 'warning'
+  return found(state, 'events', `The event log is ${lengthOf(lag)} behind.`, {
+    advice:
+      'Webhooks and notifications wait for it. A long transaction in the database may hold it up: look at pg_stat_activity, and at the log.',
+    since: oldestAt,
+  })
+}
+
+function judgeDisk({ free, keptFree }: { readonly free: number; readonly keptFree: number }): HealthCheck {
+  const says = `${sizeOf(Math.max(0, free))} are free on the disk of files.`
+  if (free >= roomTimes * keptFree) return found('ok', 'disk', says)
+  if (free >= keptFree) {
+    return found('warning', 'disk', `${says} Below ${sizeOf(keptFree)} uploads are refused.`, {
+      advice: 'Free some space, or make the disk larger.',
+    })
+  }
+  return found('failing', 'disk', `${says} Uploads are refused below ${sizeOf(keptFree)}.`, {
+    advice: 'Free some space, or make the disk larger. MEDIA_MIN_FREE_MB says how much stays free.',
+  })
+}
+
+function judgeClock(skewMs: number): HealthCheck {
+  const off = Math.abs(skewMs)
+  if (off <= clockSkewMs.warning) return found('ok', 'clock', 'The clocks of this machine and of the database agree.')
+  const state = off > clockSkewMs.failing ? 'failing' : 'warning'
+  const says = `The database is ${lengthOf(off / 1000)} ${skewMs > 0 ? 'ahead of' : 'behind'} this machine.`
+  return found(state, 'clock', says, { advice: 'Let both machines take their time from a time server (NTP).' })
+}

@@ -1,0 +1,8 @@
+export { isOfApp, type Operator } from './accounts.ts'
+export type { AdminCall, AdminRoute, Cookie } from './call.ts'
+export { doctorTask } from './health/doctor-runs.ts'
+export { createPasswords, type Passwords } from './passwords.ts'
+export { createSignInProvider, type SignInProvider } from './provider.ts'
+export { everything, listOwnReadings } from './readings.ts'
+export { findBySession, findByToken } from './sessions.ts'
+export { createOwnerLink, type FirstOwner, offerSetup } from './setup.ts'

@@ -1,0 +1,237 @@
+import { type OperatorRight, type OperatorRole, operatorRoles, rightOf, rightsOfRoles } from '@parley/contract'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { routes } from '../../src/routes.ts'
+import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
+import { createOperator, createOwner, meOf, newEmail, password, Visitor } from './operator.ts'
+
+describe('invitations', () => {
+  it('make the account that they are for, once, with what they give', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const email = newEmail()
+    const invitation = { email, role: 'moderator', apps: [world.app.name], mayRead: false }
+    const { token, id } = dataOf(await owner.post('/invitations', invitation))
+    expect(dataOf(await owner.get('/invitations'))).toContainEqual(expect.objectContaining({ ...invitation, id }))
+    const accept = (secret: string) =>
+      new Visitor(world.url).post('/invitations/accept', { token: secret, name: 'Mo', password })
+    const answers = await Promise.all([accept(token), accept(token)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404])
+    const visitor = new Visitor(world.url)
+    dataOf(await visitor.post('/session', { email, password }))
+    expect(await meOf(visitor)).toMatchObject({ role: 'moderator', apps: [world.app.name], mayRead: false })
+    expect(refusal(await owner.post('/invitations', invitation))).toBe('409 ERR_OPERATOR_ALREADY_EXISTS')
+  })
+
+  it('are replaced by the next, and can be withdrawn', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const email = newEmail()
+    const invite = async () => dataOf(await owner.post('/invitations', { email, role: 'support' }))
+    const accept = async (token: string) =>
+      refusal(await new Visitor(world.url).post('/invitations/accept', { token, name: 'S', password }))
+    const first = await invite()
+    const second = await invite()
+    expect(await accept(first.token)).toBe('404 ERR_LINK_NOT_FOUND')
+    dataOf(await owner.delete(`/invitations/${second.id}`))
+    expect(await accept(second.token)).toBe('404 ERR_LINK_NOT_FOUND')
+    expect(refusal(await owner.delete(`/invitations/${second.id}`))).toBe('404 ERR_LINK_NOT_FOUND')
+    // The link of the first owner is no invitation.
+    expect(
+      refusal(await new Visitor(world.url).post('/setup', { token: first.token, email, name: 'S', password })),
+    ).toBe('404 ERR_LINK_NOT_FOUND')
+  })
+
+  it('name apps that there are', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const invite = (apps: string[]) => owner.post('/invitations', { email: newEmail(), role: 'support', apps })
+    expect(refusal(await invite(['no-such-app']))).toBe('404 ERR_APP_NOT_FOUND')
+  })
+})
+
+describe('operators', () => {
+  it('are changed and disabled at once, and deleted', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const operator = await createOperator(owner, { role: 'developer', apps: [world.app.name] })
+    const { id } = await meOf(operator)
+    const make = () =>
+      operator.post(`/apps/${world.app.name}/users`, { uid: `u${Math.random()}`.replace('.', ''), name: 'U' })
+    dataOf(await make())
+    dataOf(await owner.put(`/operators/${id}`, { role: 'support' }))
+    expect(refusal(await make())).toBe('403 ERR_PERMISSION_DENIED')
+    dataOf(await owner.put(`/operators/${id}`, { apps: [] }))
+    expect(refusal(await operator.get(`/apps/${world.app.name}`))).toBe('404 ERR_APP_NOT_FOUND')
+    const disabled = dataOf(await owner.put(`/operators/${id}`, { disabled: true }))
+    expect(disabled).toMatchObject({ disabledAt: expect.any(Number) })
+    expect(refusal(await operator.get('/session'))).toBe('401 ERR_NO_AUTH')
+    dataOf(await owner.delete(`/operators/${id}`))
+    expect(refusal(await owner.put(`/operators/${id}`, { disabled: false }))).toBe('404 ERR_OPERATOR_NOT_FOUND')
+    const log = dataOf(await owner.get(`/audit-log?target=${id}&targetType=operator`))
+    expect(log.map(({ action }: { action: string }) => action).slice(0, 2)).toEqual([
+      'operator_deleted',
+      'operator_updated',
+    ])
+  })
+
+  it('are the business of owners of all apps alone', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const ofApp = await createOperator(owner, { role: 'owner', apps: [world.app.name] })
+    for (const path of ['/operators', '/invitations', '/audit-log']) {
+      expect(refusal(await ofApp.get(path)), path).toBe('403 ERR_PERMISSION_DENIED')
+    }
+    expect(refusal(await ofApp.post('/apps', { appId: 'mine' }))).toBe('403 ERR_PERMISSION_DENIED')
+    expect(dataOf(await ofApp.get('/apps'))).toMatchObject([{ appId: world.app.name }])
+  })
+
+  it('make apps, each with a key of its own', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const appId = `Shop-${Math.random().toString(36).slice(2)}`
+    const made = dataOf(await owner.post('/apps', { appId, region: 'eu' }))
+    expect(made).toMatchObject({ appId: appId.toLowerCase(), region: 'eu' })
+    expect(refusal(await owner.post('/apps', { appId }))).toBe('409 ERR_APP_ALREADY_EXISTS')
+    const users = await world.get('/users', { headers: { appid: made.appId, apikey: made.apiKey } })
+    expect(dataOf(users)).toEqual([])
+    expect(refusal(await world.get('/users', { headers: { appid: made.appId } }))).toBe('401 AUTH_ERR_APIKEY_NOT_FOUND')
+  })
+})
+
+describe('the operations of an app', () => {
+  let world: World
+  let owner: Visitor
+  const visitors = new Map<OperatorRole, Visitor>()
+
+  beforeAll(async () => {
+    world = await createWorld()
+    owner = await createOwner(world)
+    for (const role of operatorRoles) {
+      visitors.set(role, await createOperator(owner, { role, apps: [world.app.name] }))
+    }
+  })
+
+  it.each(routes.map(({ operation }) => [operation.id, operation] as const))(
+    '%s is open to those who have the right, and to nobody else',
+    async (_, operation) => {
+      const path = (app: string) => `/apps/${app}${operation.path.replaceAll(/\{(\w+)\}/g, 'nothing')}`
+      const body = operation.body === undefined ? undefined : {}
+      const right: OperatorRight = rightOf(operation)
+      for (const role of operatorRoles) {
+        const answer = await (visitors.get(role) as Visitor).call(operation.method, path(world.app.name), body)
+        const refused =
+          refusal(answer) === '403 ERR_PERMISSION_DENIED' && answer.body.error.devMessage.includes('the right')
+        expect(refused, `${role} ${right}: ${JSON.stringify(answer.body).slice(0, 200)}`).toBe(
+          !rightsOfRoles[role].includes(right),
+        )
+        expect(answer.status).toBeLessThan(500)
+      }
+      // Another app, and one that is not there, are the same.
+      const support = visitors.get('owner') as Visitor
+      const [other, none] = [
+        await support.call(operation.method, path('parley'), body),
+        await support.call(operation.method, path('no-app'), body),
+      ]
+      expect([refusal(other), refusal(none)]).toEqual(['404 ERR_APP_NOT_FOUND', '404 ERR_APP_NOT_FOUND'])
+      // Neither a key nor a token of the app opens them.
+      const stranger = new Visitor(world.url)
+      const withKey = await stranger.call(operation.method, path(world.app.name), body, {
+        apikey: world.apiKey,
+        appid: world.app.name,
+      })
+      expect(refusal(withKey)).toBe('401 ERR_NO_AUTH')
+    },
+  )
+
+  it('record who did what', async () => {
+    dataOf(await owner.post(`/apps/${world.app.name}/roles`, { role: 'vip', name: 'VIP' }))
+    const [entry] = dataOf(await world.get('/audit-log?action=role_created'))
+    const { id } = await meOf(owner)
+    expect(entry.actor).toEqual({ caller: 'operator', operator: id, address: expect.any(String) })
+  })
+})
+
+describe('what people wrote', () => {
+  async function createTalk() {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const { id } = await say(world, 'alice', 'bob', 'a secret')
+    await sayInGroup(world, 'alice', 'team', 'a plan')
+    const owner = await createOwner(world)
+    const at = (path: string) => `/apps/${world.app.name}${path}`
+    return { world, owner, at, id }
+  }
+  const lists = ['/messages', '/users/alice/messages', '/groups/team/messages', '/events', '/conversations']
+
+  it('is left out of every answer, until a reason is given', async () => {
+    const { world, owner, at, id } = await createTalk()
+    for (const path of [...lists, `/messages/${id}`]) {
+      const answer = await owner.get(at(path), path === '/conversations' ? { onbehalfof: 'alice' } : {})
+      if (answer.status !== 200) continue
+      const text = JSON.stringify(answer.body)
+      expect(text, path).not.toContain('a secret')
+      expect(text, path).not.toContain('a plan')
+    }
+    const answer = await owner.get(at('/messages'))
+    expect(answer.headers['x-texts-left-out']).toBe('2')
+    expect(answer.body.data[0]).toMatchObject({ sender: 'alice', sentAt: expect.any(Number) })
+
+    dataOf(await owner.post(at('/readings'), { of: 'alice_user_bob', reason: 'a report by bob' }))
+    const opened = JSON.stringify((await owner.get(at('/messages'))).body)
+    expect(opened).toContain('a secret')
+    expect(opened).not.toContain('a plan')
+    expect(dataOf(await owner.get(at('/readings')))).toMatchObject([
+      { of: 'alice_user_bob', reason: 'a report by bob' },
+    ])
+
+    const [entry] = dataOf(await world.get('/audit-log?action=reading_opened'))
+    expect(entry).toMatchObject({
+      actor: { caller: 'operator' },
+      target: { type: 'conversation', id: 'alice_user_bob' },
+      details: { reason: 'a report by bob' },
+    })
+    expect(JSON.stringify(dataOf(await world.get('/audit-log')))).not.toContain('a secret')
+  })
+
+  it('is not for whoever lacks the right, whatever the role', async () => {
+    const { world, owner, at } = await createTalk()
+    const apps = [world.app.name]
+    for (const grants of [{ role: 'support' }, { role: 'moderator', mayRead: false }]) {
+      const operator = await createOperator(owner, { ...grants, apps })
+      const reading = await operator.post(at('/readings'), { of: '*', reason: 'just because' })
+      expect(refusal(reading)).toBe('403 ERR_PERMISSION_DENIED')
+      expect(JSON.stringify((await operator.get(at('/messages'))).body)).not.toContain('a secret')
+      expect(refusal(await operator.get(at('/messages?searchKey=secret')))).toBe('403 ERR_PERMISSION_DENIED')
+      expect(refusal(await operator.get(at('/conversations'), { onbehalfof: 'alice' }))).toBe(
+        '403 ERR_PERMISSION_DENIED',
+      )
+    }
+    const given = await createOperator(owner, { role: 'support', mayRead: true, apps })
+    dataOf(await given.post(at('/readings'), { of: '*', reason: 'the owner asked' }))
+    expect(JSON.stringify((await given.get(at('/messages'))).body)).toContain('a secret')
+  })
+
+  it('is not found out by searching', async () => {
+    const { owner, at } = await createTalk()
+    expect(refusal(await owner.get(at('/messages?searchKey=secret')))).toBe('403 ERR_READING_REQUIRED')
+    dataOf(await owner.post(at('/readings'), { of: '*', reason: 'looking for a phrase' }))
+    expect(dataOf(await owner.get(at('/messages?searchKey=secret')))).toHaveLength(1)
+  })
+
+  it('is read through the eyes of a user, who does nothing by it', async () => {
+    const { owner, at } = await createTalk()
+    const [conversation] = dataOf(await owner.get(at('/conversations'), { onbehalfof: 'bob' }))
+    expect(conversation.unreadMessageCount).toBe('1')
+    const send = { receiver: 'bob', receiverType: 'user', data: { text: 'as alice' } }
+    expect(refusal(await owner.post(at('/messages'), send, { onbehalfof: 'alice' }))).toBe('403 ERR_PERMISSION_DENIED')
+  })
+
+  it('asks for a reason that says something', async () => {
+    const { owner, at } = await createTalk()
+    for (const reason of ['', 'x', '     ']) {
+      expect(refusal(await owner.post(at('/readings'), { of: '*', reason }))).toBe('400 ERR_BAD_REQUEST')
+    }
+  })
+})
