@@ -5324,7 +5324,7 @@ export interface Calls {
       data: Message
     }
   }
-  /** Import groups. Creates groups with their original times. The owner becomes a member; groupOwnerDetails creates the owner if there is no such user. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. */
+  /** Import groups. Creates groups with their original times. The owner becomes a member; groupOwnerDetails creates the owner if there is no such user. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. Records can be such as the lists of the API answer them, and what they hold beyond an import is named in ignored. */
   'POST /data_import/groups': {
     input: {
       /** Map from guid to group; or an array of these records */
@@ -5348,10 +5348,12 @@ export interface Calls {
             message: string
           }[]
         }
+        /** Members of the record that the import does not know */
+        ignored?: string[]
       }>
     }
   }
-  /** Import members of groups, and bans. Adds users to groups, without action messages. joinedAt must be between the creation of the group and now. groupDetails and userDetails create the group and the user if they do not exist; existing ones are not changed. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. */
+  /** Import members of groups, and bans. Adds users to groups, without action messages. joinedAt must be between the creation of the group and now. groupDetails and userDetails create the group and the user if they do not exist; existing ones are not changed. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. Records can be such as the lists of the API answer them, and what they hold beyond an import is named in ignored. */
   'POST /data_import/members': {
     input: {
       /** Map from "<guid>_member_<uid>" to membership; or an array of these records */
@@ -5375,10 +5377,12 @@ export interface Calls {
             message: string
           }[]
         }
+        /** Members of the record that the import does not know */
+        ignored?: string[]
       }>
     }
   }
-  /** Import messages. Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, reactions, editedAt, deletedAt. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. */
+  /** Import messages. Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, reactions, editedAt, deletedAt, and action messages, with subjectMuid for the message that was edited or deleted. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. Records can be such as the lists of the API answer them, and what they hold beyond an import is named in ignored. */
   'POST /data_import/messages': {
     input: {
       /** Map from muid to message; or an array of these records */
@@ -5402,10 +5406,12 @@ export interface Calls {
             message: string
           }[]
         }
+        /** Members of the record that the import does not know */
+        ignored?: string[]
       }>
     }
   }
-  /** Import users. Creates users with their original times. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. */
+  /** Import users. Creates users with their original times. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. Records can be such as the lists of the API answer them, and what they hold beyond an import is named in ignored. */
   'POST /data_import/users': {
     input: {
       /** Map from uid to user; or an array of these records */
@@ -5429,6 +5435,8 @@ export interface Calls {
             message: string
           }[]
         }
+        /** Members of the record that the import does not know */
+        ignored?: string[]
       }>
     }
   }
@@ -8067,6 +8075,8 @@ export interface AdminCalls {
         reason?: string
         /** What it is the record of, such as `users/alice` */
         name?: string
+        /** Members of the record that an import does not know */
+        ignored?: string[]
         /** Users and groups that it makes where they are missing, itself included */
         makes: string[]
         /** What it counts on, and the app does not have: a record before it must make it */

@@ -52,14 +52,15 @@ function mapOf<T>(values: object, limits: { maxProperties?: number } = {}) {
 /**
  * A message of `POST /data_import/messages`. Other properties of `data` are kept.
  * Beyond the public contract: `parentMuid` (the message that this one replies to in a thread), `reactions` (uids by
- * reaction), `editedAt`, `deletedAt`. A message with `deletedAt` needs no content.
+ * reaction), `editedAt`, `deletedAt`, category `action` with `subjectMuid` (the message that was edited or deleted). A message
+ * with `deletedAt` needs no content.
  */
 export const ImportMessage = Type.Object({
   muid: Muid,
   sender: IdIn,
   receiverType: ReceiverType,
   receiver: IdIn,
-  category: Type.Optional(oneOf('message', 'custom', 'interactive', 'call')),
+  category: Type.Optional(oneOf('message', 'custom', 'interactive', 'call', 'action')),
   type: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   data: Type.Optional(
     Type.Object({
@@ -76,6 +77,7 @@ export const ImportMessage = Type.Object({
   editedAt: Type.Optional(ImportTime),
   deletedAt: Type.Optional(ImportTime),
   parentMuid: Type.Optional(Muid),
+  subjectMuid: Type.Optional(Muid),
   reactions: Type.Optional(mapOf<string[]>(Type.Array(IdIn), { maxProperties: limits.reactionsPerMessage })),
   senderUserDetails: Type.Optional(ImportUser),
   receiverUserDetails: Type.Optional(ImportUser),
@@ -124,11 +126,13 @@ const typesOf = {
   message: ['text', ...mediaTypes],
   interactive: ['form', 'card', 'scheduler', 'customInteractive'],
   call: ['audio', 'video'],
+  action: ['groupMember', 'message'],
 }
 
 /** Checks that `category`, `type` and `data` fit together. The default category is `message`, its default type `text`. */
 function* contentRules(message: ImportMessage, format: ErrorCode): Iterable<ImportFlaw> {
   const { category = 'message', data } = message
+  if (category === 'action') yield* actionRules(message, format)
   const type = message.type ?? (category === 'message' ? 'text' : category === 'interactive' ? 'card' : undefined)
   if (type === undefined) yield missing('type', format)
   else if (category !== 'custom' && !typesOf[category].includes(type)) {
@@ -143,6 +147,33 @@ function* contentRules(message: ImportMessage, format: ErrorCode): Iterable<Impo
     }
   }
   if (data !== undefined) yield* dataRules(data)
+}
+
+const actionsOf: Readonly<Record<string, readonly string[]>> = {
+  groupMember: ['joined', 'left', 'added', 'kicked', 'banned', 'unbanned', 'scopeChanged'],
+  message: ['edited', 'deleted'],
+}
+
+/** An action message tells who did what to whom in a group, or that a message was edited or deleted. */
+function* actionRules(
+  { type = '', data, subjectMuid, muid, receiverType }: ImportMessage,
+  format: ErrorCode,
+): Iterable<ImportFlaw> {
+  const { action, entities } = (data ?? {}) as { action?: unknown; entities?: Record<string, unknown> }
+  const actions = actionsOf[type]
+  if (actions === undefined) return
+  if (typeof action !== 'string') yield missing('data/action', format)
+  else if (!actions.includes(action)) yield flaw('data/action', `must be one of ${actions.join(', ')}`)
+  if (type === 'message') {
+    if (subjectMuid === undefined) yield missing('subjectMuid', format)
+    else if (subjectMuid === muid) yield flaw('subjectMuid', 'must name another message')
+    return
+  }
+  if (receiverType !== 'group') yield flaw('receiverType', 'must be group')
+  for (const side of ['by', 'on']) {
+    const { entity } = (entities?.[side] ?? {}) as { entity?: { uid?: unknown } | null }
+    if (typeof entity?.uid !== 'string') yield missing(`data/entities/${side}/entity/uid`, format)
+  }
 }
 
 /** Attachments do not count towards the limit of `data`, only towards the limit of the message. */

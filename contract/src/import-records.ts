@@ -4,6 +4,7 @@ import { checkImportMessage } from './import-messages.ts'
 import { checkImportGroup, checkImportMember, checkImportUser, type ImportContext } from './import-profiles.ts'
 
 export { type ImportFlaw, readEpochSeconds, readOptionalTime } from './import-flaws.ts'
+export { createMuidsById, takeListed } from './import-listed.ts'
 export { checkImportMessage, ImportMessage } from './import-messages.ts'
 export {
   checkImportGroup,

@@ -260,7 +260,7 @@ describe('checkImportMessage', () => {
     ['no sentAt', { ...message, sentAt: undefined }, `sentAt ${messageFormat}`],
     ['a sentAt ahead of the clock', { ...message, sentAt: now + 61 }, 'sentAt ERR_BAD_REQUEST'],
     ['a readAt ahead of the clock', { ...message, readAt: now + 61 }, 'readAt ERR_BAD_REQUEST'],
-    ['an action', { ...message, category: 'action', type: 'groupMember' }, 'category ERR_BAD_REQUEST'],
+    ['an unknown category', { ...message, category: 'gossip' }, 'category ERR_BAD_REQUEST'],
     ['an unknown type', { ...message, type: 'sticker' }, 'type ERR_BAD_REQUEST'],
     [
       'a custom message without type',

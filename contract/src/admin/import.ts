@@ -11,6 +11,9 @@ const CheckedRecord = Type.Object({
   code: Type.Optional(Type.String({ description: 'Why it would be refused' })),
   reason: Type.Optional(Type.String()),
   name: Type.Optional(Type.String({ description: 'What it is the record of, such as `users/alice`' })),
+  ignored: Type.Optional(
+    Type.Array(Type.String(), { description: 'Members of the record that an import does not know' }),
+  ),
   makes: Type.Array(Name, { description: 'Users and groups that it makes where they are missing, itself included' }),
   missing: Type.Array(Type.Object({ name: Name, path: Type.String({ description: 'Where it names it' }) }), {
     description: 'What it counts on, and the app does not have: a record before it must make it',

@@ -15,7 +15,7 @@ const shared = {
   bodyLimit: limits.bodyBytes.import,
 } as const
 
-const aboutAnswers = `Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have ${limits.importRecords} records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none.`
+const aboutAnswers = `Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have ${limits.importRecords} records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. Records can be such as the lists of the API answer them, and what they hold beyond an import is named in ignored.`
 
 /**
  * The records of a request: a map by id, or an array. The schema is loose on purpose: each record is checked on its
@@ -36,6 +36,8 @@ export interface ImportOutcome<Entity> {
   readonly data?: Entity
   /** Why it was not stored. */
   readonly error?: Static<typeof Failure>
+  /** Members of the record that the import does not know. */
+  readonly ignored?: readonly string[]
 }
 
 function outcomesOf<Entity extends TSchema>(entity: Entity) {
@@ -45,6 +47,9 @@ function outcomesOf<Entity extends TSchema>(entity: Entity) {
       success: Type.Boolean(),
       data: Type.Optional(entity),
       error: Type.Optional(Failure),
+      ignored: Type.Optional(
+        Type.Array(Type.String(), { description: 'Members of the record that the import does not know' }),
+      ),
     }),
   })
 }
@@ -154,7 +159,7 @@ export const importMessages = defineOperation({
   id: 'import-messages',
   path: '/data_import/messages',
   summary: 'Import messages',
-  description: `Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, reactions, editedAt, deletedAt. ${aboutAnswers}`,
+  description: `Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, reactions, editedAt, deletedAt, and action messages, with subjectMuid for the message that was edited or deleted. ${aboutAnswers}`,
   body: MessageRecords,
   plain: { body: requiring(MessageRecords, 'messages') },
   answer: enveloped(outcomesOf(Message)),
@@ -166,6 +171,7 @@ export const importMessages = defineOperation({
     'ERR_IMPORT_MUID_ALREADY_EXISTS',
     'ERR_WRONG_MESSAGE_THREAD',
     'ERR_MESSAGE_THREAD_NESTING',
+    'ERR_MESSAGE_ID_NOT_FOUND',
     'ERR_PLAN_QUOTA_RESTRICTION',
   ],
 })

@@ -173,7 +173,7 @@ describe('the import of messages', () => {
       sender: 'ERR_UID_NOT_FOUND',
       receiver: 'ERR_UID_NOT_FOUND',
       group: 'ERR_GUID_NOT_FOUND',
-      action: 'ERR_BAD_REQUEST',
+      action: 'ERR_IMPORT_INVALID_MESSAGE_FORMAT',
       empty: format,
       reaction: 'ERR_UID_NOT_FOUND',
       a: format,

@@ -34,6 +34,35 @@ describe('parley import', () => {
     expect(await readdir(world.folder)).not.toContain('import-refused.ndjson')
   })
 
+  it('takes files of what lists of the API answer, and says what it leaves out', async () => {
+    const world = await createImportWorld()
+    const said = { sender: 'ann', receiverType: 'user', receiver: 'bob', sentAt: 1_700_000_000, data: { text: 'hi' } }
+    await world.put('users.ndjson', [
+      { uid: 'ann', name: 'Ann', status: 'offline', statusMessage: 'away' },
+      ...users('bob'),
+    ])
+    await world.put('groups.ndjson', groups)
+    await world.put('members.ndjson', [{ guid: 'g1', uid: 'ann', name: 'Ann', scope: 'admin' }])
+    await world.put('messages.ndjson', [
+      { ...said, id: '1', reactions: [{ reaction: '👍', count: 1 }] },
+      { ...said, id: '2', muid: 'mine', parentId: '1' },
+      { ...said, id: '3', parentId: '2', reactions: [{ reaction: '👍', uid: 'bob' }] },
+    ])
+    const outcome = await world.run()
+    expect(outcome.code).toBe(0)
+    const sent = (kind: string) =>
+      world.service.requests.flatMap((request) => (request.kind === kind ? request.records : []))
+    expect(sent('members')).toMatchObject([{ memberId: 'g1_member_ann' }])
+    expect(sent('messages')).toMatchObject([
+      { muid: '1' },
+      { muid: 'mine', parentMuid: '1' },
+      { muid: '3', parentMuid: 'mine', reactions: { '👍': ['bob'] } },
+    ])
+    expect(outcome.stdout).toContain('Left out of users, as an import does not know it: statusMessage (1).')
+    expect(outcome.stdout).toContain('Left out of messages, as an import does not know it: reactions (1).')
+    expect((await world.run('--dry-run')).stdout).toContain('statusMessage (1)')
+  })
+
   it('keeps the order of each conversation while requests run in parallel', async () => {
     const world = await createImportWorld()
     const people = Array.from({ length: 20 }, (_, index) => `user${index}`)

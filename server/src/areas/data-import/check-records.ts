@@ -2,6 +2,7 @@ import { type CheckedRecord, type ImportKind, importChecks, summariseImportFlaws
 import type { Queryable } from '../../store/database.ts'
 import { type Statement, statement } from '../../store/statement.ts'
 import { linksOf, type Reference } from './links.ts'
+import { takeAll } from './taken.ts'
 
 type Name = Pick<Reference, 'collection' | 'id'>
 
@@ -44,17 +45,18 @@ export async function checkRecords(
   records: readonly unknown[],
 ): Promise<CheckedRecord[]> {
   const now = Math.floor(Date.now() / 1000)
-  const checked = records.map((sent) => {
+  const taken = takeAll(kind, records)
+  const checked = taken.map(({ record: sent, ignored }) => {
     const flaws = importChecks[kind](sent, { now })
-    if (flaws.length > 0) return { flaws }
+    if (flaws.length > 0) return { flaws, ignored }
     const record = sent as Readonly<Record<string, unknown>>
-    return { flaws, id: idOf(kind, record), links: linksOf(kind, record) }
+    return { flaws, ignored, id: idOf(kind, record), links: linksOf(kind, record) }
   })
   const there = await findThere(on, appId, [
     ...checked.flatMap(({ id }) => (id === undefined ? [] : [{ collection: kind, id }])),
     ...checked.flatMap(({ links }) => links?.needed ?? []),
   ])
-  return checked.map(({ flaws, id, links }): CheckedRecord => {
+  return checked.map(({ flaws, ignored, id, links }): CheckedRecord => {
     if (id === undefined || links === undefined) {
       const { code, devMessage } = summariseImportFlaws(flaws)
       return { state: 'refused', code, reason: devMessage, makes: [], missing: [] }
@@ -64,6 +66,7 @@ export async function checkRecords(
       state: isKnown ? 'known' : 'good',
       ...(isKnown && { code: existsCodes[kind] }),
       name: nameOf({ collection: kind, id }),
+      ...(ignored.length > 0 && { ignored: [...ignored] }),
       makes: [...new Set(links.made.map(nameOf))],
       missing: isKnown
         ? []

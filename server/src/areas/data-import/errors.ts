@@ -61,6 +61,11 @@ export function parentIsReply(parentMuid: string | null | undefined): ApiError {
   return new ApiError('ERR_MESSAGE_THREAD_NESTING', `parentMuid ${parentMuid} is a reply itself.`)
 }
 
+export function subjectElsewhere(muid: string, subjectMuid: string | null): ApiError {
+  const devMessage = `subjectMuid ${subjectMuid} is not a message in the conversation of ${muid}.`
+  return new ApiError('ERR_MESSAGE_ID_NOT_FOUND', devMessage)
+}
+
 export function usersJustDeleted(sender: string, receiver: string): ApiError {
   return new ApiError('ERR_UID_NOT_FOUND', `${sender} or ${receiver} has just been deleted.`)
 }
@@ -80,6 +85,8 @@ export function ofMessage(refusal: ImportRefusal, row: ImportRow): ApiError {
       return parentElsewhere(row.muid, row.parentMuid)
     case 'ERR_MESSAGE_THREAD_NESTING':
       return parentIsReply(row.parentMuid)
+    case 'ERR_MESSAGE_ID_NOT_FOUND':
+      return subjectElsewhere(row.muid, row.subjectMuid)
     case 'ERR_UID_NOT_FOUND':
       return usersJustDeleted(row.sender, row.receiver)
     case 'ERR_GUID_NOT_FOUND':

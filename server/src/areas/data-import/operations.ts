@@ -56,7 +56,9 @@ async function writeOutcomes(
 }
 
 function writeOutcome(outcome: Outcome<JsonText<Message>>): string {
-  return outcome.success ? `{"success":true,"data":${outcome.data}}` : toJson(outcome)
+  if (!outcome.success) return toJson(outcome)
+  const ignored = outcome.ignored === undefined ? '' : `,"ignored":${toJson(outcome.ignored)}`
+  return `{"success":true,"data":${outcome.data}${ignored}}`
 }
 
 async function importAll<Kind extends ImportKind, Entity>(

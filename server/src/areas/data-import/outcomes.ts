@@ -6,6 +6,8 @@ export type Outcome<Entity> = Success<Entity> | Failure
 export interface Success<Entity> {
   readonly success: true
   readonly data: Entity
+  /** Members of the record that the import does not know. */
+  readonly ignored?: readonly string[]
 }
 
 export interface Failure {

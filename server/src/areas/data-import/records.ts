@@ -13,6 +13,7 @@ import { makeWellFormed } from '../../chat/json.ts'
 import { mapInTurns } from '../../pauses.ts'
 import { spelledOtherwise, tooManyRecords } from './errors.ts'
 import { type Outcome, refuse } from './outcomes.ts'
+import { isJsonObject, type Taken, takeAll } from './taken.ts'
 
 /** What a record of each kind is once it is known to be sound. */
 export interface RecordOf {
@@ -65,8 +66,10 @@ export async function importRecords<Kind extends ImportKind, Entity>(
   const stored = sound.length === 0 ? [] : await store(sound, now)
   const answered: Record<string, Outcome<Entity>> = Object.create(null)
   let next = 0
-  for (const [place, { key }] of entries.entries())
-    answered[key] = outcomes[place] ?? (stored[next++] as Outcome<Entity>)
+  for (const [place, { key, ignored }] of entries.entries()) {
+    const outcome = outcomes[place] ?? (stored[next++] as Outcome<Entity>)
+    answered[key] = outcome.success && ignored.length > 0 ? { ...outcome, ignored } : outcome
+  }
   return answered
 }
 
@@ -79,23 +82,23 @@ function spellingOf(spellings: Map<string, string>, id: string): string {
 }
 
 /** One record of a request. */
-interface Entry {
+interface Entry extends Taken {
   /** What its outcome is answered under. */
   readonly key: string
-  readonly record: unknown
   /** Its key in a map, which must equal its own id. */
   readonly mapKey?: string
 }
 
 async function readEntries(kind: ImportKind, sent: unknown, most: number): Promise<Entry[]> {
   if (typeof sent !== 'object' || sent === null) throw unreadable(kind, sent)
-  const records: readonly unknown[] = Array.isArray(sent) ? sent : Object.values(sent)
-  if (records.length > most) throw tooManyRecords(kind, records.length, most)
-  await mapInTurns(records, (record) => makeWellFormed(record))
+  const given: readonly unknown[] = Array.isArray(sent) ? sent : Object.values(sent)
+  if (given.length > most) throw tooManyRecords(kind, given.length, most)
+  await mapInTurns(given, (record) => makeWellFormed(record))
+  const records = takeAll(kind, given)
   if (Array.isArray(sent)) return readArray(records, ownIds[kind])
   return Object.keys(sent).map((sentKey, place) => {
     const key = sentKey.toWellFormed()
-    return { key, record: records[place], mapKey: key }
+    return { key, ...(records[place] as Taken), mapKey: key }
   })
 }
 
@@ -103,14 +106,14 @@ async function readEntries(kind: ImportKind, sent: unknown, most: number): Promi
  * Records of an array are answered under their own id. One without a usable id, or with an id that an earlier record of
  * the array has, is answered under its place, so that no outcome hides another.
  */
-function readArray(records: readonly unknown[], ownId: string): Entry[] {
+function readArray(records: readonly Taken[], ownId: string): Entry[] {
   const taken = new Set<string>()
-  return records.map((record, place) => {
-    const id = typeof record === 'object' && record !== null ? (record as Record<string, unknown>)[ownId] : undefined
+  return records.map(({ record, ignored }, place) => {
+    const id = isJsonObject(record) ? record[ownId] : undefined
     let key = typeof id === 'string' && id !== '' && !taken.has(id) ? id : `[${place}]`
     while (taken.has(key)) key = `[${key}]`
     taken.add(key)
-    return { key, record }
+    return { key, record, ignored }
   })
 }
 

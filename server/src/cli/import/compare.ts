@@ -1,7 +1,7 @@
 import { createDigestSet } from './digest.ts'
 import type { InputFile } from './input.ts'
 import { identityOf } from './muids.ts'
-import { conversationOf, readRecord } from './records.ts'
+import { conversationOf, makeRecordReader } from './records.ts'
 import type { Service } from './service.ts'
 
 /** How many messages the service holds of the conversations of an import, against what the import has of them. */
@@ -47,10 +47,11 @@ export async function compareCounts(
 /** How often an id comes again within one of these conversations. */
 async function countRepeats(messages: InputFile, conversations: ReadonlySet<string>): Promise<Map<string, number>> {
   const seen = createDigestSet()
+  const readRecord = makeRecordReader('messages')
   const repeats = new Map<string, number>()
   for await (const lines of messages.lines()) {
     for (const line of lines) {
-      const result = readRecord('messages', line)
+      const result = readRecord(line)
       if ('refusal' in result) continue
       const conversation = conversationOf(result.record)
       if (conversation === undefined || !conversations.has(conversation)) continue

@@ -1,10 +1,17 @@
-import { type ErrorCode, type ImportKind, importChecks, readEpochSeconds, summariseImportFlaws } from '@parley/contract'
+import {
+  type ErrorCode,
+  type ImportKind,
+  importChecks,
+  importKinds,
+  readEpochSeconds,
+  summariseImportFlaws,
+} from '@parley/contract'
 import { linksOf, type Reference } from '../../areas/data-import/index.ts'
 import { createDigestSet } from './digest.ts'
 import type { InputFile, Line } from './input.ts'
 import { createMuidNames } from './muids.ts'
 import type { Progress } from './progress.ts'
-import { type JsonRecord, type RecordError, type Refusal, readRecord } from './records.ts'
+import { type JsonRecord, makeRecordReader, type RecordError, type Refusal } from './records.ts'
 import type { Report } from './report.ts'
 import { createSpellings, existsCodes, spelledOtherwise } from './spellings.ts'
 
@@ -18,6 +25,8 @@ export interface DryTally {
   repeated: number
   /** Naming something that neither the files nor, as far as it was asked, the service has. */
   unknownReference: number
+  /** What records have that an import does not know: how many records have each of these members. */
+  ignored: Map<string, number>
 }
 
 export interface DryRunOptions {
@@ -41,10 +50,11 @@ interface Result {
   readonly found?: { readonly finding: Finding; readonly error: RecordError }
   /** What the files so far do not hold. */
   readonly needed: readonly Reference[]
+  readonly ignored?: readonly string[]
 }
 
 export function emptyDryTally(): DryTally {
-  return { read: 0, good: 0, refused: 0, repeated: 0, unknownReference: 0 }
+  return { read: 0, good: 0, refused: 0, repeated: 0, unknownReference: 0, ignored: new Map() }
 }
 
 /**
@@ -63,7 +73,8 @@ export function makeDryRun(
     const store = async (results: readonly Result[]) => {
       const missing = await findMissing(results.flatMap(({ needed }) => needed))
       const refusals: Refusal[] = []
-      for (const { line, key, record, needed, found } of results) {
+      for (const { line, key, record, needed, found, ignored = [] } of results) {
+        for (const name of ignored) tally.ignored.set(name, (tally.ignored.get(name) ?? 0) + 1)
         const absent = needed.filter((reference) => missing.has(nameOf(reference)))
         const trouble =
           found ?? (absent.length === 0 ? undefined : { finding: 'unknownReference', error: notFound(absent, where) })
@@ -99,15 +110,16 @@ function makeCheck(now: number): (kind: ImportKind, line: Line) => Result {
   const nameMessage = createMuidNames()
   const made = createDigestSet()
   const groupCreation = new Map<string, number>()
+  const readers = new Map(importKinds.map((kind) => [kind, makeRecordReader(kind)]))
 
   return (kind, line) => {
-    const parsed = readRecord(kind, line)
+    const parsed = readers.get(kind)!(line)
     if ('refusal' in parsed) {
       const { key, record, error } = parsed.refusal
       return { line, key, record, needed: [], found: { finding: 'refused', error } }
     }
-    const { record, key } = parsed
-    const result = { line, key, record, needed: [] }
+    const { record, key, ignored } = parsed
+    const result = { line, key, record, ignored, needed: [] }
     const find = (finding: Finding, error: RecordError): Result => ({ ...result, found: { finding, error } })
 
     const flaws = importChecks[kind](record, { now })
@@ -125,8 +137,9 @@ function makeCheck(now: number): (kind: ImportKind, line: Line) => Result {
     }
     if (kind === 'messages') muids.add(key)
     if (kind === 'groups') rememberCreation(record, groupCreation)
-    if (typeof record.parentMuid === 'string' && kind === 'messages' && !muids.has(record.parentMuid)) {
-      const message = `unknown reference: no earlier message in these files has the muid ${record.parentMuid}`
+    const absent = [record.parentMuid, record.subjectMuid].find((muid) => typeof muid === 'string' && !muids.has(muid))
+    if (kind === 'messages' && absent !== undefined) {
+      const message = `unknown reference: no earlier message in these files has the muid ${absent}`
       return find('unknownReference', { code: 'ERR_MESSAGE_ID_NOT_FOUND', message })
     }
     const links = linksOf(kind, record)

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetail, ImportKind } from '@parley/contract'
+import { createMuidsById, type ErrorCode, type ErrorDetail, type ImportKind, takeListed } from '@parley/contract'
 import type { Line } from './input.ts'
 
 /** Why a record was not stored, as the service says it or as this command found it. */
@@ -29,7 +29,7 @@ export interface Outgoing {
   readonly sequence: string
   /** The conversation of a message, as the service names it. */
   readonly conversation: string | undefined
-  /** The line as it stood in the file: it is sent as it is. */
+  /** The line as it stood in the file, where it did not have to be translated: it is sent as it is. */
   readonly text: string
   readonly bytes: number
 }
@@ -45,8 +45,28 @@ const formatErrors = {
 
 export type JsonRecord = Readonly<Record<string, unknown>>
 
+/** The record of a line. */
+export interface ReadRecord {
+  readonly record: JsonRecord
+  readonly key: string
+  /** Its members that an import does not know. */
+  readonly ignored: readonly string[]
+  /** It came as lists of the API answer it, and is another object than that of the line. */
+  readonly isTranslated: boolean
+}
+
+/** Makes the reader of one file of records. It remembers which ids of messages their lines give another muid. */
+export function makeRecordReader(kind: ImportKind): (line: Line) => ReadRecord | { readonly refusal: Refusal } {
+  const muids = createMuidsById()
+  return (line) => readRecord(kind, line, muids)
+}
+
 /** Reads the record of a line: it must be a JSON object with an id of its own, else no answer could be matched to it. */
-export function readRecord(kind: ImportKind, line: Line): { record: JsonRecord; key: string } | { refusal: Refusal } {
+function readRecord(
+  kind: ImportKind,
+  line: Line,
+  muids: ReturnType<typeof createMuidsById>,
+): ReadRecord | { readonly refusal: Refusal } {
   const refuse = (record: unknown, message: string, path = '') => {
     const error = { code: formatErrors[kind], message, details: [{ path, message }] }
     return { refusal: { kind, line: line.number, key: null, error, record } }
@@ -59,20 +79,29 @@ export function readRecord(kind: ImportKind, line: Line): { record: JsonRecord; 
     return refuse(line.text.slice(0, 1000), `the line is not valid JSON: ${(error as Error).message}`)
   }
   if (!isJsonObject(record)) return refuse(record, 'the record must be a JSON object')
+  if (kind === 'messages') muids.add(record)
+  const taken = takeListed(kind, record, muids.muidOf)
   const field = idFields[kind]
-  const key = record[field]
-  if (typeof key === 'string' && key !== '') return { record, key }
+  const key = taken.record[field]
+  if (typeof key === 'string' && key !== '') return { ...taken, key, isTranslated: taken.record !== record }
   return refuse(record, `${field} is required and must be a string`, field)
 }
 
 /** Makes a record ready for sending. */
-export function toOutgoing(kind: ImportKind, line: Line, record: JsonRecord, key: string): Outgoing {
-  const text = line.text ?? ''
+export function toOutgoing(kind: ImportKind, line: Line, { record, key, isTranslated }: ReadRecord): Outgoing {
+  const text = isTranslated ? JSON.stringify(record) : (line.text ?? '')
   const conversation = kind === 'messages' ? conversationOf(record) : undefined
   // Members go by their group, so that requests at the same time do not wait for each other's lock on it.
   const sequence =
     kind === 'members' && typeof record.guid === 'string' ? record.guid.toLowerCase() : (conversation ?? key)
-  return { line: line.number, key, sequence, conversation, text, bytes: line.bytes }
+  return {
+    line: line.number,
+    key,
+    sequence,
+    conversation,
+    text,
+    bytes: isTranslated ? Buffer.byteLength(text) : line.bytes,
+  }
 }
 
 /** The same message under another muid. */

@@ -27,6 +27,7 @@ export function formatTallies(tallies: ReadonlyMap<ImportKind, Tally>): string {
     const what = 'Messages with the muid of another message in the file'
     lines.push(`${what}: ${formatCount(renamed)}. They are kept under that muid with a suffix of their own.`)
   }
+  lines.push(...formatIgnored(tallies))
   const unknown = sum((tally) => tally.unknownReference)
   if (unknown > 0) {
     const advice = 'If embedded details elsewhere in the import make it, run the import again'
@@ -41,7 +42,16 @@ export function formatDryTallies(tallies: ReadonlyMap<ImportKind, DryTally>): st
     name: kind,
     counts: [read, good, refused, repeated, unknownReference],
   }))
-  return `${formatTable(['read', 'good', 'refused', 'repeated', 'unknown reference'], rows)}\nNothing was stored.\n`
+  const table = formatTable(['read', 'good', 'refused', 'repeated', 'unknown reference'], rows)
+  return `${[table, ...formatIgnored(tallies), 'Nothing was stored.'].join('\n')}\n`
+}
+
+/** What was left out, as it is no part of an import: a line for each kind of records. */
+function formatIgnored(tallies: ReadonlyMap<ImportKind, Pick<Tally, 'ignored'>>): string[] {
+  return [...tallies].flatMap(([kind, { ignored }]) => {
+    const names = [...ignored].map(([name, count]) => `${name} (${formatCount(count)})`)
+    return names.length === 0 ? [] : [`Left out of ${kind}, as an import does not know it: ${names.join(', ')}.`]
+  })
 }
 
 /** What comparing with the counts of the service brought out. */

@@ -7,10 +7,10 @@ import type { Progress } from './progress.ts'
 import {
   idFields,
   type JsonRecord,
+  makeRecordReader,
   type Outgoing,
   type RecordError,
   type Refusal,
-  readRecord,
   renamed,
   toOutgoing,
 } from './records.ts'
@@ -28,6 +28,8 @@ export interface Tally {
   alreadyThereAfterRetry: number
   /** Messages whose muid is that of another message before them in the file; they were sent under one of their own. */
   renamed: number
+  /** What records have that an import does not know: how many records have each of these members. */
+  ignored: Map<string, number>
   /** Of those refused: how many name a user or group that did not exist at that time. */
   unknownReference: number
 }
@@ -54,7 +56,8 @@ const bufferBytes = 8 * 1024 * 1024
 const mostRefusedRequests = 20
 
 export function emptyTally(): Tally {
-  return { read: 0, stored: 0, alreadyThere: 0, refused: 0, alreadyThereAfterRetry: 0, renamed: 0, unknownReference: 0 }
+  const none = { alreadyThereAfterRetry: 0, renamed: 0, ignored: new Map<string, number>(), unknownReference: 0 }
+  return { read: 0, stored: 0, alreadyThere: 0, refused: 0, ...none }
 }
 
 /** Sends the records of one file to the service and counts what becomes of them in `tally`, also when it throws. */
@@ -66,6 +69,7 @@ export async function transferFile(
 ): Promise<void> {
   const send = makeSender(file.kind, tally, transfer)
   const nameMessage = createMuidNames()
+  const readRecord = makeRecordReader(file.kind)
   const seen = createSpellings()
   // What the service refuses for something else does not have its id.
   const isOtherSpelling = (kind: ImportKind, record: JsonRecord, key: string) =>
@@ -88,19 +92,20 @@ export async function transferFile(
       for (const line of lines) {
         if (lanes.failed || transfer.signal.aborted) break reading
         tally.read += 1
-        const result = readRecord(file.kind, line)
+        const result = readRecord(line)
         if ('refusal' in result) {
           refusals.push(result.refusal)
           continue
         }
-        const { key, record } = result
+        const { key, record, ignored } = result
+        for (const name of ignored) tally.ignored.set(name, (tally.ignored.get(name) ?? 0) + 1)
         if (isOtherSpelling(file.kind, record, key)) {
           refusals.push({ kind: file.kind, line: line.number, key, error: spelledOtherwise(file.kind), record })
           continue
         }
         const name = file.kind === 'messages' ? nameMessage(record, key) : undefined
         if (name?.kind === 'shared') tally.renamed += 1
-        const outgoing = toOutgoing(file.kind, line, record, key)
+        const outgoing = toOutgoing(file.kind, line, result)
         const room = lanes.add(name?.kind === 'shared' ? renamed(outgoing, record, name.muid) : outgoing)
         if (room !== undefined) await room
       }

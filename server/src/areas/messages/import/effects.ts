@@ -8,6 +8,7 @@ export interface NumberedMessage {
   readonly conversation: LockedConversation
   readonly id: number
   readonly parentId: number | null
+  readonly subjectId: number | null
 }
 
 export interface Position {
@@ -94,7 +95,9 @@ export function moveConversations(messages: readonly NumberedMessage[]): MovedCo
       const { sentAt, deliveredAt, readAt } = message.row
       if (deliveredAt !== null || readAt !== null) timedSentAt = Math.max(timedSentAt ?? 0, sentAt)
       last = later(last, positionOf(message))
-      if (message.row.deletedAt === null) listed = later(listed, positionOf(message))
+      // What tells of an edit or a deletion moves no conversation in lists.
+      if (message.row.deletedAt === null && message.row.subjectMuid === null)
+        listed = later(listed, positionOf(message))
       if (conversation.kind === 'user') createdAt = Math.min(createdAt, message.row.sentAt)
     }
     return { conversation, createdAt, last: last ?? nowhere, listed, timedSentAt }

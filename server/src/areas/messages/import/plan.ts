@@ -41,6 +41,8 @@ export type ImportRefusal =
   | 'MUID_OF_ANOTHER_MESSAGE'
   | 'ERR_WRONG_MESSAGE_THREAD'
   | 'ERR_MESSAGE_THREAD_NESTING'
+  /** The message that an action message tells of is not there. */
+  | 'ERR_MESSAGE_ID_NOT_FOUND'
 
 /** A message that is to be stored. */
 export interface PlannedMessage<Conversation = LockedConversation> {
@@ -48,6 +50,8 @@ export interface PlannedMessage<Conversation = LockedConversation> {
   readonly conversation: Conversation
   /** The message that it answers: stored before, by its id, or another row of the batch. */
   readonly parent: number | ImportRow | null
+  /** The same of the message that it tells of, where it is an action message. */
+  readonly subject: number | ImportRow | null
 }
 
 /** Decides about each row of a batch: stored, or why not. Of rows with the same muid the first that fits counts. */
@@ -79,6 +83,15 @@ export function planImport<Conversation extends NamedConversation>(
     return parent.parentMuid === null ? parent : 'ERR_MESSAGE_THREAD_NESTING'
   }
 
+  const findSubject = (row: ImportRow, conversation: Conversation): number | ImportRow | null | ImportRefusal => {
+    if (row.subjectMuid === null) return null
+    const key = muidKey(row.appId, row.subjectMuid)
+    const here = stored.get(key)?.find((message) => message.conversation === conversation.key)
+    if (here !== undefined) return here.id
+    const subject = firstOf.get(key)
+    return subject !== undefined && conversationOf(subject) === conversation ? subject : 'ERR_MESSAGE_ID_NOT_FOUND'
+  }
+
   /** Is the message that has this muid the very one of the row? */
   const isSame = (row: ImportRow, conversation: Conversation, key: string): boolean => {
     const holders = stored.get(key)
@@ -102,8 +115,10 @@ export function planImport<Conversation extends NamedConversation>(
     }
     const parent = findParent(row, conversation)
     if (typeof parent === 'string') return parent
+    const subject = findSubject(row, conversation)
+    if (typeof subject === 'string') return subject
     taken.add(key)
-    return { row, conversation, parent }
+    return { row, conversation, parent, subject }
   })
 }
 

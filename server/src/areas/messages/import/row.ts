@@ -29,6 +29,8 @@ export interface ImportRow {
   readonly deletedAt: number | null
   /** The message that this one answers in its thread. */
   readonly parentMuid: string | null
+  /** The message that this action message tells of. */
+  readonly subjectMuid: string | null
   readonly reactions: ReadonlyArray<{ readonly reaction: string; readonly uid: string }>
 }
 
@@ -40,7 +42,12 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
   const receiver = message.receiver.toLowerCase()
   const kind = message.receiverType
   const deletedAt = readOptionalTime(message.deletedAt)
-  const data = deletedAt === null ? contentOf(category, type, message.data) : {}
+  const data =
+    deletedAt !== null
+      ? {}
+      : category === 'action'
+        ? actionOf(type, message.data)
+        : contentOf(category, type, message.data)
   // History that mentions more users than one may today is taken as it is: the first of them count.
   const mentioned = mentionedIn(data).slice(0, limits.mentionsPerMessage)
   const reactions = reactionsOf(message)
@@ -58,16 +65,19 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
     mentioned,
     traits: traitsOf({ type, data, mentioned }) | (reactions.length > 0 ? traits.reactions : 0),
     // What is imported into groups leaves nothing unread.
-    countable: kind === 'user' && sender !== receiver && category !== 'call' && deletedAt === null,
+    countable: kind === 'user' && sender !== receiver && !uncounted.includes(category) && deletedAt === null,
     sentAt: readEpochSeconds(message.sentAt) as number,
     deliveredAt: readOptionalTime(message.deliveredAt) ?? readAt,
     readAt,
     editedAt: readOptionalTime(message.editedAt),
     deletedAt,
     parentMuid: message.parentMuid ?? null,
+    subjectMuid: category === 'action' && type === 'message' ? (message.subjectMuid ?? null) : null,
     reactions,
   }
 }
+
+const uncounted = ['call', 'action']
 
 const mediaTypes = ['image', 'file', 'audio', 'video']
 
@@ -77,6 +87,29 @@ function contentOf(category: string, type: string, sent: ImportMessage['data']):
   // As in what is sent live: front ends look for the file there.
   if (category === 'message' && mediaTypes.includes(type)) data.url ??= attachmentsOf(data)[0]?.url
   return data
+}
+
+/**
+ * What an action message holds: that of a group its users and the group as they were, that of an edit or deletion nothing of
+ * the message, whose text would live on in it. Metadata of that time may be private and is left out.
+ */
+function actionOf(type: string, sent: ImportMessage['data']): Record<string, unknown> {
+  const { action, entities = {}, extras } = (sent ?? {}) as ActionData
+  if (type === 'message') return { action }
+  const sides = (['by', 'on', 'for'] as const).flatMap((side) => {
+    const found = entities[side]
+    if (typeof found?.entity !== 'object' || found.entity === null) return []
+    const { metadata: _, ...entity } = found.entity
+    return [[side, { entity, entityType: side === 'for' ? 'group' : 'user' }] as const]
+  })
+  const scope = extras?.scope
+  return { action, entities: Object.fromEntries(sides), ...(scope !== undefined && { extras: { scope } }) }
+}
+
+interface ActionData {
+  readonly action?: string
+  readonly entities?: Partial<Record<'by' | 'on' | 'for', { readonly entity?: Record<string, unknown> | null }>>
+  readonly extras?: { readonly scope?: unknown }
 }
 
 /** Each user's reaction once, in the order of the record. */

@@ -10,6 +10,11 @@ export function createImportedWriter(
   entities: Entities,
 ): (row: ImportRow, stored: Extract<ImportResult, { id: number }>) => JsonText<Message> {
   const between = createBetweenWriter(entities)
+  // Actions of group events carry their own entities.
+  const around = (row: ImportRow) => {
+    const written = between(row)
+    return row.category === 'action' && row.subjectMuid === null ? { ...written, entities: undefined } : written
+  }
   return (row, { id, parentId }) => {
     // One literal, as in `viewOfNew`: to spread the row costs more than all the rest of its answer.
     const view: MessageView<JsonText> = {
@@ -34,6 +39,6 @@ export function createImportedWriter(
       // In groups others may have deleted it.
       deletedBy: row.deletedAt === null || row.kind === 'group' ? null : row.sender,
     }
-    return writeMessage(view, between(row), { withTags: true })
+    return writeMessage(view, around(row), { withTags: true })
   }
 }

@@ -21,6 +21,7 @@ const insertedRows = createRecordset<NumberedMessage>([
   ['type', 'text', ({ row }) => row.type],
   ['data', 'text', ({ row }) => row.data],
   ['parent_id', 'bigint', ({ parentId }) => parentId],
+  ['subject_id', 'bigint', ({ subjectId }) => subjectId],
   ['muid', 'text', ({ row }) => row.muid],
   ['tags', 'text[]', ({ row }) => list(row.tags)],
   ['mentioned', 'text[]', ({ row }) => list(row.mentioned)],
@@ -35,11 +36,11 @@ const insertedRows = createRecordset<NumberedMessage>([
 
 const insertRows = statement(`
   insert into messages (
-    app_id, id, conversation, sender, kind, receiver, category, type, data, parent_id, muid, tags, mentioned, traits,
-    countable, imported, sent_at, updated_at, delivered_at, read_at, edited_at, edited_by, deleted_at, deleted_by
+    app_id, id, conversation, sender, kind, receiver, category, type, data, parent_id, subject_id, muid, tags, mentioned,
+    traits, countable, imported, sent_at, updated_at, delivered_at, read_at, edited_at, edited_by, deleted_at, deleted_by
   )
   select r.app_id, r.id, r.conversation, r.sender, r.kind, r.receiver, r.category, r.type, r.data::json, r.parent_id,
-    r.muid, r.tags::text[], r.mentioned::text[], r.traits, r.countable, true, r.sent_at,
+    r.subject_id, r.muid, r.tags::text[], r.mentioned::text[], r.traits, r.countable, true, r.sent_at,
     greatest(r.sent_at, r.edited_at, r.deleted_at), r.delivered_at, r.read_at, r.edited_at,
     case when r.edited_at is not null then r.sender end, r.deleted_at,
     case when r.deleted_at is not null and r.kind = 1 then r.sender end

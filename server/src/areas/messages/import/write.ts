@@ -96,9 +96,11 @@ function number(
   const numbered = new Map<ImportRow, NumberedMessage>()
   for (const planned of plan) {
     if (typeof planned === 'string') continue
-    const { row, conversation, parent } = planned
-    const parentId = typeof parent === 'object' && parent !== null ? (idOf.get(parent) as number) : parent
-    numbered.set(row, { row, conversation, id: idOf.get(row) as number, parentId })
+    const { row, conversation, parent, subject } = planned
+    const [parentId, subjectId] = [parent, subject].map((named) =>
+      typeof named === 'object' && named !== null ? (idOf.get(named) as number) : named,
+    ) as [number | null, number | null]
+    numbered.set(row, { row, conversation, id: idOf.get(row) as number, parentId, subjectId })
   }
   return numbered
 }
