@@ -578,6 +578,13 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     ERR_GUID_NOT_FOUND: record('messages', { ...pastInTeam, receiver: nothing }),
     ERR_IMPORT_MUID_ALREADY_EXISTS: record('messages', { ...past, muid: 'old', sentAt: 1 }),
     ERR_WRONG_MESSAGE_THREAD: record('messages', { ...pastInTeam, parentMuid: 'old' }),
+    ERR_MESSAGE_ID_NOT_FOUND: record('messages', {
+      ...pastInTeam,
+      category: 'action',
+      type: 'message',
+      data: { action: 'edited' },
+      subjectMuid: nothing,
+    }),
     ERR_MESSAGE_THREAD_NESTING: after(
       ({ world }) => world.post('/data_import/messages', { messages: [{ ...past, muid: 'r', parentMuid: 'old' }] }),
       record('messages', { ...past, parentMuid: 'r' }),
