@@ -1,9 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, Migrator, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { version } from '../version.ts'
 import { type ConnectionSettings, clientSettings } from './connection.ts'
 import { migrateJobs } from './job-schema.ts'
 import { migrations } from './migrations/index.ts'
+
+/** A newer version has worked with this database: this one does not know what stands in it. */
+export class NewerDatabaseError extends Error {
+  /**
+   * @param writer the version that migrated it last; undefined where that was not noted
+   * @param unknown migrations that this version does not have
+   */
+  constructor(writer: string | undefined, unknown: readonly string[]) {
+    const by = writer === undefined ? 'a newer version' : `version ${writer}`
+    super(
+      `This database was migrated by ${by} of Parley, and this is version ${version}, which does not know ` +
+        `${unknown.join(', ')}. Nothing was changed. Start the newer version again, or restore the backup that was made ` +
+        'before the upgrade.',
+    )
+    this.name = 'NewerDatabaseError'
+  }
+}
 
 /** Any constant will do, as long as every version of the service uses the same. */
 export const migrationLock = 7_206_951_001
@@ -12,6 +30,7 @@ export const migrationLock = 7_206_951_001
  * Brings the schema up to date. Several processes may start at once: one migrates, the others wait for it.
  * The wait polls, since one that blocks would hold a snapshot and stall `create index concurrently`.
  * @returns the names of the migrations that were applied now
+ * @throws NewerDatabaseError when it is further than this version; then nothing was written
  */
 export async function migrate(connection: ConnectionSettings): Promise<string[]> {
   const pool = new pg.Pool({ ...clientSettings(connection, 'parley migrations'), max: 2 })
@@ -21,6 +40,7 @@ export async function migrate(connection: ConnectionSettings): Promise<string[]>
   const lock = await pool.connect()
   try {
     while (!(await tryLock(lock))) await delay(100)
+    await refuseNewer(lock)
     const migrator = new Migrator({
       db: new Kysely<unknown>({ dialect: new PostgresDialect({ pool: unendable(pool) }) }),
       provider: { getMigrations: async () => migrations },
@@ -28,12 +48,32 @@ export async function migrate(connection: ConnectionSettings): Promise<string[]>
     const { error, results } = await migrator.migrateToLatest()
     if (error !== undefined) throw error
     await migrateJobs(pool)
-    return (results ?? []).filter((result) => result.status === 'Success').map((result) => result.migrationName)
+    const applied = (results ?? []).filter(({ status }) => status === 'Success').map((result) => result.migrationName)
+    await lock.query(noteWriter, [version, applied.length > 0])
+    return applied
   } finally {
     // The lock ends with its connection.
     lock.release(true)
     await pool.end()
   }
+}
+
+/** Kept so that an older version can say which one to start instead. */
+const noteWriter = `
+  insert into settings (name, value)
+  values ('migrated_by', $1)
+  on conflict (name) do update
+  set value = excluded.value
+  where $2::boolean`
+
+async function refuseNewer(client: pg.PoolClient): Promise<void> {
+  const { rows: tables } = await client.query(`select to_regclass('kysely_migration') is not null as there`)
+  if (!tables[0].there) return
+  const { rows } = await client.query('select name from kysely_migration order by name')
+  const unknown = rows.map(({ name }) => name as string).filter((name) => !Object.hasOwn(migrations, name))
+  if (unknown.length === 0) return
+  const { rows: noted } = await client.query(`select value from settings where name = 'migrated_by'`)
+  throw new NewerDatabaseError(noted[0]?.value, unknown)
 }
 
 async function tryLock(client: pg.PoolClient): Promise<boolean> {
