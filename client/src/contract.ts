@@ -43,6 +43,8 @@ export interface AppSettingsOut {
   jwtAudience: string
   /** Address of the public keys that these JWTs are signed by (a JWKS). Default: none */
   jwtKeysUrl: string
+  /** When the data of a user is put together after they have asked for it. `onRelease`: once the app releases it. `atOnce`: without that. Default: `onRelease` */
+  personExports: 'onRelease' | 'atOnce'
   /** API keys of the app; 0: no limit. Default 25 */
   maxApiKeys: number
   /** Roles of the app, including the default role; 0: no limit. Default 25 */
@@ -81,7 +83,7 @@ export interface AppSettingsOut {
 
 export interface AuditEntry {
   id: string
-  action: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
+  action: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
   createdAt: number
   actor: {
     caller: 'fullAccess' | 'authOnly' | 'token' | 'operator' | 'command' | 'service'
@@ -1669,6 +1671,8 @@ export type ErrorCode =
   | 'ERR_ROLE_DELETE_DENIED'
   | 'ERR_UID_NOT_FOUND'
   | 'ERR_UID_ALREADY_EXISTS'
+  | 'ERR_EXPORT_NOT_FOUND'
+  | 'ERR_EXPORT_ALREADY_ASKED'
   | 'ERR_UID_DELETE_FAILED'
   | 'ERR_BOT_NOT_FOUND'
   | 'ERR_BOT_ALREADY_EXISTS'
@@ -2521,7 +2525,7 @@ export interface Calls {
   /** List the audit log, newest entries first. All filters can be combined. For the next page, send `meta.next.before` as `before`. */
   'GET /audit-log': {
     input: {
-      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
+      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
       /** The first 8 digits of the digest of an API key, as in the log */
       key?: string
       /** The acting user */
@@ -4293,6 +4297,47 @@ export interface Calls {
       data: Conversation
     }
   }
+  /** Get the data that a user has asked for. How far it is and, once it is ready, its records: what the user wrote, uploaded, set and marked, and the messages of others that they could see when it was made. For 7 days. For the next page, send meta.next.after as after. What was removed for good since is missing. */
+  'GET /users/{uid}/export': {
+    input: {
+      uid: string
+      /** Only the records behind a page */
+      after?: string
+      limit?: number
+    }
+    answer: {
+      data: {
+        export: {
+          uid: string
+          status: 'asked' | 'making' | 'ready' | 'failed'
+          /** Epoch seconds */
+          askedAt: number
+          /** Epoch seconds: when the app released it, or at once */
+          releasedAt?: number
+          /** Epoch seconds: when it was put together */
+          madeAt?: number
+          /** Epoch seconds: until when it can be fetched, 7 days after it was put together */
+          expiresAt?: number
+          /** How many records it has */
+          records?: number
+        }
+        records: ({
+          kind: 'profile' | 'contact' | 'preferences' | 'unsubscription' | 'mute' | 'device' | 'login' | 'friend' | 'block' | 'membership' | 'groupBan' | 'conversation' | 'reaction' | 'interaction' | 'saved' | 'subscription' | 'pin' | 'flag' | 'file' | 'waitingEdit' | 'ownMessage' | 'seenMessage'
+          /** A message is as lists show it to the user */
+          record: Record<string, unknown>
+        })[]
+      }
+      meta: {
+        current: {
+          limit: number
+          count: number
+        }
+        next?: {
+          after: string
+        }
+      }
+    }
+  }
   /** List the friends of a user, by name. Deactivated friends are left out. */
   'GET /users/{uid}/friends': {
     input: {
@@ -4515,6 +4560,7 @@ export interface Calls {
       jwtIssuer?: string | null
       jwtAudience?: string | null
       jwtKeysUrl?: string | null
+      personExports?: 'onRelease' | 'atOnce' | null
       maxApiKeys?: number | null
       maxRoles?: number | null
       maxBots?: number | null
@@ -5604,6 +5650,26 @@ export interface Calls {
       }
     }
   }
+  /** Ask for one’s own data. Once in 24 hours. The app gets it with get-user-export and hands it over. With the setting personExports = atOnce it is put together at once, else when the app releases it. A new one takes the place of the last. */
+  'POST /me/export': {
+    input: object
+    answer: {
+      data: {
+        uid: string
+        status: 'asked' | 'making' | 'ready' | 'failed'
+        /** Epoch seconds */
+        askedAt: number
+        /** Epoch seconds: when the app released it, or at once */
+        releasedAt?: number
+        /** Epoch seconds: when it was put together */
+        madeAt?: number
+        /** Epoch seconds: until when it can be fetched, 7 days after it was put together */
+        expiresAt?: number
+        /** How many records it has */
+        records?: number
+      }
+    }
+  }
   /** Send a message. Sends to a user or a group. With `multipleReceivers: {"uids": [...], "guids": [...]}` in place of receiver and receiverType it sends to several, and the response has an outcome for each: `{"data": {"uids": {"bob": {"success": true, "data": {...}}}}}`. If the sender has already used the muid in this conversation, the stored message is returned and nothing is sent. Without onBehalfOf, the sender is app_system. Up to ten users can be mentioned as <@uid:alice> in data.text, which is also the caption of files; responses list them in data.mentions. <@all:...> is kept as text. */
   'POST /messages': {
     input: {
@@ -6645,6 +6711,28 @@ export interface Calls {
       data: {
         success: boolean
         Message: string
+      }
+    }
+  }
+  /** Release the data that a user has asked for. It is put together behind the service. One that is released already stays as it is; one that failed is begun anew. */
+  'POST /users/{uid}/export': {
+    input: {
+      uid: string
+    }
+    answer: {
+      data: {
+        uid: string
+        status: 'asked' | 'making' | 'ready' | 'failed'
+        /** Epoch seconds */
+        askedAt: number
+        /** Epoch seconds: when the app released it, or at once */
+        releasedAt?: number
+        /** Epoch seconds: when it was put together */
+        madeAt?: number
+        /** Epoch seconds: until when it can be fetched, 7 days after it was put together */
+        expiresAt?: number
+        /** How many records it has */
+        records?: number
       }
     }
   }
@@ -7809,7 +7897,7 @@ export interface AdminCalls {
   /** List what operators did to the deployment, newest entries first. Sign-ins, accounts, invitations, tokens, apps. What was done in an app is in the audit log of that app. For the next page, send `meta.next.before` as `before`. */
   'GET /audit-log': {
     input: {
-      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
+      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
       /** The first 8 digits of the digest of an API key, as in the log */
       key?: string
       /** The acting user */

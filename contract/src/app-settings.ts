@@ -94,6 +94,11 @@ export const appSettings = {
     '',
     'Address of the public keys that these JWTs are signed by (a JWKS). Default: none',
   ),
+  personExports: setting(
+    oneOf('onRelease', 'atOnce'),
+    'onRelease',
+    'When the data of a user is put together after they have asked for it. `onRelease`: once the app releases it. `atOnce`: without that. Default: `onRelease`',
+  ),
   maxApiKeys: limit(limits.apiKeysPerApp, 'API keys of the app'),
   maxRoles: limit(limits.rolesPerApp, 'Roles of the app, including the default role'),
   maxBots: limit(limits.botsPerApp, 'Bots of the app'),

@@ -42,6 +42,11 @@ export const errors = {
   // Users
   ERR_UID_NOT_FOUND: { status: 404, message: 'This user does not exist.' },
   ERR_UID_ALREADY_EXISTS: { status: 409, message: 'A user with this ID already exists.' },
+  ERR_EXPORT_NOT_FOUND: { status: 404, message: 'There is no copy of the data of this user.' },
+  ERR_EXPORT_ALREADY_ASKED: {
+    status: 409,
+    message: 'You have asked for your data already. Please try again tomorrow.',
+  },
   ERR_UID_DELETE_FAILED: { status: 500, message: 'The user could not be deleted.' },
 
   // Bots

@@ -6,6 +6,7 @@ import { createModerationActions } from './areas/moderation/actions/sweep.ts'
 import { createDryRuns, createModerationJudge } from './areas/moderation/index.ts'
 import { watchQueue } from './areas/moderation/queue/metrics.ts'
 import { createPasswords, createSignInProvider } from './areas/operators/index.ts'
+import { startPersonExports } from './areas/person-exports/job.ts'
 import type { Route } from './call.ts'
 import { createAppSettings } from './chat/app-settings.ts'
 import { createAppRegistry } from './chat/apps.ts'
@@ -146,6 +147,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   })
   const dryRuns = createDryRuns({ database, jobs, log, metrics })
   const doctor = createDoctorJob({ database, jobs, log })
+  const personExports = startPersonExports({ database, policies, audit, jobs, log })
   const limits = createLimits(config.rateLimits, redis, metrics.registry)
   const context: Context = {
     config,
@@ -243,6 +245,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       await notifications.stop()
       dryRuns.stop()
       doctor.stop()
+      personExports.stop()
       await jobs.stop()
       await notifications.close()
       await outbound.close()

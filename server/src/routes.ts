@@ -37,6 +37,7 @@ import type { AdminRoute } from './areas/operators/index.ts'
 import { operations as operators } from './areas/operators/operations.ts'
 import { operations as userSessions } from './areas/operators/user-session-operations.ts'
 import { operations as permissions } from './areas/permissions/operations.ts'
+import { operations as personExports } from './areas/person-exports/operations.ts'
 import { operations as restrictedFeatures } from './areas/restricted-features/operations.ts'
 import { operations as roles } from './areas/roles/operations.ts'
 import { operations as stats } from './areas/stats/operations.ts'
@@ -83,6 +84,7 @@ export const routesByFile: Readonly<Record<string, readonly Route[]>> = {
   'areas/restricted-features/operations.ts': restrictedFeatures,
   'areas/roles/operations.ts': roles,
   'areas/stats/operations.ts': stats,
+  'areas/person-exports/operations.ts': personExports,
   'areas/users/operations.ts': users,
   'areas/webhooks/operations.ts': webhooks,
   'sockets/feed/operations.ts': feed,

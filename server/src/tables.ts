@@ -4,6 +4,7 @@ import { tables as blockedUsers } from './areas/blocked-users/tables.ts'
 import { tables as friends } from './areas/friends/tables.ts'
 import { tables as search } from './areas/messages/search/tables.ts'
 import { tables as operators } from './areas/operators/tables.ts'
+import { tables as personExports } from './areas/person-exports/tables.ts'
 import { tables as roles } from './areas/roles/tables.ts'
 import { tables as webhooks } from './areas/webhooks/tables.ts'
 import { auditTables } from './chat/audit/tables.ts'
@@ -29,6 +30,7 @@ import { tables as presence } from './sockets/presence/tables.ts'
  * that is missing.
  */
 export const tables: readonly ErasableTable[] = [
+  ...personExports,
   ...receiptTables,
   ...events,
   ...notifications,

@@ -73,6 +73,7 @@ const exceptions: Readonly<Partial<Record<OperatorRight, readonly string[]>>> = 
     'delete-moderation-note',
   ],
   manage: [
+    'get-user-export',
     'chat-api-send-message-moderation',
     'chat-api-update-message-moderation',
     'chat-api-delete-message-moderation',

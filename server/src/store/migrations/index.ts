@@ -37,6 +37,7 @@ import * as pausedApps from './0040-paused-apps.ts'
 import * as operatorIdentities from './0042-operator-identities.ts'
 import * as doctorRuns from './0046-doctor-runs.ts'
 import * as jwtLogins from './0047-jwt-logins.ts'
+import * as personExports from './0051-person-exports.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -78,4 +79,5 @@ export const migrations: Record<string, Migration> = {
   '0042-operator-identities': operatorIdentities,
   '0046-doctor-runs': doctorRuns,
   '0047-jwt-logins': jwtLogins,
+  '0051-person-exports': personExports,
 }
