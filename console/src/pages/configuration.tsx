@@ -17,6 +17,7 @@ type AppSettings = Result<'GET /apps/{appId}/settings'>
 const choices: Readonly<Record<string, readonly string[]>> = {
   authKeys: ['full', 'createOnly'],
   addMembers: ['everybody', 'friends', 'nobody'],
+  personExports: ['onRelease', 'atOnce'],
   fileLinks: ['permanent', 'signed'],
 }
 
@@ -33,6 +34,7 @@ const hints: Readonly<Record<string, string>> = {
   jwtAudience: 'What aud of these JWTs must hold; each app should have its own',
   jwtKeysUrl: 'https address of the public keys (JWKS)',
   fileLinkSeconds: 'For how long a signed address of a file is valid at most',
+  personExports: 'When the data of a person is put together after they asked for it',
   notificationLogDays: 'Days that the logs of notifications are kept',
   uploadMegabytesPerDay: 'Of one user on one day; 0: no limit',
   mediaMegabytes: 'All files of the app together; 0: no limit',

@@ -50,6 +50,14 @@ const deeds: Record<string, [(world: World) => Promise<Answer>, { type: string; 
     { type: 'app', id: '<app>' },
     { sound: { chat: 'bell' } },
   ],
+  person_export_asked: [(world) => world.post('/me/export', {}, { as: 'alice' }), { type: 'user', id: 'alice' }],
+  person_export_released: [
+    async (world) => {
+      dataOf(await world.post('/me/export', {}, { as: 'alice' }))
+      return world.post('/users/alice/export', {})
+    },
+    { type: 'user', id: 'alice' },
+  ],
   apikey_created: [
     (world) => world.post('/apikeys', { name: 'Second', scope: 'authOnly' }),
     { type: 'apikey', id: '<key>' },
@@ -258,7 +266,10 @@ const deeds: Record<string, [(world: World) => Promise<Answer>, { type: string; 
 }
 
 /** Recorded by the service itself: `moderation-actions.test.ts` and the test below. */
-const byService = ['app_created', 'moderation_acted']
+const byService = ['app_created', 'moderation_acted', 'person_export_made']
+
+/** Looked at in `person-exports.test.ts`, where there is something to fetch. */
+const ofExports = ['person_export_fetched']
 
 /** Operations of operators only, whose own tests look at what they record: those of paused and deleted apps, and of health. */
 const ofDeployment = [
@@ -278,7 +289,7 @@ describe('the audit log', () => {
     const world = await createTeam()
     dataOf(await act(world))
     const [entry] = await log(world)
-    const actsAs = action === 'user_banned' ? { uid: 'alice' } : {}
+    const actsAs = action === 'user_banned' || action === 'person_export_asked' ? { uid: 'alice' } : {}
     const isByAuthKey = action === 'user_created' || action === 'user_updated'
     expect(entry).toEqual({
       id: expect.stringMatching(/^\d+$/),
@@ -324,7 +335,7 @@ describe('the audit log', () => {
 
   it('has every action that is declared', () => {
     const ofOperators = auditActions.filter((action) => action.startsWith('operator_') || action === 'reading_opened')
-    const all = [...Object.keys(deeds), ...byService, ...ofDeployment, ...ofOperators]
+    const all = [...Object.keys(deeds), ...byService, ...ofExports, ...ofDeployment, ...ofOperators]
     expect(all.sort()).toEqual([...auditActions].sort())
   })
 

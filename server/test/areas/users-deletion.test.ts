@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
 import { patch } from '../support/notifications.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const remove = (world: World, uid: string) => world.delete(`/users/${uid}`, { permanent: true })
@@ -109,6 +110,11 @@ const makeVictim = async (world: World) => {
     (${appId}, 'victim', 'bob', 1), (${appId}, 'bob', 'victim', 1), (${appId}, 'bob', 'carol', 1), (${appId}, 'carol', 'bob', 1)`)
   await run(sql`insert into blocks (app_id, blocker, blocked, blocked_at) values
     (${appId}, 'victim', 'dave', 1), (${appId}, 'dave', 'victim', 1), (${appId}, 'dave', 'carol', 1)`)
+  for (const uid of [victim, 'bob']) {
+    dataOf(await world.post('/me/export', {}, { as: uid }))
+    dataOf(await world.post(`/users/${uid}/export`, {}))
+    await until(async () => dataOf(await world.get(`/users/${uid}/export`)).export.status === 'ready')
+  }
   return { talk, inGroup }
 }
 
@@ -147,7 +153,9 @@ describe('deleting a user for good', () => {
     expect(await filled('victim')).toEqual(
       all.filter((table) => !nothingOfUsers.includes(table) && table !== 'search_entries'),
     )
-    expect(await filled('orblax')).toEqual(['messages', 'moderation_decisions', 'moderation_flags', 'users'])
+    expect(await filled('orblax')).toEqual([
+      ...['messages', 'moderation_decisions', 'moderation_flags', 'person_export_records', 'users'],
+    ])
 
     expect(dataOf(await remove(world, 'Victim'))).toEqual({ success: true, message: expect.stringContaining('victim') })
     // Whoever is given the uid later is somebody else, and banned where it was. The audit log tells of the removal.

@@ -326,6 +326,9 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     ERR_PERMISSION_DENIED: after(denyRole('editProfile'), alice(body(() => ({ name: 'Other' })))),
   },
   'log-out': { AUTH_ERR_EMPTY_AUTH_TOKEN: alice() },
+  'ask-for-export': { ERR_EXPORT_ALREADY_ASKED: alice(body(() => ({}))) },
+  'release-user-export': { ERR_EXPORT_NOT_FOUND: { change: params((scene) => ({ uid: scene.bob })) } },
+  'get-user-export': { ERR_EXPORT_NOT_FOUND: { change: params((scene) => ({ uid: scene.bob })) } },
   'create-role': { ERR_ROLE_ALREADY_EXISTS: { change: body((scene) => ({ role: scene.role, name: 'R' })) } },
   'test-rule': {
     ERR_UID_NOT_FOUND: { change: body(() => ({ texts: ['x'], sender: nobody, receiver: nobody })) },

@@ -101,6 +101,7 @@ export async function furnishChat(world: World): Promise<Ids> {
     ok(world.post('/roles/editor/restrictedfeatures', { featuresToRestrict: ['u.createGroup'] })),
     ok(world.post('/users/alice/blockedusers', { blockedUids: ['carol'] })),
     ok(world.post('/users/alice/friends', { accepted: ['carol'] })),
+    ok(world.post('/me/export', {}, { as: 'alice' })),
     ok(world.put('/conversations/pinned', { pinnedConversations: [{ uid: 'carol' }] })),
   ])
   await ok(world.post('/moderation/reasons', { id: 'off-topic', name: 'Off topic' }))
@@ -484,6 +485,9 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'get-me': (ids) => ({ as: ids.alice }),
   'list-my-events': (ids) => ({ as: ids.alice }),
   'log-out': (ids) => ({ token: ids.authToken }),
+  'ask-for-export': (ids) => ({ as: ids.bob, body: {} }),
+  'release-user-export': (ids) => ({ params: { uid: ids.alice }, body: {} }),
+  'get-user-export': (ids) => ({ params: { uid: ids.alice }, query: { limit: '2' } }),
   'get-settings': () => ({}),
   'record-user-session': () => ({ body: { sessionId: '5f0c1a54' } }),
 
