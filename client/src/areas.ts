@@ -8,6 +8,7 @@ export const userAreas = {
     logOut: 'DELETE /me',
     events: 'GET /me/events',
     settings: 'GET /settings',
+    askForExport: 'POST /me/export',
   },
   users: {
     list: 'GET /users',

@@ -346,6 +346,37 @@ export interface DryRun {
   finishedAt?: number
 }
 
+export interface Erasure {
+  uid: string
+  /** Epoch seconds */
+  erasedAt: number
+  /** Nothing was left in any table when it was read back */
+  isClean: boolean
+  /** Messages that were removed */
+  messages: number
+  /** Digests under the master key, by which imports refuse what was erased */
+  digests: {
+    uids: number
+    muids: number
+  }
+  /** What stays on purpose: messages in groups, of a deleted user, and bans of the uid */
+  kept: {
+    groupMessages: number
+    groupBans: number
+  }
+  places: {
+    table: string
+    /** Rows that were removed */
+    removed?: number
+    /** Rows that named the user, or their files, and no longer do */
+    changed?: number
+    /** Rows that were found when it was read back */
+    left?: number
+    /** Why nothing is of the user in it */
+    untouched?: string
+  }[]
+}
+
 export interface FeedEvent {
   /** Decimal string; rises */
   id: string
@@ -485,6 +516,8 @@ export interface ImportUser {
   deactivatedAt?: number | string
   metadata?: Record<string, unknown>
   tags?: string[]
+  /** In a user record: makes somebody new where the user with this uid was erased; embedded it does nothing */
+  recreate?: boolean
 }
 
 export interface ImportedMember {
@@ -1672,6 +1705,7 @@ export type ErrorCode =
   | 'ERR_UID_NOT_FOUND'
   | 'ERR_UID_ALREADY_EXISTS'
   | 'ERR_EXPORT_NOT_FOUND'
+  | 'ERR_ERASURE_NOT_FOUND'
   | 'ERR_EXPORT_ALREADY_ASKED'
   | 'ERR_UID_DELETE_FAILED'
   | 'ERR_BOT_NOT_FOUND'
@@ -1773,6 +1807,8 @@ export type ErrorCode =
   | 'ERR_PROVIDER_ALREADY_EXISTS'
   | 'ERR_TOKEN_NOT_FOUND'
   | 'ERR_TOKEN_ALREADY_EXISTS'
+  | 'ERR_IMPORT_UID_ERASED'
+  | 'ERR_IMPORT_MUID_ERASED'
   | 'ERR_IMPORT_MUID_ALREADY_EXISTS'
   | 'ERR_IMPORT_INVALID_MESSAGE_FORMAT'
   | 'ERR_IMPORT_INVALID_USER_FORMAT'
@@ -2320,7 +2356,7 @@ export interface Calls {
       }
     }
   }
-  /** Deactivate or delete a user. Without permanent, the user is deactivated. With permanent, the user's profile, one-to-one conversations with their messages, auth tokens, relations and memberships are deleted; their messages in groups stay without their name, except those that moderation holds; groups they own are transferred to the admin who joined first, or else to the system user. */
+  /** Deactivate or delete a user. Without permanent, the user is deactivated. With permanent, the user's profile, one-to-one conversations with their messages, auth tokens, relations and memberships are deleted; their messages in groups stay without their name, except those that moderation holds; groups they own are transferred to the admin who joined first, or else to the system user. Digests of the uid and of muids stay, so that an import does not bring back what was erased; list-user-erasures has the certificate. */
   'DELETE /users/{uid}': {
     input: {
       uid: string
@@ -4297,6 +4333,15 @@ export interface Calls {
       data: Conversation
     }
   }
+  /** List the certificates of the erasures of a user. Each permanent deletion of somebody with this uid, the last first: every table that was looked at, what was removed from it, and what was found there when it was read back in the same transaction. */
+  'GET /users/{uid}/erasures': {
+    input: {
+      uid: string
+    }
+    answer: {
+      data: Erasure[]
+    }
+  }
   /** Get the data that a user has asked for. How far it is and, once it is ready, its records: what the user wrote, uploaded, set and marked, and the messages of others that they could see when it was made. For 7 days. For the next page, send meta.next.after as after. What was removed for good since is missing. */
   'GET /users/{uid}/export': {
     input: {
@@ -5457,7 +5502,7 @@ export interface Calls {
       }>
     }
   }
-  /** Import users. Creates users with their original times. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. Records can be such as the lists of the API answer them, and what they hold beyond an import is named in ignored. */
+  /** Import users. Creates users with their original times. Somebody who was erased does not come back (ERR_IMPORT_UID_ERASED), unless the record has recreate: true: then a new person gets the uid. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. Records can be such as the lists of the API answer them, and what they hold beyond an import is named in ignored. */
   'POST /data_import/users': {
     input: {
       /** Map from uid to user; or an array of these records */

@@ -11,6 +11,9 @@ export const serverAreas = {
     delete: 'DELETE /users/{uid}',
     deactivate: 'DELETE /users',
     reactivate: 'PUT /users',
+    erasures: 'GET /users/{uid}/erasures',
+    releaseExport: 'POST /users/{uid}/export',
+    export: 'GET /users/{uid}/export',
     tokens: {
       create: 'POST /users/{uid}/auth_tokens',
       list: 'GET /users/{uid}/auth_tokens',

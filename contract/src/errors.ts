@@ -43,6 +43,7 @@ export const errors = {
   ERR_UID_NOT_FOUND: { status: 404, message: 'This user does not exist.' },
   ERR_UID_ALREADY_EXISTS: { status: 409, message: 'A user with this ID already exists.' },
   ERR_EXPORT_NOT_FOUND: { status: 404, message: 'There is no copy of the data of this user.' },
+  ERR_ERASURE_NOT_FOUND: { status: 404, message: 'Nobody with this ID was erased.' },
   ERR_EXPORT_ALREADY_ASKED: {
     status: 409,
     message: 'You have asked for your data already. Please try again tomorrow.',
@@ -173,6 +174,8 @@ export const errors = {
   ERR_TOKEN_ALREADY_EXISTS: { status: 409, message: 'This device is already registered.' },
 
   // Data import
+  ERR_IMPORT_UID_ERASED: { status: 409, message: 'This user was erased.' },
+  ERR_IMPORT_MUID_ERASED: { status: 409, message: 'This message was erased with a user.' },
   ERR_IMPORT_MUID_ALREADY_EXISTS: { status: 409, message: 'This message has already been imported.' },
   ERR_IMPORT_INVALID_MESSAGE_FORMAT: { status: 400, message: 'The messages are not in the import format.' },
   ERR_IMPORT_INVALID_USER_FORMAT: { status: 400, message: 'The users are not in the import format.' },

@@ -36,6 +36,12 @@ const userFields = {
   deactivatedAt: Type.Optional(ImportTime),
   metadata: Type.Optional(JsonObject),
   tags: Type.Optional(TagsIn),
+  recreate: Type.Optional(
+    Type.Boolean({
+      description:
+        'In a user record: makes somebody new where the user with this uid was erased; embedded it does nothing',
+    }),
+  ),
 }
 
 /** A user of `POST /data_import/users`, and the embedded user details of the other records. Times in epoch seconds. */

@@ -75,11 +75,11 @@ export const importUsers = defineOperation({
   id: 'import-users',
   path: '/data_import/users',
   summary: 'Import users',
-  description: `Creates users with their original times. ${aboutAnswers}`,
+  description: `Creates users with their original times. Somebody who was erased does not come back (ERR_IMPORT_UID_ERASED), unless the record has recreate: true: then a new person gets the uid. ${aboutAnswers}`,
   body: UserRecords,
   plain: { body: requiring(UserRecords, 'users') },
   answer: enveloped(outcomesOf(User)),
-  errors: ['ERR_IMPORT_INVALID_USER_FORMAT', 'ERR_ROLE_NOT_FOUND', 'ERR_UID_ALREADY_EXISTS'],
+  errors: ['ERR_IMPORT_INVALID_USER_FORMAT', 'ERR_ROLE_NOT_FOUND', 'ERR_UID_ALREADY_EXISTS', 'ERR_IMPORT_UID_ERASED'],
 })
 
 const GroupRecords = Type.Object({
@@ -98,6 +98,7 @@ export const importGroups = defineOperation({
   plain: { body: requiring(GroupRecords, 'groups') },
   answer: enveloped(outcomesOf(Group)),
   errors: [
+    'ERR_IMPORT_UID_ERASED',
     'ERR_IMPORT_INVALID_GROUP_FORMAT',
     'ERR_ROLE_NOT_FOUND',
     'ERR_UID_NOT_FOUND',
@@ -128,6 +129,7 @@ export const importMembers = defineOperation({
   plain: { body: requiring(MemberRecords, 'members') },
   answer: enveloped(outcomesOf(ImportedMember)),
   errors: [
+    'ERR_IMPORT_UID_ERASED',
     'ERR_IMPORT_INVALID_MEMBER_FORMAT',
     'ERR_IMPORT_INVALID_JOINEDAT',
     'ERR_ROLE_NOT_FOUND',
@@ -164,6 +166,8 @@ export const importMessages = defineOperation({
   plain: { body: requiring(MessageRecords, 'messages') },
   answer: enveloped(outcomesOf(Message)),
   errors: [
+    'ERR_IMPORT_UID_ERASED',
+    'ERR_IMPORT_MUID_ERASED',
     'ERR_IMPORT_INVALID_MESSAGE_FORMAT',
     'ERR_ROLE_NOT_FOUND',
     'ERR_UID_NOT_FOUND',

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { defineOperation } from '../operation.ts'
 import {
   enveloped,
@@ -195,7 +195,7 @@ export const deleteUser = defineOperation({
   path: '/users/{uid}',
   summary: 'Deactivate or delete a user',
   description:
-    "Without permanent, the user is deactivated. With permanent, the user's profile, one-to-one conversations with their messages, auth tokens, relations and memberships are deleted; their messages in groups stay without their name, except those that moderation holds; groups they own are transferred to the admin who joined first, or else to the system user.",
+    "Without permanent, the user is deactivated. With permanent, the user's profile, one-to-one conversations with their messages, auth tokens, relations and memberships are deleted; their messages in groups stay without their name, except those that moderation holds; groups they own are transferred to the admin who joined first, or else to the system user. Digests of the uid and of muids stay, so that an import does not bring back what was erased; list-user-erasures has the certificate.",
   access: {},
   onBehalfOf: 'ignored',
   rateLimit: 'core',
@@ -204,4 +204,51 @@ export const deleteUser = defineOperation({
   body: Type.Object({ permanent: Type.Optional(Type.Boolean({ default: false })) }),
   answer: enveloped(Outcome),
   errors: ['ERR_UID_NOT_FOUND', 'ERR_PERMISSION_DENIED'],
+})
+
+const Count = Type.Integer()
+
+/** The certificate of an erasure. */
+export const Erasure = Type.Object({
+  uid: Type.String(),
+  erasedAt: Type.Integer({ description: 'Epoch seconds' }),
+  isClean: Type.Boolean({ description: 'Nothing was left in any table when it was read back' }),
+  messages: Type.Integer({ description: 'Messages that were removed' }),
+  digests: Type.Object(
+    { uids: Count, muids: Count },
+    { description: 'Digests under the master key, by which imports refuse what was erased' },
+  ),
+  kept: Type.Object(
+    { groupMessages: Count, groupBans: Count },
+    { description: 'What stays on purpose: messages in groups, of a deleted user, and bans of the uid' },
+  ),
+  places: Type.Array(
+    Type.Object({
+      table: Type.String(),
+      removed: Type.Optional(Type.Integer({ description: 'Rows that were removed' })),
+      changed: Type.Optional(
+        Type.Integer({ description: 'Rows that named the user, or their files, and no longer do' }),
+      ),
+      left: Type.Optional(Type.Integer({ description: 'Rows that were found when it was read back' })),
+      untouched: Type.Optional(Type.String({ description: 'Why nothing is of the user in it' })),
+    }),
+  ),
+})
+export type Erasure = Static<typeof Erasure>
+
+/** Beyond the public contract: what was done when a user was erased. */
+export const listUserErasures = defineOperation({
+  ...shared,
+  id: 'list-user-erasures',
+  method: 'GET',
+  path: '/users/{uid}/erasures',
+  summary: 'List the certificates of the erasures of a user',
+  description:
+    'Each permanent deletion of somebody with this uid, the last first: every table that was looked at, what was removed from it, and what was found there when it was read back in the same transaction.',
+  access: {},
+  onBehalfOf: 'ignored',
+  params: UidParams,
+  query: NoQuery,
+  answer: enveloped(Type.Array(Erasure)),
+  errors: ['ERR_ERASURE_NOT_FOUND'],
 })

@@ -122,14 +122,28 @@ function removals(table: string, { uids = [], guid, conversation, message }: Nam
   }
 }
 
-/** Erases a user, a group or messages from all tables, or keeps a former user apart in them, one after the other. */
+/** Rows that were removed and changed, by table. */
+export type Tally = ReadonlyMap<string, { readonly removed: number; readonly changed: number }>
+
+/**
+ * Erases a user, a group or messages from all tables, or keeps a former user apart in them, one after the other.
+ * @returns what was done in which table
+ */
 export async function erase<Of extends keyof Erasures>(
   tx: Transaction,
   tables: readonly ErasableTable[],
   of: Of,
   erased: Parameters<Erasures[Of][number]>[0],
-): Promise<void> {
+): Promise<Tally> {
+  const tally = new Map<string, { removed: number; changed: number }>()
   for (const table of tables) {
-    for (const statement of table[of] as ReadonlyArray<Erase<typeof erased>>) await tx.run(statement(erased))
+    const done = { removed: 0, changed: 0 }
+    for (const statement of table[of] as ReadonlyArray<Erase<typeof erased>>) {
+      const { command, rows } = await tx.affect(statement(erased))
+      if (command === 'DELETE') done.removed += rows
+      if (command === 'UPDATE') done.changed += rows
+    }
+    tally.set(table.name, done)
   }
+  return tally
 }

@@ -17,6 +17,8 @@ export interface Queryable {
 }
 
 export interface Transaction extends Queryable {
+  /** Runs a composed statement. @returns its command, such as `DELETE`, and how many rows it was done to */
+  affect(fragment: Fragment): Promise<{ readonly command: string; readonly rows: number }>
   /** What is to be done once the transaction is committed (drop caches, publish events). Not done when it fails. */
   afterCommit(action: () => void): void
 }

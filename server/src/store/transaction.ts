@@ -28,6 +28,11 @@ export async function runTransaction<Result>(
       const { text, values } = compileFragment(fragment)
       return (await askWithin({ text, values })).rows as Row[]
     },
+    async affect(fragment) {
+      const { text, values } = compileFragment(fragment)
+      const { command, rowCount } = await askWithin({ text, values })
+      return { command, rows: rowCount ?? 0 }
+    },
     afterCommit: (action) => void afterCommit.push(action),
   }
   let result: Result

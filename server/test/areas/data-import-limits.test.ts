@@ -45,6 +45,7 @@ describe('the limits of groups, in an import', () => {
     const roster = openRoster({
       users: new Map(['alice', 'app_system'].map((uid) => [uid, { uid } as UserRow])),
       groups: new Map(),
+      erased: new Set(),
       roles: new Set(),
       memberships: new Map([
         ['alice', limits.groupsPerUser - 1],

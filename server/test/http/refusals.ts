@@ -327,6 +327,7 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
   },
   'log-out': { AUTH_ERR_EMPTY_AUTH_TOKEN: alice() },
   'ask-for-export': { ERR_EXPORT_ALREADY_ASKED: alice(body(() => ({}))) },
+  'list-user-erasures': { ERR_ERASURE_NOT_FOUND: { change: params((scene) => ({ uid: scene.bob })) } },
   'release-user-export': { ERR_EXPORT_NOT_FOUND: { change: params((scene) => ({ uid: scene.bob })) } },
   'get-user-export': { ERR_EXPORT_NOT_FOUND: { change: params((scene) => ({ uid: scene.bob })) } },
   'create-role': { ERR_ROLE_ALREADY_EXISTS: { change: body((scene) => ({ role: scene.role, name: 'R' })) } },

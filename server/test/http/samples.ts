@@ -104,6 +104,8 @@ export async function furnishChat(world: World): Promise<Ids> {
     ok(world.post('/me/export', {}, { as: 'alice' })),
     ok(world.put('/conversations/pinned', { pinnedConversations: [{ uid: 'carol' }] })),
   ])
+  await ok(world.post('/users', { uid: 'gone', name: 'Gone' }))
+  await ok(world.delete('/users/gone', { permanent: true }))
   await ok(world.post('/moderation/reasons', { id: 'off-topic', name: 'Off topic' }))
   await ok(world.post('/moderation/keywords', { id: 'insults', name: 'Insults', ...words }))
   await ok(world.post('/moderation/rules', { id: 'no-insults', mode: 'off', ...insults }))
@@ -485,6 +487,7 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'get-me': (ids) => ({ as: ids.alice }),
   'list-my-events': (ids) => ({ as: ids.alice }),
   'log-out': (ids) => ({ token: ids.authToken }),
+  'list-user-erasures': () => ({ params: { uid: 'gone' } }),
   'ask-for-export': (ids) => ({ as: ids.bob, body: {} }),
   'release-user-export': (ids) => ({ params: { uid: ids.alice }, body: {} }),
   'get-user-export': (ids) => ({ params: { uid: ids.alice }, query: { limit: '2' } }),

@@ -1,7 +1,9 @@
 import { type CheckedRecord, type ImportKind, importChecks, summariseImportFlaws } from '@parley/contract'
+import { messageErased, readErased, userErased } from '../../chat/users/erased.ts'
 import type { Queryable } from '../../store/database.ts'
+import type { Secrets } from '../../store/secrets.ts'
 import { type Statement, statement } from '../../store/statement.ts'
-import { linksOf, type Reference } from './links.ts'
+import { type Links, linksOf, type Reference } from './links.ts'
 import { takeAll } from './taken.ts'
 
 type Name = Pick<Reference, 'collection' | 'id'>
@@ -40,6 +42,7 @@ function idOf(kind: ImportKind, record: Readonly<Record<string, unknown>>): stri
 /** Looks what an import would make of records. Nothing is stored. */
 export async function checkRecords(
   on: Queryable,
+  secrets: Secrets,
   appId: number,
   kind: ImportKind,
   records: readonly unknown[],
@@ -56,18 +59,27 @@ export async function checkRecords(
     ...checked.flatMap(({ id }) => (id === undefined ? [] : [{ collection: kind, id }])),
     ...checked.flatMap(({ links }) => links?.needed ?? []),
   ])
-  return checked.map(({ flaws, ignored, id, links }): CheckedRecord => {
+  const erased = await findErased(on, secrets, appId, kind, checked)
+  return checked.map(({ flaws, ignored, id, links }, place): CheckedRecord => {
     if (id === undefined || links === undefined) {
       const { code, devMessage } = summariseImportFlaws(flaws)
       return { state: 'refused', code, reason: devMessage, makes: [], missing: [] }
     }
-    const isKnown = there.has(nameOf({ collection: kind, id }))
+    const name = nameOf({ collection: kind, id })
+    const recreates =
+      kind === 'users' && (taken[place]?.record as { recreate?: unknown } | undefined)?.recreate === true
+    if (erased.has(name) && !there.has(name) && !recreates) {
+      const { code, devMessage } = kind === 'users' ? userErased(id) : messageErased(id)
+      return { state: 'refused', code, reason: devMessage, makes: [], missing: [] }
+    }
+    const isMade = (made: Name) => recreates || there.has(nameOf(made)) || !erased.has(nameOf(made))
+    const isKnown = there.has(name)
     return {
       state: isKnown ? 'known' : 'good',
       ...(isKnown && { code: existsCodes[kind] }),
-      name: nameOf({ collection: kind, id }),
+      name,
       ...(ignored.length > 0 && { ignored: [...ignored] }),
-      makes: [...new Set(links.made.map(nameOf))],
+      makes: [...new Set(links.made.filter(isMade).map(nameOf))],
       missing: isKnown
         ? []
         : links.needed
@@ -79,6 +91,25 @@ export async function checkRecords(
 
 function nameOf({ collection, id }: { readonly collection: string; readonly id: string }): string {
   return `${collection}/${id}`
+}
+
+/** Names of users and messages among those of records that were erased. */
+async function findErased(
+  on: Queryable,
+  secrets: Secrets,
+  appId: number,
+  kind: ImportKind,
+  checked: ReadonlyArray<{ readonly id?: string; readonly links?: Links }>,
+): Promise<ReadonlySet<string>> {
+  const made = checked.flatMap(({ links }) => links?.made ?? [])
+  const uids = made.filter(({ collection }) => collection === 'users').map(({ id }) => id)
+  const muids = kind === 'messages' ? checked.flatMap(({ id }) => id ?? []) : []
+  const erasedUids = await readErased(on, secrets, appId, 'uid', uids)
+  const erasedMuids = await readErased(on, secrets, appId, 'muid', muids)
+  return new Set([
+    ...[...erasedUids].map((id) => nameOf({ collection: 'users', id })),
+    ...[...erasedMuids].map((id) => nameOf({ collection: 'messages', id })),
+  ])
 }
 
 async function findThere(

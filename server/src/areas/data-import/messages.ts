@@ -1,6 +1,7 @@
 import type { ImportMessage, Message } from '@parley/contract'
 import type { JsonText } from '../../chat/json.ts'
 import { entitiesOf } from '../../chat/messages/entities.ts'
+import { messageErased, readErased } from '../../chat/users/erased.ts'
 import type { Context } from '../../context.ts'
 import { mapInTurns } from '../../pauses.ts'
 import { createImportedWriter, type ImportRow, isFaultOfData, toImportRow } from '../messages/index.ts'
@@ -11,6 +12,24 @@ import { type Links, ownerOf, readRoster } from './roster.ts'
 
 /** Imports messages, with the users and groups that they bring along. */
 export async function storeMessages(
+  context: Context,
+  appId: number,
+  records: readonly ImportMessage[],
+  now: number,
+): Promise<Array<Outcome<JsonText<Message>>>> {
+  const { database, secrets } = context
+  const muids = records.map(({ muid }) => muid)
+  const erased = await readErased(database, secrets, appId, 'muid', muids)
+  if (erased.size === 0) return storeUnerased(context, appId, records, now)
+  const kept = records.filter(({ muid }) => !erased.has(muid))
+  const outcomes = kept.length === 0 ? [] : await storeUnerased(context, appId, kept, now)
+  let next = 0
+  return muids.map((muid) =>
+    erased.has(muid) ? refuse(messageErased(muid)) : (outcomes[next++] as Outcome<JsonText<Message>>),
+  )
+}
+
+async function storeUnerased(
   context: Context,
   appId: number,
   records: readonly ImportMessage[],
@@ -45,8 +64,8 @@ async function storeWithCast(
     if (!isFaultOfData(error) && !(error instanceof Overtaken)) throw error
     if (rows.length === 1) return rows.map((row) => notStored(context, row, error))
     const half = Math.ceil(records.length / 2)
-    const before = await storeMessages(context, appId, records.slice(0, half), now)
-    return [...before, ...(await storeMessages(context, appId, records.slice(half), now))]
+    const before = await storeUnerased(context, appId, records.slice(0, half), now)
+    return [...before, ...(await storeUnerased(context, appId, records.slice(half), now))]
   }
 }
 

@@ -3,6 +3,7 @@ import { systemUid } from '../../chat/apps.ts'
 import { unknownGroup } from '../../chat/groups/access.ts'
 import { type GroupRow, readGroups } from '../../chat/groups/rows.ts'
 import { unknownRole } from '../../chat/roles/rows.ts'
+import { readErased, userErased } from '../../chat/users/erased.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { readUsers, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
@@ -25,6 +26,8 @@ export interface Links {
   readonly groups?: readonly NewGroup[]
   readonly needsUsers?: readonly string[]
   readonly needsGroups?: readonly string[]
+  /** Somebody new may have the uid of a user who was erased. */
+  readonly recreate?: boolean | undefined
 }
 
 /**
@@ -42,14 +45,14 @@ export interface Roster {
   hasGroup(guid: string): boolean
   /**
    * Takes in what a record brings along and is missing, unless the record is refused: `ERR_ROLE_NOT_FOUND`,
-   * `ERR_UID_NOT_FOUND`, `ERR_GUID_NOT_FOUND`, `ERR_PLAN_QUOTA_RESTRICTION` where the owner of a group is in too many.
+   * `ERR_UID_NOT_FOUND`, `ERR_IMPORT_UID_ERASED`, `ERR_GUID_NOT_FOUND`, `ERR_PLAN_QUOTA_RESTRICTION` where the owner of a group is in too many.
    */
   admit(links: Links): Failure | undefined
 }
 
 /** Reads what is there of all that the records of a request name. To make what is missing, in its transaction. */
 export async function readRoster(
-  context: Pick<Context, 'settings'>,
+  context: Pick<Context, 'settings' | 'secrets'>,
   on: Queryable,
   appId: number,
   records: readonly Links[],
@@ -58,7 +61,7 @@ export async function readRoster(
 }
 
 export async function readPresent(
-  { settings }: Pick<Context, 'settings'>,
+  { settings, secrets }: Pick<Context, 'settings' | 'secrets'>,
   on: Queryable,
   appId: number,
   records: readonly Links[],
@@ -81,9 +84,11 @@ export async function readPresent(
   const owners = records.flatMap((links) =>
     (links.groups ?? []).filter(({ details }) => !groups.has(details.guid.toLowerCase())).map(({ owner }) => owner),
   )
+  const unknown = [...uids].filter((uid) => !users.has(uid))
   return {
     users,
     groups,
+    erased: await readErased(on, secrets, appId, 'uid', unknown),
     roles: await keepRoles(on, appId, missing),
     memberships: await countGroups(on, appId, [...new Set(owners)]),
     maxGroupsPerUser: (await settings.of(appId)).maxGroupsPerUser,
@@ -115,6 +120,8 @@ export interface Present {
   readonly users: ReadonlyMap<string, UserRow>
   readonly groups: ReadonlyMap<string, GroupRow>
   readonly roles: ReadonlySet<string>
+  /** Of uids that nobody has: those of users who were erased. */
+  readonly erased: ReadonlySet<string>
   /** Of those who shall own a group: how many they are in. */
   readonly memberships: ReadonlyMap<string, number>
   /** How many anybody can be in; 0: any number. */
@@ -122,7 +129,7 @@ export interface Present {
 }
 
 /** The rules of a roster, apart from where it is read. */
-export function openRoster({ users, groups, roles, memberships, maxGroupsPerUser }: Present): Roster {
+export function openRoster({ users, groups, roles, erased, memberships, maxGroupsPerUser }: Present): Roster {
   const newUsers = new Map<string, ImportUser>()
   const newGroups = new Map<string, NewGroup>()
   const hasUser = (uid: string) => users.has(uid) || newUsers.has(uid)
@@ -138,6 +145,7 @@ export function openRoster({ users, groups, roles, memberships, maxGroupsPerUser
 
     for (const user of links.users ?? []) {
       if (user === undefined || willHaveUser(user.uid.toLowerCase())) continue
+      if (erased.has(user.uid.toLowerCase()) && links.recreate !== true) return refuse(userErased(user.uid))
       const role = user.role?.toLowerCase()
       if (role !== undefined && !roles.has(role)) return refuse(unknownRole(role))
       bringsUsers.set(user.uid.toLowerCase(), user)
@@ -145,11 +153,14 @@ export function openRoster({ users, groups, roles, memberships, maxGroupsPerUser
     for (const group of links.groups ?? []) {
       const guid = group.details.guid.toLowerCase()
       if (hasGroup(guid)) continue
+      if (!willHaveUser(group.owner) && erased.has(group.owner)) return refuse(userErased(group.owner))
       if (!willHaveUser(group.owner)) return refuse(unknownUser(group.owner, `the owner of the group ${guid}`))
       if (isInTooManyGroups(group.owner)) return refuse(tooManyGroups(group.owner, maxGroupsPerUser))
       bringsGroups.set(guid, group)
     }
-    for (const uid of links.needsUsers ?? []) if (!willHaveUser(uid)) return refuse(unknownUser(uid))
+    for (const uid of links.needsUsers ?? []) {
+      if (!willHaveUser(uid)) return refuse(erased.has(uid) ? userErased(uid) : unknownUser(uid))
+    }
     for (const guid of links.needsGroups ?? []) {
       if (!hasGroup(guid) && !bringsGroups.has(guid)) return refuse(unknownGroup(guid))
     }

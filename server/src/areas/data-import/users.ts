@@ -7,7 +7,7 @@ import { textArray } from '../../store/arrays.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { type Outcome, refuse, stored } from './outcomes.ts'
-import { readRoster } from './roster.ts'
+import { type Links, readRoster } from './roster.ts'
 
 /** Imports users. Their `updatedAt` is the time of the import, so that clients that sync by it get them. */
 export function storeUsers(
@@ -17,16 +17,11 @@ export function storeUsers(
   now: number,
 ): Promise<Array<Outcome<User>>> {
   return context.database.transaction(async (tx) => {
-    const roster = await readRoster(
-      context,
-      tx,
-      appId,
-      records.map((user) => ({ users: [user] })),
-    )
+    const roster = await readRoster(context, tx, appId, records.map(linksOf))
     const verdicts = records.map((user) => {
       const uid = user.uid.toLowerCase()
       if (roster.hasUser(uid)) return { uid, refusal: alreadyThere(uid) }
-      return { uid, refusal: roster.admit({ users: [user] }) }
+      return { uid, refusal: roster.admit(linksOf(user)) }
     })
     const made = await insertUsers(context, tx, appId, roster.newUsers, now)
     return verdicts.map(({ uid, refusal }) => {
@@ -36,6 +31,8 @@ export function storeUsers(
     })
   })
 }
+
+const linksOf = (user: ImportUser): Links => ({ users: [user], recreate: user.recreate })
 
 function alreadyThere(uid: string) {
   return refuse(userExists(uid))

@@ -129,6 +129,8 @@ export function startPersonExports({ database, policies, audit, jobs, log }: Mak
     })
 
   const make = async (appId: number, uid: string, run: string): Promise<void> => {
+    // What another process has just changed may not be known here yet.
+    policies.forget(appId)
     const conversations = await conversationsOf(database, appId, uid)
     for (;;) {
       stopping.signal.throwIfAborted()

@@ -2,6 +2,7 @@ import { raiseReceipts } from '../../chat/conversations/group-receipts.ts'
 import { lockConversations } from '../../chat/conversations/membership.ts'
 import { type ErasedUser, erase } from '../../chat/erasure.ts'
 import type { App } from '../../chat/identity.ts'
+import { keepErased } from '../../chat/users/erased.ts'
 import { noteFormerUser } from '../../chat/users/former.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { type UserRow, userColumns } from '../../chat/users/rows.ts'
@@ -10,6 +11,7 @@ import type { ChatEvent } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { eraseHeldOf } from '../messages/index.ts'
+import { certify, readTraces } from './certificate.ts'
 
 /** Waits for whoever gives the user something new at this moment (`keepActive`). */
 const lock = statement(`
@@ -86,28 +88,35 @@ const selectGroups = statement(`
  * with all their messages, for both sides. Their messages in groups stay, but for those that moderation holds; groups they
  * own pass to the oldest admin, else to the system user.
  *
+ * Digests of their uid and muids keep an import from bringing them back, and a certificate says what was done.
+ *
  * The user must be deactivated before, in a transaction of its own: then nothing new arrives while this runs, and nobody
  * who writes to them has to wait for it.
  * @param uid in lower case
  * @throws 404 `ERR_UID_NOT_FOUND`
  */
 export async function deleteForGood(
-  { database, events, tables, audit }: Pick<Context, 'database' | 'events' | 'tables' | 'audit'>,
+  context: Pick<Context, 'database' | 'events' | 'tables' | 'audit' | 'secrets'>,
   app: App,
   uid: string,
 ): Promise<void> {
+  const { database, events, tables, audit, secrets } = context
   const { appId } = app
   await database.transaction(async (tx) => {
     const user = await lockTraces(tx, appId, uid)
     const owned = await tx.query<{ guid: string }>(selectOwned, [appId, uid])
     const apart = (await tx.query<{ uid: string }>(selectApart, [appId, uid])).map((other) => other.uid)
-    await eraseHeldOf({ tables }, tx, app, uid, user.now)
-    await erase(tx, tables, 'ofUser', user)
+    const traces = await readTraces(tx, user)
+    const held = await eraseHeldOf({ tables }, tx, app, uid, user.now)
+    const tally = await erase(tx, tables, 'ofUser', user)
     // Messages that only this user had not read have now been read by all.
     await raiseReceipts(events, tx, appId, user.guids, user.now)
     const passedOn = owned.map(({ guid }) => guid)
     await events.raise(tx, appId, await transfers(tx, appId, passedOn, uid))
     await noteFormerUser(tx, appId, uid)
+    await keepErased(tx, secrets, appId, 'uid', [uid])
+    await keepErased(tx, secrets, appId, 'muid', traces.muids)
+    await certify(context, tx, user, traces, { tally, held })
     await audit.record(tx, appId, { action: 'user_deleted', type: 'user', target: uid })
     tx.afterCommit(() => {
       events.publish(appId, { control: 'sessions_ended', uid })

@@ -18,3 +18,8 @@ export function keyIsConfined(wants: 'update' | 'token'): ApiError {
 export function needsFullAccess(what: string): ApiError {
   return new ApiError('AUTH_ERR_NO_ACCESS', `An authOnly key cannot ${what}; use a fullAccess key.`)
 }
+
+/** 404: nobody with this uid was deleted for good, or before certificates were kept. */
+export function notErased(uid: string): ApiError {
+  return new ApiError('ERR_ERASURE_NOT_FOUND', `There is no certificate of an erasure of ${uid}.`)
+}

@@ -4,6 +4,7 @@ import {
   deactivateUsers,
   deleteUser,
   getUser,
+  listUserErasures,
   listUsers,
   reactivateUsers,
   updateUser,
@@ -17,9 +18,10 @@ import { showUsers } from '../../chat/users/view.ts'
 import { pageMeta, readPage } from '../../paging.ts'
 import { issueToken } from '../auth-tokens/index.ts'
 import { checkAuthKey, comesFromBackend } from './authority.ts'
+import { readErasures } from './certificate.ts'
 import * as deactivation from './deactivation.ts'
 import { deleteForGood } from './deletion.ts'
-import { systemCannotBeDeleted } from './errors.ts'
+import { notErased, systemCannotBeDeleted } from './errors.ts'
 import { isAnother, selectUsers } from './list.ts'
 import * as online from './online.ts'
 import { changeUser, checkProfile, insertUser } from './profile.ts'
@@ -98,5 +100,12 @@ export const operations = [
     await deactivation.deactivateUsers(context, app.appId, [uid])
     if (body.permanent === true) await deleteForGood(context, app, uid)
     return { data: { success: true, message: `The user ${uid} was deleted.` } }
+  }),
+
+  serve(listUserErasures, async ({ app, params }, { database, secrets }) => {
+    const uid = params.uid.toLowerCase()
+    const data = await readErasures(database, secrets, app.appId, uid)
+    if (data.length === 0) throw notErased(uid)
+    return { data }
   }),
 ]

@@ -48,6 +48,7 @@ const forgetEdits = statement(`
 /**
  * Of a user who is removed for good, removes what was there for them alone: the messages in groups that moderation holds, and
  * edits that wait. A message that has replies becomes a deleted one. Under the locks of the groups.
+ * @returns how many messages are gone
  */
 export async function eraseHeldOf(
   { tables }: Pick<Context, 'tables'>,
@@ -55,7 +56,7 @@ export async function eraseHeldOf(
   app: App,
   uid: string,
   now: number,
-): Promise<void> {
+): Promise<number> {
   const { appId } = app
   const found = await tx.query<{ id: number; isHeld: boolean; hasReplies: boolean }>(selectHeld, [appId, uid])
   const purged = found.flatMap(({ id, isHeld, hasReplies }) => (isHeld && !hasReplies ? id : []))
@@ -75,4 +76,5 @@ export async function eraseHeldOf(
     }
   }
   await tx.query(forgetEdits, [appId, uid])
+  return purged.length
 }

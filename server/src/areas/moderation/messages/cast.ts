@@ -28,12 +28,12 @@ export async function makeMissing(context: Context, app: App, body: Body): Promi
   if (senderUserDetails !== undefined) {
     requireSame('senderUserDetails/uid', senderUserDetails.uid, 'sender', sender)
     refuseFlaws('senderUserDetails', checkImportUser(senderUserDetails, { now }))
-    users.push(senderUserDetails)
+    users.push({ ...senderUserDetails, recreate: false })
   }
   if (receiverUserDetails !== undefined && receiverType === 'user') {
     requireSame('receiverUserDetails/uid', receiverUserDetails.uid, 'receiver', receiver)
     refuseFlaws('receiverUserDetails', checkImportUser(receiverUserDetails, { now }))
-    if (sender.toLowerCase() !== receiver.toLowerCase()) users.push(receiverUserDetails)
+    if (sender.toLowerCase() !== receiver.toLowerCase()) users.push({ ...receiverUserDetails, recreate: false })
   }
   const groupDetails = receiverType === 'group' ? receiverGroupDetails : undefined
   const member = groupDetails && {

@@ -1,0 +1,130 @@
+import type { Erasure } from '@parley/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { ErasableTable, ErasedUser, Tally } from '../../chat/erasure.ts'
+import { digestOf } from '../../chat/users/erased.ts'
+import type { Context } from '../../context.ts'
+import { appKey } from '../../store/app-key.ts'
+import type { Queryable, Transaction } from '../../store/database.ts'
+import type { Secrets } from '../../store/secrets.ts'
+import { type Fragment, statement } from '../../store/statement.ts'
+
+/** What a user leaves who is erased, as it is found under the locks. */
+export interface Traces {
+  /** Ids of all messages in their one-to-one conversations. */
+  readonly messages: readonly number[]
+  /** Muids of those, and of what they wrote in groups. */
+  readonly muids: readonly string[]
+}
+
+const selectTraces = statement(`
+  select id, muid
+  from messages
+  where app_id = $1
+  and conversation = any($2::bigint[])`)
+
+const selectMuidsInGroups = statement(`
+  select muid
+  from messages
+  where app_id = $1
+  and sender = $2
+  and kind = 2
+  and muid is not null`)
+
+export async function readTraces(tx: Transaction, { appId, uid, pairs }: ErasedUser): Promise<Traces> {
+  const rows = await tx.query<{ id: number; muid: string | null }>(selectTraces, [appId, pairs])
+  const inGroups = await tx.query<{ muid: string }>(selectMuidsInGroups, [appId, uid])
+  return {
+    messages: rows.map(({ id }) => id),
+    muids: [...rows.flatMap(({ muid }) => muid ?? []), ...inGroups.map(({ muid }) => muid)],
+  }
+}
+
+/** How tables are read back whose rows hang on a user otherwise than by a column that `naming` has. */
+const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment>> = {
+  conversations: ({ pairs }) => sql`key = any(${pairs}::bigint[])`,
+  app_pinned_conversations: ({ uid }) => sql`kind = 1 and peer = ${uid}`,
+  notification_mutes: ({ uid }) => sql`uid = ${uid} or (kind = 1 and peer = ${uid})`,
+  groups: ({ uid }) => sql`owner = ${uid} or updated_by = ${uid}`,
+  audit_log: ({ uid }) => sql`uid = ${uid} or (target_type = 'user' and target = ${uid})`,
+  events: ({ uid }) => sql`data ->> 'reaction' is not null and data ->> 'uid' = ${uid}`,
+  person_export_records: ({ uid }) => sql`uid = ${uid} or names @> array[${uid}]::text[]`,
+}
+
+/** Rows of a table that still name an erased user, or what went with them. */
+function leftIn(
+  { name, naming }: ErasableTable,
+  user: ErasedUser,
+  { messages }: Traces,
+): RawBuilder<{ count: number }> {
+  const { uids = [], conversation, message } = naming
+  const conditions = [
+    ...(otherwise[name] === undefined ? uids.map((column) => sql`${sql.ref(column)} = ${user.uid}`) : []),
+    ...(otherwise[name] === undefined ? [] : [sql`(${otherwise[name](user)})`]),
+    ...(conversation === undefined ? [] : [sql`${sql.ref(conversation)} = any(${user.pairs}::bigint[])`]),
+    ...(message === undefined ? [] : [sql`${sql.ref(message)} = any(${messages}::bigint[])`]),
+  ]
+  return sql<{ count: number }>`
+    select count(*) as count
+    from ${sql.table(name)}
+    where app_id = ${appKey(user.appId)}
+    and (${conditions.length === 0 ? sql`false` : sql.join(conditions, sql` or `)})`
+}
+
+const selectKept = statement(`
+  select
+    (select count(*) from messages where app_id = $1 and sender = $2 and kind = 2 and not purged) as "groupMessages",
+    (select count(*) from group_bans where app_id = $1 and uid = $2) as "groupBans"`)
+
+const insert = statement(`
+  insert into erasures (app_id, digest, erased_at, certificate)
+  values ($1, $2, $3, $4)`)
+
+/**
+ * Looks at every table once more, in the transaction that has erased a user, and writes down what was done and what is left.
+ * @param held messages in groups that moderation held and that went with them
+ */
+export async function certify(
+  { tables, secrets }: Pick<Context, 'tables' | 'secrets'>,
+  tx: Transaction,
+  user: ErasedUser,
+  traces: Traces,
+  { tally, held }: { readonly tally: Tally; readonly held: number },
+): Promise<void> {
+  const places: Array<Erasure['places'][number]> = []
+  for (const table of tables) {
+    if (table.untouched !== undefined) {
+      places.push({ table: table.name, untouched: table.untouched })
+      continue
+    }
+    const [left] = await tx.run(leftIn(table, user, traces))
+    const { removed = 0, changed = 0 } = tally.get(table.name) ?? {}
+    places.push({ table: table.name, removed, changed, left: left?.count ?? 0 })
+  }
+  const [kept] = await tx.query<Erasure['kept']>(selectKept, [user.appId, user.uid])
+  const certificate = {
+    isClean: places.every((place) => (place.left ?? 0) === 0),
+    messages: traces.messages.length + held,
+    digests: { uids: 1, muids: new Set(traces.muids).size },
+    kept,
+    places,
+  }
+  const digest = digestOf(secrets, user.appId, 'uid', user.uid)
+  await tx.query(insert, [user.appId, digest, user.now, JSON.stringify(certificate)])
+}
+
+const select = statement(`
+  select erased_at as "erasedAt", certificate
+  from erasures
+  where app_id = $1
+  and digest = $2
+  order by id desc
+  limit 100`)
+
+/** The certificates of those who had a uid and were erased, the last first. */
+export async function readErasures(on: Queryable, secrets: Secrets, appId: number, uid: string): Promise<Erasure[]> {
+  const rows = await on.query<{ erasedAt: number; certificate: Omit<Erasure, 'uid' | 'erasedAt'> }>(select, [
+    appId,
+    digestOf(secrets, appId, 'uid', uid),
+  ])
+  return rows.map(({ erasedAt, certificate }) => ({ uid, erasedAt, ...certificate }))
+}

@@ -1,0 +1,175 @@
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { findDrift } from '../../src/doctor/drift.ts'
+import { tables } from '../../src/tables.ts'
+import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
+import { createUsers, createWorld, send, type World } from '../support/world.ts'
+
+const erase = async (world: World, uid = 'alice') => dataOf(await world.delete(`/users/${uid}`, { permanent: true }))
+const certificates = async (world: World, uid = 'alice') => dataOf(await world.get(`/users/${uid}/erasures`))
+const importing = async (world: World, kind: string, ...records: object[]) =>
+  Object.values(
+    dataOf(await world.post(`/data_import/${kind}`, { [kind]: records })) as Record<
+      string,
+      { error?: { code: string } }
+    >,
+  ).map(({ error }) => error?.code ?? 'stored')
+
+const old = { receiverType: 'user', category: 'message', type: 'text', data: { text: 'old' }, sentAt: 1_700_000_000 }
+const alice = { uid: 'alice', name: 'Alice' }
+
+const createTeam = async () => {
+  const world = await createWorld()
+  await createUsers(world, 'alice', 'bob', 'carol')
+  await createGroup(world, 'team', 'bob', { participants: ['alice', 'carol'] })
+  return world
+}
+
+describe('the certificate of an erasure', () => {
+  it('has every place of the registry, what was removed, and that nothing is left', async () => {
+    const world = await createTeam()
+    const { id } = await say(world, 'alice', 'bob', 'to bob', { muid: 'one' })
+    await say(world, 'bob', 'alice', 'to alice', { muid: 'two' })
+    await sayInGroup(world, 'alice', 'team', 'in the team', { muid: 'three' })
+    dataOf(await world.post(`/messages/${id}/reactions/👍`, undefined, { as: 'bob' }))
+    dataOf(await world.post('/users/alice/friends', { accepted: ['carol'] }))
+    await erase(world)
+
+    const [certificate, ...others] = await certificates(world, 'ALICE')
+    expect(others).toEqual([])
+    expect(certificate).toMatchObject({
+      uid: 'alice',
+      isClean: true,
+      messages: 2,
+      digests: { uids: 1, muids: 3 },
+      kept: { groupMessages: 1, groupBans: 0 },
+    })
+    expect(certificate.places.map(({ table }: { table: string }) => table)).toEqual(tables.map(({ name }) => name))
+    const place = (name: string) => certificate.places.find(({ table }: { table: string }) => table === name)
+    expect(place('messages')).toMatchObject({ removed: 2, left: 0 })
+    expect(place('reactions')).toMatchObject({ removed: 1, left: 0 })
+    expect(place('friends')).toMatchObject({ removed: 2, left: 0 })
+    expect(place('users')).toMatchObject({ removed: 1, left: 0 })
+    expect(place('group_members')).toMatchObject({ removed: 1, left: 0 })
+    expect(place('api_keys')).toEqual({ table: 'api_keys', untouched: 'keys are of the app' })
+    expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
+  })
+
+  it('holds no name: only who knows the uid finds it', async () => {
+    const world = await createTeam()
+    await say(world, 'alice', 'bob', 'to bob', { muid: 'a-secret-muid' })
+    await erase(world)
+    for (const table of ['erasures', 'erased_digests']) {
+      const rows = await world.context.database.run(
+        sql`select t::text from ${sql.table(table)} t where app_id = ${world.app.appId}`,
+      )
+      expect(JSON.stringify(rows)).not.toMatch(/alice|a-secret-muid/)
+      expect(rows.length).toBeGreaterThan(0)
+    }
+  })
+
+  it('is for the app alone, and for nobody who was not erased', async () => {
+    const world = await createTeam()
+    await erase(world)
+    const { authToken: token } = dataOf(await world.post('/users/bob/auth_tokens', {}))
+    expect(refusal(await world.get('/users/alice/erasures', { token }))).toBe('403 AUTH_ERR_NO_ACCESS')
+    const front = { appid: world.app.name, apikey: world.authKey }
+    expect(refusal(await send(world.url, 'GET', '/users/alice/erasures', undefined, front))).toBe(
+      '403 AUTH_ERR_NO_ACCESS',
+    )
+    for (const uid of ['bob', 'nobody']) {
+      expect(refusal(await world.get(`/users/${uid}/erasures`))).toBe('404 ERR_ERASURE_NOT_FOUND')
+    }
+    expect(refusal(await (await createTeam()).get('/users/alice/erasures'))).toBe('404 ERR_ERASURE_NOT_FOUND')
+  })
+
+  it('is one for each who had the uid', async () => {
+    const world = await createTeam()
+    await erase(world)
+    dataOf(await world.post('/users', alice))
+    await erase(world)
+    const found = await certificates(world)
+    expect(found).toHaveLength(2)
+    expect(found.map(({ isClean }: { isClean: boolean }) => isClean)).toEqual([true, true])
+  })
+})
+
+describe('an import after an erasure', () => {
+  it('does not bring back the user, by whatever record', async () => {
+    const world = await createTeam()
+    await erase(world)
+    expect(await importing(world, 'users', alice, { uid: 'Alice', name: 'A' })).toEqual([
+      'ERR_IMPORT_UID_ERASED',
+      'ERR_UID_ALREADY_EXISTS',
+    ])
+    const member = { memberId: 'team_member_alice', guid: 'team', uid: 'alice' }
+    expect(await importing(world, 'members', member)).toEqual(['ERR_IMPORT_UID_ERASED'])
+    const bringing = { ...member, userDetails: { ...alice, recreate: true } }
+    expect(await importing(world, 'members', bringing)).toEqual(['ERR_IMPORT_UID_ERASED'])
+    const group = { guid: 'new', name: 'New', type: 'public' }
+    expect(await importing(world, 'groups', { ...group, owner: 'alice' })).toEqual(['ERR_IMPORT_UID_ERASED'])
+    expect(await importing(world, 'groups', { ...group, owner: 'alice', groupOwnerDetails: alice })).toEqual([
+      'ERR_IMPORT_UID_ERASED',
+    ])
+    const messages = [
+      { ...old, muid: 'm1', sender: 'alice', receiver: 'bob' },
+      { ...old, muid: 'm2', sender: 'bob', receiver: 'alice' },
+      { ...old, muid: 'm3', sender: 'alice', receiver: 'bob', senderUserDetails: alice },
+      { ...old, muid: 'm4', sender: 'bob', receiver: 'carol', mentionedUserDetails: { alice } },
+      { ...old, muid: 'm5', sender: 'bob', receiver: 'carol', reactions: { x: ['alice'] } },
+      { ...old, muid: 'm6', sender: 'bob', receiver: 'carol' },
+    ]
+    const erased = 'ERR_IMPORT_UID_ERASED'
+    expect(await importing(world, 'messages', ...messages)).toEqual([erased, erased, erased, erased, erased, 'stored'])
+    expect(refusal(await world.get('/users/alice'))).toBe('404 ERR_UID_NOT_FOUND')
+  })
+
+  it('does not bring back the messages, under whatever name', async () => {
+    const world = await createTeam()
+    await say(world, 'alice', 'bob', 'to bob', { muid: 'mine' })
+    await say(world, 'bob', 'alice', 'to alice', { muid: 'theirs' })
+    await sayInGroup(world, 'alice', 'team', 'in the team', { muid: 'in-team' })
+    await erase(world)
+    dataOf(await world.delete('/groups/team'))
+    const between = { ...old, sender: 'bob', receiver: 'carol' }
+    const records = ['mine', 'theirs', 'in-team', 'fresh'].map((muid) => ({ ...between, muid }))
+    const refused = 'ERR_IMPORT_MUID_ERASED'
+    expect(await importing(world, 'messages', ...records)).toEqual([refused, refused, refused, 'stored'])
+    const dave = { uid: 'dave', name: 'Dave' }
+    const withCast = records.map((record, place) => ({
+      ...record,
+      ...(place === 3 && { muid: 'fresher', sender: 'dave', senderUserDetails: dave }),
+    }))
+    expect(await importing(world, 'messages', ...withCast)).toEqual([refused, refused, refused, 'stored'])
+  })
+
+  it('makes somebody new by a user record that says so', async () => {
+    const world = await createTeam()
+    await sayInGroup(world, 'alice', 'team', 'of the first')
+    await say(world, 'alice', 'bob', 'to bob', { muid: 'of-the-first' })
+    await erase(world)
+    expect(await importing(world, 'users', { ...alice, recreate: false })).toEqual(['ERR_IMPORT_UID_ERASED'])
+    expect(await importing(world, 'users', { ...alice, recreate: 'yes' })).toEqual(['ERR_IMPORT_INVALID_USER_FORMAT'])
+    expect(await importing(world, 'users', { ...alice, recreate: true })).toEqual(['stored'])
+    expect(await importing(world, 'users', { uid: 'new', name: 'New', recreate: true })).toEqual(['stored'])
+    const mine = { ...old, sender: 'alice', receiver: 'bob' }
+    expect(await importing(world, 'messages', { ...mine, muid: 'of-the-first' }, { ...mine, muid: 'second' })).toEqual([
+      'ERR_IMPORT_MUID_ERASED',
+      'stored',
+    ])
+    const [first] = dataOf(await world.get('/groups/team/messages')).filter(
+      ({ data }: { data: { text?: string } }) => data.text === 'of the first',
+    )
+    expect(first.sender).not.toBe('alice')
+  })
+
+  it('of another app is not concerned', async () => {
+    const [one, other] = [await createTeam(), await createWorld()]
+    await say(one, 'alice', 'bob', 'to bob', { muid: 'mine' })
+    await erase(one)
+    expect(await importing(other, 'users', alice, { uid: 'bob', name: 'Bob' })).toEqual(['stored', 'stored'])
+    expect(await importing(other, 'messages', { ...old, muid: 'mine', sender: 'alice', receiver: 'bob' })).toEqual([
+      'stored',
+    ])
+  })
+})
