@@ -326,7 +326,11 @@ describe('the import of messages', () => {
     const world = await worldOf('alice', 'bob')
     await importWell(world, 'messages', [text('before', 'alice', 'bob', t0)])
     dataOf(await world.delete('/users/bob', { permanent: true }))
-    await importWell(world, 'users', usersNamed('bob'))
+    await importWell(
+      world,
+      'users',
+      usersNamed('bob').map((user) => ({ ...user, recreate: true })),
+    )
     await importWell(world, 'messages', [text('after', 'bob', 'alice', t0)])
     expect(muids(await history(world, 'alice', 'bob'))).toEqual(['after'])
   })

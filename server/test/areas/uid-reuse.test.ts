@@ -254,7 +254,8 @@ const traces: Trace[] = [
 
 const ways = {
   'POST /users': (world: World) => world.post('/users', { uid: 'alice', name: 'Somebody else' }),
-  'an import': (world: World) => world.post('/data_import/users', { users: [{ uid: 'alice', name: 'Somebody else' }] }),
+  'an import': (world: World) =>
+    world.post('/data_import/users', { users: [{ uid: 'alice', name: 'Somebody else', recreate: true }] }),
 }
 
 const createTeam = async () => {

@@ -127,7 +127,16 @@ describe('deleting a user for good', () => {
     // Events are kept only where somebody listens, and name users and messages; what is shown of them is read then.
     const nothingOfUsers = [
       ...['api_keys', 'apps', 'events', 'former_users', 'media_files', 'media_usage', 'media_uses'],
-      ...['reaction_counts', 'roles', 'webhook_deliveries', 'webhook_states', 'webhook_triggers', 'webhooks'],
+      ...[
+        'erased_digests',
+        'erasures',
+        'reaction_counts',
+        'roles',
+        'webhook_deliveries',
+        'webhook_states',
+        'webhook_triggers',
+        'webhooks',
+      ],
       ...['notification_plans', 'notification_providers', 'notification_senders', 'notification_settings'],
       // What an app has set.
       ...['moderation_engines', 'moderation_engine_lists', 'moderation_lists', 'moderation_list_revisions'],

@@ -547,12 +547,14 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     ERR_IMPORT_INVALID_USER_FORMAT: { change: body(() => ({ users: 5 })) },
     ERR_ROLE_NOT_FOUND: record('users', { ...newUser, role: nothing }),
     ERR_UID_ALREADY_EXISTS: record('users', { uid: 'alice', name: 'A' }),
+    ERR_IMPORT_UID_ERASED: record('users', { uid: 'gone', name: 'Gone' }),
   },
   'import-groups': {
     ERR_IMPORT_INVALID_GROUP_FORMAT: { change: body(() => ({ groups: 5 })) },
     ERR_ROLE_NOT_FOUND: record('groups', { ...newGroup, groupOwnerDetails: { ...newUser, role: nothing } }),
     ERR_UID_NOT_FOUND: record('groups', { ...newGroup, owner: nobody }),
     ERR_GUID_ALREADY_EXISTS: record('groups', { ...newGroup, guid: 'team' }),
+    ERR_IMPORT_UID_ERASED: record('groups', { ...newGroup, owner: 'gone' }),
     ERR_PLAN_QUOTA_RESTRICTION: after(
       fillGroups((scene) => scene.alice),
       record('groups', { ...newGroup, owner: 'alice' }),
@@ -569,6 +571,7 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     }),
     ERR_UID_NOT_FOUND: record('members', { memberId: 'team_member_nobody', guid: 'team', uid: nobody }),
     ERR_GUID_NOT_FOUND: record('members', { memberId: 'nothing_member_bob', guid: nothing, uid: 'bob' }),
+    ERR_IMPORT_UID_ERASED: record('members', { memberId: 'team_member_gone', guid: 'team', uid: 'gone' }),
     ERR_ALREADY_JOINED: record('members', { memberId: 'team_member_bob', guid: 'team', uid: 'bob' }),
     ERR_PLAN_QUOTA_RESTRICTION: after(
       fillGroups((scene) => scene.carol),
@@ -580,6 +583,16 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
     ERR_ROLE_NOT_FOUND: record('messages', { ...past, sender: 'x', senderUserDetails: { ...newUser, role: nothing } }),
     ERR_UID_NOT_FOUND: record('messages', { ...past, sender: nobody }),
     ERR_GUID_NOT_FOUND: record('messages', { ...pastInTeam, receiver: nothing }),
+    ERR_IMPORT_UID_ERASED: record('messages', { ...past, sender: 'gone' }),
+    ERR_IMPORT_MUID_ERASED: after(
+      async ({ world }) => {
+        const text = { receiver: 'bob', receiverType: 'user', data: { text: 'x' }, muid: 'erased' }
+        await world.post('/users', { uid: 'gone', name: 'Gone' })
+        await world.post('/messages', text, { as: 'gone' })
+        await world.delete('/users/gone', { permanent: true })
+      },
+      record('messages', { ...past, muid: 'erased' }),
+    ),
     ERR_IMPORT_MUID_ALREADY_EXISTS: record('messages', { ...past, muid: 'old', sentAt: 1 }),
     ERR_WRONG_MESSAGE_THREAD: record('messages', { ...pastInTeam, parentMuid: 'old' }),
     ERR_MESSAGE_ID_NOT_FOUND: record('messages', {
