@@ -43,6 +43,10 @@ export interface AppSettingsOut {
   jwtAudience: string
   /** Address of the public keys that these JWTs are signed by (a JWKS). Default: none */
   jwtKeysUrl: string
+  /** Days that messages are kept, unless a group has set otherwise; 0: for ever. Default 0 */
+  messageRetentionDays: number
+  /** What becomes of messages that are older. `delete`: they are removed for good. `strip`: they stay as deleted ones, without their content. Default: `delete` */
+  messageRetention: 'delete' | 'strip'
   /** When the data of a user is put together after they have asked for it. `onRelease`: once the app releases it. `atOnce`: without that. Default: `onRelease` */
   personExports: 'onRelease' | 'atOnce'
   /** API keys of the app; 0: no limit. Default 25 */
@@ -83,7 +87,7 @@ export interface AppSettingsOut {
 
 export interface AuditEntry {
   id: string
-  action: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
+  action: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'group_retention_updated' | 'retention_hold_set' | 'retention_hold_lifted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
   createdAt: number
   actor: {
     caller: 'fullAccess' | 'authOnly' | 'token' | 'operator' | 'command' | 'service'
@@ -1736,6 +1740,7 @@ export type ErrorCode =
   | 'ERR_EMPTY_RECEIVER'
   | 'ERR_INVALID_RECEIVER_TYPE'
   | 'ERR_CONVERSATION_NOT_FOUND'
+  | 'ERR_HOLD_NOT_FOUND'
   | 'ERR_CONVERSATION_NOT_ACCESSIBLE'
   | 'ERR_USER_MESSAGE_DELETE_FAILED'
   | 'ERR_MESSAGE_ID_NOT_FOUND'
@@ -2020,6 +2025,21 @@ export interface Calls {
     }
     answer: {
       data: Outcome
+    }
+  }
+  /** Keep the messages of a group as long as the app has set. */
+  'DELETE /groups/{guid}/retention': {
+    input: {
+      guid: string
+    }
+    answer: {
+      data: {
+        /** Days that messages are kept; 0: for ever */
+        days: number
+        mode: 'delete' | 'strip'
+        /** The group has its own; else that of the app holds */
+        isOwn: boolean
+      }
     }
   }
   /** Reset one permission of a scope in a group. The default applies again. Resetting a permission that is not set is not an error; an unknown key is. */
@@ -2310,6 +2330,24 @@ export interface Calls {
     }
     answer: Done
   }
+  /** Lift the hold of a conversation. */
+  'DELETE /retention/conversations/{conversationId}/hold': {
+    input: {
+      conversationId: string
+    }
+    answer: {
+      data: Outcome
+    }
+  }
+  /** Lift the hold of a user. */
+  'DELETE /retention/users/{uid}/hold': {
+    input: {
+      uid: string
+    }
+    answer: {
+      data: Outcome
+    }
+  }
   /** Delete a role. Its users get the role default, which cannot be deleted. */
   'DELETE /roles/{role}': {
     input: {
@@ -2561,7 +2599,7 @@ export interface Calls {
   /** List the audit log, newest entries first. All filters can be combined. For the next page, send `meta.next.before` as `before`. */
   'GET /audit-log': {
     input: {
-      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
+      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'group_retention_updated' | 'retention_hold_set' | 'retention_hold_lifted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
       /** The first 8 digits of the digest of an API key, as in the log */
       key?: string
       /** The acting user */
@@ -2872,6 +2910,21 @@ export interface Calls {
       count?: boolean
     }
     answer: MessagePage
+  }
+  /** Get how long the messages of a group are kept. */
+  'GET /groups/{guid}/retention': {
+    input: {
+      guid: string
+    }
+    answer: {
+      data: {
+        /** Days that messages are kept; 0: for ever */
+        days: number
+        mode: 'delete' | 'strip'
+        /** The group has its own; else that of the app holds */
+        isOwn: boolean
+      }
+    }
   }
   /** List the permissions of a scope in a group. Every permission that there is, with its default, and its value where one is set. */
   'GET /groups/{guid}/scopes/{scope}/permissions': {
@@ -3951,6 +4004,19 @@ export interface Calls {
       cursor?: UpdatedAtCursor
     }
   }
+  /** List what is on hold, the newest first. At most 1,000. */
+  'GET /retention/holds': {
+    input: object
+    answer: {
+      data: {
+        uid?: string
+        conversationId?: string
+        note?: string
+        /** Epoch seconds */
+        heldAt: number
+      }[]
+    }
+  }
   /** List roles, newest first. Those of the app, and the built-in ones. */
   'GET /roles': {
     input: {
@@ -4605,6 +4671,8 @@ export interface Calls {
       jwtIssuer?: string | null
       jwtAudience?: string | null
       jwtKeysUrl?: string | null
+      messageRetentionDays?: number | null
+      messageRetention?: 'delete' | 'strip' | null
       personExports?: 'onRelease' | 'atOnce' | null
       maxApiKeys?: number | null
       maxRoles?: number | null
@@ -7009,6 +7077,24 @@ export interface Calls {
       }
     }
   }
+  /** Set how long the messages of a group are kept. Instead of the settings messageRetentionDays and messageRetention of the app. delete: older messages are removed for good; strip: they stay as deleted ones, without their content. */
+  'PUT /groups/{guid}/retention': {
+    input: {
+      guid: string
+      /** Days that messages are kept; 0: for ever */
+      days: number
+      mode?: 'delete' | 'strip'
+    }
+    answer: {
+      data: {
+        /** Days that messages are kept; 0: for ever */
+        days: number
+        mode: 'delete' | 'strip'
+        /** The group has its own; else that of the app holds */
+        isOwn: boolean
+      }
+    }
+  }
   /** Set permissions of a scope in a group. Permissions that are not in the request stay unchanged. An unknown key, or a value that the key does not take, is not stored and returned with success: false; the others are stored. data has one entry for each key of the request, and under permissions all that are set afterwards. */
   'PUT /groups/{guid}/scopes/{scope}/permissions': {
     input: {
@@ -7512,6 +7598,40 @@ export interface Calls {
     }
     answer: Done
   }
+  /** Put a conversation on hold. Retention leaves all of it, until the hold is lifted. */
+  'PUT /retention/conversations/{conversationId}/hold': {
+    input: {
+      conversationId: string
+      /** Why; for the app alone */
+      note?: string
+    }
+    answer: {
+      data: {
+        uid?: string
+        conversationId?: string
+        note?: string
+        /** Epoch seconds */
+        heldAt: number
+      }
+    }
+  }
+  /** Put a user on hold. Retention leaves what they wrote, and their one-to-one conversations, until the hold is lifted. Deletions that somebody asks for are not held up. */
+  'PUT /retention/users/{uid}/hold': {
+    input: {
+      uid: string
+      /** Why; for the app alone */
+      note?: string
+    }
+    answer: {
+      data: {
+        uid?: string
+        conversationId?: string
+        note?: string
+        /** Epoch seconds */
+        heldAt: number
+      }
+    }
+  }
   /** Update a role. Fields and settings that are left out stay unchanged. A field that is both set and named in unset is cleared. */
   'PUT /roles/{role}': {
     input: {
@@ -7942,7 +8062,7 @@ export interface AdminCalls {
   /** List what operators did to the deployment, newest entries first. Sign-ins, accounts, invitations, tokens, apps. What was done in an app is in the audit log of that app. For the next page, send `meta.next.before` as `before`. */
   'GET /audit-log': {
     input: {
-      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
+      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'group_retention_updated' | 'retention_hold_set' | 'retention_hold_lifted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped'
       /** The first 8 digits of the digest of an API key, as in the log */
       key?: string
       /** The acting user */

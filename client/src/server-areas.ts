@@ -33,6 +33,16 @@ export const serverAreas = {
       remove: 'DELETE /users/{uid}/blockedusers',
     },
   },
+  retention: {
+    ofGroup: 'GET /groups/{guid}/retention',
+    setOfGroup: 'PUT /groups/{guid}/retention',
+    unsetOfGroup: 'DELETE /groups/{guid}/retention',
+    holds: 'GET /retention/holds',
+    holdUser: 'PUT /retention/users/{uid}/hold',
+    liftHoldOfUser: 'DELETE /retention/users/{uid}/hold',
+    holdConversation: 'PUT /retention/conversations/{conversationId}/hold',
+    liftHoldOfConversation: 'DELETE /retention/conversations/{conversationId}/hold',
+  },
   bots: { send: 'POST /bots/{uid}/messages' },
   groups: {
     ...userAreas.groups,

@@ -94,6 +94,16 @@ export const appSettings = {
     '',
     'Address of the public keys that these JWTs are signed by (a JWKS). Default: none',
   ),
+  messageRetentionDays: setting(
+    Type.Integer({ minimum: 0, maximum: 36_500 }),
+    0,
+    'Days that messages are kept, unless a group has set otherwise; 0: for ever. Default 0',
+  ),
+  messageRetention: setting(
+    oneOf('delete', 'strip'),
+    'delete',
+    'What becomes of messages that are older. `delete`: they are removed for good. `strip`: they stay as deleted ones, without their content. Default: `delete`',
+  ),
   personExports: setting(
     oneOf('onRelease', 'atOnce'),
     'onRelease',

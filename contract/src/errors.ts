@@ -83,6 +83,7 @@ export const errors = {
   ERR_EMPTY_RECEIVER: { status: 400, message: 'The message has no receiver.' },
   ERR_INVALID_RECEIVER_TYPE: { status: 400, message: 'The receiver of a message must be a user or a group.' },
   ERR_CONVERSATION_NOT_FOUND: { status: 404, message: 'This conversation does not exist.' },
+  ERR_HOLD_NOT_FOUND: { status: 404, message: 'This is not on hold.' },
   ERR_CONVERSATION_NOT_ACCESSIBLE: { status: 403, message: 'You do not have access to this conversation.' },
   ERR_USER_MESSAGE_DELETE_FAILED: { status: 500, message: 'The message could not be deleted.' },
   ERR_MESSAGE_ID_NOT_FOUND: { status: 404, message: 'This message does not exist.' },

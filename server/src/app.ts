@@ -7,6 +7,7 @@ import { createDryRuns, createModerationJudge } from './areas/moderation/index.t
 import { watchQueue } from './areas/moderation/queue/metrics.ts'
 import { createPasswords, createSignInProvider } from './areas/operators/index.ts'
 import { startPersonExports } from './areas/person-exports/job.ts'
+import { startRetention } from './areas/retention/job.ts'
 import type { Route } from './call.ts'
 import { createAppSettings } from './chat/app-settings.ts'
 import { createAppRegistry } from './chat/apps.ts'
@@ -202,6 +203,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   questions.start(context)
   events.start()
   const removals = startRemovals(context)
+  const retention = startRetention(context)
   const sockets = createSockets(context)
   const served = { routes: options.routes ?? routes, adminRoutes }
   const isApart = config.console && config.adminPort !== undefined
@@ -232,6 +234,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       await adminHttp?.close()
       await http.close()
       await removals.stop()
+      await retention.stop()
       await questions.stop()
       await context.moderationActions.stop()
       await messages.drain()

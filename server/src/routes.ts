@@ -39,6 +39,7 @@ import { operations as userSessions } from './areas/operators/user-session-opera
 import { operations as permissions } from './areas/permissions/operations.ts'
 import { operations as personExports } from './areas/person-exports/operations.ts'
 import { operations as restrictedFeatures } from './areas/restricted-features/operations.ts'
+import { operations as retention } from './areas/retention/operations.ts'
 import { operations as roles } from './areas/roles/operations.ts'
 import { operations as stats } from './areas/stats/operations.ts'
 import { operations as users } from './areas/users/operations.ts'
@@ -84,6 +85,7 @@ export const routesByFile: Readonly<Record<string, readonly Route[]>> = {
   'areas/restricted-features/operations.ts': restrictedFeatures,
   'areas/roles/operations.ts': roles,
   'areas/stats/operations.ts': stats,
+  'areas/retention/operations.ts': retention,
   'areas/person-exports/operations.ts': personExports,
   'areas/users/operations.ts': users,
   'areas/webhooks/operations.ts': webhooks,

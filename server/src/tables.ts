@@ -5,6 +5,7 @@ import { tables as friends } from './areas/friends/tables.ts'
 import { tables as search } from './areas/messages/search/tables.ts'
 import { tables as operators } from './areas/operators/tables.ts'
 import { tables as personExports } from './areas/person-exports/tables.ts'
+import { tables as retention } from './areas/retention/tables.ts'
 import { tables as roles } from './areas/roles/tables.ts'
 import { tables as webhooks } from './areas/webhooks/tables.ts'
 import { auditTables } from './chat/audit/tables.ts'
@@ -31,6 +32,7 @@ import { tables as presence } from './sockets/presence/tables.ts'
  */
 export const tables: readonly ErasableTable[] = [
   ...personExports,
+  ...retention,
   ...receiptTables,
   ...events,
   ...notifications,

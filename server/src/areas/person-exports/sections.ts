@@ -184,6 +184,7 @@ export const writeSection: ReadonlyMap<Section, Statement> = new Map(
  * its users; a test holds it against those.
  */
 export const leftOut: Readonly<Record<string, string>> = {
+  retention_holds: 'what the app has put on hold',
   person_exports: 'it is what this is',
   person_export_records: 'it is what this is',
   ended_jwts: 'digests of credentials',

@@ -39,6 +39,7 @@ import * as doctorRuns from './0046-doctor-runs.ts'
 import * as jwtLogins from './0047-jwt-logins.ts'
 import * as personExports from './0051-person-exports.ts'
 import * as erasures from './0052-erasures.ts'
+import * as retention from './0053-retention.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -82,4 +83,5 @@ export const migrations: Record<string, Migration> = {
   '0047-jwt-logins': jwtLogins,
   '0051-person-exports': personExports,
   '0052-erasures': erasures,
+  '0053-retention': retention,
 }

@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AppSettings, RetentionMode } from '@parley/contract'
+import type { Context } from '../../context.ts'
+import { isConnectionFailure } from '../../store/connection.ts'
+import { statement } from '../../store/statement.ts'
+import { type Pass, step } from './step.ts'
+
+/** Removes messages that are older than apps and groups keep them, as one of however many processes there are. */
+export interface Retention {
+  /** Lets the step under way end. */
+  stop(): Promise<void>
+}
+
+type Store = Pick<Context, 'config' | 'database' | 'tables' | 'log'>
+
+const lookEveryMs = 600_000
+
+/** What apps and groups have set, where that removes anything, with the defaults of the deployment. */
+const selectPasses = statement(`
+  with running as (
+    select app_id, coalesce((settings ->> 'messageRetentionDays')::int, $1::int) as days,
+      coalesce(settings ->> 'messageRetention', $2) as mode
+    from apps
+    where paused_at is null
+    and removing_at is null
+    and app_id = coalesce($3, app_id)
+  )
+  select a.app_id as "appId", 0 as place, a.days, a.mode
+  from running a
+  where a.days > 0
+  union all
+  select a.app_id, g.conversation, r.days, r.mode
+  from running a
+  join group_retention r on r.app_id = a.app_id and r.days > 0
+  join groups g on g.app_id = r.app_id and g.guid = r.guid
+  order by 1, 2`)
+
+export function startRetention(context: Store): Retention {
+  const stopping = new AbortController()
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      // Not all processes at once.
+      const wait = lookEveryMs * (0.7 + Math.random() * 0.6)
+      await delay(wait, undefined, { ref: false, signal: stopping.signal }).catch(() => {})
+      if (stopping.signal.aborted) return
+      try {
+        await retain(context, Math.floor(Date.now() / 1000), { signal: stopping.signal })
+      } catch (err) {
+        if (!isConnectionFailure(err)) context.log.error({ err }, 'old messages could not be removed')
+      }
+    }
+  }
+  const running = run()
+  return {
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/**
+ * Removes what is to be removed by now, in steps with a rest as long as each took, so that nobody waits for more than one.
+ * @param now epoch seconds @param only this app
+ * @returns how many messages were removed and stripped
+ */
+export async function retain(
+  { config, database, tables, log }: Store,
+  now: number,
+  { only, signal }: { readonly only?: number; readonly signal?: AbortSignal } = {},
+): Promise<{ removed: number; stripped: number }> {
+  const { messageRetentionDays, messageRetention }: AppSettings = config.appDefaults
+  const passes = await database.query<Pass & { mode: RetentionMode }>(selectPasses, [
+    ...[messageRetentionDays, messageRetention, only ?? null],
+  ])
+  const all = { removed: 0, stripped: 0 }
+  for (const pass of passes) {
+    const done = { removed: 0, stripped: 0 }
+    for (;;) {
+      if (signal?.aborted === true) return all
+      const began = performance.now()
+      const did = await step({ database, tables }, pass, now)
+      if (did === undefined) break
+      done.removed += did.removed
+      done.stripped += did.stripped
+      if (did.isOver) break
+      await delay(performance.now() - began)
+    }
+    all.removed += done.removed
+    all.stripped += done.stripped
+    if (done.removed + done.stripped > 0) log.info({ appId: pass.appId, ...done }, 'old messages were removed')
+  }
+  return all
+}
