@@ -17,6 +17,7 @@ type AppSettings = Result<'GET /apps/{appId}/settings'>
 const choices: Readonly<Record<string, readonly string[]>> = {
   authKeys: ['full', 'createOnly'],
   addMembers: ['everybody', 'friends', 'nobody'],
+  messageRetention: ['delete', 'strip'],
   personExports: ['onRelease', 'atOnce'],
   fileLinks: ['permanent', 'signed'],
 }
@@ -34,6 +35,8 @@ const hints: Readonly<Record<string, string>> = {
   jwtAudience: 'What aud of these JWTs must hold; each app should have its own',
   jwtKeysUrl: 'https address of the public keys (JWKS)',
   fileLinkSeconds: 'For how long a signed address of a file is valid at most',
+  messageRetentionDays: 'Days that messages are kept, unless a group has set otherwise; 0: for ever',
+  messageRetention: 'What becomes of older ones: delete removes them, strip leaves deleted messages',
   personExports: 'When the data of a person is put together after they asked for it',
   notificationLogDays: 'Days that the logs of notifications are kept',
   uploadMegabytesPerDay: 'Of one user on one day; 0: no limit',

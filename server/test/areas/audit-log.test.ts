@@ -50,6 +50,19 @@ const deeds: Record<string, [(world: World) => Promise<Answer>, { type: string; 
     { type: 'app', id: '<app>' },
     { sound: { chat: 'bell' } },
   ],
+  group_retention_updated: [
+    (world) => world.put('/groups/team/retention', { days: 30 }),
+    { type: 'group', id: 'team' },
+    { days: 30, mode: 'delete' },
+  ],
+  retention_hold_set: [(world) => world.put('/retention/users/alice/hold', {}), { type: 'user', id: 'alice' }],
+  retention_hold_lifted: [
+    async (world) => {
+      dataOf(await world.put('/retention/users/alice/hold', {}))
+      return world.delete('/retention/users/alice/hold')
+    },
+    { type: 'user', id: 'alice' },
+  ],
   person_export_asked: [(world) => world.post('/me/export', {}, { as: 'alice' }), { type: 'user', id: 'alice' }],
   person_export_released: [
     async (world) => {

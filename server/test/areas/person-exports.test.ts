@@ -126,8 +126,9 @@ describe('the data of a person', () => {
         { as: 'bob' },
       ),
     )
-    const only = { 'listMessages.allowedMessageCategories': ['message', 'action'] }
+    const only = { 'listMessages.allowedMessageCategories': ['message'] }
     dataOf(await world.put('/roles/default/permissions', { permissions: only }))
+    const listed = dataOf(await world.get('/messages?limit=1000', { as: 'alice' }))
 
     const records = await exportOf(world)
     expect(textsOf(records, 'ownMessage').filter(Boolean).sort()).toEqual([
@@ -136,6 +137,9 @@ describe('the data of a person', () => {
     ])
     const seen = textsOf(records, 'seenMessage')
     expect(seen).toContain('after the reset')
+    const idsOf = (messages: ReadonlyArray<{ id: string; sender: string }>) =>
+      messages.filter(({ sender }) => sender !== 'alice').map(({ id }) => id)
+    expect(idsOf(of(records, 'seenMessage'))).toEqual(idsOf(listed))
     expect(JSON.stringify(records)).not.toContain('customData')
     for (const text of ['of a group that I left', 'before the reset', 'deleted since']) expect(seen).not.toContain(text)
   })

@@ -110,6 +110,7 @@ const makeVictim = async (world: World) => {
     (${appId}, 'victim', 'bob', 1), (${appId}, 'bob', 'victim', 1), (${appId}, 'bob', 'carol', 1), (${appId}, 'carol', 'bob', 1)`)
   await run(sql`insert into blocks (app_id, blocker, blocked, blocked_at) values
     (${appId}, 'victim', 'dave', 1), (${appId}, 'dave', 'victim', 1), (${appId}, 'dave', 'carol', 1)`)
+  dataOf(await world.put('/retention/users/victim/hold', {}))
   for (const uid of [victim, 'bob']) {
     dataOf(await world.post('/me/export', {}, { as: uid }))
     dataOf(await world.post(`/users/${uid}/export`, {}))
@@ -130,6 +131,8 @@ describe('deleting a user for good', () => {
       ...[
         'erased_digests',
         'erasures',
+        'group_retention',
+        'retention_progress',
         'reaction_counts',
         'roles',
         'webhook_deliveries',

@@ -102,6 +102,8 @@ export async function furnishChat(world: World): Promise<Ids> {
     ok(world.post('/users/alice/blockedusers', { blockedUids: ['carol'] })),
     ok(world.post('/users/alice/friends', { accepted: ['carol'] })),
     ok(world.post('/me/export', {}, { as: 'alice' })),
+    ok(world.put('/retention/users/alice/hold', {})),
+    ok(world.put('/retention/conversations/group_team/hold', {})),
     ok(world.put('/conversations/pinned', { pinnedConversations: [{ uid: 'carol' }] })),
   ])
   await ok(world.post('/users', { uid: 'gone', name: 'Gone' }))
@@ -540,6 +542,14 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'message-receipt-metrics': () => ({}),
   'list-daily-stats': () => ({ query: { fromDate: '1700000000', toDate: '1700100000' } }),
   'list-audit-log': () => ({ query: { targetType: 'app', limit: '1' } }),
+  'get-group-retention': (ids) => ({ params: { guid: ids.team } }),
+  'set-group-retention': (ids) => ({ params: { guid: ids.team }, body: { days: 365, mode: 'strip' } }),
+  'unset-group-retention': (ids) => ({ params: { guid: ids.team } }),
+  'list-holds': () => ({}),
+  'hold-user': (ids) => ({ params: { uid: ids.bob }, body: { note: 'a claim' } }),
+  'lift-hold-of-user': (ids) => ({ params: { uid: ids.alice } }),
+  'hold-conversation': (ids) => ({ params: { conversationId: ids.conversationId }, body: {} }),
+  'lift-hold-of-conversation': (ids) => ({ params: { conversationId: `group_${ids.team}` } }),
   'get-app-settings': app,
   'update-app-settings': (ids) => ({ ...app(ids), body: { maxRoles: 30 } }),
   'create-webhook': (ids) => ({ ...app(ids), ...newWebhook(ids) }),

@@ -133,7 +133,8 @@ export async function step(
     }
     await lockConversations(tx, appId, [...new Set(positions.map(({ conversation }) => conversation))])
     const due = await readDue(tx, appId, place, positions)
-    const done = mode === 'delete' ? await remove(context, tx, appId, due, now) : await strip(tx, appId, due, now)
+    const done =
+      mode === 'delete' ? await remove(context, tx, appId, due, now, before) : await strip(tx, appId, due, now)
     const touched = [...new Set(due.map(({ conversation }) => conversation))]
     if (done.removed + done.stripped > 0) await tx.query(raiseVersions, [appId, touched])
     await tx.query(writeProgress, [appId, place, rule, from.beganAt, last.sentAt, last.id])
@@ -192,6 +193,7 @@ async function remove(
   appId: number,
   due: readonly Due[],
   now: number,
+  before: number,
 ): Promise<Did> {
   const kept = await withReplies(tx, appId, due)
   const gone = due.filter(({ id }) => !kept.has(id))
@@ -200,16 +202,17 @@ async function remove(
   for (const message of stripped) await clearMessage(tx, appId, message, systemUid, now)
   const parents = parentsOf([...gone, ...stripped])
   await recountThreads(tx, appId, parents)
-  const orphaned = await removeEmptyParents({ tables }, tx, appId, parents)
+  const orphaned = await removeEmptyParents({ tables }, tx, appId, parents, before)
   return { removed: gone.length + orphaned, stripped: stripped.length }
 }
 
-/** Parents that were stripped only because there were replies go with the last of these. */
+/** Parents that stayed as deleted messages only because there were replies go with the last of these. */
 async function removeEmptyParents(
   { tables }: Pick<Context, 'tables'>,
   tx: Transaction,
   appId: number,
   parents: readonly number[],
+  before: number,
 ): Promise<number> {
   if (parents.length === 0) return 0
   const found = (await tx.run(sql`
@@ -219,7 +222,7 @@ async function removeEmptyParents(
     and m.id = any(${parents}::bigint[])
     and not m.purged
     and m.deleted_at is not null
-    and m.deleted_by = ${systemUid}
+    and m.sent_at < ${before}
     and not ${staysSql}`)) as Due[]
   const kept = await withReplies(tx, appId, found)
   const ids = found.map(({ id }) => id).filter((id) => !kept.has(id))
