@@ -2027,7 +2027,7 @@ export interface Calls {
       data: Outcome
     }
   }
-  /** Keep the messages of a group as long as the app has set. */
+  /** Keep the messages of a group as long as the app has set. Removes the rule of the group. What the app has set holds for all of its messages, from the next look on. */
   'DELETE /groups/{guid}/retention': {
     input: {
       guid: string
@@ -2330,7 +2330,7 @@ export interface Calls {
     }
     answer: Done
   }
-  /** Lift the hold of a conversation. */
+  /** Lift the hold of a conversation. What has grown too old meanwhile goes with the next look, unless something else keeps it. */
   'DELETE /retention/conversations/{conversationId}/hold': {
     input: {
       conversationId: string
@@ -2339,7 +2339,7 @@ export interface Calls {
       data: Outcome
     }
   }
-  /** Lift the hold of a user. */
+  /** Lift the hold of a user. What has grown too old meanwhile goes with the next look, unless something else keeps it. */
   'DELETE /retention/users/{uid}/hold': {
     input: {
       uid: string
@@ -2911,7 +2911,7 @@ export interface Calls {
     }
     answer: MessagePage
   }
-  /** Get how long the messages of a group are kept. */
+  /** Get how long the messages of a group are kept. Its own rule, or that of the app where isOwn is false. */
   'GET /groups/{guid}/retention': {
     input: {
       guid: string
