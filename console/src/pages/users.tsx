@@ -2,6 +2,7 @@ import { Anchor, Avatar, Button, Group, Paper, Select, SimpleGrid, Tabs, Text, T
 import type { User } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { codeOf } from '../api.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { Actor } from '../ui/Actor.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
@@ -11,6 +12,7 @@ import { useRows } from '../ui/lists.ts'
 import { Facts, Json, Page, Section, SmallTable, Status, Time } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
+import { DataOf, ErasedUser } from './user-data.tsx'
 import { NotificationsOf, SessionsOf } from './user-devices.tsx'
 
 const profile: readonly Field[] = [
@@ -134,6 +136,7 @@ export function UserPage() {
   const { uid } = useParams({ strict: false }) as { uid: string }
   const [{ tab = 'profile' }, change] = useAddress()
   const user = useQuery({ queryKey: ['user', appId, uid], queryFn: () => client.users.get({ uid }) })
+  if (codeOf(user.error) === 'ERR_UID_NOT_FOUND') return <ErasedUser uid={uid} />
   return (
     <Loaded query={user}>
       {(user) => (
@@ -154,6 +157,7 @@ export function UserPage() {
               <Tabs.Tab value="blocks">Blocks</Tabs.Tab>
               <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
               <Tabs.Tab value="notifications">Notifications</Tabs.Tab>
+              <Tabs.Tab value="data">Data</Tabs.Tab>
               <Tabs.Tab value="history">History</Tabs.Tab>
             </Tabs.List>
             <Tabs.Panel value="profile" pt="md">
@@ -173,6 +177,9 @@ export function UserPage() {
             </Tabs.Panel>
             <Tabs.Panel value="notifications" pt="md">
               <NotificationsOf uid={uid} />
+            </Tabs.Panel>
+            <Tabs.Panel value="data" pt="md">
+              <DataOf uid={uid} />
             </Tabs.Panel>
             <Tabs.Panel value="history" pt="md">
               <HistoryOf uid={uid} />
@@ -252,7 +259,7 @@ function Actions({ user }: { readonly user: User }) {
             const erased = await act({
               run: () => client.users.delete({ uid, permanent: true }),
               done: `${user.name} was erased`,
-              refresh: [['users', appId]],
+              refresh,
               question: {
                 title: `Erase ${user.name} for good?`,
                 text: 'Their profile, memberships, messages, files and devices are deleted. This cannot be undone.',
@@ -260,7 +267,8 @@ function Actions({ user }: { readonly user: User }) {
                 typed: uid,
               },
             })
-            if (erased !== undefined) await navigate({ to: `/apps/${encodeURIComponent(appId)}/users` })
+            // The page then has the certificate.
+            if (erased !== undefined) await navigate({ to: userAddress(appId, uid) })
           }}
         >
           Erase

@@ -1,0 +1,186 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import type { Result } from '@parley/client'
+import { useQuery } from '@tanstack/react-query'
+import { codeOf } from '../api.ts'
+import { useApp, useCan } from '../shell/session.tsx'
+import { useAct } from '../ui/act.tsx'
+import { Facts, Page, Section, SmallTable, Time } from '../ui/page.tsx'
+import { Loaded } from '../ui/states.tsx'
+
+type Erasure = Result<'GET /users/{uid}/erasures'>[number]
+
+/** What becomes of the data of a user: what they have asked for, what keeps it, and erasures. */
+export function DataOf({ uid }: { readonly uid: string }) {
+  return (
+    <Stack>
+      <Requests uid={uid} />
+      <Hold uid={uid} />
+      <Section title="Erasures of earlier users with this ID">
+        <Erasures uid={uid} />
+      </Section>
+    </Stack>
+  )
+}
+
+/** The page of a user who is not there: whether somebody with this ID was erased. */
+export function ErasedUser({ uid }: { readonly uid: string }) {
+  return (
+    <Page title={uid} hint="There is no user with this ID.">
+      <Section title="Certificates of erasures">
+        <Erasures uid={uid} />
+      </Section>
+    </Page>
+  )
+}
+
+function Requests({ uid }: { readonly uid: string }) {
+  const { client } = useApp()
+  const can = useCan()
+  const act = useAct()
+  return (
+    <Section title="Their data">
+      <Text size="sm">
+        Users ask for all that there is of them, once a day. Once it is released it is put together, and the app fetches
+        it for seven days.
+      </Text>
+      {can('manage') && (
+        <Group>
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() =>
+              void act({ run: () => client.users.releaseExport({ uid }), done: 'What they have asked for is released' })
+            }
+          >
+            Release what they have asked for
+          </Button>
+        </Group>
+      )}
+    </Section>
+  )
+}
+
+function Hold({ uid }: { readonly uid: string }) {
+  const { appId, client } = useApp()
+  const can = useCan()
+  const act = useAct()
+  const refresh = [['holds', appId]]
+  const holds = useQuery({ queryKey: ['holds', appId], queryFn: () => client.retention.holds() })
+  return (
+    <Section title="Retention">
+      <Loaded query={holds}>
+        {(holds) => {
+          const hold = holds.find((held) => held.uid === uid)
+          return (
+            <>
+              {hold === undefined ? (
+                <Text size="sm">What they wrote is kept as long as the app and its groups have set.</Text>
+              ) : (
+                <Facts facts={{ 'On hold since': <Time at={hold.heldAt} />, Note: hold.note }} />
+              )}
+              {can('configure') && (
+                <Group>
+                  {hold === undefined ? (
+                    <Button
+                      size="xs"
+                      variant="default"
+                      onClick={() =>
+                        void act({
+                          run: (note) => client.retention.holdUser({ uid, note }),
+                          done: 'They are on hold',
+                          refresh,
+                          question: {
+                            title: 'Put them on hold?',
+                            text: 'What they wrote and their one-to-one conversations are kept, however old, until the hold is lifted.',
+                            label: 'Put on hold',
+                            asks: { label: 'Why' },
+                          },
+                        })
+                      }
+                    >
+                      Put on hold
+                    </Button>
+                  ) : (
+                    <Button
+                      size="xs"
+                      variant="default"
+                      onClick={() =>
+                        void act({
+                          run: () => client.retention.liftHoldOfUser({ uid }),
+                          done: 'The hold was lifted',
+                          refresh,
+                        })
+                      }
+                    >
+                      Lift the hold
+                    </Button>
+                  )}
+                </Group>
+              )}
+            </>
+          )
+        }}
+      </Loaded>
+    </Section>
+  )
+}
+
+function Erasures({ uid }: { readonly uid: string }) {
+  const { appId, client } = useApp()
+  const erasures = useQuery({
+    queryKey: ['erasures-of', appId, uid],
+    queryFn: () => client.users.erasures({ uid }).catch(noneWhereUnknown),
+  })
+  return (
+    <Loaded query={erasures}>
+      {(erasures) =>
+        erasures.length === 0 ? (
+          <Text c="dimmed" size="sm">
+            Nobody with this ID was erased.
+          </Text>
+        ) : (
+          erasures.map((erasure, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two can be of the same second
+            <Certificate key={`${erasure.erasedAt} ${place}`} erasure={erasure} />
+          ))
+        )
+      }
+    </Loaded>
+  )
+}
+
+function noneWhereUnknown(error: unknown): Erasure[] {
+  if (codeOf(error) === 'ERR_ERASURE_NOT_FOUND') return []
+  throw error
+}
+
+function Certificate({ erasure }: { readonly erasure: Erasure }) {
+  const { erasedAt, isClean, messages, kept, digests, places } = erasure
+  const touched = places.filter(({ removed = 0, changed = 0, left = 0 }) => removed + changed + left > 0)
+  return (
+    <Stack gap="xs">
+      <Facts
+        facts={{
+          Erased: <Time at={erasedAt} />,
+          'Read back': isClean ? 'nothing is left' : 'something is left',
+          'Tables looked at': String(places.length),
+          'Messages removed': String(messages),
+          'Messages in groups that stay': String(kept.groupMessages),
+          'Digests that imports refuse': String(digests.uids + digests.muids),
+        }}
+      />
+      <SmallTable
+        label="What was removed"
+        rows={touched}
+        idOf={({ table }) => table}
+        empty="There was nothing to remove."
+        columns={[
+          { label: 'Table', cell: ({ table }) => table },
+          { label: 'Removed', cell: ({ removed }) => removed },
+          { label: 'Changed', cell: ({ changed }) => changed },
+          { label: 'Left', cell: ({ left }) => left },
+        ]}
+      />
+    </Stack>
+  )
+}
