@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 import { version } from '../version.ts'
+import type { ImportIo } from './import/run.ts'
 
 const help = `Usage: parley [<command>]
 
 Commands:
   start             run the service, configured by environment variables; the same without a command
   import <folder>   import the data of another chat system into a running service (parley import --help)
+  move-in           move an app in from a hosted service with the same API (parley move-in --help)
   convert <system>  make an import folder of an export of Slack, Mattermost or Rocket.Chat (parley convert --help)
   apps <command>    create apps, change their settings, list their keys (parley apps --help)
   audit <app>       print the audit log of an app (parley audit --help)
@@ -25,6 +27,8 @@ if (command === 'start' && args.length === 0) {
   await import('../main.ts')
 } else if (command === 'import') {
   process.exitCode = await importFolder()
+} else if (command === 'move-in') {
+  process.exitCode = await moveIn()
 } else if (command === 'convert') {
   process.exitCode = await (await import('./convert/run.ts')).convertCommand(args)
 } else if (command === 'apps') {
@@ -47,19 +51,26 @@ if (command === 'start' && args.length === 0) {
 }
 
 async function importFolder(): Promise<number> {
-  const [{ importCommand, systemClock }, { default: dotenv }] = await Promise.all([
-    import('./import/run.ts'),
-    import('dotenv'),
-  ])
+  const { importCommand } = await import('./import/run.ts')
+  return importCommand(args, await surroundings())
+}
+
+async function moveIn(): Promise<number> {
+  const { moveInCommand } = await import('./move-in/run.ts')
+  return moveInCommand(args, await surroundings())
+}
+
+async function surroundings(): Promise<ImportIo> {
+  const [{ systemClock }, { default: dotenv }] = await Promise.all([import('./import/run.ts'), import('dotenv')])
   dotenv.config({ quiet: true })
-  return importCommand(args, {
+  return {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
     cwd: process.cwd(),
     signal: stopOnInterrupt(),
     clock: systemClock,
-  })
+  }
 }
 
 /** The first Ctrl-C asks to stop, the second ends the process. */

@@ -1,6 +1,7 @@
 import type { ImportMessage, Message } from '@parley/contract'
 import type { JsonText } from '../../chat/json.ts'
 import { entitiesOf } from '../../chat/messages/entities.ts'
+import { mediaKeysIn, recordUses } from '../../chat/messages/file-uses.ts'
 import { messageErased, readErased } from '../../chat/users/erased.ts'
 import type { Context } from '../../context.ts'
 import { mapInTurns } from '../../pauses.ts'
@@ -73,11 +74,17 @@ function toRows(appId: number, records: readonly ImportMessage[]): Promise<Impor
   return mapInTurns(records, (record) => toImportRow(appId, record))
 }
 
-function outcomesOf(
+async function outcomesOf(
   context: Context,
   rows: readonly ImportRow[],
   written: Written,
 ): Promise<Array<Outcome<JsonText<Message>>>> {
+  // Uploaded files that nothing uses are removed after a day.
+  for (const row of rows) {
+    const result = written.results.get(row)
+    if (result === undefined || !('id' in result)) continue
+    await recordUses(context.database, row, result.id, mediaKeysIn(String(row.data)))
+  }
   const write = createImportedWriter(entitiesOf(written.users, written.groups))
   const outcomeOf = (row: ImportRow, place: number): Outcome<JsonText<Message>> => {
     const result = written.results.get(row)

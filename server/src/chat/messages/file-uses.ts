@@ -29,14 +29,27 @@ const insert = statement(`
 
 /** The keys of our own files that the attachments of a message name, by whatever host they were reached. */
 export function mediaKeysOf(app: Pick<App, 'name'>, data: Readonly<Record<string, unknown>>): string[] {
+  return keysIn(data, new RegExp(`/media/${app.name}/([0-9a-f]{32})/`))
+}
+
+/** The same of data as JSON, where the name of the app is not at hand; keys of other apps are no files of this one. */
+export function mediaKeysIn(json: string): string[] {
+  return json.includes('/media/') ? keysIn(JSON.parse(json), /\/media\/[^/]+\/([0-9a-f]{32})\//) : []
+}
+
+function keysIn(data: Readonly<Record<string, unknown>>, own: RegExp): string[] {
   if (data.url === undefined && data.attachments === undefined) return []
   const urls = [data.url, ...attachmentsOf(data).map(({ url }) => url)]
-  const own = new RegExp(`/media/${app.name}/([0-9a-f]{32})/`)
   return [...new Set(urls.flatMap((url) => (typeof url === 'string' ? (own.exec(url)?.[1] ?? []) : [])))]
 }
 
 /** Notes that a message uses files, so that they stay as long as it does. */
-export async function recordUses(on: Queryable, app: App, messageId: number, keys: readonly string[]): Promise<void> {
+export async function recordUses(
+  on: Queryable,
+  app: Pick<App, 'appId'>,
+  messageId: number,
+  keys: readonly string[],
+): Promise<void> {
   if (keys.length > 0) await on.query(insert, [app.appId, messageId, keys])
 }
 

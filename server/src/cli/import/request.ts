@@ -2,9 +2,11 @@ import { type Dispatcher, request } from 'undici'
 import { exitCodes, ImportFailure } from './failure.ts'
 import { isJsonObject, type JsonRecord, type RecordError } from './records.ts'
 
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
 /** What came of sending a request once. */
 export type Attempt =
-  | { readonly outcome: 'answered'; readonly status: number; readonly body: JsonRecord }
+  | { readonly outcome: 'answered'; readonly status: number; readonly body: JsonRecord; readonly headers: Headers }
   | {
       readonly outcome: 'failed'
       readonly problem: string
@@ -21,11 +23,11 @@ export type Attempt =
 export async function sendOnce(
   dispatcher: Dispatcher,
   url: string,
-  options: { method: 'GET' | 'POST'; headers: Record<string, string>; body: string | null },
+  options: { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; headers: Record<string, string>; body: string | null },
   expected: readonly number[],
 ): Promise<Attempt> {
   let status: number
-  let headers: Record<string, string | string[] | undefined>
+  let headers: Headers
   let text: string
   try {
     const response = await request(url, { ...options, dispatcher })
@@ -40,18 +42,23 @@ export async function sendOnce(
   const said = [code, devMessage ?? message].filter((part) => part !== undefined && part !== 'ERR_UNKNOWN').join(': ')
   if (status === 429 || status === 408 || status >= 500) {
     const problem = `answered ${status}${said === '' ? '' : ` (${said})`}`
-    return { outcome: 'failed', problem, retryAfter: readRetryAfter(headers['retry-after']), maybeDone: status !== 429 }
+    return { outcome: 'failed', problem, retryAfter: readRetryAfter(headers), maybeDone: status !== 429 }
   }
-  if (status === 401 || status === 403) {
+  if ((status === 401 || status === 403) && !expected.includes(status)) {
     throw new ImportFailure(
       exitCodes.unreachable,
       `${new URL(url).origin} does not accept the API key: ${status} ${said}`,
     )
   }
   if (status === 200 || expected.includes(status)) {
-    if (body !== undefined) return { outcome: 'answered', status, body }
+    if (body !== undefined) return { outcome: 'answered', status, body, headers }
     if (status !== 200)
-      return { outcome: 'answered', status, body: { error: { code: 'ERR_UNKNOWN', message: text.slice(0, 300) } } }
+      return {
+        outcome: 'answered',
+        status,
+        body: { error: { code: 'ERR_UNKNOWN', message: text.slice(0, 300) } },
+        headers,
+      }
     return { outcome: 'failed', problem: 'gave an answer that is not JSON', retryAfter: undefined, maybeDone: true }
   }
   const target = headers.location === undefined ? '' : `, pointing to ${String(headers.location)}`
@@ -93,9 +100,13 @@ export function unlikeParley(url: string, why: string): ImportFailure {
   )
 }
 
-/** `Retry-After` in seconds or as a date; in milliseconds. */
-function readRetryAfter(header: string | string[] | undefined): number | undefined {
-  if (typeof header !== 'string') return undefined
+/** `Retry-After` in seconds or as a date, else the time of `X-Rate-Limit-Reset` in epoch seconds; in milliseconds. */
+function readRetryAfter(headers: Headers): number | undefined {
+  const { 'retry-after': header, 'x-rate-limit-reset': reset } = headers
+  if (typeof header !== 'string') {
+    const until = Number(reset) * 1000 - Date.now()
+    return typeof reset === 'string' && Number.isFinite(until) ? Math.min(120_000, Math.max(0, until)) : undefined
+  }
   const seconds = Number(header)
   const milliseconds = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000
   return Number.isNaN(milliseconds) ? undefined : Math.max(0, milliseconds)

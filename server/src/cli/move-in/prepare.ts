@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { takeListed } from '@parley/contract'
+import { createDigestSet } from '../import/digest.ts'
+import { createMuidNames } from '../import/muids.ts'
+import type { JsonRecord } from '../import/records.ts'
+import { filesOf } from './files.ts'
+import { readLines, writeLines } from './ndjson.ts'
+import type { Notices } from './notices.ts'
+import { type MoveState, sourceFiles } from './state.ts'
+
+export interface Preparing {
+  readonly folder: string
+  readonly state: MoveState
+  readonly notices: Notices
+  /** Epoch seconds. */
+  readonly now: number
+}
+
+const systemUid = 'app_system'
+
+/**
+ * Makes users.ndjson, groups.ndjson and members.ndjson of the import folder, in the form of docs/import.md. Whoever is named
+ * by something and is no user any more becomes one who is deactivated.
+ */
+export async function preparePeople({ folder, state, notices, now }: Preparing): Promise<void> {
+  // Messages of an earlier run may name files that have new addresses by now.
+  await rm(path.join(folder, 'messages.ndjson'), { force: true })
+  const uids = new Set<string>([systemUid])
+  for await (const { uid } of readLines(path.join(folder, sourceFiles.users))) uids.add(String(uid))
+  const strangers = new Set<string>()
+  const meet = (uid: unknown) => {
+    if (typeof uid === 'string' && !uids.has(uid)) strangers.add(uid)
+  }
+  for await (const { sender, receiver, receiverType, reactions } of readMessages(folder, state)) {
+    meet(sender)
+    if (receiverType === 'user') meet(receiver)
+    if (Array.isArray(reactions)) for (const { uid } of reactions) meet(uid)
+  }
+  await writeLines(path.join(folder, 'members.ndjson'), membersOf(folder, meet))
+  await writeLines(path.join(folder, 'groups.ndjson'), groupsOf(folder, notices, meet))
+  const users = async function* (): AsyncGenerator<object> {
+    yield* readLines(path.join(folder, sourceFiles.users))
+    for (const uid of strangers) {
+      notices.add('deleted-user', uid)
+      yield { uid, name: 'Deleted user', deactivatedAt: now }
+    }
+  }
+  await writeLines(path.join(folder, 'users.ndjson'), users())
+}
+
+/**
+ * Makes messages.ndjson, and muids.ndjson, which tells under which muid a message of the source is imported where that is
+ * not its id.
+ * @param addresses new addresses of files by their old ones
+ */
+export async function prepareMessages(
+  { folder, state, notices }: Preparing,
+  addresses: ReadonlyMap<string, string>,
+): Promise<void> {
+  const ids = createDigestSet()
+  const nameOf = createMuidNames()
+  const muids = new Map<string, string>()
+  const muidOf = (id: string) => muids.get(id) ?? id
+  const records = async function* (): AsyncGenerator<object> {
+    for await (const row of readMessages(folder, state)) {
+      const id = String(row.id)
+      if (!ids.add(id)) continue
+      const subject = subjectOf(row)
+      if (subject !== undefined && !ids.has(subject)) {
+        notices.add('action-without-message', id)
+        continue
+      }
+      const { parentId, ...rest } = row
+      const isOrphan = parentId !== undefined && !ids.has(String(parentId))
+      if (isOrphan) notices.add('reply-without-parent', id)
+      const { record } = takeListed('messages', isOrphan ? rest : row, muidOf)
+      const named = nameOf(record, String(record.muid))
+      if (named.kind === 'shared') notices.add('shared-muid', id)
+      if (named.muid !== id) muids.set(id, named.muid)
+      yield importable({ ...record, muid: named.muid }, addresses)
+    }
+  }
+  await writeLines(path.join(folder, 'messages.ndjson'), records())
+  await writeLines(
+    path.join(folder, 'muids.ndjson'),
+    [...muids].map(([id, muid]) => ({ id, muid })),
+  )
+}
+
+/** All messages that were read, in the order of time. */
+async function* readMessages(folder: string, state: MoveState): AsyncGenerator<JsonRecord> {
+  for (const { index } of inOrderOfTime(state)) yield* readLines(path.join(folder, sourceFiles.messages(index)))
+}
+
+function inOrderOfTime({ spans }: MoveState) {
+  return spans.map((span, index) => ({ index, from: span.from })).sort((one, other) => one.from - other.from)
+}
+
+/** The message that an action message tells of. */
+function subjectOf({ category, type, data }: JsonRecord): string | undefined {
+  if (category !== 'action' || type !== 'message') return undefined
+  const { entities } = (data ?? {}) as { entities?: { on?: { entity?: { id?: unknown } } } }
+  const id = entities?.on?.entity?.id
+  return id === undefined ? undefined : String(id)
+}
+
+/** Members of a listed message that the move takes on other ways, or that the target makes by itself. */
+const elsewhere = [
+  'id',
+  'parentId',
+  'conversationId',
+  'updatedAt',
+  'replyCount',
+  'unreadRepliesCount',
+  'mentions',
+  'pinnedBy',
+  'pinnedAt',
+  'savedAt',
+  'editedBy',
+  'deletedBy',
+  'quotedMessage',
+  'readByMeAt',
+  'deliveredToMeAt',
+]
+
+function importable(record: JsonRecord, addresses: ReadonlyMap<string, string>): JsonRecord {
+  const kept = Object.fromEntries(Object.entries(record).filter(([name]) => !elsewhere.includes(name)))
+  if (filesOf(record).every(({ url }) => !addresses.has(url))) return kept
+  const data = record.data as { attachments: JsonRecord[] }
+  const attachments = data.attachments.map((attachment) => {
+    const url = addresses.get(String(attachment.url))
+    return url === undefined ? attachment : { ...attachment, url }
+  })
+  return {
+    ...kept,
+    data: {
+      ...data,
+      ...(typeof record.data === 'object' && 'url' in data && { url: attachments[0]?.url }),
+      attachments,
+    },
+  }
+}
+
+async function* membersOf(folder: string, meet: (uid: unknown) => void): AsyncGenerator<object> {
+  for await (const { kind, guid, row } of readLines(path.join(folder, sourceFiles.rooms))) {
+    if (kind !== 'members' && kind !== 'bans') continue
+    const { uid, scope, joinedAt } = row as JsonRecord
+    meet(uid)
+    const memberId = `${guid}_member_${uid}`
+    if (kind === 'bans') yield { memberId, guid, uid, isBanned: true }
+    else yield { memberId, guid, uid, scope, joinedAt }
+  }
+}
+
+async function* groupsOf(folder: string, notices: Notices, meet: (uid: unknown) => void): AsyncGenerator<object> {
+  for await (const group of readLines(path.join(folder, sourceFiles.groups))) {
+    const { owner, ...rest } = group
+    if (owner !== undefined) meet(owner)
+    const own = owner === undefined || owner === systemUid ? rest : group
+    if (group.type !== 'password') yield own
+    else {
+      notices.add('group-password', String(group.guid))
+      yield { ...own, password: randomBytes(18).toString('base64url') }
+    }
+  }
+}

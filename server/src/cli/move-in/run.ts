@@ -1,0 +1,167 @@
+import { setMaxListeners } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { Writable } from 'node:stream'
+import { type ExitCode, exitCodes, ImportFailure } from '../import/failure.ts'
+import type { JsonRecord } from '../import/records.ts'
+import { type ImportIo, runImport } from '../import/run.ts'
+import { collect } from './collect.ts'
+import { copyFiles } from './copy-files.ts'
+import { readIds } from './ids.ts'
+import { type Journal, openJournal } from './journal.ts'
+import { createNotices, type Notices, notOverRest } from './notices.ts'
+import { type MoveOptions, moveHelp, parseMoveOptions } from './options.ts'
+import { prepareMessages, preparePeople } from './prepare.ts'
+import { openRemote, type Remote } from './remote.ts'
+import { settleRest, settleRoles } from './settle.ts'
+import { freshState, type MoveState } from './state.ts'
+
+/** Runs `parley move-in` with its command line; answers the exit code. */
+export async function moveInCommand(args: readonly string[], io: ImportIo): Promise<ExitCode> {
+  try {
+    const options = parseMoveOptions(args, io.env)
+    if (options !== 'help') return await moveIn(options, io)
+    io.stdout.write(moveHelp)
+    return exitCodes.done
+  } catch (error) {
+    if (!(error instanceof ImportFailure)) throw error
+    io.stderr.write(`parley move-in: ${error.message}\n`)
+    if (error.exitCode === exitCodes.unreachable || error.exitCode === exitCodes.interrupted)
+      io.stderr.write('Run it again with the same folder: it goes on where it was.\n')
+    return error.exitCode
+  }
+}
+
+const progressInterval = 5000
+
+async function moveIn(options: MoveOptions, io: ImportIo): Promise<ExitCode> {
+  const folder = path.resolve(io.cwd, options.folder)
+  // Every request that waits listens for its end.
+  setMaxListeners(0, io.signal)
+  const now = () => Math.floor(io.clock.now() / 1000)
+  const note = (text: string) => void io.stderr.write(`${text}\n`)
+  const { concurrency, insecure } = options
+  const source = openRemote(
+    { url: options.from, apiKey: options.apiKey, app: options.fromApp, concurrency, insecure },
+    io.clock,
+    io.signal,
+    note,
+  )
+  const target = options.target && openRemote({ ...options.target, concurrency, insecure }, io.clock, io.signal, note)
+  const journal = await openJournal(folder, `${options.from} ${options.fromApp ?? ''}`.trim(), freshState(now()))
+  const notices = createNotices()
+  const began = io.clock.now()
+  const timer = setInterval(() => note(progressLine(journal, source, io.clock.now() - began)), progressInterval)
+  const settled: Record<string, number> = {}
+  let outcome: ExitCode = exitCodes.done
+  try {
+    await collect({ source, journal, folder, concurrency, without: options.without, now })
+    const seconds = (io.clock.now() - began) / 1000
+    clearInterval(timer)
+    note(progressLine(journal, source, seconds * 1000))
+    const preparing = { folder, state: journal.state, notices, now: now() }
+    await preparePeople(preparing)
+    const settling = target && { target, folder, state: journal.state, notices, counts: settled, concurrency }
+    if (settling !== undefined) await settleRoles(settling)
+    const importInto = async (to: NonNullable<MoveOptions['target']>, surroundings: ImportIo) =>
+      runImport(
+        {
+          ...to,
+          folder,
+          batch: 500,
+          concurrency: Math.min(concurrency, 8),
+          dryRun: false,
+          report: undefined,
+          insecure,
+        },
+        surroundings,
+      )
+    // Files go to somebody, so people come first; they are told of with the messages.
+    if (options.target !== undefined && options.files)
+      await importInto(options.target, { ...io, stdout: new Writable({ write: (_chunk, _encoding, done) => done() }) })
+    const copied = options.files ? await copyFiles({ options, io, folder, journal, target, notices }) : undefined
+    await prepareMessages(preparing, copied?.addresses ?? new Map())
+    if (options.target !== undefined && target !== undefined && settling !== undefined) {
+      outcome = await importInto(options.target, io)
+      if (outcome !== exitCodes.done && outcome !== exitCodes.refused) return outcome
+      const ids = await readIds({ target, folder, concurrency, now: now() })
+      await settleRest(settling, ids)
+    }
+    await report({ options, io, folder, journal, source, notices, settled, files: copied?.counts ?? {}, seconds })
+    return outcome
+  } finally {
+    clearInterval(timer)
+    await journal.close()
+    await source.close()
+    await target?.close()
+  }
+}
+
+/** The rate, and how long the rest takes: by the share of the time of the app that is read. */
+function progressLine({ state }: Journal<MoveState>, { traffic }: Remote, milliseconds: number): string {
+  const { spans, counts } = state
+  const all = spans.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+  const read = spans.reduce(
+    (sum, { from, to, cursor, done }) => sum + (done ? to - from + 1 : (cursor?.sentAt ?? from) - from),
+    0,
+  )
+  const share = all === 0 ? 0 : read / all
+  const seconds = milliseconds / 1000
+  const minutes = share > 0 && share < 1 ? `, about ${Math.ceil((seconds * (1 - share)) / share / 60)} min left` : ''
+  const rate = Math.round((traffic.requests / Math.max(seconds, 1)) * 60)
+  const limit = traffic.limit === undefined ? '' : ` of ${traffic.limit}`
+  const messages = (counts.messages ?? 0).toLocaleString('en-US')
+  return `${messages} messages (${Math.floor(share * 100)}% of the time), ${counts.users ?? 0} users; ${rate}${limit} requests a minute, ${traffic.limited} times limited${minutes}`
+}
+
+interface Reporting {
+  readonly options: MoveOptions
+  readonly io: ImportIo
+  readonly folder: string
+  readonly journal: Journal<MoveState>
+  readonly source: Remote
+  readonly notices: Notices
+  readonly settled: JsonRecord
+  readonly files: JsonRecord
+  readonly seconds: number
+}
+
+async function report(reporting: Reporting): Promise<void> {
+  const { options, io, folder, journal, source, notices, settled, files, seconds } = reporting
+  const { traffic } = source
+  const found = notices.list()
+  const content = {
+    from: options.from,
+    into: options.target?.url ?? null,
+    read: journal.state.counts,
+    files,
+    settled,
+    leftOut: [...options.without, ...(options.files ? [] : ['files'])],
+    notices: found,
+    notOverRest,
+    source: {
+      ...traffic,
+      seconds: Math.round(seconds),
+      requestsPerMinute: Math.round((traffic.requests * 60) / Math.max(seconds, 1)),
+    },
+  }
+  const file = path.join(folder, 'report.json')
+  await writeFile(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
+  const line = (name: string, value: unknown) => `${name.padEnd(24)} ${Number(value).toLocaleString('en-US')}\n`
+  const lines = [
+    'read\n',
+    ...Object.entries(journal.state.counts).map(([name, value]) => `  ${line(name, value)}`),
+    ...(Object.keys(files).length === 0
+      ? []
+      : ['files\n', ...Object.entries(files).map(([name, value]) => `  ${line(name, value)}`)]),
+    ...(options.target === undefined
+      ? []
+      : ['set\n', ...Object.entries(settled).map(([name, value]) => `  ${line(name, value)}`)]),
+    ...found.map(({ code, outcome, count }) => `${outcome.padEnd(8)} ${code.padEnd(26)} ${count}\n`),
+    'Not to be had over REST:\n',
+    ...notOverRest.map((text) => `  ${text}\n`),
+    `${file} tells more.\n`,
+    ...(options.target === undefined ? [`Next: parley import ${options.folder}\n`] : []),
+  ]
+  io.stdout.write(lines.join(''))
+}

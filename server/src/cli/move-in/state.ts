@@ -1,0 +1,37 @@
+import type { Span } from './lists.ts'
+
+/** How far a move is; part of the checkpoint. */
+export interface MoveState {
+  /** Epoch seconds when the first run began. */
+  readonly started: number
+  /** Lists that are read to their end. */
+  readonly done: string[]
+  /** Users and groups whose own lists are read, in the order of their file. */
+  people: number
+  rooms: number
+  /** Parts of the time; each has its file of messages. Empty before the first message is looked for. */
+  readonly spans: Span[]
+  readonly counts: Record<string, number>
+}
+
+export const freshState = (now: number): MoveState => ({
+  started: now,
+  done: [],
+  people: 0,
+  rooms: 0,
+  spans: [],
+  counts: {},
+})
+
+export const sourceFiles = {
+  roles: 'source/roles.ndjson',
+  users: 'source/users.ndjson',
+  groups: 'source/groups.ndjson',
+  /** Of each group: members, bans, permissions of scopes. */
+  rooms: 'source/rooms.ndjson',
+  /** Of each user: friends, blocks, conversations, saved messages, auth tokens. */
+  people: 'source/people.ndjson',
+  app: 'source/app.ndjson',
+  messages: (span: number) => `source/messages-${span}.ndjson`,
+  files: 'source/files.ndjson',
+} as const
