@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { deleteForGood } from '../../src/areas/users/deletion.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
 import { tables } from '../../src/tables.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
@@ -51,8 +52,23 @@ describe('the certificate of an erasure', () => {
     expect(place('friends')).toMatchObject({ removed: 2, left: 0 })
     expect(place('users')).toMatchObject({ removed: 1, left: 0 })
     expect(place('group_members')).toMatchObject({ removed: 1, left: 0 })
+    const unread = certificate.places.filter(({ left, untouched }: { left?: number; untouched?: string }) => {
+      return left === undefined && untouched === undefined
+    })
+    expect(unread.map(({ table }: { table: string }) => table)).toEqual(['group_retention'])
     expect(place('api_keys')).toEqual({ table: 'api_keys', untouched: 'keys are of the app' })
     expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
+  })
+
+  it('says so where something is left', async () => {
+    const world = await createTeam()
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob'] }))
+    dataOf(await world.delete('/users/alice'))
+    const forgetful = tables.map((table) => (table.name === 'friends' ? { ...table, ofUser: [] } : table))
+    await deleteForGood({ ...world.context, tables: forgetful }, world.app, 'alice')
+    const [certificate] = await certificates(world)
+    expect(certificate.isClean).toBe(false)
+    expect(certificate.places).toContainEqual({ table: 'friends', removed: 0, changed: 0, left: 2 })
   })
 
   it('holds no name: only who knows the uid finds it', async () => {

@@ -4,10 +4,12 @@ import { removeOldExports } from '../../src/areas/person-exports/job.ts'
 import { leftOut, sections } from '../../src/areas/person-exports/sections.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
 import { tables } from '../../src/tables.ts'
+import { createOperator, createOwner } from '../admin/operator.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
+import { sharedService, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { createUsers, createWorld, type World } from '../support/world.ts'
+import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
 
 const ask = (world: World, as = 'alice') => world.post('/me/export', {}, { as })
 const release = (world: World, uid = 'alice') => world.post(`/users/${uid}/export`, {})
@@ -48,8 +50,10 @@ const createTeam = async () => {
   return world
 }
 
-const statement = (world: World, text: string) =>
-  world.context.database.run(sql`${sql.raw(text)} where app_id = ${world.app.appId}`)
+const statement = async (world: World, text: string) =>
+  (await sharedService()).parley.context.database.run<{ count?: number }>(
+    sql`${sql.raw(text)} where app_id = ${world.app.appId}`,
+  )
 
 const audited = async (world: World) =>
   dataOf(await world.get('/audit-log?targetType=user&target=alice'))
@@ -238,6 +242,51 @@ describe('the data of a person', () => {
     dataOf(await world.post('/users', { uid: 'alice', name: 'Another' }))
     expect(refusal(await fetchIt(world))).toBe('404 ERR_EXPORT_NOT_FOUND')
     expect(await findDrift(world.context.database, world.app.appId)).toEqual([])
+  })
+
+  it('shows operators no texts of it, and nothing at all to those who only look', async () => {
+    const world = await createTeam()
+    await say(world, 'bob', 'alice', 'a private word')
+    await exportOf(world)
+    const owner = await createOwner(world)
+    const at = `/apps/${world.app.name}/users/alice/export`
+    const support = await createOperator(owner, { role: 'support', apps: [world.app.name] })
+    expect(refusal(await support.get(at))).toBe('403 ERR_PERMISSION_DENIED')
+    expect(refusal(await support.post(at))).toBe('403 ERR_PERMISSION_DENIED')
+    const developer = await createOperator(owner, { role: 'developer', apps: [world.app.name] })
+    const { records } = dataOf(await developer.get(at))
+    expect(of(records, 'seenMessage')).toHaveLength(1)
+    expect(JSON.stringify(records)).not.toContain('a private word')
+  })
+
+  it('is gone on with by another process, with nothing twice and nothing missing', async () => {
+    const own = await startService()
+    const world = await createWorld(own)
+    await createUsers(world, 'alice', 'bob')
+    const old = { sender: 'bob', receiver: 'alice', receiverType: 'user', category: 'message', type: 'text' }
+    for (let from = 0; from < 4000; from += 1000) {
+      const messages = Array.from({ length: 1000 }, (_, i) => ({
+        ...{ ...old, muid: `m${from + i}`, data: { text: `text ${from + i}` }, sentAt: 1_700_000_000 + from + i },
+      }))
+      dataOf(await world.post('/data_import/messages', { messages }))
+    }
+    dataOf(await ask(world))
+    dataOf(await release(world))
+    const written = () => statement(world, 'select count(*) as count from person_export_records')
+    await until(async () => Number((await written())[0]?.count) > 200, { interval: 1 })
+    await own.parley.close()
+
+    const next = await createWorld()
+    const other = servedBy(world, next.url)
+    await ready(other)
+    const seen: string[] = []
+    for (let after = ''; ; ) {
+      const { body } = await fetchIt(other, 'alice', `?limit=1000${after}`)
+      seen.push(...textsOf(body.data.records, 'seenMessage'))
+      if (body.meta.next === undefined) break
+      after = `&after=${body.meta.next.after}`
+    }
+    expect(seen).toEqual(Array.from({ length: 4000 }, (_, i) => `text ${i}`))
   })
 
   it('has every table that names users, or leaves it out by name', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { retain } from '../../src/areas/retention/job.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
+import { picture, sendForm, toBob } from '../support/forms.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const day = 86_400
@@ -74,6 +75,28 @@ describe('retention', () => {
     expect(unread).toEqual([expect.objectContaining({ count: 1 })])
     expect(await drift(world)).toEqual([])
     expect(await run(world)).toEqual({ removed: 0, stripped: 0 })
+  })
+
+  it('takes along files, and the last message of a conversation', async () => {
+    const world = await createTeam()
+    const [, sent] = [
+      await say(world, 'alice', 'bob', 'first'),
+      dataOf(await sendForm(world, toBob, [picture], { as: 'alice' })),
+    ]
+    const { url } = sent.data.attachments[0]
+    await age(world, 31)
+    expect((await fetch(url)).status).toBe(200)
+    await set(world, { messageRetentionDays: 30 })
+    await run(world)
+    expect((await fetch(url)).status).toBe(404)
+    const deleted = dataOf(await world.get('/conversations', { as: 'bob' })).find(
+      ({ conversationId }: { conversationId: string }) => conversationId === 'alice_user_bob',
+    )
+    expect(deleted?.lastMessage).toBeUndefined()
+    expect(await textsIn(world, '/users/alice/messages')).toEqual([])
+    await say(world, 'bob', 'alice', 'on we go')
+    expect(await textsIn(world, '/users/alice/messages')).toEqual(['on we go'])
+    expect(await drift(world)).toEqual([])
   })
 
   it('strips instead, where that is set: messages stay as deleted ones', async () => {

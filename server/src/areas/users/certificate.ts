@@ -1,5 +1,5 @@
 import type { Erasure } from '@parley/contract'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { ErasableTable, ErasedUser, Tally } from '../../chat/erasure.ts'
 import { digestOf } from '../../chat/users/erased.ts'
 import type { Context } from '../../context.ts'
@@ -39,35 +39,54 @@ export async function readTraces(tx: Transaction, { appId, uid, pairs }: ErasedU
   }
 }
 
-/** How tables are read back whose rows hang on a user otherwise than by a column that `naming` has. */
-const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment>> = {
-  conversations: ({ pairs }) => sql`key = any(${pairs}::bigint[])`,
-  app_pinned_conversations: ({ uid }) => sql`kind = 1 and peer = ${uid}`,
-  notification_mutes: ({ uid }) => sql`uid = ${uid} or (kind = 1 and peer = ${uid})`,
-  groups: ({ uid }) => sql`owner = ${uid} or updated_by = ${uid}`,
-  audit_log: ({ uid }) => sql`uid = ${uid} or (target_type = 'user' and target = ${uid})`,
-  events: ({ uid }) => sql`data ->> 'reaction' is not null and data ->> 'uid' = ${uid}`,
-  person_export_records: ({ uid }) => sql`uid = ${uid} or names @> array[${uid}]::text[]`,
+const byReviewer =
+  (column: string) =>
+  ({ uid }: ErasedUser) => [sql`lower(${sql.ref(column)}) = ${uid}`]
+
+/** How tables are read back whose rows hang on a user by more than the columns that `naming` has. */
+const otherwise: Readonly<Record<string, (user: ErasedUser) => Fragment[]>> = {
+  conversations: ({ pairs }) => [sql`key = any(${pairs}::bigint[])`],
+  app_pinned_conversations: ({ uid }) => [sql`kind = 1 and peer = ${uid}`],
+  notification_mutes: ({ uid }) => [sql`kind = 1 and peer = ${uid}`],
+  groups: ({ uid }) => [sql`owner = ${uid}`, sql`updated_by = ${uid}`],
+  group_bans: ({ uid, guids }) => [sql`guid = any(${guids}::text[]) and banned_by = ${uid}`],
+  pinned_messages: ({ uid, groups }) => [sql`conversation = any(${groups}::bigint[]) and pinned_by = ${uid}`],
+  audit_log: ({ uid }) => [sql`uid = ${uid}`, sql`target_type = 'user' and target = ${uid}`],
+  doctor_examples: ({ uid }) => [sql`${uid} = any(string_to_array(subject, '/'))`],
+  events: ({ uid }) => [
+    sql`trigger in ('message_reaction_added', 'message_reaction_removed') and data ->> 'uid' = ${uid}
+      and data ->> 'reaction' is not null`,
+  ],
+  moderation_claims: byReviewer('reviewer'),
+  moderation_notes: byReviewer('author'),
+  moderation_reviews: byReviewer('reviewer'),
+  message_moderation: byReviewer('reviewed_by'),
+  person_export_records: ({ uid }) => [sql`names @> array[${uid}]::text[]`],
 }
 
-/** Rows of a table that still name an erased user, or what went with them. */
-function leftIn(
-  { name, naming }: ErasableTable,
-  user: ErasedUser,
-  { messages }: Traces,
-): RawBuilder<{ count: number }> {
+/**
+ * Counts the rows of a table that still name an erased user, or what went with them. Each condition is counted by itself, by
+ * its own index.
+ * @returns undefined where nothing in the table tells
+ */
+function leftIn({ name, naming }: ErasableTable, user: ErasedUser, { messages }: Traces): Fragment | undefined {
   const { uids = [], conversation, message } = naming
+  const { uid, pairs, others } = user
+  const inPairs =
+    name === 'conversation_states'
+      ? sql`(uid, conversation) in (select * from unnest(${others}::text[], ${pairs}::bigint[]))`
+      : conversation && sql`${sql.ref(conversation)} = any(${pairs}::bigint[])`
   const conditions = [
-    ...(otherwise[name] === undefined ? uids.map((column) => sql`${sql.ref(column)} = ${user.uid}`) : []),
-    ...(otherwise[name] === undefined ? [] : [sql`(${otherwise[name](user)})`]),
-    ...(conversation === undefined ? [] : [sql`${sql.ref(conversation)} = any(${user.pairs}::bigint[])`]),
+    ...uids.map((column) => sql`${sql.ref(column)} = ${uid}`),
+    ...(inPairs ? [inPairs] : []),
     ...(message === undefined ? [] : [sql`${sql.ref(message)} = any(${messages}::bigint[])`]),
+    ...(otherwise[name]?.(user) ?? []),
   ]
-  return sql<{ count: number }>`
-    select count(*) as count
-    from ${sql.table(name)}
-    where app_id = ${appKey(user.appId)}
-    and (${conditions.length === 0 ? sql`false` : sql.join(conditions, sql` or `)})`
+  if (conditions.length === 0) return undefined
+  const counts = conditions.map(
+    (condition) => sql`(select count(*) from ${sql.table(name)} where app_id = ${appKey(user.appId)} and ${condition})`,
+  )
+  return sql`select ${sql.join(counts, sql` + `)} as count`
 }
 
 const selectKept = statement(`
@@ -96,9 +115,10 @@ export async function certify(
       places.push({ table: table.name, untouched: table.untouched })
       continue
     }
-    const [left] = await tx.run(leftIn(table, user, traces))
+    const look = leftIn(table, user, traces)
+    const [found] = look === undefined ? [] : ((await tx.run(look)) as Array<{ count: number }>)
     const { removed = 0, changed = 0 } = tally.get(table.name) ?? {}
-    places.push({ table: table.name, removed, changed, left: left?.count ?? 0 })
+    places.push({ table: table.name, removed, changed, ...(found && { left: found.count }) })
   }
   const [kept] = await tx.query<Erasure['kept']>(selectKept, [user.appId, user.uid])
   const certificate = {
