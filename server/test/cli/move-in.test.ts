@@ -214,10 +214,29 @@ describe('parley move-in', () => {
     expect(url).toContain(`/media/${target.app.name}/`)
     expect(await (await fetch(url)).text()).toBe('0123456789')
 
+    // Both sides are compared anew; a difference is found.
+    expect(await moveIn(source, hosted, target, folder, '--verify')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Equal'),
+    })
+    const [{ id }] = dataOf(await target.get('/messages?searchKey=line%2017'))
+    dataOf(await target.put(`/messages/${id}`, { data: { text: 'forged' } }))
+    dataOf(await target.delete('/users/alice/friends', { friends: ['carol'] }))
+    const compared = await moveIn(source, hosted, target, folder, '--verify')
+    expect(compared).toMatchObject({ code: 1 })
+    const verified = JSON.parse(await readFile(path.join(folder, 'verify.json'), 'utf8'))
+    expect(verified.named).toEqual([
+      { where: 'friends and blocks alice friend carol', what: 'is missing in the new service' },
+      { where: 'friends and blocks carol friend alice', what: 'is missing in the new service' },
+      { where: expect.stringContaining('of group_team'), what: 'differs', fields: ['isEdited', 'data'] },
+    ])
+    expect(await readFile(path.join(folder, 'verify.md'), 'utf8')).toContain('**3 differences**')
+    dataOf(await target.put(`/messages/${id}`, { data: { text: 'line 17' } }))
+
     // Again: everything is there already.
     const again = await moveIn(source, hosted, target, folder)
     expect(again).toMatchObject({ code: 0 })
-    expect(await messagesOf(target)).toEqual(await messagesOf(source))
+    expect(await viewsOf(target)).toEqual(await viewsOf(source))
   }, 60_000)
 
   it('goes on where it was killed, as often as that happens, within the limit of the source', async () => {

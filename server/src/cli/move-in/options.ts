@@ -18,6 +18,8 @@ export interface MoveOptions {
   /** Bytes. */
   readonly mostFileBytes: number
   readonly insecure: boolean
+  /** Compare both sides; alone, nothing is moved. */
+  readonly verify: boolean
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -41,6 +43,7 @@ Options:
   --without <lists>      leave out lists that need a request for each user: ${listsOfUsers.join(',')}
   --no-files             do not copy files; messages keep their old addresses
   --max-file <MB>        largest file that is copied (default: 100)
+  --verify               compare both sides anew, record by record, and write verify.json and verify.md; nothing is moved
   --insecure             accept an untrusted TLS certificate of either side
   --help                 show this text
 
@@ -48,8 +51,9 @@ With an address of its own for files the source may name any host: addresses tha
 those of the source itself and those that OUTBOUND_ALLOW lists.
 
 Exit codes:
-  0    everything was moved
-  1    some records were refused; import-refused.ndjson and report.json in the folder say which and why
+  0    everything was moved; with --verify: both sides are equal
+  1    some records were refused, and import-refused.ndjson and report.json in the folder say which and why; with --verify:
+       the sides differ
   2    wrong usage
   3    one of the two sides is unavailable, or does not accept its API key
   130  stopped by Ctrl-C
@@ -67,6 +71,7 @@ export function parseMoveOptions(args: readonly string[], env: Environment): Mov
   if (url !== undefined && toKey === undefined)
     throw misuse('an API key of the service to move into is needed: --to-apikey or PARLEY_API_KEY')
   if (url === undefined && values.into === undefined) throw misuse('name a folder (--into), a service (--url), or both')
+  if (values.verify && url === undefined) throw misuse('--verify needs --url, the service to compare with')
   const without = (values.without ?? '').split(',').filter((name) => name !== '')
   const unknown = without.find((name) => !(listsOfUsers as readonly string[]).includes(name))
   if (unknown !== undefined) throw misuse(`--without takes ${listsOfUsers.join(', ')}; not "${unknown}"`)
@@ -84,6 +89,7 @@ export function parseMoveOptions(args: readonly string[], env: Environment): Mov
     files: !values['no-files'],
     mostFileBytes: parseCount('--max-file', values['max-file'], 100, 100_000) * 1024 * 1024,
     insecure: values.insecure ?? false,
+    verify: values.verify ?? false,
   }
 }
 
@@ -104,6 +110,7 @@ function parse(args: readonly string[]) {
         'no-files': { type: 'boolean' },
         'max-file': { type: 'string' },
         insecure: { type: 'boolean' },
+        verify: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values

@@ -15,6 +15,7 @@ import { prepareMessages, preparePeople } from './prepare.ts'
 import { openRemote, type Remote } from './remote.ts'
 import { settleRest, settleRoles } from './settle.ts'
 import { freshState, type MoveState } from './state.ts'
+import { type Verdict, verify } from './verify.ts'
 
 /** Runs `parley move-in` with its command line; answers the exit code. */
 export async function moveInCommand(args: readonly string[], io: ImportIo): Promise<ExitCode> {
@@ -55,6 +56,13 @@ async function moveIn(options: MoveOptions, io: ImportIo): Promise<ExitCode> {
   const settled: Record<string, number> = {}
   let outcome: ExitCode = exitCodes.done
   try {
+    if (options.verify && target !== undefined) {
+      clearInterval(timer)
+      const { without } = options
+      const verdict = await verify({ source, target, folder, without, concurrency, now: now() })
+      io.stdout.write(tellVerdict(verdict, folder))
+      return verdict.isEqual ? exitCodes.done : exitCodes.refused
+    }
     await collect({ source, journal, folder, concurrency, without: options.without, now })
     const seconds = (io.clock.now() - began) / 1000
     clearInterval(timer)
@@ -95,6 +103,18 @@ async function moveIn(options: MoveOptions, io: ImportIo): Promise<ExitCode> {
     await source.close()
     await target?.close()
   }
+}
+
+function tellVerdict({ isEqual, differences, compared }: Verdict, folder: string): string {
+  const named = differences.slice(0, 20).map(({ where, what }) => `  ${where} ${what}\n`)
+  const result = isEqual
+    ? `Equal: ${compared} tables compared, record by record.\n`
+    : `${differences.length} differences:\n`
+  return [
+    result,
+    ...named,
+    `${path.join(folder, 'verify.md')} is for people who sign, verify.json has everything.\n`,
+  ].join('')
 }
 
 /** The rate, and how long the rest takes: by the share of the time of the app that is read. */
