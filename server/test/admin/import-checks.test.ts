@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf } from '../support/chat.ts'
+import { dataOf, say } from '../support/chat.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { createOperator, createOwner, type Visitor } from './operator.ts'
 
@@ -49,5 +49,27 @@ describe('a check of an import', () => {
       dataOf(await world.post(`/data_import/${kind}`, { [kind]: some }))
       expect(await check(owner, world, kind, some)).toMatchObject([{ state: 'known', missing: [] }])
     }
+  })
+
+  it('knows who was erased, and what', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await say(world, 'alice', 'bob', 'hi', { muid: 'erased' })
+    dataOf(await world.delete('/users/alice', { permanent: true }))
+    const owner = await createOwner(world)
+    const alice = { uid: 'alice', name: 'Alice' }
+    expect(await check(owner, world, 'users', [alice, { ...alice, recreate: true }])).toMatchObject([
+      { state: 'refused', code: 'ERR_IMPORT_UID_ERASED', makes: [] },
+      { state: 'good', makes: ['users/alice'] },
+    ])
+    const message = {
+      ...{ sender: 'bob', receiver: 'carol', receiverType: 'user', sentAt: 1_700_000_000 },
+      ...{ category: 'message', type: 'text', data: { text: 'hi' } },
+    }
+    const ofAlice = { ...message, muid: 'm', sender: 'alice', senderUserDetails: alice }
+    expect(await check(owner, world, 'messages', [{ ...message, muid: 'erased' }, ofAlice])).toMatchObject([
+      { state: 'refused', code: 'ERR_IMPORT_MUID_ERASED' },
+      { state: 'good', makes: [], missing: [{ name: 'users/alice', path: 'sender' }] },
+    ])
   })
 })

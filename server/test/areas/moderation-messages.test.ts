@@ -88,6 +88,10 @@ describe('a message that is handed in', () => {
     const details = (more: object) => ({ sender: 'carol', senderUserDetails: { uid: 'carol', name: 'Carol', ...more } })
     expect(await refused(details({ role: 'nothing' }))).toBe('404 ERR_ROLE_NOT_FOUND')
     expect(await refused(details({ avatar: 'javascript:alert(1)' }))).toBe('400 ERR_BAD_REQUEST')
+    dataOf(await world.post('/users', { uid: 'carol', name: 'Carol' }))
+    dataOf(await world.delete('/users/carol', { permanent: true }))
+    expect(await refused(details({}))).toBe('409 ERR_IMPORT_UID_ERASED')
+    expect(await refused(details({ recreate: true }))).toBe('409 ERR_IMPORT_UID_ERASED')
     expect(refusal(await world.get('/users/carol'))).toBe('404 ERR_UID_NOT_FOUND')
     const receiverGroupDetails = { guid: 'locked', name: 'Locked', type: 'password' }
     const inGroup = { receiver: 'locked', receiverType: 'group', receiverGroupDetails }

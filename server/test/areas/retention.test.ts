@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { retain } from '../../src/areas/retention/job.ts'
+import { step } from '../../src/areas/retention/step.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
@@ -226,6 +227,28 @@ describe('retention', () => {
     expect(await textsIn(world, '/groups/other/messages')).toEqual([])
     expect(dataOf(await world.get('/retention/holds'))).toEqual([])
     expect(await drift(world)).toEqual([])
+  })
+
+  it('stops where something else is set, or the app is paused, while it goes on', async () => {
+    const world = await createTeam()
+    await sayInGroup(world, 'alice', 'team', 'old')
+    await age(world, 31)
+    const { appId } = world.app
+    const pass = { appId, place: 0, mode: 'delete', days: 30 } as const
+    const over = { removed: 0, stripped: 0, isOver: true }
+    await set(world, { messageRetentionDays: 40 })
+    expect(await step(world.context, pass, now())).toEqual(over)
+    await set(world, { messageRetentionDays: 0 })
+    expect(await step(world.context, pass, now())).toEqual(over)
+    await set(world, { messageRetentionDays: 30 })
+    const pause = (at: number | null) =>
+      world.context.database.run(sql`update apps set paused_at = ${at}::bigint where app_id = ${appId}`)
+    await pause(now())
+    expect(await step(world.context, pass, now())).toEqual(over)
+    await pause(null)
+    expect(await inTeam(world)).toEqual(['old'])
+    expect((await step(world.context, pass, now()))?.removed).toBeGreaterThan(0)
+    expect(await inTeam(world)).toEqual([])
   })
 
   it('refuses what is not there, and whoever is not the app', async () => {

@@ -49,6 +49,7 @@ export const sendModeratedMessage = defineOperation({
   }),
   answer: enveloped(Message),
   errors: [
+    'ERR_IMPORT_UID_ERASED',
     'ERR_UID_NOT_FOUND',
     'ERR_GUID_NOT_FOUND',
     'ERR_ROLE_NOT_FOUND',

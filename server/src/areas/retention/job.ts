@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AppSettings, RetentionMode } from '@parley/contract'
 import type { Context } from '../../context.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
-import { statement } from '../../store/statement.ts'
-import { type Pass, step } from './step.ts'
+import { readPasses } from './passes.ts'
+import { step } from './step.ts'
 
 /** Removes messages that are older than apps and groups keep them, as one of however many processes there are. */
 export interface Retention {
@@ -14,26 +13,6 @@ export interface Retention {
 type Store = Pick<Context, 'config' | 'database' | 'tables' | 'log'>
 
 const lookEveryMs = 600_000
-
-/** What apps and groups have set, where that removes anything, with the defaults of the deployment. */
-const selectPasses = statement(`
-  with running as (
-    select app_id, coalesce((settings ->> 'messageRetentionDays')::int, $1::int) as days,
-      coalesce(settings ->> 'messageRetention', $2) as mode
-    from apps
-    where paused_at is null
-    and removing_at is null
-    and app_id = coalesce($3, app_id)
-  )
-  select a.app_id as "appId", 0 as place, a.days, a.mode
-  from running a
-  where a.days > 0
-  union all
-  select a.app_id, g.conversation, r.days, r.mode
-  from running a
-  join group_retention r on r.app_id = a.app_id and r.days > 0
-  join groups g on g.app_id = r.app_id and g.guid = r.guid
-  order by 1, 2`)
 
 export function startRetention(context: Store): Retention {
   const stopping = new AbortController()
@@ -69,17 +48,14 @@ export async function retain(
   now: number,
   { only, signal }: { readonly only?: number; readonly signal?: AbortSignal } = {},
 ): Promise<{ removed: number; stripped: number }> {
-  const { messageRetentionDays, messageRetention }: AppSettings = config.appDefaults
-  const passes = await database.query<Pass & { mode: RetentionMode }>(selectPasses, [
-    ...[messageRetentionDays, messageRetention, only ?? null],
-  ])
+  const passes = await readPasses(database, config, only)
   const all = { removed: 0, stripped: 0 }
   for (const pass of passes) {
     const done = { removed: 0, stripped: 0 }
     for (;;) {
       if (signal?.aborted === true) return all
       const began = performance.now()
-      const did = await step({ database, tables }, pass, now)
+      const did = await step({ config, database, tables }, pass, now)
       if (did === undefined) break
       done.removed += did.removed
       done.stripped += did.stripped

@@ -1,4 +1,3 @@
-import type { RetentionMode } from '@parley/contract'
 import { sql } from 'kysely'
 import { systemUid } from '../../chat/apps.ts'
 import { lockConversations } from '../../chat/conversations/membership.ts'
@@ -10,15 +9,7 @@ import type { Transaction } from '../../store/database.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
 import { clearMessage, recountThreads } from '../messages/index.ts'
 import { tryStep } from './lock.ts'
-
-/** What a pass goes through. */
-export interface Pass {
-  readonly appId: number
-  /** Key of a conversation with a rule of its own; 0: all others of the app. */
-  readonly place: number
-  readonly mode: RetentionMode
-  readonly days: number
-}
+import { type Pass, readPasses } from './passes.ts'
 
 /** What a step did. */
 export interface Done {
@@ -109,18 +100,20 @@ const raiseVersions = statement(`
 
 /**
  * Looks at the next messages that are older than a rule keeps them, and removes or strips those that nothing keeps, with all that
- * hangs on them. What has replies that stay becomes a deleted message, and goes with the last of these.
+ * hangs on them. Nothing where something else is set by now, or the app is paused. What has replies that stay becomes a deleted message, and goes with the last of these.
  * @param now epoch seconds
  * @returns undefined where another process is at it, or somebody changes what is on hold
  */
 export async function step(
-  context: Pick<Context, 'tables' | 'database'>,
+  context: Pick<Context, 'config' | 'tables' | 'database'>,
   { appId, place, mode, days }: Pass,
   now: number,
 ): Promise<Done | undefined> {
   const before = now - days * 86_400
   return context.database.transaction(async (tx) => {
     if (!(await tryStep(tx, appId))) return undefined
+    const [current] = await readPasses(tx, context.config, appId, place)
+    if (current?.days !== days || current.mode !== mode) return { removed: 0, stripped: 0, isOver: true }
     const rule = `${days} ${mode}`
     const [known] = await tx.query<Progress>(selectProgress, [appId, place])
     const isAnew = known === undefined || known.rule !== rule || known.beganAt <= now - anewAfter
