@@ -47,6 +47,7 @@ const textsIn = async (world: World, path: string, as = 'bob') =>
   dataOf(await world.get(`${path}?category=message&limit=1000`, { as })).map(
     ({ data }: { data: { text?: string } }) => data?.text,
   )
+const toTeam = { receiver: 'team', receiverType: 'group' }
 const inTeam = (world: World) => textsIn(world, '/groups/team/messages')
 
 describe('retention', () => {
@@ -289,6 +290,41 @@ describe('retention', () => {
     const rest = await run(world)
     expect(runs.reduce((sum, { removed }) => sum + removed, rest.removed)).toBe(450)
     expect(await inTeam(world)).toHaveLength(40)
+    expect(await drift(world)).toEqual([])
+  })
+
+  it.each(['delete', 'strip'])('leaves nothing askew while people go on with what is old: %s', async (mode) => {
+    const world = await createTeam()
+    const old = Array.from({ length: 400 }, (_, i) => ({
+      ...{ muid: `m${i}`, sender: i % 3 === 0 ? 'alice' : 'bob', receiver: 'team', receiverType: 'group' },
+      ...{ category: 'message', type: 'text', data: { text: `old ${i}` }, sentAt: now() - 40 * day + i },
+      ...(i % 10 > 5 && { parentMuid: `m${i - (i % 10)}` }),
+    }))
+    dataOf(await world.post('/data_import/messages', { messages: old }))
+    const ids = dataOf(await world.get('/messages?limit=1000')).flatMap(
+      ({ id, muid }: { id: string; muid?: string }) => (muid === undefined ? [] : id),
+    )
+    await set(world, { messageRetentionDays: 30, messageRetention: mode })
+    const statuses: number[] = []
+    const deeds = [
+      (id: string) => world.post(`/messages/${id}/reactions/👍`, undefined, { as: 'carol' }),
+      (id: string) => world.post(`/messages/${id}/thread`, { data: { text: 'late' }, ...toTeam }, { as: 'carol' }),
+      (id: string) => world.put(`/messages/${id}`, { data: { text: 'edited' } }),
+      (id: string) => world.delete(`/messages/${id}`, { permanent: true }),
+      (id: string) => world.post(`/messages/${id}/save`, undefined, { as: 'carol' }),
+      (id: string) => world.post(`/messages/${id}/pin`, undefined, { as: 'alice' }),
+      (id: string) => world.post(`/messages/${id}/flagged`, { reasonId: 'spam' }, { as: 'carol' }),
+    ]
+    const others = ids
+      .filter((_: string, i: number) => i % 4 === 0)
+      .map(async (id: string, i: number) => {
+        const deed = deeds[i % deeds.length]
+        if (deed !== undefined) statuses.push((await deed(id)).status)
+      })
+    await Promise.all([run(world), ...others])
+    await run(world)
+    expect(statuses.filter((status) => status >= 500)).toEqual([])
+    expect(statuses).toContain(200)
     expect(await drift(world)).toEqual([])
   })
 

@@ -101,6 +101,7 @@ const insert = statement(`
 /**
  * Looks at every table once more, in the transaction that has erased a user, and writes down what was done and what is left.
  * @param held messages in groups that moderation held and that went with them
+ * @returns tables in which something is left: none, unless something is wrong
  */
 export async function certify(
   { tables, secrets }: Pick<Context, 'tables' | 'secrets'>,
@@ -108,7 +109,7 @@ export async function certify(
   user: ErasedUser,
   traces: Traces,
   { tally, held }: { readonly tally: Tally; readonly held: number },
-): Promise<void> {
+): Promise<string[]> {
   const places: Array<Erasure['places'][number]> = []
   for (const table of tables) {
     if (table.untouched !== undefined) {
@@ -121,8 +122,9 @@ export async function certify(
     places.push({ table: table.name, removed, changed, ...(found && { left: found.count }) })
   }
   const [kept] = await tx.query<Erasure['kept']>(selectKept, [user.appId, user.uid])
+  const unclean = places.flatMap(({ table, left = 0 }) => (left === 0 ? [] : table))
   const certificate = {
-    isClean: places.every((place) => (place.left ?? 0) === 0),
+    isClean: unclean.length === 0,
     messages: traces.messages.length + held,
     digests: { uids: 1, muids: new Set(traces.muids).size },
     kept,
@@ -130,6 +132,7 @@ export async function certify(
   }
   const digest = digestOf(secrets, user.appId, 'uid', user.uid)
   await tx.query(insert, [user.appId, digest, user.now, JSON.stringify(certificate)])
+  return unclean
 }
 
 const select = statement(`

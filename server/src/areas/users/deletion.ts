@@ -96,11 +96,11 @@ const selectGroups = statement(`
  * @throws 404 `ERR_UID_NOT_FOUND`
  */
 export async function deleteForGood(
-  context: Pick<Context, 'database' | 'events' | 'tables' | 'audit' | 'secrets'>,
+  context: Pick<Context, 'database' | 'events' | 'tables' | 'audit' | 'secrets' | 'log'>,
   app: App,
   uid: string,
 ): Promise<void> {
-  const { database, events, tables, audit, secrets } = context
+  const { database, events, tables, audit, secrets, log } = context
   const { appId } = app
   await database.transaction(async (tx) => {
     const user = await lockTraces(tx, appId, uid)
@@ -116,9 +116,10 @@ export async function deleteForGood(
     await noteFormerUser(tx, appId, uid)
     await keepErased(tx, secrets, appId, 'uid', [uid])
     await keepErased(tx, secrets, appId, 'muid', traces.muids)
-    await certify(context, tx, user, traces, { tally, held })
+    const unclean = await certify(context, tx, user, traces, { tally, held })
     await audit.record(tx, appId, { action: 'user_deleted', type: 'user', target: uid })
     tx.afterCommit(() => {
+      if (unclean.length > 0) log.error({ appId, tables: unclean }, 'an erasure has left something behind')
       events.publish(appId, { control: 'sessions_ended', uid })
       // Not an event that anybody reads: whoever keeps blocks in memory forgets those.
       if (apart.length > 0) events.publish(appId, { trigger: 'user_unblocked', by: uid, uids: apart })
