@@ -19,6 +19,8 @@ interface Copying {
   readonly journal: Journal<MoveState>
   readonly target: Remote | undefined
   readonly notices: Notices
+  /** Those to copy; by default those of all messages that were read. */
+  readonly files?: AsyncIterable<SourceFile>
 }
 
 const uploaded = 'uploaded.ndjson'
@@ -28,7 +30,7 @@ const uploaded = 'uploaded.ndjson'
  * run has copied is not copied again.
  * @returns the new addresses by the old ones
  */
-export async function copyFiles({ options, io, folder, journal, target, notices }: Copying) {
+export async function copyFiles({ options, io, folder, journal, target, notices, files }: Copying) {
   const counts = { copied: 0, bytes: 0, uploaded: 0, failed: 0 }
   const addresses = new Map<string, string>()
   for await (const { url, address, to } of readLines(path.join(folder, uploaded)))
@@ -42,7 +44,7 @@ export async function copyFiles({ options, io, folder, journal, target, notices 
     signal: io.signal,
   })
   try {
-    await forEach(distinctFiles(folder, journal.state), Math.min(8, options.concurrency), async (file) => {
+    await forEach(files ?? distinctFiles(folder, journal.state), Math.min(8, options.concurrency), async (file) => {
       if (io.signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
       const copy = await downloads.fetch(file)
       if ('problem' in copy) {

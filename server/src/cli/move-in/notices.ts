@@ -32,6 +32,10 @@ export const notices = {
     outcome: 'skipped',
     what: 'The target does not know this permission, or not this value of it.',
   },
+  'message-refused': {
+    outcome: 'skipped',
+    what: 'The target did not take this message while it followed.',
+  },
   'relation-refused': {
     outcome: 'skipped',
     what: 'The target did not take this friendship, block, pin, saved message or tag.',

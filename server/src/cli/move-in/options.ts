@@ -18,6 +18,14 @@ export interface MoveOptions {
   /** Bytes. */
   readonly mostFileBytes: number
   readonly insecure: boolean
+  /** Go on with what changes until cut-over. */
+  readonly follow: boolean
+  /** Seconds. */
+  readonly interval: number
+  /** Seconds. */
+  readonly overlap: number
+  /** Minutes. */
+  readonly sweep: number
   /** Compare both sides; alone, nothing is moved. */
   readonly verify: boolean
 }
@@ -43,6 +51,10 @@ Options:
   --without <lists>      leave out lists that need a request for each user: ${listsOfUsers.join(',')}
   --no-files             do not copy files; messages keep their old addresses
   --max-file <MB>        largest file that is copied (default: 100)
+  --follow               go on with what changes in the hosted app until cut-over: Ctrl-C, or a file named cut-over in the folder
+  --interval <s>         seconds between two looks (default: 5)
+  --overlap <s>          seconds that each look goes back beyond the last (default: 300)
+  --sweep <min>          minutes between two comparisons by ids (default: 15)
   --verify               compare both sides anew, record by record, and write verify.json and verify.md; nothing is moved
   --insecure             accept an untrusted TLS certificate of either side
   --help                 show this text
@@ -71,7 +83,7 @@ export function parseMoveOptions(args: readonly string[], env: Environment): Mov
   if (url !== undefined && toKey === undefined)
     throw misuse('an API key of the service to move into is needed: --to-apikey or PARLEY_API_KEY')
   if (url === undefined && values.into === undefined) throw misuse('name a folder (--into), a service (--url), or both')
-  if (values.verify && url === undefined) throw misuse('--verify needs --url, the service to compare with')
+  if ((values.verify || values.follow) && url === undefined) throw misuse('--verify and --follow need --url')
   const without = (values.without ?? '').split(',').filter((name) => name !== '')
   const unknown = without.find((name) => !(listsOfUsers as readonly string[]).includes(name))
   if (unknown !== undefined) throw misuse(`--without takes ${listsOfUsers.join(', ')}; not "${unknown}"`)
@@ -90,6 +102,10 @@ export function parseMoveOptions(args: readonly string[], env: Environment): Mov
     mostFileBytes: parseCount('--max-file', values['max-file'], 100, 100_000) * 1024 * 1024,
     insecure: values.insecure ?? false,
     verify: values.verify ?? false,
+    follow: values.follow ?? false,
+    interval: parseCount('--interval', values.interval, 5, 3600),
+    overlap: parseCount('--overlap', values.overlap, 300, 86_400),
+    sweep: parseCount('--sweep', values.sweep, 15, 10_000),
   }
 }
 
@@ -111,6 +127,10 @@ function parse(args: readonly string[]) {
         'max-file': { type: 'string' },
         insecure: { type: 'boolean' },
         verify: { type: 'boolean' },
+        follow: { type: 'boolean' },
+        interval: { type: 'string' },
+        overlap: { type: 'string' },
+        sweep: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values

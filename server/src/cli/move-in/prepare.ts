@@ -99,7 +99,7 @@ function inOrderOfTime({ spans }: MoveState) {
 }
 
 /** The message that an action message tells of. */
-function subjectOf({ category, type, data }: JsonRecord): string | undefined {
+export function subjectOf({ category, type, data }: JsonRecord): string | undefined {
   if (category !== 'action' || type !== 'message') return undefined
   const { entities } = (data ?? {}) as { entities?: { on?: { entity?: { id?: unknown } } } }
   const id = entities?.on?.entity?.id
@@ -125,7 +125,8 @@ const elsewhere = [
   'deliveredToMeAt',
 ]
 
-function importable(record: JsonRecord, addresses: ReadonlyMap<string, string>): JsonRecord {
+/** A record of an import, with the new addresses of its files. */
+export function importable(record: JsonRecord, addresses: ReadonlyMap<string, string>): JsonRecord {
   const kept = Object.fromEntries(Object.entries(record).filter(([name]) => !elsewhere.includes(name)))
   if (filesOf(record).every(({ url }) => !addresses.has(url))) return kept
   const data = record.data as { attachments: JsonRecord[] }

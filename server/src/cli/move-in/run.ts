@@ -7,8 +7,10 @@ import type { JsonRecord } from '../import/records.ts'
 import { type ImportIo, runImport } from '../import/run.ts'
 import { collect } from './collect.ts'
 import { copyFiles } from './copy-files.ts'
+import { follow } from './follow.ts'
 import { readIds } from './ids.ts'
 import { type Journal, openJournal } from './journal.ts'
+import { rowsOf } from './lists.ts'
 import { createNotices, type Notices, notOverRest } from './notices.ts'
 import { type MoveOptions, moveHelp, parseMoveOptions } from './options.ts'
 import { prepareMessages, preparePeople } from './prepare.ts'
@@ -35,7 +37,16 @@ export async function moveInCommand(args: readonly string[], io: ImportIo): Prom
 
 const progressInterval = 5000
 
-async function moveIn(options: MoveOptions, io: ImportIo): Promise<ExitCode> {
+async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo): Promise<ExitCode> {
+  // While it follows, Ctrl-C asks to cut over; what is under way goes on.
+  const work = new AbortController()
+  let isFollowing = false
+  const stop = () => {
+    if (!isFollowing) work.abort()
+  }
+  asked.addEventListener('abort', stop)
+  if (asked.aborted) stop()
+  const io: ImportIo = { ...rest, signal: work.signal }
   const folder = path.resolve(io.cwd, options.folder)
   // Every request that waits listens for its end.
   setMaxListeners(0, io.signal)
@@ -67,10 +78,15 @@ async function moveIn(options: MoveOptions, io: ImportIo): Promise<ExitCode> {
     const seconds = (io.clock.now() - began) / 1000
     clearInterval(timer)
     note(progressLine(journal, source, seconds * 1000))
+    const isMoved = journal.state.followed !== undefined
     const preparing = { folder, state: journal.state, notices, now: now() }
-    await preparePeople(preparing)
+    if (!isMoved) await preparePeople(preparing)
     const settling = target && { target, folder, state: journal.state, notices, counts: settled, concurrency }
-    if (settling !== undefined) await settleRoles(settling)
+    if (target !== undefined && journal.state.targetWasEmpty === undefined) {
+      journal.state.targetWasEmpty = await isEmpty(target)
+      await journal.save()
+    }
+    if (settling !== undefined && !isMoved) await settleRoles(settling)
     const importInto = async (to: NonNullable<MoveOptions['target']>, surroundings: ImportIo) =>
       runImport(
         {
@@ -85,24 +101,59 @@ async function moveIn(options: MoveOptions, io: ImportIo): Promise<ExitCode> {
         surroundings,
       )
     // Files go to somebody, so people come first; they are told of with the messages.
-    if (options.target !== undefined && options.files)
+    if (options.target !== undefined && options.files && !isMoved)
       await importInto(options.target, { ...io, stdout: new Writable({ write: (_chunk, _encoding, done) => done() }) })
-    const copied = options.files ? await copyFiles({ options, io, folder, journal, target, notices }) : undefined
-    await prepareMessages(preparing, copied?.addresses ?? new Map())
+    const copied =
+      options.files && !isMoved ? await copyFiles({ options, io, folder, journal, target, notices }) : undefined
+    if (!isMoved) await prepareMessages(preparing, copied?.addresses ?? new Map())
     if (options.target !== undefined && target !== undefined && settling !== undefined) {
-      outcome = await importInto(options.target, io)
-      if (outcome !== exitCodes.done && outcome !== exitCodes.refused) return outcome
-      const ids = await readIds({ target, folder, concurrency, now: now() })
-      await settleRest(settling, ids)
+      // Once it follows, what was read at first is no more the state of the source.
+      if (!isMoved) {
+        outcome = await importInto(options.target, io)
+        if (outcome !== exitCodes.done && outcome !== exitCodes.refused) return outcome
+        await settleRest(settling, await readIds({ target, folder, concurrency, now: now() }))
+      }
+      if (options.follow) {
+        isFollowing = true
+        const followed = await follow({
+          source,
+          target,
+          folder,
+          journal,
+          notices,
+          without: options.without,
+          concurrency,
+          interval: options.interval * 1000,
+          overlap: options.overlap,
+          sweepEvery: options.sweep * 60_000,
+          cutOver: asked,
+          copy: async (files) => {
+            if (!options.files) return new Map()
+            return (await copyFiles({ options, io, folder, journal, target, notices, files })).addresses
+          },
+          note,
+          now: io.clock.now,
+          sleep: (milliseconds) => io.clock.sleep(milliseconds, work.signal),
+        })
+        for (const [name, value] of Object.entries(followed)) settled[`followed: ${name}`] = value
+        if (notices.list().some(({ code }) => code === 'message-refused')) outcome = exitCodes.refused
+      }
     }
     await report({ options, io, folder, journal, source, notices, settled, files: copied?.counts ?? {}, seconds })
     return outcome
   } finally {
     clearInterval(timer)
+    asked.removeEventListener('abort', stop)
     await journal.close()
     await source.close()
     await target?.close()
   }
+}
+
+async function isEmpty(target: Remote): Promise<boolean> {
+  const lists = ['/users?withDeactivated=true&perPage=1', '/groups?perPage=1', '/messages?limit=1']
+  const answers = await Promise.all(lists.map((list) => target.get(list)))
+  return answers.every(({ body }, place) => rowsOf(target, lists[place]!, body).length === 0)
 }
 
 function tellVerdict({ isEqual, differences, compared }: Verdict, folder: string): string {

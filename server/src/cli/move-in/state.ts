@@ -11,6 +11,12 @@ export interface MoveState {
   rooms: number
   /** Parts of the time; each has its file of messages. Empty before the first message is looked for. */
   readonly spans: Span[]
+  /** Epoch seconds up to which changes were followed. */
+  followed?: number
+  /** Epoch seconds of the cut-over; from then on the target has data of its own. */
+  cutOver?: number
+  /** The target had no users, groups and messages before. */
+  targetWasEmpty?: boolean
   readonly counts: Record<string, number>
 }
 

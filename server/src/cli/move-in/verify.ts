@@ -104,7 +104,7 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
 
   const [messages, newMessages] = await Promise.all([
     readMessages(source, await namesOfSource(folder), await addressesOf(folder, target.url), now),
-    readMessages(target, new Map(), new Map(), now),
+    readMessages(target, new Map(), new Map(), now, true),
   ])
   for (const [key, { conversation, record }] of messages) {
     const row = tableOf(`conversation ${conversation}`)
@@ -162,17 +162,20 @@ export const notCompared = [
   'The content of files: what messages say of them is compared, with their size.',
 ]
 
-interface ComparedMessage {
+export interface ComparedMessage {
+  /** Its id on this side. */
+  readonly id: string
   readonly conversation: string
   readonly record: JsonRecord
 }
 
 /** All messages of a side, by the muid that they have in the new service. */
-async function readMessages(
+export async function readMessages(
   side: Remote,
   names: ReadonlyMap<string, string>,
   addresses: ReadonlyMap<string, string>,
   now: number,
+  isNew = false,
 ): Promise<Map<string, ComparedMessage>> {
   const keys = new Map<string, string>()
   const found = new Map<string, ComparedMessage>()
@@ -182,8 +185,10 @@ async function readMessages(
       const key = names.get(id) ?? (typeof row.muid === 'string' ? row.muid : id)
       keys.set(id, key)
       if (row.category === 'action' && row.type === 'message') continue
+      // The new service wrote it itself, when a move told it of somebody who had left.
+      if (isNew && row.category === 'action' && row.muid === undefined) continue
       const parent = row.parentId === undefined ? null : (keys.get(String(row.parentId)) ?? null)
-      found.set(key, { conversation: String(row.conversationId), record: comparable(row, parent, addresses) })
+      found.set(key, { id, conversation: String(row.conversationId), record: comparable(row, parent, addresses) })
     }
   })
   return found
@@ -255,7 +260,7 @@ async function addressesOf(folder: string, url: string): Promise<Map<string, str
   return addresses
 }
 
-async function readUsers(side: Remote): Promise<Map<string, JsonRecord>> {
+export async function readUsers(side: Remote): Promise<Map<string, JsonRecord>> {
   const users = await readAll(side, '/users?withTags=true&withDeactivated=true', ({ uid }) => uid)
   return new Map(
     users.map((user) => [
@@ -269,7 +274,7 @@ async function readUsers(side: Remote): Promise<Map<string, JsonRecord>> {
   )
 }
 
-async function readGroups(side: Remote): Promise<Map<string, JsonRecord>> {
+export async function readGroups(side: Remote): Promise<Map<string, JsonRecord>> {
   const groups = await readAll(side, '/groups?withTags=true', ({ guid }) => guid)
   return new Map(
     groups.map((group) => [
@@ -282,7 +287,7 @@ async function readGroups(side: Remote): Promise<Map<string, JsonRecord>> {
   )
 }
 
-async function readRoom(side: Remote, guid: string): Promise<Map<string, JsonRecord>> {
+export async function readRoom(side: Remote, guid: string): Promise<Map<string, JsonRecord>> {
   const at = `/groups/${encodeURIComponent(guid)}`
   const [members, bans] = await Promise.all(
     ['members', 'bannedusers'].map((list) => readAll(side, `${at}/${list}`, ({ uid }) => uid, { missing: [404] })),
@@ -293,7 +298,11 @@ async function readRoom(side: Remote, guid: string): Promise<Map<string, JsonRec
   ])
 }
 
-async function readRelations(side: Remote, uid: string, without: readonly string[]): Promise<Map<string, JsonRecord>> {
+export async function readRelations(
+  side: Remote,
+  uid: string,
+  without: readonly string[],
+): Promise<Map<string, JsonRecord>> {
   const at = `/users/${encodeURIComponent(uid)}`
   const read = (kind: string, list: string) =>
     without.includes(kind) ? [] : readAll(side, `${at}/${list}`, (row) => row.uid, { missing: [404] })
