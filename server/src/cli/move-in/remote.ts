@@ -81,6 +81,32 @@ export function openRemote(
       if (!signal.aborted) throw error
       throw new ImportFailure(exitCodes.interrupted, 'stopped')
     })
+  /** Sends a request when it is its turn. Those that wait for the limit keep their place, so that they are few. */
+  const once = async (
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    headers: Record<string, string>,
+    body: string | null,
+    expected: readonly number[],
+  ) => {
+    const leave = await gate.enter()
+    try {
+      for (let pause = pausedUntil - clock.now(); pause > 0; pause = pausedUntil - clock.now()) await wait(pause)
+      traffic.requests += 1
+      const result = await sendOnce(dispatcher, `${options.url}/v3${path}`, { method, headers, body }, expected)
+      if (result.outcome === 'answered') {
+        const [limit, remaining] = ['x-rate-limit', 'x-rate-limit-remaining'].map((name) => result.headers[name])
+        if (typeof limit === 'string') traffic.limit = Number(limit)
+        gate.narrow(typeof remaining === 'string' && Number(remaining) === 0)
+      } else if (!result.maybeDone && result.retryAfter !== undefined) {
+        pausedUntil = Math.max(pausedUntil, clock.now() + result.retryAfter)
+        gate.narrow(true)
+      }
+      return result
+    } finally {
+      leave()
+    }
+  }
   const call = async (
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
@@ -97,21 +123,9 @@ export function openRemote(
     let limitedFor = 0
     for (let attempt = 0; ; attempt++) {
       if (signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
-      const pause = pausedUntil - clock.now()
-      if (pause > 0) await wait(pause)
-      const leave = await gate.enter()
-      traffic.requests += 1
-      const result = await sendOnce(
-        dispatcher,
-        `${options.url}/v3${path}`,
-        { method, headers, body },
-        expected,
-      ).finally(leave)
+      const result = await once(method, path, headers, body, expected)
       if (result.outcome === 'answered') {
         lastGoodAnswer = clock.now()
-        const [limit, remaining] = ['x-rate-limit', 'x-rate-limit-remaining'].map((name) => result.headers[name])
-        if (typeof limit === 'string') traffic.limit = Number(limit)
-        gate.narrow(typeof remaining === 'string' && Number(remaining) === 0)
         return { status: result.status, body: result.body }
       }
       const delay = result.retryAfter ?? Math.min(longestWait, firstWait * 2 ** attempt) * (0.75 + Math.random() / 2)
@@ -120,7 +134,6 @@ export function openRemote(
         traffic.limited += 1
         limitedFor += delay
       }
-      if (result.retryAfter !== undefined) pausedUntil = Math.max(pausedUntil, clock.now() + delay)
       if (clock.now() + delay - Math.max(lastGoodAnswer, started) - limitedFor > patience) {
         throw new ImportFailure(exitCodes.unreachable, `${options.url} ${result.problem}; gave up`)
       }
