@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config'
 import LongFirst from './server/test/gate/sequencer.ts'
 
-/** Tests read the TypeScript sources of the workspaces directly ("source" condition), so they need no build. */
-const conditions = ['source', 'module', 'node', 'development|production']
+/** Tests read the TypeScript sources of the workspaces directly ("source" condition), so they need no build; all else as Node.js does. */
+const conditions = ['source', 'node', 'development|production']
 
 export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },

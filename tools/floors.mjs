@@ -10,14 +10,14 @@ import { dirname, join, normalize, relative, sep } from 'node:path'
  * picture is in docs/architecture.md.
  */
 export const floors = [
-  ['ground', ['config/', 'log.ts', 'metrics.ts', 'version.ts', 'keys-file.ts', 'pauses.ts', 'emulators/']],
+  ['ground', ['config/', 'log.ts', 'metrics.ts', 'version.ts', 'keys-file.ts', 'pauses.ts', 'tracing/', 'emulators/']],
   ['store', ['store/']],
   ['limits', ['limits/']],
   ['media', ['media/']],
   ['chat', ['chat/']],
   ['events', ['events/']],
   ['jobs', ['jobs/']],
-  ['calls', ['call.ts', 'context.ts', 'paging.ts']],
+  ['calls', ['call.ts', 'context.ts', 'traced-context.ts', 'paging.ts']],
   ['areas', ['areas/']],
   ['delivery', ['delivery/']],
   ['protocol', ['protocol/']],

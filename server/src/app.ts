@@ -56,6 +56,7 @@ import { monitorDatabase } from './store/monitor.ts'
 import { openRedis } from './store/redis.ts'
 import { checkMasterKey, createSecrets } from './store/secrets.ts'
 import { tables } from './tables.ts'
+import { createTracing } from './tracing/tracing.ts'
 
 export interface Parley {
   readonly context: Context
@@ -109,6 +110,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const invalidation = createInvalidation(database)
   const metrics = createMetrics(options.exposeMetrics)
   watchPool(metrics, database.pool)
+  const tracing = await createTracing(config.tracing, { log, registry: metrics.registry })
   const monitor = monitorDatabase(database, log, options.databasePatienceMs)
   const redis = config.redis && openRedis(config.redis, secrets.digest('redis').toString('hex').slice(0, 16), log)
   const keys = createKeyRing(database, secrets, invalidation)
@@ -126,18 +128,18 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const jwts = createJwts((url) => readKeys(outbound.poster, url))
   const tokens = createTokens({ database, jwts, secrets, settings, log, onUse: usage.active })
   const events = createEvents(database, invalidation, { log, retention: config.eventsRetentionDays * 86_400 })
-  const messages = createMessageWriter(database, metrics, events, usage)
-  const jobs = createJobRunner({ connection, log, registry: metrics.registry })
+  const messages = createMessageWriter({ database, metrics, events, usage, tracing })
+  const jobs = createJobRunner({ connection, log, registry: metrics.registry, tracing })
   const webhooks = createWebhookDelivery({
     ...{ config, log, metrics, database, secrets, invalidation, events, jobs, fileLinks },
-    poster: outbound.poster,
+    ...{ tracing, poster: outbound.poster },
   })
   const notifications = createNotificationDelivery({
     ...{ config, log, metrics, database, secrets, settings, notificationSettings, policies, events, jobs, fileLinks },
     ...(options.notificationClock && { now: options.notificationClock }),
-    poster: outbound.poster,
+    ...{ tracing, poster: outbound.poster },
   })
-  const questions = createQuestions({ database, log, metrics, secrets, poster: outbound.poster })
+  const questions = createQuestions({ database, log, metrics, secrets, tracing, poster: outbound.poster })
   const groupMarks = createGroupMarkWriter(database, events)
   const search = createMessageSearch(database, log, config.searchTimeoutSeconds * 1000)
   watchQueue(metrics.registry, database)
@@ -190,6 +192,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     wrongCredentials: createWrongCredentials(() => limits.onRefused('credentials')),
     notifications,
     redis,
+    tracing,
   }
   await invalidation.start()
   const stopRetention = keepAuditLogShort(database, log, config.auditRetentionDays)
@@ -260,6 +263,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       monitor.stop()
       await invalidation.stop()
       await database.close()
+      await tracing?.stop()
     },
   }
 }

@@ -35,6 +35,7 @@ import type { Invalidation } from './store/invalidation.ts'
 import type { DatabaseMonitor } from './store/monitor.ts'
 import type { RedisLink } from './store/redis.ts'
 import type { Secrets } from './store/secrets.ts'
+import type { Span, Tracing } from './tracing/tracing.ts'
 
 /** What the areas work with; built once in app.ts and passed down. */
 export interface Context {
@@ -106,4 +107,8 @@ export interface Context {
   readonly notifications: NotificationDelivery
   /** What several processes share; absent where there is one. */
   readonly redis: RedisLink | undefined
+  /** Tells a collector what becomes of requests; absent: none is told. */
+  readonly tracing: Tracing | undefined
+  /** The request that is being answered, where it is told of. */
+  readonly span?: Span
 }

@@ -44,6 +44,10 @@ const samples: Record<string, { value: string; beside?: Record<string, string> }
   MEDIA_S3_SECRET_ACCESS_KEY: { value: 'a/secret+key', beside: bucket('MEDIA_S3_ACCESS_KEY_ID') },
   MAIL_REPLY_SECRET: { value: 'a-secret-of-the-mail-server', beside: { MAIL_REPLY_ADDRESS: 'reply@example.com' } },
   SMTP_URL: { value: 'smtps://chat:secret@mail.example.com', beside: { MAIL_FROM: 'chat@example.com' } },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    value: 'authorization=Bearer%20secret',
+    beside: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' },
+  },
 }
 
 function bucket(other: string): Record<string, string> {

@@ -10,6 +10,7 @@ import { type OutboundSettings, readAllowedTargets } from './outbound.ts'
 import { type RateLimits, readRateLimits } from './rate-limits.ts'
 import { createReader } from './secrets.ts'
 import { readSocketSettings, type SocketSettings } from './sockets.ts'
+import { readTracing, type TracingSettings } from './tracing.ts'
 
 /** Settings of one deployment: read from the environment once at start, validated, frozen. */
 export interface Config {
@@ -79,6 +80,8 @@ export interface Config {
   readonly oidc: OidcSettings | undefined
   /** Networks that may call the admin API; absent: any. */
   readonly adminAllow: readonly string[] | undefined
+  /** Where spans go; absent: there are none. */
+  readonly tracing: TracingSettings | undefined
   /** Requests a minute, by what they count; what is missing is not limited. */
   readonly rateLimits: RateLimits
   /** Settings of apps that have not set their own. */
@@ -202,6 +205,7 @@ export function readConfig(environment: Environment): Config {
     firstOwner: readFirstOwner(value('PARLEY_OPERATOR_EMAIL'), value('PARLEY_OPERATOR_PASSWORD'), problems),
     oidc: readOidc(value, problems),
     adminAllow: readNetworks('ADMIN_ALLOW', value('ADMIN_ALLOW'), problems),
+    tracing: readTracing(value, problems),
     rateLimits: readRateLimits(value('RATE_LIMITS'), problems),
     appDefaults: readAppDefaults(value('APP_DEFAULTS'), isLoopback(value('HOST')), problems),
     importMaxRecords: readImportRecords(value('IMPORT_MAX_RECORDS'), problems),

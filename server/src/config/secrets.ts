@@ -16,6 +16,7 @@ export const secretSettings: readonly string[] = [
   'MEDIA_S3_SECRET_ACCESS_KEY',
   'MAIL_REPLY_SECRET',
   'SMTP_URL',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ]
 
 /** Bytes of such a file; what is longer is some other file. */

@@ -6,20 +6,28 @@ import type { ConversationKind } from '../chat/kind.ts'
  * their entities are joined when an event is shown, so names are fresh and what was deleted does not live on in a log.
  * What can no longer be read by then (a deleted group) is kept with the event.
  */
-export type ChatEvent =
-  | MessageSent
-  | UserMentioned
-  | MessageChanged
-  | Receipt
-  | ReceiptOfAll
-  | Reacted
-  | Blocked
-  | ConnectionChanged
-  | GroupChanged
-  | MembersChanged
-  | MessageJudged
-  | MessageReleased
-  | EngineFailed
+export type ChatEvent = Traceable &
+  (
+    | MessageSent
+    | UserMentioned
+    | MessageChanged
+    | Receipt
+    | ReceiptOfAll
+    | Reacted
+    | Blocked
+    | ConnectionChanged
+    | GroupChanged
+    | MembersChanged
+    | MessageJudged
+    | MessageReleased
+    | EngineFailed
+  )
+
+/** What leads back to the request that it came from, where that is told of. */
+export interface Traceable {
+  /** Its `traceparent`. */
+  readonly trace?: string
+}
 
 /** Where something was said: a conversation by its surrogate key and its parts. */
 export interface Place {
@@ -290,6 +298,8 @@ export interface StatusChanged {
 }
 
 /** What travels on the bus. */
-export type BusEvent = ChatEvent | SessionsEnded | Signal | Notice | Marked | GoalReached | StatusChanged
+export type BusEvent =
+  | ChatEvent
+  | (Traceable & (SessionsEnded | Signal | Notice | Marked | GoalReached | StatusChanged))
 
 export type EventTrigger = ChatEvent['trigger']

@@ -6,6 +6,7 @@ import type { Config } from '../config/index.ts'
 import { type Log, redact, requestLine } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Addresses } from '../protocol/addresses.ts'
+import type { Span, Tracing } from '../tracing/tracing.ts'
 
 /** Status in log and metrics of a request whose client went away before it was answered. */
 const clientGone = 499
@@ -14,6 +15,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** IP address of the client, if it is to be kept. */
     clientAddress: string | undefined
+    /** Where this request is told of. */
+    span: Span | undefined
   }
 }
 
@@ -22,11 +25,12 @@ interface Observer {
   readonly metrics: Metrics
   readonly addresses: Addresses
   readonly config: Pick<Config, 'keepsClientAddresses'>
+  readonly tracing: Tracing | undefined
 }
 
 /** Gives the request its `X-Request-Id`, and sees to its one line in the log and its place in the metrics. */
 export function observe(
-  { log, metrics, addresses, config }: Observer,
+  { log, metrics, addresses, config, tracing }: Observer,
   request: FastifyRequest,
   reply: FastifyReply,
   operation: string,
@@ -37,6 +41,8 @@ export function observe(
   // A connection that is closed has no address any more.
   const address = config.keepsClientAddresses ? addresses.clientOf(request.raw) : undefined
   request.clientAddress = address
+  const span = tracing === undefined ? undefined : arrive(tracing, request, operation)
+  request.span = span
   reply.raw.once('close', () => {
     const status = reply.raw.writableFinished ? reply.raw.statusCode : clientGone
     const ms = performance.now() - startedAt
@@ -45,6 +51,7 @@ export function observe(
     if (asked?.caller !== undefined && 'scope' in asked.caller && asked.caller.scope === 'authOnly') {
       metrics.authOnlyRequests.inc({ operation, status })
     }
+    const who = operator === undefined ? whoAsked(asked, status) : whichOperator(asked, operator)
     log.info(
       {
         operation,
@@ -52,12 +59,30 @@ export function observe(
         status,
         ms: Math.round(ms * 10) / 10,
         requestId: request.id,
-        ...(operator === undefined ? whoAsked(asked, status) : whichOperator(asked, operator)),
+        ...who,
         ...(address !== undefined && { address }),
+        ...(span !== undefined && { trace: span.traceId }),
       },
       requestLine,
     )
+    if (span !== undefined) endSpan(span, request, status, who)
   })
+}
+
+/** Probes are not told of: they would be most of what there is, and say nothing. */
+function arrive(tracing: Tracing, { headers, routeOptions }: FastifyRequest, operation: string): Span | undefined {
+  if (routeOptions.config.allowPlain === true) return undefined
+  return tracing.arrive(operation, headers.traceparent, { kind: 'server' })
+}
+
+/** It says what the line in the log says, but for the address. */
+function endSpan(span: Span, { method, id, routeOptions }: FastifyRequest, status: number, who: object = {}): void {
+  span.tell({
+    ...{ 'http.request.method': method, 'http.response.status_code': status, 'parley.request_id': id },
+    ...(routeOptions.url !== undefined && { 'http.route': routeOptions.url }),
+    ...Object.fromEntries(Object.entries(who).map(([name, value]) => [`parley.${name}`, value])),
+  })
+  span.end(status >= 500 || status === clientGone ? String(status) : undefined)
 }
 
 function whichOperator(asked: FastifyRequest['asked'], { account }: Operator): object {

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import { checkActorNamed } from '../protocol/caller.ts'
 import { apiNotFound, unsupportedMediaType } from '../protocol/errors.ts'
 import { compileCheck, sanitize, sanitizeRecords } from '../protocol/validation.ts'
+import { tracedContext } from '../traced-context.ts'
 import type { Asked, Face } from './face.ts'
 import { compileQueryReader } from './query.ts'
 import { kindOf, takeForReceivers } from './rate-limits.ts'
@@ -106,7 +107,8 @@ function registerOperation(
         const call = { app, caller, host, origin, files, ...acting, ...input }
         const database = own.readAs(reader)
         const audit = context.audit.by(face.actorOf(request, caller))
-        const answered = await handle(call, { ...context, database, audit })
+        const asked = { ...context, database, audit }
+        const answered = await handle(call, request.span === undefined ? asked : tracedContext(asked, request.span))
         return answered instanceof Serialized ? written(reply, answered) : answered
       }
       const isTextForm = operation.readsFile !== undefined && isForm(request)

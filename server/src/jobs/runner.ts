@@ -3,6 +3,7 @@ import { Logger, type Task, type WorkerPool } from 'graphile-worker'
 import type { Registry } from 'prom-client'
 import type { Log } from '../log.ts'
 import { type ConnectionSettings, isConnectionFailure } from '../store/connection.ts'
+import { ended, type Tracing } from '../tracing/tracing.ts'
 import { createPoolGuard } from './pool-guard.ts'
 import { type JobRunnerState, watchFetches } from './watch.ts'
 import { startWorker, type Worker } from './worker.ts'
@@ -26,11 +27,12 @@ export interface JobRunnerOptions {
   readonly connection: ConnectionSettings
   readonly log: Log
   readonly registry: Registry
+  readonly tracing: Tracing | undefined
 }
 
 const restartMs = 1_000
 
-export function createJobRunner({ connection, log, registry }: JobRunnerOptions): JobRunner {
+export function createJobRunner({ connection, log, registry, tracing }: JobRunnerOptions): JobRunner {
   const tasks: Record<string, Task> = {}
   const guard = createPoolGuard(connection, log)
   /** The present one, and former ones whose last jobs have yet to end. */
@@ -85,7 +87,7 @@ export function createJobRunner({ connection, log, registry }: JobRunnerOptions)
       return watch.silentSeconds
     },
     register(name, task) {
-      tasks[name] = task
+      tasks[name] = tracing === undefined ? task : told(tracing, name, task)
     },
     start() {
       void guard.start()
@@ -98,6 +100,15 @@ export function createJobRunner({ connection, log, registry }: JobRunnerOptions)
       await Promise.all([...workers].map((worker) => worker.stop()))
       await guard.stop()
     },
+  }
+}
+
+/** Jobs are of many requests each, so they are traces of their own, as many as of requests. */
+function told(tracing: Tracing, name: string, task: Task): Task {
+  return async (payload, helpers) => {
+    const span = tracing.arrive(`job ${name}`, undefined, { kind: 'consumer' })
+    const work = async () => task(payload, helpers)
+    return span === undefined ? work() : ended(span, work)
   }
 }
 

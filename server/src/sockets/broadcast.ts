@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Place } from '../events/types.ts'
+import type { Span } from '../tracing/tracing.ts'
 import { currentAudience, isCurrent } from './audiences.ts'
 import { areApart, type BlockBook } from './blocks.ts'
 import type { Connection } from './connection.ts'
@@ -36,6 +37,8 @@ export interface Broadcast {
   readonly isClients?: boolean
   /** It is stored, so whoever may have missed it must connect again and list what is new. */
   readonly isStored: boolean
+  /** The work of telling it, where that is told of; it ends with that. */
+  readonly span?: Span | undefined
   /** The frame; undefined when what it tells of is gone. */
   readonly frame: () => object | undefined | Promise<object | undefined>
 }
@@ -164,10 +167,11 @@ async function blocksOf({ blocks }: BroadcastParts, sockets: AppSockets, { place
 function sendTo(
   sockets: AppSockets,
   uids: Iterable<string>,
-  { actor, device, exceptFor }: Broadcast,
+  { actor, device, exceptFor, span }: Broadcast,
   encodedFor: (uid: string) => Buffer | undefined,
   isSpared?: (uid: string, connection: Connection) => boolean,
 ): void {
+  let frames = 0
   for (const uid of uids) {
     if (uid === exceptFor) continue
     const connections = sockets.connectionsOf(uid)
@@ -178,6 +182,8 @@ function sendTo(
       if (uid === actor && device !== undefined && connection.login?.info.deviceId === device) continue
       if (isSpared?.(uid, connection) === true) continue
       connection.send(encoded)
+      frames++
     }
   }
+  span?.tell({ 'parley.frames': frames })
 }

@@ -7,8 +7,10 @@ import type {
   Marked,
   MessageChanged,
   MessageSent,
+  Reacted,
   Receipt,
   ReceiptOfAll,
+  Traceable,
 } from '../events/types.ts'
 import { asOfNow, changeMembers, forgetAudience } from './audiences.ts'
 import { createAuthors } from './authors.ts'
@@ -44,6 +46,7 @@ export interface DeliveryParts extends BroadcastParts {
 
 export function createDelivery(parts: DeliveryParts): Delivery {
   const { registry, summaries, blocks, presence, context } = parts
+  const { tracing } = context
   const { dispatch, dispatchLater, drain } = createDispatcher(parts)
   const authors = createAuthors(context.database)
   let queue: Array<() => void> = []
@@ -59,10 +62,21 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     for (const work of works) work()
   }
 
+  /** Telling of an event, where the request that it came from is told of. */
+  const spanOf = (
+    { app }: AppSockets,
+    { trigger, messageId, trace }: Traceable & (MessageSent | MessageChanged | Reacted),
+  ) => {
+    if (tracing === undefined || trace === undefined) return undefined
+    const attributes = { 'parley.app': app.name, 'parley.trigger': trigger, 'parley.message': messageId }
+    return tracing.follow('sockets', trace, { kind: 'producer', attributes })
+  }
+
   /** A message as it came along, else as it is stored. */
-  const dispatchMessage = (sockets: AppSockets, event: MessageSent | MessageChanged) => {
+  const dispatchMessage = (sockets: AppSockets, event: Traceable & (MessageSent | MessageChanged)) => {
     const { place, device, message } = event
     const { app } = sockets
+    const span = spanOf(sockets, event)
     // A send to somebody who stands in a block was refused.
     const blocksKeep = event.trigger === 'message_sent' ? 'nothing' : 'pair'
     // A message says as of which members it was sent. Edits and deletions are rare: for them the members are read anew.
@@ -73,14 +87,14 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       const parts = shownOf(place, shown)
       const to = keptFor(parts)
       const refersBack = event.trigger !== 'message_sent' || shown.quotedMessage !== undefined
-      const about = { place, device, actor: shown.sender, exceptFor, blocksKeep, revision, refersBack } as const
+      const about = { place, device, actor: shown.sender, exceptFor, blocksKeep, revision, refersBack, span } as const
       return { ...about, isStored: true, ...(to !== undefined && { to }), shows: () => parts, frame }
     }
     if (message !== undefined) {
       dispatch(sockets, broadcastOf(message))
       return
     }
-    dispatchLater(sockets, { place, isStored: true }, async () => {
+    dispatchLater(sockets, { place, isStored: true, span }, async () => {
       const found = await readMessageOf(context.database, app, event)
       return found && broadcastOf(found)
     })
@@ -197,7 +211,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
           isReaction: true,
           refersBack: true,
         } as const
-        dispatch(sockets, { ...about, place: event.place, shows, frame })
+        dispatch(sockets, { ...about, place: event.place, span: spanOf(sockets, event), shows, frame })
         return
       }
       case 'message_delivery_receipt':

@@ -10,7 +10,7 @@ export interface Dispatcher {
   /** One that is only known when something was read: it keeps its place in the order meanwhile. */
   dispatchLater(
     sockets: AppSockets,
-    about: Pick<Broadcast, 'place' | 'to' | 'isStored'>,
+    about: Pick<Broadcast, 'place' | 'to' | 'isStored' | 'span'>,
     prepare: () => Promise<Broadcast | undefined>,
   ): void
   /** Resolves when nothing waits any more. */
@@ -26,6 +26,7 @@ export function createDispatcher(parts: BroadcastParts & { readonly context: Con
 
   const dispatchLater: Dispatcher['dispatchLater'] = (sockets, about, prepare) => {
     if (queues.length >= maxWaiting) {
+      about.span?.end('too much waits')
       if (about.isStored) disconnectToResync(sockets, about)
       return
     }
@@ -33,7 +34,9 @@ export function createDispatcher(parts: BroadcastParts & { readonly context: Con
       try {
         const broadcast = await prepare()
         if (broadcast !== undefined) await sendBroadcast(parts, sockets, broadcast)
+        about.span?.end()
       } catch (error) {
+        about.span?.end(error)
         log.warn({ cause: (error as Error).message }, 'something could not be sent over sockets')
         if (about.isStored) disconnectToResync(sockets, about)
       }
@@ -41,7 +44,10 @@ export function createDispatcher(parts: BroadcastParts & { readonly context: Con
   }
   return {
     dispatch(sockets, broadcast) {
-      if (queues.isEmpty(queueOf(sockets, broadcast.place)) && broadcastAtOnce(sockets, broadcast)) return
+      if (queues.isEmpty(queueOf(sockets, broadcast.place)) && broadcastAtOnce(sockets, broadcast)) {
+        broadcast.span?.end()
+        return
+      }
       dispatchLater(sockets, broadcast, async () => broadcast)
     },
     dispatchLater,

@@ -76,7 +76,8 @@ it('two that plan at the same time leave nothing out: who comes second looks aga
       return database.query<Row>(fixed, values)
     },
   }
-  const options = { database: overtaken, settings, notificationSettings, now: Date.now, wakes: createWakes() }
+  const parts = { now: Date.now, wakes: createWakes(), tracing: undefined }
+  const options = { database: overtaken, settings, notificationSettings, ...parts }
   await plan(options, world.app.appId, new AbortController().signal)
   await soon(() => expect(toldTo(endpoint)).toEqual(['bob: Alice, one', 'bob: Alice, two', 'bob: Alice, two']))
   await own.close()

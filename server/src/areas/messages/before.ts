@@ -17,7 +17,7 @@ export function createHookJudge(database: Database, hooks: BeforeMessage): Judge
       const message = await showDraft(database, draft)
       // Sender or receiver is unknown: it will be refused.
       if (message === undefined) return pass
-      const { stoppedBy, answers } = await hooks.ask(targets, message)
+      const { stoppedBy, answers } = await hooks.ask(targets, message, draft.span)
       if (stoppedBy !== undefined) {
         const error = blockedByWebhook(stoppedBy)
         return { is: 'refused', error }

@@ -102,6 +102,7 @@ async function sendTo(
     tags: body.tags ?? null,
     edits: null,
     content,
+    span: context.span,
   })
   const { content, outcome } = await passJudges(context.judges, app, sent, describe, async () => {
     if (asApp) return
@@ -138,7 +139,9 @@ async function sendTo(
       roleRules,
       subscribed,
       device: actingDevice(caller),
-      moderation: outcome && decision && recordsOf(outcome, decision, Math.floor(Date.now() / 1000)),
+      moderation:
+        outcome && decision && recordsOf(outcome, decision, Math.floor(Date.now() / 1000), context.span?.traceparent),
+      span: context.span,
     }
     const written = await context.messages.write(row)
     if (written.refusal === 'STALE_PERMISSIONS' && judgements < maxJudgements) {

@@ -99,7 +99,9 @@ export function storedData<Trigger extends EventTrigger>(trigger: Trigger, data:
 
 function textOf(trigger: EventTrigger, flat: object): string {
   const values = flat as Readonly<Record<string, unknown>>
-  return JSON.stringify(Object.fromEntries(kept[trigger].map((member) => [member, storedOf(member, values[member])])))
+  const members = kept[trigger].map((member) => [member, storedOf(member, values[member])])
+  const { trace } = values
+  return JSON.stringify({ ...Object.fromEntries(members), ...(trace !== undefined && { trace }) })
 }
 
 /** The log keeps kinds as tables do. */
@@ -115,6 +117,11 @@ export function storedDataSql<Trigger extends EventTrigger>(
   const values = expressions as Readonly<Record<string, string>>
   const members = kept[trigger].filter((member) => member in values)
   return `json_build_object(${members.map((member) => `'${member}', ${values[member]}`).join(', ')})`
+}
+
+/** What leads from an event of the log to the request that it came from; undefined where that was not told of. */
+export function traceOf(data: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof data.trace === 'string' ? data.trace : undefined
 }
 
 /** Begins a statement that writes events, whose ids are drawn as they are inserted. */

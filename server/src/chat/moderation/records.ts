@@ -38,8 +38,17 @@ export interface Flagging {
   readonly condition: object
 }
 
-/** What is to be written of an outcome; undefined where there is nothing. @param now epoch seconds */
-export function recordsOf(outcome: Outcome, decision: Decision, now: number): ModerationRecords | undefined {
+/**
+ * What is to be written of an outcome; undefined where there is nothing.
+ * @param now epoch seconds
+ * @param trace leads to the request that sent the message
+ */
+export function recordsOf(
+  outcome: Outcome,
+  decision: Decision,
+  now: number,
+  trace?: string,
+): ModerationRecords | undefined {
   const { hits, questions, took } = outcome
   if (hits.length === 0 && questions.length === 0) return undefined
   const { status, stoppedBy, isFlagged } = decision
@@ -50,7 +59,10 @@ export function recordsOf(outcome: Outcome, decision: Decision, now: number): Mo
       : {
           ...(stoppedBy && storedHit(stoppedBy)),
           ...{ status, lane: 'one', took },
-          ...{ questions: asks ? questions.map(storedQuestion) : null, due_at: asks ? now : null },
+          ...{
+            questions: asks ? questions.map((one) => ({ ...storedQuestion(one), ...(trace && { trace }) })) : null,
+            due_at: asks ? now : null,
+          },
         }
   return {
     held,

@@ -65,6 +65,8 @@ export interface StoredQuestion {
   /** Percent. */
   readonly threshold: number
   readonly label?: string
+  /** Leads to the request that sent the message, where that is told of. */
+  readonly trace?: string
 }
 
 export function storedQuestion({ rule, condition, list, threshold, label }: Question): StoredQuestion {

@@ -1,5 +1,6 @@
 import type { ApiError } from '@parley/contract'
 import type { Content } from '../../areas/messages/content.ts'
+import type { Span } from '../../tracing/tracing.ts'
 import type { App } from '../identity.ts'
 import type { ConversationKind } from '../kind.ts'
 import type { Outcome } from '../moderation/model.ts'
@@ -21,6 +22,8 @@ export interface Draft {
   readonly edits: number | null
   /** What it says; of an edit, what the whole message will say. Earlier judges may have changed it. */
   readonly content: Content
+  /** The work that it is sent by, where that is told of. */
+  readonly span?: Span | undefined
 }
 
 /** What a judge says: nothing against it, other `data`, what the rules of moderation find in it, or no. */

@@ -6,6 +6,8 @@ import type { Metrics } from '../../metrics.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
+import { tracedContext } from '../../traced-context.ts'
+import type { Tracing } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
 import { createLine, type Line } from './ask/line.ts'
 import { type Claimed, claimDue, dropQuestions, hasEarlier, putOffClaimed, renewLeases, renewMs } from './claim.ts'
@@ -32,6 +34,7 @@ export interface QuestionsOptions {
   readonly metrics: Metrics
   readonly secrets: Secrets
   readonly poster: Poster
+  readonly tracing: Tracing | undefined
 }
 
 /** Messages under way in this process: of all apps, and of one. */
@@ -53,7 +56,7 @@ function isNew({ status, waiting }: Claimed): boolean {
 }
 
 export function createQuestions(options: QuestionsOptions): Questions {
-  const { database, log, metrics, secrets, poster } = options
+  const { database, log, metrics, secrets, poster, tracing } = options
   const engineMetrics = createEngineMetrics(metrics.registry, database, () => line.paused)
   const line: Line = createLine(poster, engineMetrics)
   const lists = createEngineLists(database, secrets)
@@ -108,15 +111,15 @@ export function createQuestions(options: QuestionsOptions): Questions {
   }
   const workOff = async (context: Context, claimed: Claimed, before: Promise<void> | undefined): Promise<void> => {
     const app: App = { appId: claimed.appId, name: claimed.appName, region: claimed.region }
+    const trace = claimed.questions.find((question) => question.trace !== undefined)?.trace
+    const attributes = { 'parley.app': app.name, 'parley.message': claimed.message, 'parley.attempt': claimed.attempts }
+    const span = tracing?.follow('moderate', trace, { kind: 'consumer', attributes })
+    const own = span === undefined ? context : tracedContext(context, span)
     try {
-      const judged = await judgeClaimed({ context, lists, line }, app, claimed)
-      await before
-      if (isNew(claimed)) await inItsTurn(claimed)
-      // Requests may have failed because this process stops: others ask again.
-      if (isStopped) return await putOffClaimed(database, claimed, 0)
-      if (judged === undefined) await dropQuestions(database, claimed)
-      else await settle(context, app, claimed, judged)
+      await settleClaimed(own, app, claimed, before)
+      span?.end()
     } catch (error) {
+      span?.end(error)
       if (!isConnectionFailure(error)) {
         log.error({ err: error, app: app.name, message: claimed.message }, 'a message could not be moderated')
       }
@@ -124,6 +127,15 @@ export function createQuestions(options: QuestionsOptions): Questions {
       // Where this fails, too, its lease runs out.
       await putOffClaimed(database, claimed, seconds).catch(() => {})
     }
+  }
+  const settleClaimed = async (context: Context, app: App, claimed: Claimed, before: Promise<void> | undefined) => {
+    const judged = await judgeClaimed({ context, lists, line }, app, claimed)
+    await before
+    if (isNew(claimed)) await inItsTurn(claimed)
+    // Requests may have failed because this process stops: others ask again.
+    if (isStopped) return await putOffClaimed(database, claimed, 0)
+    if (judged === undefined) await dropQuestions(database, claimed)
+    else await settle(context, app, claimed, judged)
   }
   /** Waits for what the sender said before, as long as others ask about that. */
   const inItsTurn = async (claimed: Claimed) => {

@@ -36,7 +36,7 @@ export async function judgeClaimed(options: PassOptions, app: App, claimed: Clai
   const asking = new Map<string, Promise<Said>>()
   const ask = async (question: StoredQuestion): Promise<Said> => {
     const request = await requests.make(question)
-    return 'category' in request ? { failure: request } : line.ask(request)
+    return 'category' in request ? { failure: request } : line.ask(request, context.span)
   }
   const asked = questions.map(async (question): Promise<AskedQuestion> => {
     const key = keyOf(question)

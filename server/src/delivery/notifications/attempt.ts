@@ -1,8 +1,10 @@
+import { traceOf } from '../../chat/events/stored.ts'
 import type { App } from '../../chat/identity.ts'
 import type { Log } from '../../log.ts'
 import type { FileLinks } from '../../media/links.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Secrets } from '../../store/secrets.ts'
+import type { Span, Tracing } from '../../tracing/tracing.ts'
 import type { Some } from '../outbound/keyed-queue.ts'
 import type { DueNotification } from './due.ts'
 import type { SendAttempt } from './results.ts'
@@ -12,6 +14,7 @@ export interface AttemptOptions {
   readonly secrets: Secrets
   readonly fileLinks: FileLinks
   readonly log: Log
+  readonly tracing: Tracing | undefined
 }
 
 /** Who sends, and for whom. */
@@ -39,16 +42,54 @@ type Fault = SendAttempt & { readonly isOurs: true }
 
 /** Sends to one device or user, or, where the provider takes that, to several at once. @throws Error where the database is away */
 export async function attempt(options: AttemptOptions, to: Sending, all: Some<Sendable>): Promise<Attempted> {
+  const { tracing } = options
+  if (tracing === undefined) return attemptAll(options, to, all)
+  const spans = all.map(({ due, told }) => spanOf(tracing, to, due, 'channel' in told ? told.channel : 'push'))
+  try {
+    const made = await attemptAll(options, to, all, spans)
+    for (const [i, span] of spans.entries()) endSpan(span, made.attempts[i])
+    return made
+  } catch (error) {
+    for (const span of spans) span?.end(error)
+    throw error
+  }
+}
+
+/** A part of the trace of what a notification is about, where that is told of. */
+function spanOf(tracing: Tracing, { app, kind }: Sending, due: DueNotification, channel: string): Span | undefined {
+  return tracing.follow(channel, due.data === null ? undefined : traceOf(due.data), {
+    kind: 'client',
+    attributes: {
+      ...{ 'parley.app': app.name, 'parley.provider': kind, 'parley.notification': sendingId(app, due.id) },
+      ...{ 'parley.trigger': due.trigger, 'parley.attempt': due.attempts + 1 },
+    },
+  })
+}
+
+function endSpan(span: Span | undefined, made: SendAttempt | undefined): void {
+  if (span === undefined) return
+  span.tell({ 'parley.outcome': made?.outcome ?? 'not sent', 'http.response.status_code': made?.status })
+  span.end(made === undefined || made.outcome === 'accepted' ? undefined : made.outcome)
+}
+
+async function attemptAll(
+  options: AttemptOptions,
+  to: Sending,
+  all: Some<Sendable>,
+  spans: ReadonlyArray<Span | undefined> = [],
+): Promise<Attempted> {
   const { batch, send } = to.sender
   if (batch === undefined) {
     const [one] = all
     const made = await guarded(options, to, one, async () => {
-      const { sending, told } = await address(options, to, one)
+      const { sending, told } = await address(options, to, one, spans[0])
       return send(sending, told)
     })
     return { attempts: [made], ...(!isFault(made) && { ofProvider: made }) }
   }
-  const addressed = await Promise.all(all.map((one) => guarded(options, to, one, () => address(options, to, one))))
+  const addressed = await Promise.all(
+    all.map((one, i) => guarded(options, to, one, () => address(options, to, one, spans[i]))),
+  )
   const [first, ...others] = addressed.flatMap((one) => (isFault(one) ? [] : one))
   if (first === undefined) return { attempts: addressed.filter(isFault) }
   const { whole, attempts } = await batch.send([first, ...others])
@@ -56,11 +97,17 @@ export async function attempt(options: AttemptOptions, to: Sending, all: Some<Se
   return { attempts: addressed.map((one) => (isFault(one) ? one : made.next().value)), ofProvider: whole }
 }
 
-async function address({ secrets, fileLinks }: AttemptOptions, { app }: Sending, one: Sendable): Promise<Addressed> {
+async function address(
+  { secrets, fileLinks }: AttemptOptions,
+  { app }: Sending,
+  one: Sendable,
+  span: Span | undefined,
+): Promise<Addressed> {
   const { id, sealed, platform, expiresAt } = one.due
   const token = sealed === null ? '' : unsealToken(secrets, sealed)
   const told = await fileLinks.inValue(app, one.told)
-  return { sending: { id: sendingId(app, id), token, platform: platform ?? '', expiresAt }, told }
+  const leading = span === undefined ? {} : { trace: span.traceparent }
+  return { sending: { id: sendingId(app, id), token, platform: platform ?? '', expiresAt, ...leading }, told }
 }
 
 async function guarded<Made>(

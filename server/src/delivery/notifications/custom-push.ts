@@ -20,7 +20,7 @@ const maxAnswerBytes = 64 * 1024
 export function createCustomPush(poster: Poster, app: App, target: CustomPushTarget): Sender<Push> {
   const { batchSize = 1 } = target
   if (batchSize === 1) {
-    return { width, send: ({ id }, told) => sendCustom(poster, app, target, id, payloadOfPush(told)) }
+    return { width, send: (sending, told) => sendCustom(poster, app, target, sending, payloadOfPush(told)) }
   }
   const sendAll = (all: Some<Item>) => sendBatch(poster, app, target, all)
   return {
@@ -38,9 +38,11 @@ async function sendBatch(poster: Poster, app: App, target: CustomPushTarget, all
   const { ids, data } = pack(all)
   const trigger = 'push-notification-payload-generated-batch'
   const body = `{"trigger":"${trigger}","data":[${data.join()}],${JSON.stringify(originOf(app)).slice(1)}`
+  const trace = all.find(({ sending }) => sending.trace !== undefined)?.sending.trace
+  const batch = { id: nameOf(app, ids), ...(trace !== undefined && { trace }) }
   let named: ReadonlyMap<string, Attempting> = new Map()
   const whole = await attempting('the endpoint', async () => {
-    const answer = await postSigned(poster, target, nameOf(app, ids), body, maxAnswerBytes)
+    const answer = await postSigned(poster, target, batch, body, maxAnswerBytes)
     const judged = judge(answer)
     if (judged.outcome === 'accepted') named = readResults(answer.text)
     return judged

@@ -5,7 +5,7 @@ import type { EndpointAnswer, Poster } from '../outbound/http.ts'
 import { sign } from '../outbound/signature.ts'
 import { type Attempting, attempting } from './attempting.ts'
 import type { SendAttempt } from './results.ts'
-import type { Push } from './senders.ts'
+import type { Push, Sending } from './senders.ts'
 import { detailsOfUnread, type UnreadNotification } from './unread/notification.ts'
 
 const excerptBytes = 512
@@ -27,17 +27,17 @@ export function payloadOfUnread(told: UnreadNotification): CustomPayload {
   return { trigger: `${told.channel}-notification-payload-generated`, data: detailsOfUnread(told) }
 }
 
-/** One request for one notification, in the envelope of the contract. Never throws. @param id the same for each attempt */
+/** One request for one notification, in the envelope of the contract. Never throws. */
 export function sendCustom(
   poster: Poster,
   app: Pick<App, 'name' | 'region'>,
   target: WebhookTarget,
-  id: string,
+  named: Named,
   payload: CustomPayload,
 ): Promise<SendAttempt> {
   return attempting('the endpoint', async () => {
     const body = JSON.stringify({ ...payload, ...originOf(app) })
-    return judge(await postSigned(poster, target, id, body, excerptBytes))
+    return judge(await postSigned(poster, target, named, body, excerptBytes))
   })
 }
 
@@ -46,15 +46,18 @@ export function originOf(app: Pick<App, 'name' | 'region'>) {
   return { appId: app.name, region: app.region, webhook: 'custom' }
 }
 
+/** The name of a request, the same for each attempt, and what leads to the work that it is part of. */
+type Named = Pick<Sending, 'id' | 'trace'>
+
 /** @param maxBytes of the answer that are read */
 export function postSigned(
   poster: Poster,
   target: WebhookTarget,
-  id: string,
+  named: Named,
   body: string,
   maxBytes: number,
 ): Promise<EndpointAnswer> {
-  return poster.post(target.webhookURL, headersOf(target, id, body), body, maxBytes)
+  return poster.post(target.webhookURL, headersOf(target, named, body), body, maxBytes)
 }
 
 /** How an attempt went that was answered. */
@@ -74,13 +77,14 @@ function isFinal(status: number): boolean {
   return status >= 300 && status < 500 && status !== 408 && status !== 425 && status !== 429
 }
 
-function headersOf(target: WebhookTarget, id: string, body: string): Record<string, string> {
+function headersOf(target: WebhookTarget, { id, trace }: Named, body: string): Record<string, string> {
   const timestamp = Math.floor(Date.now() / 1000)
   const password = `${target.basicAuthUsername}:${target.basicAuthPassword}`
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': sign([target.signing], id, timestamp, body),
+    ...(trace !== undefined && { traceparent: trace }),
     ...(target.useBasicAuth && { authorization: `Basic ${Buffer.from(password).toString('base64')}` }),
   }
 }

@@ -50,6 +50,7 @@ interface PageRow extends MessageFactsRow {
   readonly subjects: string[] | null
   readonly reactionId: number | null
   readonly message: number | null
+  readonly trace: string | null
 }
 
 /** Each in its order, with a limit: so the planner takes the index of the key, whatever it knew of the table when it planned. */
@@ -57,7 +58,7 @@ const selectHappenings = `
   select e.id, e.trigger, e.conversation, ${kindSql('c.kind')} as kind, c.first, c.second, g.members_count as members,
     coalesce(e.data ->> 'uid', e.data ->> 'by', a.sender) as by,
     array(select x ->> 'uid' from json_array_elements(e.data -> 'members') x) as subjects,
-    (e.data ->> 'reactionId')::bigint as "reactionId", e.message, ${messageFacts}
+    (e.data ->> 'reactionId')::bigint as "reactionId", e.data ->> 'trace' as trace, e.message, ${messageFacts}
   from events e
   cross join lateral (${conversationOf('e')}
   ) c
@@ -115,6 +116,8 @@ export interface Happened extends Happening {
   readonly reaction: number | null
   readonly sentAt: number | null
   readonly parentId: number | null
+  /** Leads to the request that it came from, where that is told of. */
+  readonly trace: string | null
 }
 
 /** Whether it replaces or takes back what is shown of a message. */
@@ -155,10 +158,10 @@ export async function readHappeningsOf(
 function happenedOf(row: PageRow): Happened | undefined {
   const category = categoryOf(row)
   if (category === undefined) return undefined
-  const { id: event, conversation, first, second, message, sentAt, parentId } = row
+  const { id: event, conversation, first, second, message, sentAt, parentId, trace } = row
   return {
     ...happeningOf(row, row.kind, category),
-    ...{ event, conversation, first, second, message, sentAt, parentId },
+    ...{ event, conversation, first, second, message, sentAt, parentId, trace },
     trigger: logTriggerOf(row.trigger),
     members: row.members ?? 2,
     actors: actorsOf(row),

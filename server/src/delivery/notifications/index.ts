@@ -13,6 +13,7 @@ import type { FileLinks } from '../../media/links.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { Database } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
+import type { Tracing } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
 import { createPace } from '../outbound/pace.ts'
 import { createWakes } from '../outbound/wakes.ts'
@@ -64,6 +65,7 @@ export interface NotificationDeliveryOptions {
   readonly jobs: JobRunner
   readonly poster: Poster
   readonly fileLinks: FileLinks
+  readonly tracing: Tracing | undefined
   /** Epoch milliseconds; tests set it. */
   readonly now?: () => number
 }
@@ -83,14 +85,14 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   const wakes = createWakes()
   const sending = {
     database: withOwnConnections(database, 'parley notifier'),
-    ...{ policies, settings, notificationSettings, now, log, secrets, senders, metrics },
+    ...{ policies, settings, notificationSettings, now, log, secrets, senders, metrics, tracing: options.tracing },
     ...{ wakes, pace: createPace(options.metrics.demand, leastPushesPerSecond) },
     ...{ fileLinks: options.fileLinks, publicUrl: config.publicUrl, replyMailbox: config.mailReplies?.address },
   }
   // Of two who plan the same, one works for nothing; where events come faster than jobs end, all but one would.
   const planning = {
     database: withOwnConnections(database, 'parley planner'),
-    ...{ settings, notificationSettings, now, wakes },
+    ...{ settings, notificationSettings, now, wakes, tracing: options.tracing },
   }
   const planOnce = oneAtATime((appId) => plan(planning, appId, stopping.signal))
   jobs.register(planTask, (payload) => planOnce((payload as { appId: number }).appId))

@@ -8,6 +8,7 @@ import { countEnded } from '../../chat/usage/notification-counts.ts'
 import { nowMs } from '../../store/clock.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
+import type { Tracing } from '../../tracing/tracing.ts'
 import type { Wakes } from '../outbound/wakes.ts'
 import { type Candidate, readCandidates } from './candidates.ts'
 import { type Happened, isChange, readHappenings } from './happenings.ts'
@@ -24,6 +25,7 @@ export interface PlanOptions {
   readonly now: () => number
   /** Wakes those who send, once something is planned here. */
   readonly wakes: Pick<Wakes, 'wake'>
+  readonly tracing: Tracing | undefined
 }
 
 const eventsAtOnce = 400
@@ -132,7 +134,7 @@ async function planStretch(options: PlanOptions, appId: number, start: Stretch, 
     reading = page.isLast || signal.aborted ? undefined : readPage(options, appId, { ...start, ...page.next })
     // It is of no use where writing this one fails.
     reading?.catch(() => {})
-    if (!(await planPage(options, appId, page))) return
+    if (!(await planTold(options, appId, page))) return
   }
 }
 
@@ -166,6 +168,26 @@ async function readPage(options: PlanOptions, appId: number, { event, uid, horiz
   const candidates = isCut ? withoutLastUser(found) : found
   const next = isCut ? positionOf(candidates) : { event: last ?? horizon, uid: '' }
   return { from: { event, uid }, next, isLast: !isCut && last === undefined, happened, candidates }
+}
+
+/** As `planPage`, with a part of each trace that what happened belongs to. */
+async function planTold(options: PlanOptions, appId: number, page: Page): Promise<boolean> {
+  const { tracing } = options
+  if (tracing === undefined) return planPage(options, appId, page)
+  const spans = page.happened.flatMap(({ trace, event }) => {
+    if (trace === null) return []
+    const candidates = page.candidates.filter((candidate) => candidate.event === event).length
+    const attributes = { 'parley.event': event, 'parley.candidates': candidates }
+    return tracing.follow('plan notifications', trace, { kind: 'consumer', attributes }) ?? []
+  })
+  try {
+    const isPlanned = await planPage(options, appId, page)
+    for (const span of spans) span.end()
+    return isPlanned
+  } catch (error) {
+    for (const span of spans) span.end(error)
+    throw error
+  }
 }
 
 /** @returns false where another has planned it meanwhile */

@@ -171,7 +171,7 @@ async function happenedOf(
     category: parentId !== undefined ? 'replies' : quotedMessageId !== undefined ? 'quotedReplies' : 'messages',
     members: found?.members ?? 2,
     actors: [sender],
-    ...{ message: null, reaction: null, sentAt: null, author: sender },
+    ...{ message: null, reaction: null, sentAt: null, trace: null, author: sender },
     parentId: parentId === undefined ? null : Number(parentId),
     mentioned: Object.keys(mentions ?? {}),
     mentionsAll: isGroup && typeof data.text === 'string' && data.text.includes('<@all:'),

@@ -27,6 +27,8 @@ export interface Sending {
   readonly platform: string
   /** Epoch milliseconds after which it is of no use. */
   readonly expiresAt: number
+  /** Leads endpoints of the app to the request that it comes from, where that is told of: the header `traceparent`. */
+  readonly trace?: string
 }
 
 /** What is sent: by push, or by e-mail and SMS. */

@@ -1,4 +1,5 @@
 import type { Target } from '../../areas/webhooks/index.ts'
+import type { Span } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
 import { sign } from '../outbound/signature.ts'
 
@@ -18,23 +19,41 @@ export interface Attempt {
 
 const excerptBytes = 512
 
-/** Headers that identify, date and sign a body, after the Standard Webhooks convention, and the endpoint's password. */
-export function headersFor(target: Target, id: string, body: string): Record<string, string> {
+/**
+ * Headers that identify, date and sign a body, after the Standard Webhooks convention, and the endpoint's password; and what leads to
+ * the work that it is part of.
+ */
+export function headersFor(target: Target, id: string, body: string, span?: Span): Record<string, string> {
   const timestamp = Math.floor(Date.now() / 1000)
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': sign(target.secrets, id, timestamp, body),
     ...(target.authorization !== undefined && { authorization: target.authorization }),
+    ...(span !== undefined && { traceparent: span.traceparent }),
   }
 }
 
-/** Posts a body once. Never throws: whatever goes wrong is a failed attempt. */
-export async function attempt(poster: Poster, target: Target, id: string, body: string): Promise<Attempt> {
+/** Posts a body once. Never throws: whatever goes wrong is a failed attempt. @param span ends with it */
+export async function attempt(poster: Poster, target: Target, id: string, body: string, span?: Span): Promise<Attempt> {
+  const made = await post(poster, target, id, body, span)
+  if (span !== undefined) {
+    span.tell({ 'http.response.status_code': made.status })
+    span.end(made.succeeded ? undefined : String(made.status ?? 'no answer'))
+  }
+  return made
+}
+
+async function post(poster: Poster, target: Target, id: string, body: string, span?: Span): Promise<Attempt> {
   const startedAt = performance.now()
   const duration = () => ({ durationMs: Math.round(performance.now() - startedAt) })
   try {
-    const { status, text, retryAfter } = await poster.post(target.url, headersFor(target, id, body), body, excerptBytes)
+    const { status, text, retryAfter } = await poster.post(
+      target.url,
+      headersFor(target, id, body, span),
+      body,
+      excerptBytes,
+    )
     const error = describeStatus(status)
     return {
       succeeded: error === undefined,

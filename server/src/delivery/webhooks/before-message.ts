@@ -6,6 +6,7 @@ import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import { createMemory } from '../../store/memory.ts'
 import type { Secrets } from '../../store/secrets.ts'
+import { ended, type Span } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
 import { headersFor } from './attempt.ts'
 import type { DeliveryMetrics } from './metrics.ts'
@@ -18,8 +19,9 @@ export interface BeforeMessage {
   /**
    * Asks every endpoint at once, for two seconds at most; who does not answer in time lets the message through.
    * @param message as it will be sent out, without id; of an edit, with the id and `action: "edited"`
+   * @param span the work that it is sent by
    */
-  ask(targets: readonly Target[], message: object): Promise<HookAnswers>
+  ask(targets: readonly Target[], message: object, span?: Span): Promise<HookAnswers>
   /** Forgets what is known of an app's webhooks, in this process; others hear of it by `listenersTopic`. */
   forget(appId: number): void
 }
@@ -79,7 +81,7 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
     patience.set(endpoint, { failures, askAgainAt: Date.now() + skipMs(failures) })
   }
 
-  const askOne = async (target: Target, message: object): Promise<object | 'blocked' | undefined> => {
+  const askOne = async (target: Target, message: object, within?: Span): Promise<object | 'blocked' | undefined> => {
     const endpoint = `${target.app.appId}:${target.key}:${target.url}`
     if (!mayAsk(endpoint)) {
       metrics.hooked('skipped')
@@ -88,9 +90,16 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
     const told = envelope(target, { trigger: 'before_message', data: message })
     const body = await fileLinks.inText(target.app, JSON.stringify(told))
     const id = `bfm_${target.key}_${crypto.randomUUID()}`
-    try {
-      const { status, text } = await poster.post(target.url, headersFor(target, id, body), body, maxAnswerBytes + 1)
+    const ask = async (span?: Span) => {
+      const headers = headersFor(target, id, body, span)
+      const { status, text } = await poster.post(target.url, headers, body, maxAnswerBytes + 1)
       if (status < 200 || status >= 300) throw new Error(`the endpoint answered ${status}`)
+      return text
+    }
+    try {
+      const attributes = { 'parley.app': target.app.name, 'parley.webhook': target.id, 'parley.delivery': id }
+      const span = within?.child('before_message', { kind: 'client', attributes })
+      const text = span === undefined ? await ask() : await ended(span, () => ask(span))
       patience.delete(endpoint)
       const answer = readAnswer(text)
       const isBlocked = answer !== undefined && (answer as { action?: unknown }).action === 'do_not_propagate'
@@ -106,8 +115,8 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
 
   return {
     of: known.recall,
-    async ask(targets, message) {
-      const answers = await Promise.all(targets.map((target) => askOne(target, message)))
+    async ask(targets, message, span) {
+      const answers = await Promise.all(targets.map((target) => askOne(target, message, span)))
       const blocking = targets.find((_, i) => answers[i] === 'blocked')
       const entries = targets.flatMap(({ id }, i) => {
         const answer = answers[i]

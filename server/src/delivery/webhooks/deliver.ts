@@ -3,6 +3,7 @@ import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import type { Secrets } from '../../store/secrets.ts'
+import type { Tracing } from '../../tracing/tracing.ts'
 import { failuresToPause } from '../outbound/breaker.ts'
 import { drain } from '../outbound/drain.ts'
 import type { EndpointKey } from '../outbound/endpoints.ts'
@@ -15,7 +16,7 @@ import { disableWebhook } from './disable.ts'
 import { type DueDelivery, selectDue } from './due.ts'
 import { webhookEndpoints } from './endpoints.ts'
 import type { DeliveryMetrics } from './metrics.ts'
-import type { Bodies } from './render.ts'
+import type { Bodies, Body } from './render.ts'
 import { maxRetryAfterSeconds, nextStep, type Result, writeResults } from './results.ts'
 
 export interface DeliverOptions {
@@ -31,6 +32,7 @@ export interface DeliverOptions {
   readonly delays: readonly number[]
   /** After how many seconds of failures only a webhook is disabled. */
   readonly disableAfter: number
+  readonly tracing: Tracing | undefined
 }
 
 /** Attempts to one webhook at a time. */
@@ -39,7 +41,7 @@ const room = 100
 const leases = createLeases<TargetRow>(webhookEndpoints)
 
 type OpenTarget = Target & { readonly width: number }
-type Ready = DueDelivery & { readonly chain: number | undefined; readonly body: string | undefined }
+type Ready = DueDelivery & { readonly chain: number | undefined; readonly body: Body | undefined }
 
 /** Delivers what is due to one webhook. */
 export function deliverDue(options: DeliverOptions, key: EndpointKey, signal: AbortSignal): Promise<void> {
@@ -82,16 +84,24 @@ function beginRound(options: DeliverOptions, key: EndpointKey): Round<TargetRow,
 }
 
 async function attemptDelivery(
-  { poster, metrics, delays }: DeliverOptions,
+  { poster, metrics, delays, tracing }: DeliverOptions,
   target: Target,
-  { id, step, body }: Ready,
+  { id, step, body, trigger, attempts }: Ready,
 ): Promise<Outcome<Result>> {
   if (body === undefined) {
     const unrendered = { succeeded: false, error: 'what happened can no longer be told', durationMs: 0 }
     metrics.attempted('failed')
     return { results: [{ id, status: 'failed', dueIn: null, step, attempt: unrendered }] }
   }
-  const made = await attempt(poster, target, deliveryId(target.key, id), body)
+  const name = deliveryId(target.key, id)
+  const span = tracing?.follow('webhook', body.trace, {
+    kind: 'client',
+    attributes: {
+      ...{ 'parley.app': target.app.name, 'parley.webhook': target.id, 'parley.delivery': name },
+      ...{ 'parley.trigger': trigger, 'parley.attempt': attempts + 1 },
+    },
+  })
+  const made = await attempt(poster, target, name, body.text, span)
   const result = nextStep({ id, step }, made, { retryOnFailure: target.retryOnFailure, delays })
   metrics.attempted(result.status)
   const isAskedToWait = (made.status === 429 || made.status === 503) && made.retryAfter !== undefined

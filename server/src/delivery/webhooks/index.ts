@@ -8,6 +8,7 @@ import type { Metrics } from '../../metrics.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
 import type { Secrets } from '../../store/secrets.ts'
+import type { Tracing } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
 import { createPace } from '../outbound/pace.ts'
 import { type Attempt, attempt } from './attempt.ts'
@@ -15,7 +16,7 @@ import { type BeforeMessage, createBeforeMessage } from './before-message.ts'
 import { deliverDue } from './deliver.ts'
 import { enqueueDeliveries } from './enqueue.ts'
 import { createDeliveryMetrics } from './metrics.ts'
-import { createBodies, type Rendered } from './render.ts'
+import { type Body, createBodies, type Rendered } from './render.ts'
 import { listenedEvents } from './subscriptions.ts'
 import { createWebhookUpkeep } from './upkeep.ts'
 
@@ -46,15 +47,26 @@ export interface WebhookDeliveryOptions {
   readonly jobs: JobRunner
   readonly poster: Poster
   readonly fileLinks: FileLinks
+  readonly tracing: Tracing | undefined
 }
 
 export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
-  const { config, log, database, secrets, invalidation, events, poster, jobs, fileLinks } = options
+  const { config, log, database, secrets, invalidation, events, poster, jobs, fileLinks, tracing } = options
   const metrics = createDeliveryMetrics(options.metrics.registry, database)
   const bodies = createBodies(database, fileLinks)
   const stopping = new AbortController()
   const deliverOptions = {
-    ...{ database, invalidation, secrets, log, poster, bodies, metrics, pace: createPace(options.metrics.demand) },
+    ...{
+      database,
+      invalidation,
+      secrets,
+      log,
+      poster,
+      bodies,
+      metrics,
+      tracing,
+      pace: createPace(options.metrics.demand),
+    },
     delays: config.webhooks.retrySchedule,
     disableAfter: config.webhooks.disableAfterHours * 3600,
   }
@@ -69,13 +81,13 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
   return {
     hooks: createBeforeMessage({ database, invalidation, secrets, poster, metrics, fileLinks }),
     async test(target, id) {
-      const body = (await bodies.render(target, [{ id, sample: true }])).get(id) as string
-      const made = await attempt(poster, target, deliveryId(target.key, id), body)
+      const { text } = (await bodies.render(target, [{ id, sample: true }])).get(id) as Body
+      const made = await attempt(poster, target, deliveryId(target.key, id), text)
       metrics.attempted(made.succeeded ? 'delivered' : 'failed')
       return made
     },
     async bodyOf(target, delivery) {
-      return (await bodies.render(target, [delivery])).get(delivery.id)
+      return (await bodies.render(target, [delivery])).get(delivery.id)?.text
     },
     start: () => upkeep.start(),
     async stop() {

@@ -1,4 +1,5 @@
 import { sampleEvent, type Target } from '../../areas/webhooks/index.ts'
+import { traceOf } from '../../chat/events/stored.ts'
 import type { App } from '../../chat/identity.ts'
 import { type EventRow, eventColumns } from '../../events/rows.ts'
 import { type ShownEvent, showEvents } from '../../events/show.ts'
@@ -14,10 +15,16 @@ export interface Rendered {
   readonly createdAt?: number
 }
 
+export interface Body {
+  readonly text: string
+  /** Leads to the request that it comes from, where that is told of. */
+  readonly trace?: string | undefined
+}
+
 /** Makes the bodies of deliveries, again for each attempt, so that they say what is there now. */
 export interface Bodies {
   /** @returns by id of the delivery; missing where its event is gone or does not fit the webhook's envelope */
-  render(target: Target, deliveries: readonly Rendered[]): Promise<Map<number, string>>
+  render(target: Target, deliveries: readonly Rendered[]): Promise<Map<number, Body>>
 }
 
 const select = statement(`
@@ -29,17 +36,21 @@ const select = statement(`
 export function createBodies(database: Database, fileLinks: FileLinks): Bodies {
   return {
     async render(target, deliveries) {
-      const bodies = new Map<number, string>()
+      const bodies = new Map<number, Body>()
       const ids = deliveries.filter(({ sample }) => !sample).map(({ id }) => id)
       if (ids.length > 0) {
         const rows = await database.query<EventRow>(select, [target.app.appId, ids])
         const shown = await showEvents({ database }, target.app, rows, target.version)
-        for (const [id, event] of shown) {
-          bodies.set(id, await fileLinks.inText(target.app, JSON.stringify(envelope(target, event))))
+        for (const { id, data } of rows) {
+          const event = shown.get(id)
+          if (event === undefined) continue
+          const text = await fileLinks.inText(target.app, JSON.stringify(envelope(target, event)))
+          bodies.set(id, { text, trace: traceOf(data) })
         }
       }
       for (const { id, sample, createdAt = Math.floor(Date.now() / 1000) } of deliveries) {
-        if (sample) bodies.set(id, JSON.stringify(envelope(target, sampleEvent(target.app, target.version, createdAt))))
+        if (!sample) continue
+        bodies.set(id, { text: JSON.stringify(envelope(target, sampleEvent(target.app, target.version, createdAt))) })
       }
       return bodies
     },

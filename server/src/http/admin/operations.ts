@@ -4,6 +4,7 @@ import type { AdminCall, AdminRoute, Operator } from '../../areas/operators/inde
 import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import { compileCheck, sanitize } from '../../protocol/validation.ts'
+import { tracedContext } from '../../traced-context.ts'
 import { compileQueryReader } from '../query.ts'
 import { findAppOf, requireRight } from './face.ts'
 import {
@@ -69,7 +70,9 @@ function registerAdminOperation(server: FastifyInstance, context: Context, { ope
       const audit = context.audit.by({
         ...{ caller: 'operator', operator: operator?.account.id, address: request.clientAddress },
       })
-      return handle(call as unknown as AdminCall<AdminOperation>, { ...context, audit })
+      const asked = { ...context, audit }
+      const given = request.span === undefined ? asked : tracedContext(asked, request.span)
+      return handle(call as unknown as AdminCall<AdminOperation>, given)
     },
   })
 }

@@ -8,7 +8,7 @@ import { type ConversationParts, partsOf } from '../../../chat/naming.ts'
 import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Query } from '../../../store/channel.ts'
 import { growThreadsOf } from '../threads/grow.ts'
-import { judgedRows, sentRows } from './columns.ts'
+import { judgedRows, sentRows, tracedRows } from './columns.ts'
 import { createConversations, lockKeys } from './conversations.ts'
 import { eventBits, type MessageRow, nameOf, type Received, type WrittenRow } from './row.ts'
 import { writeStatement } from './statement.ts'
@@ -46,6 +46,9 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
   queries.push({ ...lockKeys, values: lockedBy.map((column) => values[column]) })
   const judged = rows.flatMap(({ moderation }, n) => (moderation === undefined ? [] : { n, records: moderation }))
   const moderated = judged.length > 0 || rows.some((row) => isHeld(row) || tellsVerdict(row))
+  const traces = rows.flatMap(({ span, subscribed }, n) =>
+    span === undefined || subscribed.bits === 0 ? [] : { n, trace: span.traceparent },
+  )
   const write = writeStatement({
     groups: rows.some(({ kind }) => kind === 'group'),
     replies: rows.some(({ parentId }) => parentId !== null),
@@ -53,8 +56,12 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
     muids: rows.some(({ muid }) => muid !== null),
     subscribed: rows.some(({ subscribed }) => subscribed.bits !== 0),
     moderated,
+    traced: traces.length > 0,
   })
-  queries.push({ ...write, values: [options.now, ...values, ...(moderated ? judgedRows.values(judged) : [])] })
+  const more = moderated ? judgedRows.values(judged) : []
+  // Both take the same values; only where they stand differs.
+  if (traces.length > 0) more.push(...tracedRows.ofPlain.values(traces))
+  queries.push({ ...write, values: [options.now, ...values, ...more] })
   const groups = rows.filter(({ kind }) => kind === 'group')
   if (groups.length > 0) queries.push(settling(groups, options.now))
   queries.push(

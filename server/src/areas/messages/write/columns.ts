@@ -54,3 +54,18 @@ export const judgedRows = createRecordset<{ readonly n: number; readonly records
   ],
   { alias: 'j', first: 2 + sentRows.length },
 )
+
+const behindJudged = 2 + sentRows.length + judgedRows.length
+
+/** What leads to the messages that are told of, behind all else that the statement takes. */
+export const tracedRows = { ofPlain: createTraced(2 + sentRows.length), ofModerated: createTraced(behindJudged) }
+
+function createTraced(first: number) {
+  return createRecordset<{ readonly n: number; readonly trace: string }>(
+    [
+      ['n', 'int', ({ n }) => n],
+      ['trace', 'text', ({ trace }) => trace],
+    ],
+    { alias: 'x', first },
+  )
+}

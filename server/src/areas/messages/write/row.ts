@@ -3,6 +3,7 @@ import type { ConversationKind } from '../../../chat/kind.ts'
 import type { ModerationRecords } from '../../../chat/moderation/records.ts'
 import type { ConversationParts } from '../../../chat/naming.ts'
 import type { Refusal } from '../../../chat/writing/rules.ts'
+import type { Span } from '../../../tracing/tracing.ts'
 
 /** One message on its way into the database, as the columns of the batch statement take it. */
 export interface MessageRow {
@@ -37,6 +38,8 @@ export interface MessageRow {
   readonly device: string | undefined
   /** What moderation keeps beside it; undefined where it has nothing to say, as of nearly all. */
   readonly moderation: ModerationRecords | undefined
+  /** The work that it is sent by, where that is told of. */
+  readonly span?: Span | undefined
 }
 
 /** Which events of a message somebody waits for, see server/src/events. */

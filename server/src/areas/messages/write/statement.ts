@@ -3,7 +3,7 @@ import { heldTraits, traits } from '../../../chat/messages/traits.ts'
 import { writeRecordsSql } from '../../../chat/moderation/records.ts'
 import { type Asked, joins, refusalOf } from '../../../chat/writing/rules.ts'
 import { type Statement, statement } from '../../../store/statement.ts'
-import { judgedRows, sentRows } from './columns.ts'
+import { judgedRows, sentRows, tracedRows } from './columns.ts'
 import { eventBits } from './row.ts'
 
 /** What the messages of a batch have, one or the other of them; all else is not looked for. */
@@ -20,6 +20,8 @@ export interface Needs {
   readonly subscribed: boolean
   /** Moderation holds it, or has something else to write beside it. */
   readonly moderated: boolean
+  /** It is told of, and its events lead to it. */
+  readonly traced: boolean
 }
 
 const when = (isNeeded: boolean, sql: string) => (isNeeded ? sql : '')
@@ -66,7 +68,7 @@ const verdicts = `
  * What a sender received by sending is published as marks are (conversations/marks.ts): by the newest message of others
  * that is covered now and was not before, be it of this batch. It comes before the message.
  */
-const events = (moderated: boolean) => `,
+const events = (moderated: boolean, traced: boolean, data = dataOf(moderated, traced)) => `,
   received as materialized (
     select d.n, d.app_id, d.conversation, d.id, d.subscribed, m.id as message,
       case when d.reads then 'message_read_receipt' else 'message_delivery_receipt' end as receipt,
@@ -112,18 +114,31 @@ const events = (moderated: boolean) => `,
       from received
       where subscribed & case receipt when 'message_read_receipt' then ${eventBits.read} else ${eventBits.delivered} end <> 0
       union all
-      select id, 2, app_id, 'message_sent', conversation, id, '{}'
-      from ${toldOf(moderated)}
+      select id, 2, app_id, 'message_sent', conversation, id, ${data}
+      from ${toldOf(moderated)} o
       where subscribed & ${eventBits.sent} <> 0
       union all
-      select id, 3, app_id, 'user_mentioned', conversation, id, '{}'
-      from ${toldOf(moderated)}
+      select id, 3, app_id, 'user_mentioned', conversation, id, ${data}
+      from ${toldOf(moderated)} o
       where subscribed & ${eventBits.mentioned} <> 0
       and mentioned is not null
       ${when(moderated, verdicts)}
       order by 1, 2
     ) e
   )`
+
+/** What the log keeps of a message `o` of the batch: nothing, but for what leads to it. */
+const dataOf = (moderated: boolean, traced: boolean) =>
+  traced
+    ? `coalesce(
+        (
+          select json_build_object('trace', x.trace)
+          from ${(moderated ? tracedRows.ofModerated : tracedRows.ofPlain).sql}
+          where x.n = o.n
+        ),
+        '{}'
+      )`
+    : `'{}'`
 
 const receipts = `union all
     select n, null, message, null, null, null, conversation, receipt
@@ -169,7 +184,7 @@ const records = `,
  * Two forms keep the planner from what is slow here: \`case\` in a join condition, so that nothing is looked up where it
  * cannot be, and \`(... in ...) is true\`, so that the rows are hashed and not compared one with another.
  */
-const writing = (needs: Needs, { groups, muids, subscribed, moderated } = needs, told = toldOf(moderated)) => `
+const writing = (needs: Needs, { groups, muids, subscribed, moderated, traced } = needs, told = toldOf(moderated)) => `
   with request as materialized (
     select *
     from ${sentRows.sql}
@@ -252,7 +267,7 @@ const writing = (needs: Needs, { groups, muids, subscribed, moderated } = needs,
     select app_id, conversation, sender, case when reads then 2 else 1 end, sent_at, id, $1::bigint
     from side
     where delivers or reads
-  )${when(subscribed, events(moderated))}${when(moderated, records)}
+  )${when(subscribed, events(moderated, traced))}${when(moderated, records)}
   select json_agg(
     json_build_array(n, refusal, id, sent_at, sender_revision, receiver_revision, conversation, receipt)
   ) as written
@@ -270,7 +285,7 @@ const statements = new Map<string, Statement>()
 
 /** The statement for batches with these needs. */
 export function writeStatement(needs: Needs): Statement {
-  const key = `${needs.groups} ${needs.replies} ${needs.roles} ${needs.muids} ${needs.subscribed} ${needs.moderated}`
+  const key = `${needs.groups} ${needs.replies} ${needs.roles} ${needs.muids} ${needs.subscribed} ${needs.moderated} ${needs.traced}`
   const known = statements.get(key)
   if (known !== undefined) return known
   const made = statement(writing(needs))

@@ -11,6 +11,8 @@ import { type Channel, type Query, withChannel } from '../../../store/channel.ts
 import { type Coalescer, createCoalescer } from '../../../store/coalesce.ts'
 import { isConnectionFailure, isRetryable } from '../../../store/connection.ts'
 import type { Database } from '../../../store/database.ts'
+import { tracedChannel } from '../../../store/traced.ts'
+import { ended, type Tracing } from '../../../tracing/tracing.ts'
 import { createImportWriter, type ImportWriter } from '../import/writer.ts'
 import { createPublishOrder, type PublishOrder } from '../publish-order.ts'
 import { batchQueries, writtenRows } from './batch.ts'
@@ -52,7 +54,16 @@ export const writerSettings = `
   set enable_seqscan = off;
   set jit = off`
 
-export function createMessageWriter(database: Database, metrics: Metrics, events: Events, usage: Usage): MessageWriter {
+export interface MessageWriterParts {
+  readonly database: Database
+  readonly metrics: Metrics
+  readonly events: Events
+  readonly usage: Usage
+  readonly tracing: Tracing | undefined
+}
+
+export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
+  const { database, metrics, events, usage, tracing } = parts
   const channels = Array.from({ length: maxInFlight }, (_, i) =>
     database.openChannel(`parley writer ${i}`, writerSettings),
   )
@@ -63,7 +74,15 @@ export function createMessageWriter(database: Database, metrics: Metrics, events
     maxInFlight,
     patience,
     write: async (rows) => {
-      const written = await withChannel(channels, (channel) => writeBatch(channel, events, knownConversations, rows))
+      const span = tracing?.gather('write batch', rows, {
+        attributes: { 'messaging.batch.message_count': rows.length },
+      })
+      const write = (channel: Channel) => writeBatch(channel, events, knownConversations, rows)
+      const written =
+        span === undefined
+          ? await withChannel(channels, write)
+          : await ended(span, () => withChannel(channels, (channel) => write(tracedChannel(channel, span))))
+      if (span !== undefined) for (const row of rows) row.span?.link(span)
       for (const [i, row] of rows.entries()) if (isSent(row, written[i])) usage.sent(row.appId)
       return written
     },
@@ -72,7 +91,12 @@ export function createMessageWriter(database: Database, metrics: Metrics, events
   })
   const imports = createImportWriter(database, metrics)
   return {
-    write: sends.submit,
+    write(row) {
+      const { span } = row
+      if (span === undefined) return sends.submit(row)
+      const part = span.child('store message', { kind: 'producer' })
+      return ended(part, () => sends.submit({ ...row, span: part }))
+    },
     async drain() {
       await Promise.all([sends.drain(), imports.drain()])
     },

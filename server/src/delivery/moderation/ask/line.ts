@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { withoutQuery } from '../../../chat/moderation/engine-settings.ts'
+import type { Span } from '../../../tracing/tracing.ts'
 import type { EndpointAnswer, Poster } from '../../outbound/http.ts'
 import { createServiceBreakers } from '../../outbound/service-breakers.ts'
 import type { EngineMetrics } from '../metrics.ts'
@@ -26,8 +27,8 @@ export type Said = { readonly judgement: Judgement } | { readonly failure: Failu
 
 /** Asks engines, each as long as it does not fail all the time. */
 export interface Line {
-  /** Never throws. */
-  ask(request: EngineRequest): Promise<Said>
+  /** Never throws. @param within the work that it is part of, where that is told of */
+  ask(request: EngineRequest, within?: Span): Promise<Said>
   /** Engines that are left alone for a while, as they fail. */
   readonly paused: number
 }
@@ -44,14 +45,18 @@ export function createLine(poster: Poster, metrics: EngineMetrics): Line {
   /** The last failure of those that are down, which is that of messages that they are not asked about. */
   const down = new LRUCache<string, Failure>({ max: 10_000 })
 
-  const post = async (request: EngineRequest): Promise<{ said: Said; retryAfter?: number | undefined }> => {
+  const post = async (
+    request: EngineRequest,
+    span: Span | undefined,
+  ): Promise<{ said: Said; retryAfter?: number | undefined }> => {
     const { url, headers, body, timeoutMs, read, about } = request
     const sent: SentRequest = {
       ...{ url: withoutQuery(url), method: 'POST', bodyBytes: Buffer.byteLength(body) },
       basicAuthSent: headers.authorization?.startsWith('Basic ') === true,
     }
     try {
-      const all = { 'user-agent': userAgent, ...headers }
+      const leading = span === undefined ? {} : { traceparent: span.traceparent }
+      const all = { 'user-agent': userAgent, ...leading, ...headers }
       const answer = await poster.post(url, all, body, maxAnswerBytes, timeoutMs)
       const found = answer.status === 200 ? read(answer.text) : undefined
       if (found !== undefined && 'judgement' in found) return { said: found }
@@ -66,7 +71,7 @@ export function createLine(poster: Poster, metrics: EngineMetrics): Line {
     get paused() {
       return down.size
     },
-    async ask(request) {
+    async ask(request, within) {
       const { kind, appId, url } = request
       const name = `${appId} ${kind} ${url}`
       const breaker = breakers.of(name)
@@ -78,7 +83,9 @@ export function createLine(poster: Poster, metrics: EngineMetrics): Line {
         return { failure: { ...failure, errorMessage } }
       }
       const began = performance.now()
-      const { said, retryAfter } = await post(request)
+      const span = within?.child('engine', { kind: 'client', attributes: { 'parley.engine': kind } })
+      const { said, retryAfter } = await post(request, span)
+      span?.end('failure' in said ? said.failure.category : undefined)
       const seconds = (performance.now() - began) / 1000
       metrics.asked(kind, 'failure' in said ? said.failure.category : 'answered', seconds)
       if ('failure' in said && isDown(said.failure)) {

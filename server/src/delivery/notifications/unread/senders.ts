@@ -22,7 +22,7 @@ export function createUnreadSenders(endpoints: NotificationEndpoints, poster: Po
   const kinds: Readonly<Record<string, (app: App, target: unknown) => Sender<UnreadNotification> | undefined>> = {
     custom: (app, target) => ({
       width: 10,
-      send: ({ id }, told) => sendCustom(poster, app, target as WebhookTarget, id, payloadOfUnread(told)),
+      send: (sending, told) => sendCustom(poster, app, target as WebhookTarget, sending, payloadOfUnread(told)),
     }),
     sendgrid: (_, target) => ({
       width: 16,
