@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../cache.ts'
 import type { App } from '../chat/identity.ts'
 import { limitExceeded, TooManyRequests } from '../limits/errors.ts'
 import type { Limits } from '../limits/index.ts'
@@ -32,7 +32,7 @@ const delayMs = 500
 const pauseMs = 10_000
 
 export function createExhausted({ onRefused, rateLimiter }: Pick<Limits, 'onRefused' | 'rateLimiter'>): Exhausted {
-  const known = new LRUCache<string, Refusals>({ max: maxTokens, ttl: pauseMs })
+  const known = createCache<string, Refusals>({ max: maxTokens, ttl: pauseMs })
   const nameOf = ({ appId }: App, token: unknown) =>
     typeof token === 'string' ? `${appId} ${shortened(token)}` : undefined
   const count = (name: string, key: string) => {

@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { createCache } from '../cache.ts'
 
 /** A bucket refills steadily, and never holds more than its burst. */
 export interface BucketSize {
@@ -46,7 +47,7 @@ export class MemoryBuckets implements Buckets {
   constructor(size: BucketSize, now = () => performance.now(), max = maxKeys) {
     this.#size = size
     this.#now = now
-    this.#fullAt = new LRUCache({ max })
+    this.#fullAt = createCache({ max })
   }
 
   async take(key: string, points = 1, needed = points): Promise<Taken> {

@@ -1,5 +1,6 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
 import { type IRateLimiterOptions, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import { createCache } from '../cache.ts'
 
 /** Some 500 bytes each; more than that many users or addresses in one window is rather an attack. */
 const maxKeys = 50_000
@@ -13,7 +14,7 @@ export class MemoryLimiter extends RateLimiterMemory {
 
   constructor(options: IRateLimiterOptions, max = maxKeys) {
     super(options)
-    this.#keys = new LRUCache({
+    this.#keys = createCache({
       max,
       dispose: (_, key, reason) => {
         if (reason === 'evict') void this.delete(key)

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../cache.ts'
 import type { RedisLink } from '../store/redis.ts'
 import { type BucketSize, type Buckets, MemoryBuckets, msPerPoint, type Taken, tolerance } from './buckets.ts'
 
@@ -35,7 +35,7 @@ const takeScript = `
 export function createSharedBuckets(name: string, size: BucketSize, redis: SharedCounts): Buckets {
   const here = new MemoryBuckets(size)
   const step = Math.max(1, Math.floor(size.perMinute / shares))
-  const untold = new LRUCache<string, number>({ max: maxUntold, ttl: untoldMs })
+  const untold = createCache<string, number>({ max: maxUntold, ttl: untoldMs })
   let restsUntil = 0
 
   const takeThere = async (key: string, before: number, points: number, needed: number) => {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../cache.ts'
 import type { App } from '../chat/identity.ts'
 import type { Database } from '../store/database.ts'
 import { lookup } from '../store/lookups.ts'
@@ -31,7 +31,7 @@ const select = lookup<Row>(
 const maxFiles = 50_000
 
 export function createFileOrigins(database: Pick<Database, 'query'>): FileOrigins {
-  const kept = new LRUCache<string, { readonly origin: string | null }>({ max: maxFiles })
+  const kept = createCache<string, { readonly origin: string | null }>({ max: maxFiles })
   return {
     async of({ appId }, keys) {
       const found = new Map<string, string | null>()

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import ipaddr from 'ipaddr.js'
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../cache.ts'
 import type { Config } from '../config/index.ts'
 
 type Settings = Pick<Config, 'trustProxy' | 'publicUrl' | 'adminAllow'>
@@ -33,7 +33,7 @@ export function createAddresses({ trustProxy, publicUrl, adminAllow }: Settings)
   const mayAdminister = compileTrust(adminAllow ?? true)
   const forwarded = ({ socket, headers }: IncomingMessage, name: string) =>
     isTrusted(socket.remoteAddress) ? entriesOf(headers[name]).at(-1) || undefined : undefined
-  const networks = new LRUCache<string, { network: string | undefined }>({ max: maxNetworks })
+  const networks = createCache<string, { network: string | undefined }>({ max: maxNetworks })
   const networkOf = (address: string) => {
     const known = networks.get(address)
     if (known !== undefined) return known.network

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../cache.ts'
 import { tooManyWrongCredentials } from '../limits/errors.ts'
 import { createGuesses } from '../limits/guesses.ts'
 
@@ -33,8 +33,8 @@ export function shortened(credential: string): string {
 /** @param onSlowed hears of each attempt that is refused */
 export function createWrongCredentials(onSlowed: () => void): WrongCredentials {
   const guesses = createGuesses({ name: 'credentials', free, rememberSeconds, longestSeconds })
-  const right = new LRUCache<string, true>({ max: maxKnown, ttl: rightFor })
-  const wrong = new LRUCache<string, true>({ max: maxKnown, ttl: rememberSeconds * 1000 })
+  const right = createCache<string, true>({ max: maxKnown, ttl: rightFor })
+  const wrong = createCache<string, true>({ max: maxKnown, ttl: rememberSeconds * 1000 })
   const nameOf = (address: string, credential: string) => `${address} ${shortened(credential)}`
 
   return {

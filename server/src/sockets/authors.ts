@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../cache.ts'
 import { readMessages } from '../chat/messages/rows.ts'
 import type { Queryable } from '../store/database.ts'
 
@@ -12,7 +12,7 @@ export interface Authors {
 }
 
 export function createAuthors(on: Queryable): Authors {
-  const known = new LRUCache<string, string>({ max: 20_000 })
+  const known = createCache<string, string>({ max: 20_000 })
   return {
     set: (appId, messageId, uid) => void known.set(`${appId} ${messageId}`, uid),
     async of(appId, messageId) {

@@ -1,5 +1,5 @@
 import { ApiError } from '@parley/contract'
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../cache.ts'
 
 /** Remembers for a moment which groups are not there for whom, so that frames to them ask the database once. */
 export interface MissingGroups {
@@ -12,7 +12,7 @@ const momentMs = 1_000
 const maxRemembered = 20_000
 
 export function createMissingGroups(rememberedMs = momentMs): MissingGroups {
-  const missing = new LRUCache<string, ApiError>({ max: maxRemembered, ttl: rememberedMs })
+  const missing = createCache<string, ApiError>({ max: maxRemembered, ttl: rememberedMs })
   return {
     async ask(appId, uid, guid, work) {
       const key = `${appId} ${uid} ${guid.toLowerCase()}`

@@ -1,5 +1,5 @@
 import type { TypingFrameIn } from '@parley/contract'
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../cache.ts'
 import { partsOf } from '../chat/naming.ts'
 import { requireMayWrite } from '../chat/writing/may-write.ts'
 import type { Context } from '../context.ts'
@@ -29,7 +29,7 @@ const perSecond = 20
 const maxPaces = 20_000
 
 export function createSignals(context: Context, missing: MissingGroups): Signals {
-  const paces = new LRUCache<string, { count: number; since: number }>({ max: maxPaces })
+  const paces = createCache<string, { count: number; since: number }>({ max: maxPaces })
 
   const mayPass = (key: string): boolean => {
     const now = Date.now()

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../cache.ts'
 
 /** What was read from the database and is kept in this process until it is forgotten. */
 export interface Memory<Key, Value> {
@@ -35,7 +35,7 @@ export function createMemory<Key extends string | number, Value>(
   options: MemoryOptions<Key, Value>,
 ): Memory<Key, Value> {
   const { max, ttlMs, read, keeps } = options
-  const entries = new LRUCache<Key, Entry<Value>>({ max, ...(ttlMs !== undefined && { ttl: ttlMs }) })
+  const entries = createCache<Key, Entry<Value>>({ max, ...(ttlMs !== undefined && { ttl: ttlMs }) })
 
   const drop = (key: Key, entry: Entry<Value>) => {
     if (entries.peek(key) === entry) entries.delete(key)

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
+import { createCache } from '../cache.ts'
 import { type Channel, createChannel, type Query } from './channel.ts'
 import { isCanceled, isUnprepared } from './connection.ts'
 import { boundPrepared } from './prepared.ts'
@@ -40,7 +40,7 @@ export function openQuickReads(options: ReadsOptions & { readonly quickMs: numbe
     createChannel(connection, `parley quick ${name} ${i}`, limited),
   )
   const lines = channels.map((channel) => ({ channel: boundPrepared(channel), freeAt: 0 }))
-  const long = new LRUCache<string, number>({ max: maxReaders, ttl: longWithinMs, noUpdateTTL: true })
+  const long = createCache<string, number>({ max: maxReaders, ttl: longWithinMs, noUpdateTTL: true })
   let next = 0
 
   return {

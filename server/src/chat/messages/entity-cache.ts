@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../../cache.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type GroupRow, readGroups, showGroupOrDeleted } from '../groups/rows.ts'
 import { type JsonText, toJson } from '../json.ts'
@@ -40,7 +40,7 @@ function keepEntities<Row>(
   read: (appId: number, id: string) => Promise<Row | undefined>,
   show: (id: string, row: Row | undefined) => object,
 ): (appId: number, id: string, revision: number) => KnownEntity<Row> | Promise<KnownEntity<Row>> {
-  const kept = new LRUCache<string, KnownEntity<Row>>({ max: maxKept })
+  const kept = createCache<string, KnownEntity<Row>>({ max: maxKept })
 
   const learn = async (key: string, appId: number, id: string, revision: number): Promise<KnownEntity<Row>> => {
     // What is read now is as new as that revision, or newer; then the next comparison fails and it is read again.

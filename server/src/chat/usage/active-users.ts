@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../../cache.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { dayMs, type SharedClock } from './clock.ts'
@@ -74,7 +74,7 @@ const noteDays = statement(`
   set bits = b.bits | excluded.bits`)
 
 export function createActiveUsers(clock: SharedClock): ActiveUsers {
-  const lastDays = new LRUCache<string, number>({ max: remembered })
+  const lastDays = createCache<string, number>({ max: remembered })
   const waiting = new Map<number, Activity[]>()
 
   const writeSome = (database: Database, appId: number, activities: readonly Activity[]) =>

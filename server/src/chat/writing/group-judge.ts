@@ -1,5 +1,5 @@
 import type { GroupScope } from '@parley/contract'
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../../cache.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readGroupPermissions } from '../groups/permissions.ts'
 import type { GroupPermissions } from '../groups/rows.ts'
@@ -37,7 +37,7 @@ const nothingSet: KeptPermissions = { version: 0, scopes: {} }
 export const noScopes: ScopeVerdict = { deniedScopes: 0, permissionsVersion: 0 }
 
 export function createGroupJudge(database: Queryable): GroupJudge {
-  const kept = new LRUCache<string, KeptPermissions>({ max: 10_000 })
+  const kept = createCache<string, KeptPermissions>({ max: 10_000 })
   return {
     judge(appId, guid, deed) {
       const { version, scopes } = kept.get(`${appId} ${guid}`) ?? nothingSet

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../../cache.ts'
 import { createBreaker, failuresToPause } from './breaker.ts'
 
 /** One service of several: when it is down, those beside it go on. */
@@ -28,7 +28,7 @@ export interface ServiceBreakersOptions {
 }
 
 export function createServiceBreakers(options: ServiceBreakersOptions = {}): ServiceBreakers {
-  const services = new LRUCache<string, ServiceBreaker>({ max: 10_000 })
+  const services = createCache<string, ServiceBreaker>({ max: 10_000 })
   return {
     of(name) {
       const known = services.get(name) ?? createServiceBreaker(options)

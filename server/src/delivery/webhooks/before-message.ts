@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { readHookTargets, type Target } from '../../areas/webhooks/index.ts'
+import { createCache } from '../../cache.ts'
 import { listenersTopic } from '../../events/listening.ts'
 import type { FileLinks } from '../../media/links.ts'
 import type { Database } from '../../store/database.ts'
@@ -63,7 +63,7 @@ export function createBeforeMessage(options: BeforeMessageOptions): BeforeMessag
     ttlMs: knownForMs,
     read: (appId) => readHookTargets(database, secrets, appId),
   })
-  const patience = new LRUCache<string, Patience>({ max: 10_000 })
+  const patience = createCache<string, Patience>({ max: 10_000 })
   invalidation.onChange(listenersTopic, (appId) =>
     appId === undefined ? known.forgetAll() : known.forget(Number(appId)),
   )

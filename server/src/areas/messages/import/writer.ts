@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../../../cache.ts'
 import type { Metrics } from '../../../metrics.ts'
 import { withChannel } from '../../../store/channel.ts'
 import { createCoalescer } from '../../../store/coalesce.ts'
@@ -30,7 +30,7 @@ const maxRequests = 4
 const maxInFlight = 2
 
 export function createImportWriter(database: Database, metrics: Metrics): ImportWriter {
-  const known: KnownPairs = new LRUCache({ max: 100_000 })
+  const known: KnownPairs = createCache({ max: 100_000 })
   const channels = Array.from({ length: maxInFlight }, (_, i) =>
     database.openChannel(`parley importer ${i}`, importSettings),
   )

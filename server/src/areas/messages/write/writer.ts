@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { createCache } from '../../../cache.ts'
 import { publishRisen } from '../../../chat/conversations/group-receipts.ts'
 import { createEntityCache, type EntityCache } from '../../../chat/messages/entity-cache.ts'
 import { isHeld } from '../../../chat/messages/traits.ts'
@@ -67,7 +68,7 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
   const channels = Array.from({ length: maxInFlight }, (_, i) =>
     database.openChannel(`parley writer ${i}`, writerSettings),
   )
-  const knownConversations = new LRUCache<string, true>({ max: 100_000 })
+  const knownConversations = createCache<string, true>({ max: 100_000 })
 
   const sends: Coalescer<MessageRow, WrittenRow> = createCoalescer({
     maxBatch,

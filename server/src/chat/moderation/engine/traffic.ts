@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { createCache } from '../../../cache.ts'
 
 /** What a sender has sent lately, by this process. Rules on rate and repetition look at it. */
 export interface Traffic {
@@ -17,8 +18,8 @@ const mostTimes = 1000
 
 /** Kept in memory: each process counts for itself, and a restart forgets. Its size is bounded. */
 export function createTraffic(now: () => number = Date.now): Traffic {
-  const rates = new LRUCache<string, number[]>({ max: most })
-  const repetitions = new LRUCache<string, number[]>({ max: most })
+  const rates = createCache<string, number[]>({ max: most })
+  const repetitions = createCache<string, number[]>({ max: most })
   const count = (times: LRUCache<string, number[]>, key: string, ms: number) => {
     const at = now()
     const recent = (times.get(key) ?? []).filter((time) => time > at - ms).slice(1 - mostTimes)

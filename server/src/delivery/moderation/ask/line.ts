@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createCache } from '../../../cache.ts'
 import { withoutQuery } from '../../../chat/moderation/engine-settings.ts'
 import type { Span } from '../../../tracing/tracing.ts'
 import type { EndpointAnswer, Poster } from '../../outbound/http.ts'
@@ -43,7 +43,7 @@ const userAgent = 'Parley-Moderation/1'
 export function createLine(poster: Poster, metrics: EngineMetrics): Line {
   const breakers = createServiceBreakers({ mostFailures, maxPauseMs })
   /** The last failure of those that are down, which is that of messages that they are not asked about. */
-  const down = new LRUCache<string, Failure>({ max: 10_000 })
+  const down = createCache<string, Failure>({ max: 10_000 })
 
   const post = async (
     request: EngineRequest,
