@@ -11,11 +11,16 @@ export interface CoalescerOptions<Item, Result> {
   /** Most batches being written at once. */
   readonly maxInFlight: number
   /**
-   * How long what waits lets the batch at hand finish before it goes beside it, in milliseconds; one that is full does not
-   * wait. Few large batches cost the database less than many small ones, but one that is held up (by a lock) must not
-   * hold up everybody. Left out: nobody waits while another batch may start.
+   * How long what waits lets the batch at hand finish before it goes beside it, in milliseconds. Few large batches cost the
+   * database less than many small ones, but one that is held up (by a lock) must not hold up everybody. Left out: nobody waits
+   * while another batch may start.
    */
   readonly patience?: number
+  /**
+   * So many do not wait for the batch at hand: the database has something to do while that one reaches the disk. As many as
+   * a batch holds where it is left out.
+   */
+  readonly enough?: number
   /** Writes a batch; gives one result (or error) for each item, in order. It throws when the batch as a whole failed. */
   readonly write: (items: Item[]) => Promise<Array<Result | Error>>
   /** May parts of a batch that failed with this error succeed on their own? */
@@ -35,6 +40,7 @@ export function createCoalescer<Item, Result>(options: CoalescerOptions<Item, Re
   let scheduled = false
   let impatience: NodeJS.Timeout | undefined
   let idle: Array<() => void> = []
+  const { enough = options.maxBatch } = options
 
   const start = () => {
     clearTimeout(impatience)
@@ -55,7 +61,7 @@ export function createCoalescer<Item, Result>(options: CoalescerOptions<Item, Re
   const pump = () => {
     scheduled = false
     while (waiting.length > 0 && inFlight < options.maxInFlight) {
-      if (inFlight > 0 && options.patience !== undefined && waiting.length < options.maxBatch) {
+      if (inFlight > 0 && options.patience !== undefined && waiting.length < enough) {
         impatience ??= setTimeout(goBeside, options.patience)
         return
       }

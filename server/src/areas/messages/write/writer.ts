@@ -42,6 +42,8 @@ const maxBatch = 128
 const maxInFlight = 2
 /** Milliseconds; several times what a batch takes. */
 const patience = 25
+/** What a batch costs the database in any case is little beside so many messages. */
+const enough = 16
 const maxAttempts = 4
 
 /**
@@ -74,6 +76,7 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
     maxBatch,
     maxInFlight,
     patience,
+    enough,
     write: async (rows) => {
       const span = tracing?.gather('write batch', rows, {
         attributes: { 'messaging.batch.message_count': rows.length },
