@@ -1,7 +1,7 @@
 import type { AppSettings, SetAppSettings, SettingsChange } from '@parley/contract'
-import { LRUCache } from 'lru-cache'
 import type { Database, Queryable } from '../store/database.ts'
 import type { Invalidation } from '../store/invalidation.ts'
+import { createMemory } from '../store/memory.ts'
 import { statement } from '../store/statement.ts'
 import type { Audit } from './audit/audit.ts'
 import { changeIdleTimeout } from './credentials/idle-timeout.ts'
@@ -11,6 +11,8 @@ import type { App } from './identity.ts'
 export interface AppSettingsStore {
   /** As they hold: what was set, else the default of the deployment. */
   of(appId: number): Promise<AppSettings>
+  /** The same, as far as it is known without asking the database. */
+  known(appId: number): AppSettings | undefined
   /** @returns the settings as they hold afterwards. Values are taken as valid. */
   change(app: App, change: SettingsChange, audit: Audit): Promise<AppSettings>
 }
@@ -45,21 +47,15 @@ export function createAppSettings(
   invalidation: Invalidation,
   defaults: AppSettings,
 ): AppSettingsStore {
-  // Promises are kept, so what was read before a change can never be put back after it.
-  const known = new LRUCache<number, Promise<AppSettings>>({ max: maxApps })
-  invalidation.onChange(settingsTopic, (appId) => (appId === undefined ? known.clear() : known.delete(Number(appId))))
+  const { recall, known, forget, forgetAll } = createMemory<number, AppSettings>({
+    max: maxApps,
+    read: (appId) => readSettings(database, appId, defaults),
+  })
+  invalidation.onChange(settingsTopic, (appId) => (appId === undefined ? forgetAll() : forget(Number(appId))))
 
   return {
-    of(appId) {
-      const cached = known.get(appId)
-      if (cached !== undefined) return cached
-      const reading = readSettings(database, appId, defaults)
-      known.set(appId, reading)
-      reading.catch(() => {
-        if (known.peek(appId) === reading) known.delete(appId)
-      })
-      return reading
-    },
+    of: recall,
+    known,
     change: ({ appId, name: target }, change, audit) =>
       database.transaction(async (tx) => {
         const [row] = await tx.query<Row>(lock, [appId])
@@ -71,7 +67,7 @@ export function createAppSettings(
         await changeIdleTimeout(tx, appId, before, held.tokenIdleTimeout)
         await audit.record(tx, appId, { action: 'app_settings_updated', type: 'app', target, details: change })
         await invalidation.announce(tx, settingsTopic, String(appId))
-        tx.afterCommit(() => void known.delete(appId))
+        tx.afterCommit(() => forget(appId))
         return held
       }),
   }

@@ -25,6 +25,8 @@ export type RegisteredApp = App & AppState
 export interface AppRegistry {
   /** @returns undefined for an app that does not exist */
   find(name: string): Promise<RegisteredApp | undefined>
+  /** The same, as far as it is known without asking the database. */
+  known(name: string): RegisteredApp | undefined
   /** Makes an app with its system user and built-in roles, unless it is there. @param by as whoever makes it */
   ensure(name: string, region: string, by?: Audit): Promise<App & { created: boolean }>
   /** Has every process read an app anew, once the transaction that changes it is over. */
@@ -74,6 +76,7 @@ export function createAppRegistry(
 
   return {
     find: known.recall,
+    known: known.known,
     async ensure(name, region, by = audit) {
       const created = await database.transaction(async (tx) => {
         const now = Math.floor(Date.now() / 1000)
@@ -112,7 +115,9 @@ export class AppPausedError extends ApiError {
  * @throws AppPausedError
  */
 export async function findRunning(apps: AppRegistry, name: string): Promise<RegisteredApp | undefined> {
-  const app = await apps.find(name.toLowerCase())
+  const key = name.toLowerCase()
+  // Every request asks.
+  const app = apps.known(key) ?? (await apps.find(key))
   if (app === undefined || app.removingAt !== null) return undefined
   if (app.pausedAt !== null) throw new AppPausedError(app.name)
   return app

@@ -93,20 +93,21 @@ function registerOperation(
         checkBody?.(body)
         return body
       }
-      const countReceivers = async (body: unknown) => {
-        if (options.receiversOf === undefined || !limitedBy[kindOf(caller)].includes('sendPerUser')) return
-        await takeForReceivers(rateLimiter, reply, app, caller, options.receiversOf(body as object))
+      const countReceivers = (body: unknown): Promise<void> | undefined => {
+        if (options.receiversOf === undefined || !limitedBy[kindOf(caller)].includes('sendPerUser')) return undefined
+        return takeForReceivers(rateLimiter, reply, app, caller, options.receiversOf(body as object))
       }
       const reader = readerOf(app, caller, reply)
       const isTrusted = caller.kind !== 'user' || caller.via === 'key' ? caller.scope !== 'authOnly' : false
       const answer = async (acting: Awaited<ReturnType<typeof identify>>, body: unknown, files: Files) => {
-        await context.fileLinks.strip(app, body, !isTrusted)
+        const stripping = context.fileLinks.strip(app, body, !isTrusted)
+        if (stripping !== undefined) await stripping
         const input = { params, query, headers: headers as never, body: body as never }
         const host = context.addresses.publicHostOf(request.raw)
         const origin = () => context.addresses.publicUrlOf(request.raw)
         const call = { app, caller, host, origin, files, ...acting, ...input }
         const database = own.readAs(reader)
-        const audit = context.audit.by(face.actorOf(request, caller))
+        const audit = context.audit.by(() => face.actorOf(request, caller))
         const asked = { ...context, database, audit }
         const answered = await handle(call, request.span === undefined ? asked : tracedContext(asked, request.span))
         return answered instanceof Serialized ? written(reply, answered) : answered

@@ -19,9 +19,10 @@ export interface FileLinks {
   /**
    * Takes signatures out of what somebody wants to store, in place.
    * @param mustProve whoever writes it may name a file of ours only by an address that is valid now
+   * @returns undefined where nothing is signed and there is nothing to wait for, as for nearly all requests
    * @throws 400 naming the first that is not
    */
-  strip(app: App, value: unknown, mustProve: boolean): Promise<void>
+  strip(app: App, value: unknown, mustProve: boolean): Promise<void> | undefined
   /** Seconds for which an address may still be used; undefined where it may not, infinite in apps that sign none. */
   secondsLeft(app: App, key: string, query: Readonly<Record<string, unknown>>): Promise<number | undefined>
 }
@@ -56,6 +57,28 @@ export function createFileLinks(
     )
   }
 
+  const stripSigned = async (app: App, value: object, mustProve: boolean) => {
+    if ((await signedSettings(app)) === undefined) return
+    const named = new RegExp(`^(${addressOf(app)})${signature}$`)
+    const keys: string[] = []
+    replaceWithin(value, 'body', (text) => {
+      const key = named.exec(text)?.[3]
+      if (key !== undefined) keys.push(key)
+      return text
+    })
+    if (keys.length === 0) return
+    const known = await origins.of(app, keys)
+    replaceWithin(value, 'body', (text, path) => {
+      const [, address, origin, key] = named.exec(text) ?? []
+      if (address === undefined || key === undefined) return text
+      const query = Object.fromEntries(new URLSearchParams(text.slice(address.length)))
+      // A file that has yet to come is named by whoever uploads it.
+      const isElsewhere = known.has(key) && !isOurs(known.get(key), origin as string)
+      if (mustProve && (isElsewhere || validFor(secrets, app, key, query) === undefined)) throw notProven(path)
+      return address
+    })
+  }
+
   return {
     inText,
     async inValue(app, value) {
@@ -68,26 +91,10 @@ export function createFileLinks(
       const set = await signedSettings(app)
       return set === undefined ? address : `${address}?${signLink(secrets, app, key, expiryOf(set, Date.now()))}`
     },
-    async strip(app, value, mustProve) {
-      if (typeof value !== 'object' || value === null || (await signedSettings(app)) === undefined) return
-      const named = new RegExp(`^(${addressOf(app)})${signature}$`)
-      const keys: string[] = []
-      replaceWithin(value, 'body', (text) => {
-        const key = named.exec(text)?.[3]
-        if (key !== undefined) keys.push(key)
-        return text
-      })
-      if (keys.length === 0) return
-      const known = await origins.of(app, keys)
-      replaceWithin(value, 'body', (text, path) => {
-        const [, address, origin, key] = named.exec(text) ?? []
-        if (address === undefined || key === undefined) return text
-        const query = Object.fromEntries(new URLSearchParams(text.slice(address.length)))
-        // A file that has yet to come is named by whoever uploads it.
-        const isElsewhere = known.has(key) && !isOurs(known.get(key), origin as string)
-        if (mustProve && (isElsewhere || validFor(secrets, app, key, query) === undefined)) throw notProven(path)
-        return address
-      })
+    strip(app, value, mustProve) {
+      if (typeof value !== 'object' || value === null) return undefined
+      const known = settings.known(app.appId)
+      return known !== undefined && known.fileLinks !== 'signed' ? undefined : stripSigned(app, value, mustProve)
     },
     async secondsLeft(app, key, query) {
       if ((await signedSettings(app)) === undefined) return Number.POSITIVE_INFINITY

@@ -93,37 +93,57 @@ const maxDepth = 32
  * @param path where the value stands in the request: `body`, `query`
  */
 export function sanitize(value: unknown, path: string): unknown {
-  return sanitizeWithin(value, path, 0, { members: limits.bodyMembers })
+  return sanitizeWithin(value, { trail: [path], membersLeft: limits.bodyMembers })
 }
 
-/** @param left how much more there may be */
-function sanitizeWithin(value: unknown, path: string, depth: number, left: { members: number }): unknown {
-  if (typeof value === 'string') return sanitizeText(value, path)
+/** Where a walk stands. The path is put together only where there is something to say of it: nearly all values are sound. */
+interface Walk {
+  /** Names of the members down to the value at hand. */
+  readonly trail: Array<string | number>
+  /** How many more members and items there may be. */
+  membersLeft: number
+}
+
+function sanitizeWithin(value: unknown, walk: Walk): unknown {
+  if (typeof value === 'string') return sanitizeText(value, walk)
   if (typeof value !== 'object' || value === null) return value
-  if (depth >= maxDepth) throw badRequest([{ path, message: `is nested deeper than ${maxDepth} levels` }])
+  const { trail } = walk
+  if (trail.length > maxDepth) throw flawAt(walk, `is nested deeper than ${maxDepth} levels`)
   if (Array.isArray(value)) {
-    countMembers(left, value.length)
-    for (let i = 0; i < value.length; i++) value[i] = sanitizeWithin(value[i], `${path}/${i}`, depth + 1, left)
+    countMembers(walk, value.length)
+    for (let i = 0; i < value.length; i++) {
+      trail.push(i)
+      const item = sanitizeWithin(value[i], walk)
+      if (item !== value[i]) value[i] = item
+      trail.pop()
+    }
     return value
   }
   const object = value as Record<string, unknown>
   const keys = Object.keys(object)
-  countMembers(left, keys.length)
+  countMembers(walk, keys.length)
   for (const key of keys) {
-    const clean = sanitizeText(key, path)
-    if (reachesForPrototype(clean, object[key]))
-      throw badRequest([{ path: `${path}/${clean}`, message: 'is not allowed' }])
-    const member = sanitizeWithin(object[key], `${path}/${clean}`, depth + 1, left)
+    const clean = sanitizeText(key, walk)
+    const sent = object[key]
+    trail.push(clean)
+    if (reachesForPrototype(clean, sent)) throw flawAt(walk, 'is not allowed')
+    const member = sanitizeWithin(sent, walk)
+    trail.pop()
     if (clean !== key) delete object[key]
-    object[clean] = member
+    // To write a member that is as it was costs more than all the rest of a look at it.
+    if (clean !== key || member !== sent) object[clean] = member
   }
   return value
 }
 
+function flawAt({ trail }: Walk, message: string) {
+  return badRequest([{ path: trail.join('/'), message }])
+}
+
 /** What is walked member by member must not keep everybody else waiting. */
-function countMembers(left: { members: number }, count: number): void {
-  left.members -= count
-  if (left.members < 0) throw bodyTooLarge(`has more than ${limits.bodyMembers} members and items`)
+function countMembers(walk: Walk, count: number): void {
+  walk.membersLeft -= count
+  if (walk.membersLeft < 0) throw bodyTooLarge(`has more than ${limits.bodyMembers} members and items`)
 }
 
 /**
@@ -144,7 +164,7 @@ function reachesForPrototype(key: string, member: unknown): boolean {
   return key === 'constructor' && typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype')
 }
 
-function sanitizeText(text: string, path: string): string {
-  if (text.includes('\0')) throw badRequest([{ path, message: 'contains a NUL character' }])
+function sanitizeText(text: string, walk: Walk): string {
+  if (text.includes('\0')) throw flawAt(walk, 'contains a NUL character')
   return text.isWellFormed() ? text : text.toWellFormed()
 }

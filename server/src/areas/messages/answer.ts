@@ -53,32 +53,37 @@ export async function showSent(
 ): Promise<SentMessage> {
   const { entities } = context.messages
   const id = written.id as number
-  const sender = await entities.user(row.appId, row.sender, written.senderRevision)
-  const receiver =
+  // What is in memory nearly always is not waited for.
+  const from = entities.user(row.appId, row.sender, written.senderRevision)
+  const sender = from instanceof Promise ? await from : from
+  const to =
     row.kind === 'user'
-      ? await entities.user(row.appId, row.receiver, written.receiverRevision)
-      : await entities.group(row.appId, row.receiver, written.receiverRevision)
-  const toSender = await readAround(context, row, id, quoted, row.sender)
+      ? entities.user(row.appId, row.receiver, written.receiverRevision)
+      : entities.group(row.appId, row.receiver, written.receiverRevision)
+  const receiver = to instanceof Promise ? await to : to
   // Who listens sees who is there; whoever is blocked by one of those does not, and most messages name nobody else.
   const namesOthers = row.mentioned !== null || quoted !== undefined
-  const isHeard = context.events.bus.isHeard
-  const toAll = namesOthers && isHeard ? await readAround(context, row, id, quoted, undefined) : toSender
-  const { sender: from, kind, receiver: to, category, type, muid, parentId, quotedId, tags } = row
-  const draft = { sender: from, kind, receiver: to, category, type, muid, parentId, quotedId, tags }
-  await keepFiles(context, app, id, content.data)
+  const isPlain = !namesOthers && statusOfTraits(row.traits) === undefined
+  const toSender = isPlain ? plain : await readAround(context, row, id, quoted, row.sender)
+  const toAll =
+    namesOthers && context.events.bus.isHeard ? await readAround(context, row, id, quoted, undefined) : toSender
+  const keeping = keepFiles(context, app, id, content.data)
+  if (keeping !== undefined) await keeping
   const render = (options: RenderOptions) => {
-    const view = viewOfNew({ ...draft, data: content.data }, id, written.sentAt)
+    const view = viewOfNew(row, content.data, id, written.sentAt)
     return renderMessage(view, between(row, sender.entity, receiver.entity), options)
   }
   return {
     renderForAll: () => render(toAll),
     render: () => render(toSender),
     write() {
-      const view = viewOfNew({ ...draft, data: content.json as JsonText }, id, written.sentAt)
+      const view = viewOfNew(row, content.json as JsonText, id, written.sentAt)
       return writeMessage(view, writeBetween(row, sender.text, receiver.text), toSender)
     },
   }
 }
+
+const plain: RenderOptions = { withTags: true }
 
 /** What stands in a message beside what was sent. @param viewer whose blockers look offline in it */
 async function readAround(

@@ -25,6 +25,6 @@ export function sampleEvent({ name }: Pick<App, 'name'>, version: 1 | 2, at: num
     tags: null,
   }
   const ends = between(draft, user('sample-alice', 'Sample Alice'), user('sample-bob', 'Sample Bob'))
-  const message = renderMessage(viewOfNew(draft, 1, at), ends)
+  const message = renderMessage(viewOfNew(draft, draft.data, 1, at), ends)
   return { trigger: sampleTrigger[version], data: version === 1 ? message : { message } }
 }

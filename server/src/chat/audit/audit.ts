@@ -13,6 +13,9 @@ export interface AuditActor {
   readonly address?: string | undefined
 }
 
+/** Who acts, or what says so once something is recorded: most requests record nothing. */
+export type Acting = AuditActor | (() => AuditActor)
+
 /** What was done. Nothing in it is secret. */
 export interface AuditRecord {
   readonly action: AuditAction
@@ -26,7 +29,7 @@ export interface Audit {
   /** Records what was done, in the transaction in which it is done. */
   record(on: Queryable, appId: number, record: AuditRecord): Promise<void>
   /** The audit log of somebody else. */
-  by(actor: AuditActor): Audit
+  by(actor: Acting): Audit
 }
 
 const insert = statement(`
@@ -36,10 +39,11 @@ const insert = statement(`
 /** What is of no app is recorded under this one, which no app has. */
 export const deployment = 0
 
-/** @param actor who acts where nobody else is named */
-export function createAudit(actor: AuditActor): Audit {
+/** @param acting who acts where nobody else is named */
+export function createAudit(acting: Acting): Audit {
   return {
     async record(on, appId, { action, type, target, details }) {
+      const actor = typeof acting === 'function' ? acting() : acting
       await on.query(insert, [
         appId,
         Math.floor(Date.now() / 1000),

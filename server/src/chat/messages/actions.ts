@@ -104,7 +104,7 @@ function showGroupAction(
   const ends = { sender: by.uid, kind: 'group', receiver: guid } as const
   const none = { muid: null, parentId: null, quotedId: null, tags: null }
   const draft: DraftView = { ...ends, ...none, category: 'action', type: 'groupMember', data }
-  return renderMessage(viewOfNew(draft, id, sentAt), ownEntities(ends))
+  return renderMessage(viewOfNew(draft, draft.data, id, sentAt), ownEntities(ends))
 }
 
 const insertAboutMessage = statement(`

@@ -29,7 +29,7 @@ const insert = statement(`
 
 /** The keys of our own files that the attachments of a message name, by whatever host they were reached. */
 export function mediaKeysOf(app: Pick<App, 'name'>, data: Readonly<Record<string, unknown>>): string[] {
-  return keysIn(data, new RegExp(`/media/${app.name}/([0-9a-f]{32})/`))
+  return namesFiles(data) ? keysIn(data, new RegExp(`/media/${app.name}/([0-9a-f]{32})/`)) : []
 }
 
 /** The same of data as JSON, where the name of the app is not at hand; keys of other apps are no files of this one. */
@@ -37,8 +37,13 @@ export function mediaKeysIn(json: string): string[] {
   return json.includes('/media/') ? keysIn(JSON.parse(json), /\/media\/[^/]+\/([0-9a-f]{32})\//) : []
 }
 
+/** Most messages name none, and each that is sent is asked. */
+function namesFiles({ url, attachments }: Readonly<Record<string, unknown>>): boolean {
+  return url !== undefined || attachments !== undefined
+}
+
 function keysIn(data: Readonly<Record<string, unknown>>, own: RegExp): string[] {
-  if (data.url === undefined && data.attachments === undefined) return []
+  if (!namesFiles(data)) return []
   const urls = [data.url, ...attachmentsOf(data).map(({ url }) => url)]
   return [...new Set(urls.flatMap((url) => (typeof url === 'string' ? (own.exec(url)?.[1] ?? []) : [])))]
 }

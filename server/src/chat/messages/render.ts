@@ -44,7 +44,8 @@ export interface MessageView<Data = Readonly<Record<string, unknown>>> extends D
 
 /** The view of a new message, which nothing has happened to yet. */
 export function viewOfNew<Data = Readonly<Record<string, unknown>>>(
-  draft: DraftView<Data>,
+  draft: Omit<DraftView, 'data'>,
+  data: Data,
   id: number,
   sentAt: number,
 ): MessageView<Data> {
@@ -57,7 +58,7 @@ export function viewOfNew<Data = Readonly<Record<string, unknown>>>(
     receiver: draft.receiver,
     category: draft.category,
     type: draft.type,
-    data: draft.data,
+    data,
     parentId: draft.parentId,
     quotedId: draft.quotedId,
     tags: draft.tags,
@@ -177,7 +178,7 @@ export function renderDraft(draft: DraftView, between: Between): Omit<Message, '
     sentAt: __,
     updatedAt: ___,
     ...shown
-  } = renderMessage(viewOfNew(draft, 0, 0), between, { withTags: true })
+  } = renderMessage(viewOfNew(draft, draft.data, 0, 0), between, { withTags: true })
   return shown
 }
 

@@ -20,14 +20,12 @@ export async function sendForm<Body extends FormBody, Sent>(
   body: Body,
   send: (body: Body) => Promise<Sent>,
 ): Promise<Sent> {
-  const data = dataOfForm(body, files)
-  const sent = await send(data === undefined ? body : { ...body, data })
+  if (files.length === 0) return send(body)
+  const sent = await send({ ...body, data: dataOfForm(body, files) })
   // A repeated muid was answered with the message stored before, which has its own files.
-  if (files.length > 0) {
-    await media.discard(
-      app,
-      files.map(({ key }) => key),
-    )
-  }
+  await media.discard(
+    app,
+    files.map(({ key }) => key),
+  )
   return sent
 }
