@@ -15,8 +15,8 @@ export type Column<Row> =
 export interface Recordset<Row> {
   /** `unnest($1::int[], ...) as r(app_id, ...)` */
   readonly sql: string
-  /** The parameters that `sql` takes, in its order. */
-  values(rows: readonly Row[]): string[]
+  /** The parameters that `sql` takes, in its order. No row may have nothing but nulls. */
+  values(rows: readonly Row[]): Array<string | null>
   /** How many parameters that are. */
   readonly length: number
   /** Where the values of a column stand among them. */
@@ -42,18 +42,16 @@ export function createRecordset<Row>(
   }
 }
 
-function arrayOf<Row>([, type, read]: Column<Row>, rows: readonly Row[]): string {
+/** No array where it would hold nothing but nulls: unnested beside others it is filled up with them, and costs nobody anything. */
+function arrayOf<Row>([, type, read]: Column<Row>, rows: readonly Row[]): string | null {
+  const values = rows.map(read as (row: Row) => unknown)
+  if (values.every((value) => value === null)) return null
   switch (type) {
     case 'text':
-      return textArray(rows.map(read))
+      return textArray(values as Array<string | null>)
     case 'text[]':
-      return textArray(
-        rows.map((row) => {
-          const list = read(row)
-          return list === null ? null : textArray(list)
-        }),
-      )
+      return textArray((values as Array<readonly string[] | null>).map((list) => list && textArray(list)))
     default:
-      return plainArray(rows.map(read))
+      return plainArray(values as Array<number | boolean | null>)
   }
 }
