@@ -10,7 +10,20 @@ import { dirname, join, normalize, relative, sep } from 'node:path'
  * picture is in docs/architecture.md.
  */
 export const floors = [
-  ['ground', ['config/', 'log.ts', 'metrics.ts', 'version.ts', 'keys-file.ts', 'cache.ts', 'pauses.ts', 'tracing/', 'emulators/']],
+  [
+    'ground',
+    [
+      'config/',
+      'log.ts',
+      'metrics.ts',
+      'version.ts',
+      'keys-file.ts',
+      'cache.ts',
+      'pauses.ts',
+      'tracing/',
+      'emulators/',
+    ],
+  ],
   ['store', ['store/']],
   ['limits', ['limits/']],
   ['media', ['media/']],

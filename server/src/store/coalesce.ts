@@ -6,8 +6,10 @@ export interface Coalescer<Item, Result> {
 }
 
 export interface CoalescerOptions<Item, Result> {
-  /** Most items in one batch. */
+  /** Most items in one batch; where they are weighed, the most that they weigh. What weighs more goes alone. */
   readonly maxBatch: number
+  /** What an item weighs; 1 where it is left out. */
+  readonly weigh?: (item: Item) => number
   /** Most batches being written at once. */
   readonly maxInFlight: number
   /**
@@ -35,7 +37,7 @@ interface Waiting<Item, Result> {
 }
 
 export function createCoalescer<Item, Result>(options: CoalescerOptions<Item, Result>): Coalescer<Item, Result> {
-  let waiting: Waiting<Item, Result>[] = []
+  const waiting: Waiting<Item, Result>[] = []
   let inFlight = 0
   let scheduled = false
   let impatience: NodeJS.Timeout | undefined
@@ -45,8 +47,7 @@ export function createCoalescer<Item, Result>(options: CoalescerOptions<Item, Re
   const start = () => {
     clearTimeout(impatience)
     impatience = undefined
-    const batch = waiting.slice(0, options.maxBatch)
-    waiting = waiting.slice(options.maxBatch)
+    const batch = waiting.splice(0, countNext(options, waiting))
     inFlight++
     options.onBatch?.(batch.length)
     void writeBatch(options, batch).then(() => {
@@ -90,6 +91,20 @@ export function createCoalescer<Item, Result>(options: CoalescerOptions<Item, Re
       return new Promise((resolve) => idle.push(resolve))
     },
   }
+}
+
+/** How many of those that wait fit into a batch, at least one. */
+function countNext<Item>(
+  { maxBatch, weigh }: Pick<CoalescerOptions<Item, unknown>, 'maxBatch' | 'weigh'>,
+  waiting: ReadonlyArray<Pick<Waiting<Item, unknown>, 'item'>>,
+): number {
+  if (weigh === undefined) return maxBatch
+  let left = maxBatch
+  const tooMany = waiting.findIndex(({ item }, place) => {
+    left -= weigh(item)
+    return left < 0 && place > 0
+  })
+  return tooMany === -1 ? waiting.length : tooMany
 }
 
 /** Writes a batch; one that fails as a whole is halved and tried again, so that one bad item never fails its neighbours. */

@@ -83,7 +83,8 @@ async function outcomesOf(
   for (const row of rows) {
     const result = written.results.get(row)
     if (result === undefined || !('id' in result)) continue
-    await recordUses(context.database, row, result.id, mediaKeysIn(String(row.data)))
+    const keys = mediaKeysIn(row.data)
+    if (keys.length > 0) await recordUses(context.database, row, result.id, keys)
   }
   const write = createImportedWriter(entitiesOf(written.users, written.groups))
   const outcomeOf = (row: ImportRow, place: number): Outcome<JsonText<Message>> => {

@@ -48,11 +48,13 @@ export const operations = [
 async function writeOutcomes(
   outcomes: Readonly<Record<string, Outcome<JsonText<Message>>>>,
 ): Promise<Serialized<AnswerOf<typeof importMessages>>> {
-  const members = await mapInTurns(
-    Object.keys(outcomes),
-    (key) => `${toJson(key)}:${writeOutcome(outcomes[key] as Outcome<JsonText<Message>>)}`,
-  )
-  return new Serialized(`{"data":{${members.join(',')}}}` as Serialized<AnswerOf<typeof importMessages>>['text'])
+  const members = await mapInTurns(Object.keys(outcomes), (key, place) => {
+    const outcome = writeOutcome(outcomes[key] as Outcome<JsonText<Message>>)
+    return `${place === 0 ? '' : ','}${toJson(key)}:${outcome}`
+  })
+  // Put together once: what is put around a text that large has it copied once more.
+  const text = ['{"data":{', ...members, '}}'].join('')
+  return new Serialized(text as Serialized<AnswerOf<typeof importMessages>>['text'])
 }
 
 function writeOutcome(outcome: Outcome<JsonText<Message>>): string {

@@ -25,9 +25,10 @@ export interface ImportWriter {
   drain(): Promise<void>
 }
 
-/** Requests in a batch; each has at most 1,000 records, most have far fewer. */
-const maxRequests = 4
-const maxInFlight = 2
+/** Messages in a batch of several requests. Most have far fewer; large ones go one by one, so that others can be read meanwhile. */
+const maxBatch = 1000
+/** While one reaches the disk and one is planned, the database works on a third. */
+const maxInFlight = 3
 
 export function createImportWriter(database: Database, metrics: Metrics): ImportWriter {
   const known: KnownPairs = createCache({ max: 100_000 })
@@ -37,8 +38,9 @@ export function createImportWriter(database: Database, metrics: Metrics): Import
   const write = (rows: readonly ImportRow[]) =>
     withChannel(channels, (channel) => retryMeetings(() => writeImport(channel, known, rows)))
   const requests = createCoalescer<readonly ImportRow[], ImportResult[]>({
-    maxBatch: maxRequests,
+    maxBatch,
     maxInFlight,
+    weigh: (rows) => rows.length,
     async write(batch) {
       const rows = batch.flat()
       metrics.batches.observe({ writer: 'import' }, rows.length)
