@@ -38,7 +38,18 @@ export const floors = [
   ['http', ['http/']],
   [
     'process',
-    ['app.ts', 'routes.ts', 'tables.ts', 'main.ts', 'greeting.ts', 'process/', 'cli/', 'doctor/', 'compatibility/'],
+    [
+      'app.ts',
+      'routes.ts',
+      'tables.ts',
+      'main.ts',
+      'greeting.ts',
+      'process/',
+      'cli/',
+      'backup/',
+      'doctor/',
+      'compatibility/',
+    ],
   ],
 ]
 

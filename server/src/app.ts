@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { startRemovals } from './areas/apps/index.ts'
 import { createGroupMarkWriter } from './areas/conversations/group-marks.ts'
@@ -8,6 +9,9 @@ import { watchQueue } from './areas/moderation/queue/metrics.ts'
 import { createPasswords, createSignInProvider } from './areas/operators/index.ts'
 import { startPersonExports } from './areas/person-exports/job.ts'
 import { startRetention } from './areas/retention/job.ts'
+import { openLedgerPlaces } from './backup/ledger/open.ts'
+import { createLedgerWriter } from './backup/ledger/writer.ts'
+import { createScheduledBackups } from './backup/schedule.ts'
 import type { Route } from './call.ts'
 import { createAppSettings } from './chat/app-settings.ts'
 import { createAppRegistry } from './chat/apps.ts'
@@ -78,6 +82,8 @@ export interface ParleyOptions {
   readonly masterKey: string
   /** Folder for files sent with messages, unless a bucket is configured. */
   readonly mediaDir: string
+  /** Where what restores must do again is kept beside the data (`ledger/`); absent: it is kept in the database alone. */
+  readonly dataDir?: string | undefined
   /** Where files are kept, if not as the configuration says. Tests give one that fails. */
   readonly mediaStorage?: MediaStorage | undefined
   readonly tls?: TlsMaterial | undefined
@@ -151,6 +157,18 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const dryRuns = createDryRuns({ database, jobs, log, metrics })
   const doctor = createDoctorJob({ database, jobs, log })
   const personExports = startPersonExports({ database, policies, audit, jobs, log })
+  const ledger =
+    options.dataDir === undefined
+      ? undefined
+      : createLedgerWriter(
+          database,
+          openLedgerPlaces(config, options.dataDir, path.join(options.mediaDir, 'staging')),
+          log,
+        )
+  const backups =
+    options.dataDir === undefined
+      ? undefined
+      : createScheduledBackups({ config, database, log, registry: metrics.registry, dataDir: options.dataDir })
   const limits = createLimits(config.rateLimits, redis, metrics.registry)
   const context: Context = {
     config,
@@ -205,6 +223,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   notifications.start()
   questions.start(context)
   events.start()
+  ledger?.start()
+  backups?.start()
   const removals = startRemovals(context)
   const retention = startRetention(context)
   const sockets = createSockets(context)
@@ -237,6 +257,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       await adminHttp?.close()
       await http.close()
       await removals.stop()
+      await ledger?.stop()
+      await backups?.stop()
       await retention.stop()
       await questions.stop()
       await context.moderationActions.stop()

@@ -58,6 +58,8 @@ export const tables: readonly ErasableTable[] = [
   ...operators,
   ...appTables,
   untouched('settings', 'settings are of the installation'),
+  untouched('ledger', 'it tells a restore what is to go again, and names nobody'),
+  untouched('backup_runs', 'backups are of the installation'),
   untouched('kysely_migration', 'names what was done to the database'),
   untouched('kysely_migration_lock', 'names nothing'),
 ]

@@ -13,6 +13,11 @@ Commands:
   audit <app>       print the audit log of an app (parley audit --help)
   operators <cmd>   list operators, or print the address at which somebody becomes an owner (parley operators --help)
   doctor            recompute all derived values and report differences (parley doctor --help)
+  backup            copy the database and the files while the service runs (parley backup --help)
+  restore           bring a backup back (parley restore --help)
+  verify-backup     check a backup, on request by restoring it (parley verify-backup --help)
+  database move     move the database from the embedded PostgreSQL to an external one, or back (parley database --help)
+  held <command>    list what a restore holds back, or have it sent (parley held --help)
   health            ask a running service on this machine whether it is alive (parley health --help)
 
 Options:
@@ -39,6 +44,16 @@ if (command === 'start' && args.length === 0) {
   process.exitCode = await (await import('./operators.ts')).operatorsCommand(args)
 } else if (command === 'doctor') {
   process.exitCode = await (await import('./doctor.ts')).doctorCommand(args)
+} else if (command === 'backup') {
+  process.exitCode = await (await import('./backup.ts')).backupCommand(args)
+} else if (command === 'restore') {
+  process.exitCode = await (await import('./restore.ts')).restoreCommand(args)
+} else if (command === 'verify-backup') {
+  process.exitCode = await (await import('./verify-backup.ts')).verifyBackupCommand(args)
+} else if (command === 'database') {
+  process.exitCode = await (await import('./move-database.ts')).databaseCommand(args)
+} else if (command === 'held') {
+  process.exitCode = await (await import('./held.ts')).heldCommand(args)
 } else if (command === 'health') {
   process.exitCode = await (await import('./health.ts')).healthCommand(args)
 } else if (command === '--version') {

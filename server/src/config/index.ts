@@ -3,6 +3,7 @@ import { type AppSettings, limits } from '@parley/contract'
 import type { BucketSettings } from '../media/bucket.ts'
 import type { RedisSettings } from '../store/redis.ts'
 import { readAppDefaults } from './app-settings.ts'
+import { type BackupSettings, readBackupSettings } from './backup.ts'
 import { type MailReplies, readMailReplies } from './mail-replies.ts'
 import { type NotificationEndpoints, readNotificationEndpoints } from './notifications.ts'
 import { type OidcSettings, readOidc } from './oidc.ts'
@@ -92,6 +93,8 @@ export interface Config {
   readonly listTimeoutSeconds: number
   /** How long one query of a search in messages may take. */
   readonly searchTimeoutSeconds: number
+  /** Where backups go, and when. */
+  readonly backup: BackupSettings
 }
 
 export interface WebhookSettings {
@@ -145,6 +148,7 @@ export function readConfig(environment: Environment): Config {
     return fallback
   }
 
+  const mediaBucket = readBucket(value, problems)
   const config: Config = {
     host: value('HOST') ?? '127.0.0.1',
     port: readPort(value('PORT'), problems),
@@ -182,7 +186,7 @@ export function readConfig(environment: Environment): Config {
       matching('REDIS_PREFIX', /^[A-Za-z0-9_.-]{1,100}$/, '1 to 100 of A-Z a-z 0-9 _ . -') ?? 'parley',
       problems,
     ),
-    mediaBucket: readBucket(value, problems),
+    mediaBucket,
     mediaStagingDir: value('MEDIA_STAGING_DIR'),
     mediaMinFreeBytes: readMegabytes('MEDIA_MIN_FREE_MB', value('MEDIA_MIN_FREE_MB'), 1000, problems),
     uploadStallSeconds: readSeconds('UPLOAD_STALL_SECONDS', value('UPLOAD_STALL_SECONDS'), 30, problems),
@@ -211,6 +215,7 @@ export function readConfig(environment: Environment): Config {
     importMaxRecords: readImportRecords(value('IMPORT_MAX_RECORDS'), problems),
     listTimeoutSeconds: readSeconds('LIST_TIMEOUT_SECONDS', value('LIST_TIMEOUT_SECONDS'), 5, problems),
     searchTimeoutSeconds: readSeconds('SEARCH_TIMEOUT_SECONDS', value('SEARCH_TIMEOUT_SECONDS'), 5, problems),
+    backup: readBackupSettings(value, mediaBucket, problems),
   }
   if (config.apiKey !== undefined && config.apiKey === config.authKey) {
     problems.push('PARLEY_AUTH_KEY must differ from PARLEY_API_KEY')

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { AwsClient } from 'aws4fetch'
 import { freeBytesOf } from './free-space.ts'
-import type { MediaStorage } from './storage.ts'
+import type { FileStore } from './storage.ts'
 
 /** An S3-compatible bucket, addressed by path: `<endpoint>/<bucket>/<key>`. */
 export interface BucketSettings {
@@ -21,13 +21,13 @@ export interface BucketSettings {
  * Keeps files in a bucket. They are first written to a folder of this machine, since S3 wants the size beforehand.
  * @param staging that folder; not one in memory, as the system's temporary folder often is
  */
-export function createBucketStorage(settings: BucketSettings, staging: string): MediaStorage {
+export function createBucketStorage(settings: BucketSettings, staging: string): FileStore {
   const client = new AwsClient({ ...settings, service: 's3' })
   const urlOf = (name: string) => `${settings.endpoint.replace(/\/$/, '')}/${settings.bucket}/${name}`
 
   const call = async (name: string, init: RequestInit): Promise<Response> => {
     const answer = await client.fetch(urlOf(name), init)
-    if (!answer.ok && !(init.method === 'DELETE' && answer.status === 404)) {
+    if (!answer.ok && !(['DELETE', 'HEAD'].includes(init.method ?? '') && answer.status === 404)) {
       await answer.body?.cancel()
       throw new Error(`the bucket ${settings.bucket} answered ${answer.status} to ${init.method ?? 'GET'} ${name}`)
     }
@@ -69,6 +69,22 @@ export function createBucketStorage(settings: BucketSettings, staging: string): 
       const answer = await call(name, { method: 'DELETE' })
       await answer.body?.cancel()
     },
+    async list(prefix) {
+      const names: string[] = []
+      for (let token: string | undefined, more = true; more; ) {
+        const query = new URLSearchParams({ 'list-type': '2', prefix, ...(token && { 'continuation-token': token }) })
+        const text = await (await call(`?${query}`, {})).text()
+        names.push(...[...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, name]) => decodeXml(name as string)))
+        token = /<NextContinuationToken>([^<]*)</.exec(text)?.[1]
+        token = token && decodeXml(token)
+        more = token !== undefined
+      }
+      return names
+    },
+    async sizeOf(name) {
+      const answer = await call(name, { method: 'HEAD' })
+      return answer.status === 404 ? undefined : Number(answer.headers.get('content-length'))
+    },
     freeBytes: () => freeBytesOf(staging),
     async tidy() {
       for (const name of await readdir(staging).catch(() => [])) {
@@ -87,3 +103,9 @@ const leftoverAfterMs = 3_600_000
 
 /** Small files are sent in one piece. */
 const inMemoryBytes = 1024 * 1024
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+function decodeXml(text: string): string {
+  return text.replace(/&(\w+);/g, (whole, name: string) => entities[name] ?? whole)
+}

@@ -2,7 +2,7 @@ import path from 'node:path'
 import type { Config } from '../config/index.ts'
 import { createBucketStorage } from './bucket.ts'
 import { createFolderStorage } from './folder.ts'
-import type { MediaStorage } from './storage.ts'
+import type { FileStore } from './storage.ts'
 
 /**
  * The storage that the configuration asks for.
@@ -11,7 +11,7 @@ import type { MediaStorage } from './storage.ts'
 export function createMediaStorage(
   { mediaBucket, mediaStagingDir }: Pick<Config, 'mediaBucket' | 'mediaStagingDir'>,
   folder: string,
-): MediaStorage {
+): FileStore {
   if (mediaBucket === undefined) return createFolderStorage(folder)
   return createBucketStorage(mediaBucket, mediaStagingDir ?? path.join(folder, 'staging'))
 }

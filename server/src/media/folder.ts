@@ -1,12 +1,12 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { freeBytesOf } from './free-space.ts'
-import type { MediaStorage } from './storage.ts'
+import type { FileStore } from './storage.ts'
 
 /** Keeps files in a folder; a file appears under its name only when it is whole and on the disk. */
-export function createFolderStorage(folder: string): MediaStorage {
+export function createFolderStorage(folder: string): FileStore {
   return {
     async write(name, content) {
       const file = path.join(folder, name)
@@ -33,6 +33,22 @@ export function createFolderStorage(folder: string): MediaStorage {
       await rm(file, { force: true })
       await rm(partialOf(file), { force: true })
     },
+    async list(prefix) {
+      const entries = await readdir(path.join(folder, prefix), { recursive: true, withFileTypes: true }).catch(
+        emptyWhereNone,
+      )
+      return entries.flatMap((entry) => {
+        if (!entry.isFile() || entry.name.endsWith(partialEnding)) return []
+        return [path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join('/')]
+      })
+    },
+    async sizeOf(name) {
+      const found = await stat(path.join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined
+        throw error
+      })
+      return found?.size
+    },
     freeBytes: () => freeBytesOf(folder),
     // Files that did not arrive are removed by their names.
     tidy: async () => {},
@@ -40,7 +56,13 @@ export function createFolderStorage(folder: string): MediaStorage {
 }
 
 /** Where a file is until it is whole. */
-const partialOf = (file: string) => `${file}.partial`
+const partialEnding = '.partial'
+const partialOf = (file: string) => `${file}${partialEnding}`
+
+function emptyWhereNone(error: NodeJS.ErrnoException): never[] {
+  if (error.code === 'ENOENT') return []
+  throw error
+}
 
 /** A rename is on the disk once its folder is. */
 async function syncFolder(folder: string): Promise<void> {

@@ -22,3 +22,11 @@ export interface MediaStorage {
   /** Removes what processes left behind that ended while they wrote. */
   tidy(): Promise<void>
 }
+
+/** A storage that also tells what is in it, as those are that backups are kept in. */
+export interface FileStore extends MediaStorage {
+  /** Names of the files below a folder, which ends with a slash, or of all (''). Those that are being written are not there yet. */
+  list(prefix: string): Promise<string[]>
+  /** Bytes of a file; undefined where there is none. */
+  sizeOf(path: string): Promise<number | undefined>
+}

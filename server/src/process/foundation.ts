@@ -22,7 +22,10 @@ export interface Foundation {
   readonly setup: WorkerSetup
 }
 
-export type WorkerSetup = Pick<ParleyOptions, 'connection' | 'ownDatabase' | 'masterKey' | 'mediaDir' | 'tls'>
+export type WorkerSetup = Pick<
+  ParleyOptions,
+  'connection' | 'ownDatabase' | 'masterKey' | 'dataDir' | 'mediaDir' | 'tls'
+>
 
 /** The embedded database, as long as it runs. */
 export interface OwnDatabase {
@@ -71,6 +74,7 @@ export async function layFoundation(
       connection: postgres?.connection ?? { connectionString: config.databaseUrl as string },
       ownDatabase: postgres !== undefined,
       masterKey: keys.masterKey,
+      dataDir,
       mediaDir: path.join(dataDir, 'media'),
       tls: await loadTls(config, dataDir),
     },

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Kysely, Migrator, PostgresDialect } from 'kysely'
+import { Kysely, type Migration, Migrator, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { version } from '../version.ts'
 import { type ConnectionSettings, clientSettings } from './connection.ts'
@@ -23,6 +23,14 @@ export class NewerDatabaseError extends Error {
   }
 }
 
+/** This database is not to be served: a restore or a move into it was not finished, or it was moved away. */
+export class ClosedDatabaseError extends Error {
+  constructor(why: string) {
+    super(why)
+    this.name = 'ClosedDatabaseError'
+  }
+}
+
 /** Any constant will do, as long as every version of the service uses the same. */
 export const migrationLock = 7_206_951_001
 
@@ -33,17 +41,54 @@ export const migrationLock = 7_206_951_001
  * @throws NewerDatabaseError when it is further than this version; then nothing was written
  */
 export async function migrate(connection: ConnectionSettings): Promise<string[]> {
+  return run(connection, migrations)
+}
+
+/**
+ * Makes the tables as they were after some migrations, in an empty database, for the data of a backup.
+ * @throws NewerDatabaseError when this version does not know them all
+ */
+export async function migrateTo(
+  connection: ConnectionSettings,
+  names: readonly string[],
+  writer: string,
+): Promise<void> {
+  const unknown = names.filter((name) => !Object.hasOwn(migrations, name))
+  if (unknown.length > 0) throw new NewerDatabaseError(writer, unknown)
+  await run(connection, Object.fromEntries(Object.entries(migrations).filter(([name]) => names.includes(name))), true)
+}
+
+/** Brings the tables of a backup that was loaded up to date; the restore is not finished yet. */
+export async function finishMigrating(connection: ConnectionSettings): Promise<void> {
+  await run(connection, migrations, true)
+}
+
+/** Stands in a database that is not to be served. Its only row says so, and whether what is there is of use (`is_whole`). */
+export const closedMarker = 'closed_database'
+
+async function run(
+  connection: ConnectionSettings,
+  wanted: Readonly<Record<string, Migration>>,
+  isRestoring = false,
+): Promise<string[]> {
   const pool = new pg.Pool({ ...clientSettings(connection, 'parley migrations'), max: 2 })
   // A connection that breaks is noticed by the next query on it; without listeners it would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const lock = await pool.connect()
   try {
-    while (!(await tryLock(lock))) await delay(100)
+    while (!(await tryLock(lock))) {
+      if (await isCurrentBesideBackup(lock, wanted)) {
+        await migrateJobs(pool)
+        return []
+      }
+      await delay(100)
+    }
+    if (!isRestoring) await refuseClosed(lock)
     await refuseNewer(lock)
     const migrator = new Migrator({
       db: new Kysely<unknown>({ dialect: new PostgresDialect({ pool: unendable(pool) }) }),
-      provider: { getMigrations: async () => migrations },
+      provider: { getMigrations: async () => wanted },
     })
     const { error, results } = await migrator.migrateToLatest()
     if (error !== undefined) throw error
@@ -66,6 +111,13 @@ const noteWriter = `
   set value = excluded.value
   where $2::boolean`
 
+async function refuseClosed(client: pg.PoolClient): Promise<void> {
+  const { rows: tables } = await client.query(`select to_regclass('${closedMarker}') is not null as there`)
+  if (!tables[0].there) return
+  const { rows } = await client.query(`select why from ${closedMarker}`)
+  throw new ClosedDatabaseError(rows[0]?.why)
+}
+
 async function refuseNewer(client: pg.PoolClient): Promise<void> {
   const { rows: tables } = await client.query(`select to_regclass('kysely_migration') is not null as there`)
   if (!tables[0].there) return
@@ -74,6 +126,29 @@ async function refuseNewer(client: pg.PoolClient): Promise<void> {
   if (unknown.length === 0) return
   const { rows: noted } = await client.query(`select value from settings where name = 'migrated_by'`)
   throw new NewerDatabaseError(noted[0]?.value, unknown)
+}
+
+/**
+ * Nobody migrates, but a backup is being made, which may take hours: whoever has nothing to migrate starts all the same.
+ * What a backup reads is not what the tables of jobs are in.
+ */
+async function isCurrentBesideBackup(
+  client: pg.PoolClient,
+  wanted: Readonly<Record<string, Migration>>,
+): Promise<boolean> {
+  const { rows } = await client.query('select pg_try_advisory_lock_shared($1) as locked', [migrationLock])
+  if (!rows[0].locked) return false
+  try {
+    const { rows: tables } = await client.query(`select to_regclass('kysely_migration') is not null as there`)
+    if (!tables[0].there) return false
+    const { rows: applied } = await client.query('select name from kysely_migration')
+    const names = new Set(applied.map(({ name }) => name as string))
+    await refuseClosed(client)
+    await refuseNewer(client)
+    return Object.keys(wanted).every((name) => names.has(name))
+  } finally {
+    await client.query('select pg_advisory_unlock_shared($1)', [migrationLock])
+  }
 }
 
 async function tryLock(client: pg.PoolClient): Promise<boolean> {

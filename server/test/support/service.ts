@@ -47,7 +47,7 @@ export async function startService(
   environment: Record<string, string> = {},
   connection: ConnectionSettings = inject('connection'),
   patienceMs = databasePatienceMs,
-  own: Pick<ParleyOptions, 'mediaStorage' | 'notificationClock'> = {},
+  own: Pick<ParleyOptions, 'mediaStorage' | 'notificationClock' | 'dataDir'> = {},
 ): Promise<{ parley: Parley; url: string }> {
   const options = {
     config: readConfig({ ...testSettings, ...environment }),

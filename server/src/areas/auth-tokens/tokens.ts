@@ -3,6 +3,7 @@ import { type BodyOf, badRequest, limits, type updateAuthToken } from '@parley/c
 import { sourceOf } from '../../chat/credentials/jwts.ts'
 import { isExpired, type JwtLogin, type TokenOwner, validityOf } from '../../chat/credentials/tokens.ts'
 import { forgetDevicesOf, forgetDevicesOfUsers, jwtDeviceDigest } from '../../chat/notifications/push-tokens.ts'
+import { digestOf } from '../../chat/users/erased.ts'
 import type { Context } from '../../context.ts'
 import type { Events } from '../../events/index.ts'
 import type { PageRequest } from '../../paging.ts'
@@ -228,15 +229,28 @@ const endJwts = statement(`
   where app_id = $1
   and uid = $2`)
 
+/** A restore ends again what the app's own issuer had signed until then. */
+const noteLogOut = statement(`
+  insert into ledger (kind, app_id, digest, at)
+  values ('logged_out', $1, $2, $3)`)
+
 /** Logs a user out everywhere for the app: all their tokens are deleted, and what its own issuer signed until now opens nothing. */
 export async function removeTokens(
-  { database, events, audit, settings }: Pick<Context, 'database' | 'events' | 'audit' | 'settings'>,
+  {
+    database,
+    events,
+    audit,
+    settings,
+    secrets,
+  }: Pick<Context, 'database' | 'events' | 'audit' | 'settings' | 'secrets'>,
   appId: number,
   uid: string,
 ): Promise<void> {
   const hasIssuer = sourceOf(await settings.of(appId)) !== undefined
   await database.transaction(async (tx) => {
-    await tx.query(endJwts, [appId, uid, nowSeconds()])
+    const now = nowSeconds()
+    await tx.query(endJwts, [appId, uid, now])
+    if (hasIssuer) await tx.query(noteLogOut, [appId, digestOf(secrets, appId, 'uid', uid), now * 1000])
     const removed = await dropTokens(tx, appId, removeAll, uid)
     await forgetDevicesOfUsers(tx, appId, [uid])
     const details = { count: removed.length }

@@ -56,7 +56,8 @@ export async function keepDays(database: Database, now: number, { longest }: Pic
     if (row?.locked !== true) return
     await tx.run(sql`set local lock_timeout = '2s'`)
     const there = await readDays(tx)
-    for (const day of wanted) if (!there.includes(day)) for (const text of creation(day)) await tx.run(sql.raw(text))
+    for (const day of wanted)
+      if (!there.includes(day)) for (const text of creationOfDay(day)) await tx.run(sql.raw(text))
     for (const day of over) await tx.run(sql.raw(`drop table if exists ${tableOf(day)}`))
   })
   await changing.catch((error) => {
@@ -66,8 +67,8 @@ export async function keepDays(database: Database, now: number, { longest }: Pic
 
 const tableOf = (day: number) => `notification_days.day_${day}`
 
-/** As what waits, but for what only that needs. What came on this day before goes along. */
-function creation(day: number): string[] {
+/** Statements that make the part of a day: as what waits, but for what only that needs. What came on this day before goes along. */
+export function creationOfDay(day: number): string[] {
   const table = tableOf(day)
   return [
     `create table ${table} (like notification_deliveries including defaults)`,

@@ -35,7 +35,7 @@ const hourMs = 3_600_000
 export const timeToLiveMs: Readonly<Record<Channel, number>> = { push: hourMs, sms: 4 * hourMs, email: 24 * hourMs }
 
 const selectPosition = statement(`
-  select p.event, p.uid, h.id as horizon
+  select p.event, p.uid, h.id as horizon, h.held_until as "heldUntil"
   from notification_plans p
   join apps a on a.app_id = p.app_id
   cross join event_horizon h
@@ -124,6 +124,8 @@ export async function plan(options: PlanOptions, appId: number, signal: AbortSig
 /** From where to plan, up to the horizon. */
 interface Stretch extends Position {
   readonly horizon: number
+  /** Up to here, events are from before a restore: what they mean waits until an operator has it sent. */
+  readonly heldUntil: number
 }
 
 /** While a page is decided and written, the next one is read. What another has planned meanwhile is not planned again. */
@@ -146,9 +148,11 @@ interface Page {
   readonly isLast: boolean
   readonly happened: readonly Happened[]
   readonly candidates: readonly Candidate[]
+  readonly heldUntil: number
 }
 
-async function readPage(options: PlanOptions, appId: number, { event, uid, horizon }: Stretch): Promise<Page> {
+async function readPage(options: PlanOptions, appId: number, stretch: Stretch): Promise<Page> {
+  const { event, uid, horizon, heldUntil } = stretch
   const { database } = options
   const page = await readHappenings(database, appId, {
     from: uid === '' ? event + 1 : event,
@@ -167,7 +171,7 @@ async function readPage(options: PlanOptions, appId: number, { event, uid, horiz
   const isCut = found.length === candidatesAtOnce
   const candidates = isCut ? withoutLastUser(found) : found
   const next = isCut ? positionOf(candidates) : { event: last ?? horizon, uid: '' }
-  return { from: { event, uid }, next, isLast: !isCut && last === undefined, happened, candidates }
+  return { from: { event, uid }, next, isLast: !isCut && last === undefined, happened, candidates, heldUntil }
 }
 
 /** As `planPage`, with a part of each trace that what happened belongs to. */
@@ -193,28 +197,32 @@ async function planTold(options: PlanOptions, appId: number, page: Page): Promis
 /** @returns false where another has planned it meanwhile */
 async function planPage(options: PlanOptions, appId: number, page: Page): Promise<boolean> {
   const { database, now } = options
-  const { from, next, happened, candidates } = page
+  const { from, next, happened, candidates, heldUntil } = page
   const [app, defaults] = await Promise.all([options.notificationSettings.of(appId), options.settings.of(appId)])
   const at = now()
   const byEvent = new Map(happened.map((one) => [one.event, one]))
   const planned = await withoutUnsent(database, appId, candidates, byEvent)
   const opened = new Set<string>()
   const rows = planned.flatMap((candidate) => {
+    // Without a time nothing is due (delivery/held.ts).
+    const held = candidate.event <= heldUntil ? null : undefined
     const one = byEvent.get(candidate.event) as Happened
     const { recipient, channel, mail, isOnline } = candidate
     const decision = decide(one, recipient, app, defaults, at, mail)
     if (channel === 'push') {
-      return rowOf(one, candidate, decision, isOnline ? defaults.pushWaitOnlineSeconds * 1000 : 0)
+      const waitMs = isOnline ? defaults.pushWaitOnlineSeconds * 1000 : 0
+      return rowOf(one, candidate, decision, waitMs, held)
     }
     const reason = reasonToOpenNone(decision)
     const window = `${channel} ${recipient.uid} ${one.conversation}`
     if (reason === undefined && opened.has(window)) return []
     if (reason === undefined) opened.add(window)
     const waitMs = app.settings.preferences[channel].intervalInSeconds * 1000
-    return rowOf(one, candidate, { ...decision, reason }, waitMs)
+    return rowOf(one, candidate, { ...decision, reason }, waitMs, held)
   })
   // Before the position moves: what is planned twice is taken back once, what is not planned never.
-  if (defaults.pushTakeBackRead) await planTakeBacks(database, appId, { from: from.event, to: next.event, now: at })
+  if (defaults.pushTakeBackRead && next.event > heldUntil)
+    await planTakeBacks(database, appId, { from: from.event, to: next.event, now: at })
   const parameters = [appId, from.event, from.uid, next.event, next.uid, JSON.stringify(rows), at]
   const [written] = await database.query<{ moved: number }>(write, parameters)
   const isOpen = ({ reason }: { readonly reason: unknown }) => reason === undefined
@@ -290,7 +298,13 @@ function positionOf(candidates: readonly Candidate[]): Position {
 }
 
 /** One literal, since there are thousands a second. */
-function rowOf(one: Happened, candidate: Candidate, { reason, gates }: ReturnType<typeof decide>, waitMs: number) {
+function rowOf(
+  one: Happened,
+  candidate: Candidate,
+  { reason, gates }: ReturnType<typeof decide>,
+  waitMs: number,
+  held: null | undefined,
+) {
   const { recipient, channel, provider, providerKind, providerId, digest, platform } = candidate
   const isWindow = channel !== 'push' && reason === undefined
   return {
@@ -312,7 +326,7 @@ function rowOf(one: Happened, candidate: Candidate, { reason, gates }: ReturnTyp
     kind: one.kind === 'group' ? 2 : 1,
     receiver: one.kind === 'group' ? one.first : recipient.uid,
     reason,
-    wait_ms: waitMs,
+    wait_ms: held === null ? null : waitMs,
     expires_in: timeToLiveMs[channel] + (isWindow ? waitMs : 0),
     gates: gates.map(storedGate),
   }

@@ -40,6 +40,8 @@ import * as jwtLogins from './0047-jwt-logins.ts'
 import * as personExports from './0051-person-exports.ts'
 import * as erasures from './0052-erasures.ts'
 import * as retention from './0053-retention.ts'
+import * as ledger from './0070-ledger.ts'
+import * as backupRuns from './0071-backup-runs.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -84,4 +86,6 @@ export const migrations: Record<string, Migration> = {
   '0051-person-exports': personExports,
   '0052-erasures': erasures,
   '0053-retention': retention,
+  '0070-ledger': ledger,
+  '0071-backup-runs': backupRuns,
 }

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import type { FileStore } from '../media/storage.ts'
+import type { ConnectionSettings } from '../store/connection.ts'
+import { version } from '../version.ts'
+import { readMigrations, readSequences, readTables, type Table, withColumns } from './catalog.ts'
+import { copyFiles } from './files.ts'
+import { BackupError, backupsFolder, inBackup, type Manifest, type TableEntry, writeManifest } from './format.ts'
+import { inTurns } from './in-turns.ts'
+import { writeParts } from './parts.ts'
+import { connect, openSnapshot, type Snapshot } from './snapshot.ts'
+
+export interface Progress {
+  /** What is worked on: a table, or the files. */
+  readonly what: string
+  readonly rows: number
+  /** Bytes of rows, unpacked, and those that were written. */
+  readonly rawBytes: number
+  readonly bytes: number
+  readonly tables: number
+  readonly tablesDone: number
+  readonly files: number
+}
+
+export interface BackupOptions {
+  readonly connection: ConnectionSettings
+  readonly place: FileStore
+  /** Where the files of messages are. */
+  readonly media: FileStore
+  /** The keys, sealed (keys.ts); absent: they are not in the backup. */
+  readonly sealedKeys?: Buffer | undefined
+  /** The database is on this machine, and what serves people goes first. */
+  readonly giveWay?: boolean
+  /** Tables that are read at the same time. */
+  readonly readers?: number
+  readonly onProgress?: (progress: Progress) => void
+  /** Ends it; what was written of it is removed. */
+  readonly signal?: AbortSignal
+}
+
+const sealedFile = 'keys.sealed'
+
+/**
+ * Copies a database, while it serves, and the files of its messages. It is all of one moment: that of the start.
+ * @throws BackupError when there is nothing to back up
+ */
+export async function makeBackup(options: BackupOptions): Promise<Manifest> {
+  const { place, signal } = options
+  const startedAt = new Date()
+  const id = `${startedAt.toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
+  const snapshot = await openSnapshot(options.connection, options.giveWay)
+  try {
+    const contents = await copyAll(options, snapshot, id)
+    signal?.throwIfAborted()
+    const manifest: Manifest = {
+      ...{ format: 1, id, startedAt: startedAt.toISOString(), finishedAt: new Date().toISOString(), parley: version },
+      ...contents,
+    }
+    await writeManifest(place, manifest, (text) => Readable.from([Buffer.from(text)]))
+    return manifest
+  } catch (error) {
+    await removeBackup(place, id)
+    throw error
+  } finally {
+    await snapshot.close()
+  }
+}
+
+/** Removes a backup, what is missing of it first: its manifest. Files that others use, too, stay. */
+export async function removeBackup(place: FileStore, id: string): Promise<void> {
+  const names = await place.list(inBackup(id, ''))
+  const first = inBackup(id, 'manifest.json')
+  for (const name of names.sort((one, other) => Number(other === first) - Number(one === first)))
+    await place.remove(name)
+}
+
+type Contents = Omit<Manifest, 'format' | 'id' | 'startedAt' | 'finishedAt' | 'parley'>
+
+async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): Promise<Contents> {
+  const { place, media, connection, readers = 2, signal, onProgress = () => {} } = options
+  const migrations = await readMigrations(snapshot.client)
+  if (migrations.length === 0) throw new BackupError('This is no database of Parley: no migration has run in it.')
+  const check = await readKeyCheck(snapshot.client)
+  const tables = await readTables(snapshot.client)
+  const progress = { rows: 0, rawBytes: 0, bytes: 0, tables: tables.length, tablesDone: 0, files: 0 }
+
+  const entries = await inTurns(tables, readers, async (table) => {
+    const entry = await copyTable(snapshot, table, place, id, (what, { rows, rawBytes, bytes }) => {
+      signal?.throwIfAborted()
+      progress.rows += rows
+      progress.rawBytes += rawBytes
+      progress.bytes += bytes
+      onProgress({ ...progress, what })
+    })
+    progress.tablesDone++
+    return entry
+  })
+
+  const now = await connect(connection, 'parley backup')
+  try {
+    const files = await copyFiles({ place, media, id, snapshot, now }, (done) => {
+      signal?.throwIfAborted()
+      onProgress({ ...progress, files: done.files, what: 'files' })
+    })
+    const { rows } = await now.query<{ server_version: string }>('show server_version')
+    return {
+      ...{ postgres: rows[0]?.server_version ?? '', migrations },
+      tables: entries.filter((entry) => entry !== undefined),
+      // After the tables: no row that was read has an id beyond.
+      sequences: await readSequences(now),
+      files,
+      keys: { check, sealed: await writeKeys(options, id) },
+    }
+  } finally {
+    await now.end()
+  }
+}
+
+async function writeKeys({ place, sealedKeys }: BackupOptions, id: string): Promise<string | null> {
+  if (sealedKeys === undefined) return null
+  await place.write(inBackup(id, sealedFile), Readable.from([sealedKeys]), 'application/octet-stream')
+  return sealedFile
+}
+
+async function readKeyCheck(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ value: string }>(`select value from settings where name = 'master_key_check'`)
+  const [row] = rows
+  if (row === undefined) throw new BackupError('This database has never been served: it names no master key.')
+  return row.value
+}
+
+const undefinedTable = '42P01'
+
+/** @returns undefined where the table is gone: a day of the log that is kept no longer */
+async function copyTable(
+  snapshot: Snapshot,
+  table: Table,
+  place: FileStore,
+  id: string,
+  onPart: (what: string, part: { rows: number; rawBytes: number; bytes: number }) => void,
+): Promise<TableEntry | undefined> {
+  const { schema, name, columns } = table
+  const what = `${schema}.${name}`
+  try {
+    const parts = await snapshot.read(async (client) => {
+      const rows = client.query(copyTo(`copy ${withColumns(table)} to stdout`))
+      return writeParts(
+        place,
+        id,
+        (number) => `${what}.${number}.copy.gz`,
+        rows,
+        (part) => onPart(what, part),
+      )
+    })
+    return { schema, name, columns, rows: parts.reduce((sum, { rows }) => sum + rows, 0), parts }
+  } catch (error) {
+    if ((error as { code?: unknown }).code === undefinedTable && schema !== 'public') return undefined
+    throw error
+  }
+}
+
+export const pathOfBackup = (id: string) => `${backupsFolder}${id}`

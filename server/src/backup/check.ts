@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { FileStore } from '../media/storage.ts'
+import { readFileList } from './files.ts'
+import { filesFolder, inBackup, type Manifest, readManifest } from './format.ts'
+import { inTurns } from './in-turns.ts'
+import { readPart } from './parts.ts'
+
+export interface Checked {
+  readonly manifest: Manifest
+  /** What is wrong with it, each in a sentence; none: it is as it was written. */
+  readonly problems: readonly string[]
+}
+
+/** What is looked at at the same time. */
+const atOnce = 4
+/** Enough to see what it is about. */
+const mostProblems = 50
+
+/**
+ * Reads a whole backup and compares it with its manifest: sizes, checksums, and the rows of each part.
+ * @throws BackupError when the manifest itself cannot be read
+ */
+export async function checkBackup(
+  place: FileStore,
+  id: string,
+  onProgress: (done: { readonly parts: number; readonly of: number; readonly files: number }) => void = () => {},
+): Promise<Checked> {
+  const manifest = await readManifest(place, id)
+  const problems: string[] = []
+  const report = (problem: string | undefined) => {
+    if (problem !== undefined && problems.length < mostProblems) problems.push(problem)
+  }
+  const parts = [...manifest.tables.flatMap((table) => table.parts), ...manifest.files.list]
+  const done = { parts: 0, of: parts.length, files: 0 }
+  await inTurns(parts, atOnce, async (part) => {
+    report(await compare(place, inBackup(id, part.file), part))
+    done.parts++
+    onProgress(done)
+  })
+  // A file that is not what was written is not unpacked.
+  if (problems.length > 0) return { manifest, problems }
+  await inTurns(parts, atOnce, async (part) => {
+    const rows = await countRows(await readPart(place, id, part))
+    if (rows !== part.rows) report(`${part.file} has ${rows} rows, not the ${part.rows} of the manifest`)
+  })
+  for (const { schema, name, rows, parts } of manifest.tables) {
+    const sum = parts.reduce((total, part) => total + part.rows, 0)
+    if (sum !== rows) report(`the parts of ${schema}.${name} have ${sum} rows, not the ${rows} of the manifest`)
+  }
+  const batch: { path: string; bytes: number; sha256: string }[] = []
+  const checkFiles = async () => {
+    await inTurns(batch.splice(0), atOnce, async (file) =>
+      report(await compare(place, `${filesFolder}${file.path}`, file)),
+    )
+    onProgress(done)
+  }
+  for await (const file of readFileList(place, manifest)) {
+    done.files++
+    if (batch.push(file) >= 500) await checkFiles()
+  }
+  await checkFiles()
+  if (done.files !== manifest.files.count) {
+    report(`the list of files names ${done.files}, not the ${manifest.files.count} of the manifest`)
+  }
+  return { manifest, problems }
+}
+
+/** @returns what is wrong */
+async function compare(
+  place: FileStore,
+  name: string,
+  { bytes, sha256 }: { readonly bytes: number; readonly sha256: string },
+): Promise<string | undefined> {
+  const size = await place.sizeOf(name)
+  if (size === undefined) return `${name} is missing`
+  if (size !== bytes) return `${name} has ${size} bytes, not ${bytes}`
+  const hash = createHash('sha256')
+  for await (const chunk of await place.read(name, undefined)) hash.update(chunk as Buffer)
+  return hash.digest('hex') === sha256 ? undefined : `${name} does not have the checksum of the manifest`
+}
+
+async function countRows(lines: Readable): Promise<number> {
+  let count = 0
+  for await (const chunk of lines as AsyncIterable<Buffer>) {
+    for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, at + 1)) count++
+  }
+  return count
+}

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type pg from 'pg'
+import { pathOf } from '../media/path.ts'
+import type { FileStore } from '../media/storage.ts'
+import { type FileEntry, type FilesEntry, filesFolder, listBackups, type Manifest, readManifest } from './format.ts'
+import { inTurns } from './in-turns.ts'
+import { readPart, writeParts } from './parts.ts'
+import type { Snapshot } from './snapshot.ts'
+
+export interface FilesProgress {
+  readonly files: number
+  readonly bytes: number
+  /** Those that were copied now; the others were there already. */
+  readonly copied: number
+}
+
+const pageSize = 2000
+/** Files that are copied at the same time. */
+const atOnce = 4
+const examples = 100
+
+const selectFiles = `
+  select app_id as "appId", key
+  from media_files
+  where (app_id, key) > ($1, $2)
+  and removed_at is null
+  and not arriving
+  order by app_id, key
+  limit ${pageSize}`
+
+const isKnown = `
+  select from media_files
+  where app_id = $1
+  and key = $2
+  and removed_at is null`
+
+interface Row {
+  readonly appId: number
+  readonly key: string
+}
+
+/**
+ * Copies the files that the snapshot knows and no backup before has brought, and writes the list of all of them.
+ * @param now a connection that sees what has happened since: what was removed meanwhile is no loss
+ */
+export async function copyFiles(
+  {
+    place,
+    media,
+    id,
+    snapshot,
+    now,
+  }: {
+    readonly place: FileStore
+    readonly media: FileStore
+    readonly id: string
+    readonly snapshot: Snapshot
+    readonly now: pg.Client
+  },
+  onProgress: (progress: FilesProgress) => void,
+): Promise<FilesEntry> {
+  const before = await readKnown(place)
+  const missing: string[] = []
+  const total = { files: 0, bytes: 0, copied: 0 }
+  const copy = async ({ appId, key }: Row): Promise<FileEntry | undefined> => {
+    const path = pathOf(appId, key)
+    const known = before.get(path)
+    if (known !== undefined) return known
+    if ((await media.sizeOf(path)) === undefined) {
+      if (((await now.query(isKnown, [appId, key])).rowCount ?? 0) > 0) missing.push(path)
+      return undefined
+    }
+    const entry = await copyFile(media, path, place, `${filesFolder}${path}`)
+    total.copied++
+    return { path, ...entry }
+  }
+  async function* lines(): AsyncGenerator<Buffer> {
+    for await (const rows of pages(snapshot.client)) {
+      const entries = (await inTurns(rows, atOnce, copy)).filter((entry) => entry !== undefined)
+      total.files += entries.length
+      total.bytes += entries.reduce((sum, { bytes }) => sum + bytes, 0)
+      onProgress(total)
+      yield Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
+    }
+  }
+  // In this order: the list is read to its end before the totals are taken.
+  const list = await writeParts(place, id, (number) => `files.${number}.ndjson.gz`, lines())
+  return {
+    list,
+    ...{ count: total.files, bytes: total.bytes },
+    ...{ missing: missing.length, examplesOfMissing: missing.slice(0, examples) },
+  }
+}
+
+async function* pages(client: pg.Client): AsyncGenerator<Row[]> {
+  for (let after: Row = { appId: 0, key: '' }; ; ) {
+    const { rows } = await client.query<Row>(selectFiles, [after.appId, after.key])
+    if (rows.length > 0) yield rows
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < pageSize) return
+    after = last
+  }
+}
+
+/** Files that the newest backup has, and that are still there. */
+async function readKnown(place: FileStore): Promise<Map<string, FileEntry>> {
+  const newest = (await listBackups(place)).at(-1)
+  const known = new Map<string, FileEntry>()
+  if (newest === undefined) return known
+  const there = new Set(await place.list(filesFolder))
+  for await (const entry of readFileList(place, await readManifest(place, newest))) {
+    if (there.has(`${filesFolder}${entry.path}`)) known.set(entry.path, entry)
+  }
+  return known
+}
+
+/** The files of a backup, one by one. */
+export async function* readFileList(place: FileStore, { id, files }: Manifest): AsyncGenerator<FileEntry> {
+  for (const part of files.list) {
+    let rest = ''
+    for await (const text of (await readPart(place, id, part)).setEncoding('utf8')) {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() as string
+      for (const line of lines) yield JSON.parse(line) as FileEntry
+    }
+  }
+}
+
+/** Copies a file. @returns what was copied */
+export async function copyFile(
+  from: FileStore,
+  path: string,
+  to: FileStore,
+  name: string,
+): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  const hash = createHash('sha256')
+  const source = await from.read(path, undefined)
+  async function* hashed() {
+    for await (const chunk of source) {
+      hash.update(chunk as Buffer)
+      yield chunk as Buffer
+    }
+  }
+  const bytes = await to.write(name, Readable.from(hashed(), { objectMode: false }), 'application/octet-stream')
+  return { bytes, sha256: hash.digest('hex') }
+}

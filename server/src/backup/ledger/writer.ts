@@ -1,0 +1,109 @@
+import type { Log } from '../../log.ts'
+import { isConnectionFailure } from '../../store/connection.ts'
+import type { Database } from '../../store/database.ts'
+import { statement } from '../../store/statement.ts'
+import type { LedgerEntry, LedgerPlace } from './places.ts'
+
+/** Writes what restores must do again to places outside the database, within about a second, one process at a time. */
+export interface LedgerWriter {
+  start(): void
+  /** Writes what is still to be written, and ends. */
+  stop(): Promise<void>
+}
+
+/** Any constant will do, as long as every version of the service uses the same. */
+const lock = 7_206_951_013
+
+const pauseMs = { next: 1_000, following: 5_000, failed: 5_000 }
+const atOnce = 1_000
+
+const tryLock = statement('select pg_try_advisory_lock($1) as leads')
+
+const selectPending = statement(`
+  select s.value as of, l.id, l.kind, l.app_id as app, encode(l.digest, 'base64') as digest, l.at
+  from ledger l
+  cross join settings s
+  where l.pending
+  and s.name = 'ledger'
+  order by l.id
+  limit ${atOnce}`)
+
+const settle = statement(`
+  update ledger
+  set pending = false
+  where id = any($1::bigint[])`)
+
+const unlock = statement('select pg_advisory_unlock_all()')
+
+/** @param places all of them get each entry; where one fails, it is tried again, and no entry counts as written */
+export function createLedgerWriter(database: Database, places: readonly LedgerPlace[], log: Log): LedgerWriter {
+  const channel = database.openChannel('parley ledger')
+  /** What a place has got already while another has not. */
+  const written = new Map<LedgerPlace, ReadonlySet<number>>()
+  let stopped = false
+  let running: Promise<void> | undefined
+  let endPause: (() => void) | undefined
+
+  const writeTo = async (place: LedgerPlace, entries: readonly LedgerEntry[]) => {
+    const missing = entries.filter(({ id }) => written.get(place)?.has(id) !== true)
+    if (missing.length > 0) await place.append(missing)
+    written.set(place, new Set(entries.map(({ id }) => id)))
+  }
+
+  /** @returns how many there were */
+  const round = async (): Promise<number | undefined> => {
+    const { rows: locked } = await channel.query({ ...tryLock, values: [lock] })
+    if (locked[0]?.leads !== true) return undefined
+    const { rows } = await channel.query({ ...selectPending })
+    const entries = rows as LedgerEntry[]
+    if (entries.length === 0) return 0
+    for (const place of places) await writeTo(place, entries)
+    await channel.query({ ...settle, values: [entries.map(({ id }) => id)] })
+    written.clear()
+    return entries.length
+  }
+
+  const tryRound = async (): Promise<number> => {
+    try {
+      const count = await round()
+      if (count === undefined) return pauseMs.following
+      return count === atOnce ? 0 : pauseMs.next
+    } catch (error) {
+      if (!isConnectionFailure(error)) {
+        log.error(
+          { err: error, places: places.map(({ name }) => name) },
+          'the ledger of revocations could not be written; trying again',
+        )
+      }
+      return pauseMs.failed
+    }
+  }
+
+  const run = async () => {
+    while (!stopped) {
+      const ms = await tryRound()
+      if (stopped || ms === 0) continue
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms).unref()
+        endPause = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    // What came since the last round; where the database is away, it waits there.
+    await tryRound()
+    await channel.query({ ...unlock }).catch(() => {})
+  }
+
+  return {
+    start() {
+      running ??= run()
+    },
+    async stop() {
+      stopped = true
+      endPause?.()
+      await running
+    },
+  }
+}

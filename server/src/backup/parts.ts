@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { pipeline, Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { createGunzip, gzip, type ZlibOptions } from 'node:zlib'
+import type { FileStore } from '../media/storage.ts'
+import { inBackup, type PartEntry } from './format.ts'
+
+const compress = promisify<Buffer, ZlibOptions, Buffer>(gzip)
+
+/** Of rows, unpacked: what is packed by itself, and by another thread. */
+const memberBytes = 1 << 20
+/** Packed: what is kept in memory until it is written. */
+const partBytes = 8 << 20
+/** Members that are packed at the same time. */
+const atOnce = 3
+
+interface Member {
+  readonly packed: Buffer
+  readonly rows: number
+  readonly rawBytes: number
+}
+
+/**
+ * Writes lines into files of some megabytes of a backup, packed, each with its checksum.
+ * @param nameOf of a file, by its number from 1
+ * @param lines in pieces of any size; the last ends with a line end
+ */
+export async function writeParts(
+  place: FileStore,
+  id: string,
+  nameOf: (number: number) => string,
+  lines: AsyncIterable<Buffer>,
+  onPart: (part: PartEntry) => void = () => {},
+): Promise<PartEntry[]> {
+  const parts: PartEntry[] = []
+  let members: Member[] = []
+  const finish = async () => {
+    const file = nameOf(parts.length + 1)
+    const part = await writePart(place, id, file, members)
+    parts.push(part)
+    onPart(part)
+    members = []
+  }
+  for await (const member of packed(wholeLines(lines))) {
+    members.push(member)
+    if (sum(members, ({ packed }) => packed.length) >= partBytes) await finish()
+  }
+  if (members.length > 0) await finish()
+  return parts
+}
+
+async function writePart(place: FileStore, id: string, file: string, members: readonly Member[]): Promise<PartEntry> {
+  const hash = createHash('sha256')
+  for (const { packed } of members) hash.update(packed)
+  const content = Readable.from(members.map(({ packed }) => packed))
+  const bytes = await place.write(inBackup(id, file), content, 'application/gzip')
+  return {
+    ...{ file, bytes },
+    sha256: hash.digest('hex'),
+    rows: sum(members, ({ rows }) => rows),
+    rawBytes: sum(members, ({ rawBytes }) => rawBytes),
+  }
+}
+
+/** The lines of a file of a backup. */
+export async function readPart(place: FileStore, id: string, { file }: Pick<PartEntry, 'file'>): Promise<Readable> {
+  // Whoever reads hears of what goes wrong.
+  return pipeline(await place.read(inBackup(id, file), undefined), createGunzip(), () => {})
+}
+
+/** Packs blocks side by side, and gives them in their order. */
+async function* packed(blocks: AsyncIterable<Buffer>): AsyncGenerator<Member> {
+  const waiting: Promise<Member>[] = []
+  try {
+    for await (const block of blocks) {
+      waiting.push(pack(block))
+      if (waiting.length >= atOnce) yield (await waiting.shift()) as Member
+    }
+    while (waiting.length > 0) yield (await waiting.shift()) as Member
+  } finally {
+    await Promise.allSettled(waiting)
+  }
+}
+
+async function pack(block: Buffer): Promise<Member> {
+  return { packed: await compress(block, { level: 1 }), rows: countLines(block), rawBytes: block.length }
+}
+
+/** Blocks of about `memberBytes` that end where a line does. */
+async function* wholeLines(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = []
+  let bytes = 0
+  for await (const piece of pieces) {
+    held.push(piece)
+    bytes += piece.length
+    if (bytes < memberBytes) continue
+    const end = piece.lastIndexOf(lineEnd)
+    if (end < 0) continue
+    const rest = piece.subarray(end + 1)
+    held[held.length - 1] = piece.subarray(0, end + 1)
+    yield Buffer.concat(held)
+    held = rest.length > 0 ? [rest] : []
+    bytes = rest.length
+  }
+  if (bytes > 0) yield Buffer.concat(held)
+}
+
+const lineEnd = 0x0a
+
+function countLines(block: Buffer): number {
+  let count = 0
+  for (let at = block.indexOf(lineEnd); at >= 0; at = block.indexOf(lineEnd, at + 1)) count++
+  return count
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0)
+}

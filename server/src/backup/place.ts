@@ -1,0 +1,33 @@
+import os from 'node:os'
+import path from 'node:path'
+import type { BackupPlace } from '../config/backup.ts'
+import { createBucketStorage } from '../media/bucket.ts'
+import { createFolderStorage } from '../media/folder.ts'
+import type { FileStore } from '../media/storage.ts'
+
+/**
+ * Opens a place for backups.
+ * @param staging folder for what is on its way to a bucket
+ */
+export function openPlace(place: BackupPlace, staging = path.join(os.tmpdir(), 'parley-backup')): FileStore {
+  if (place.kind === 'folder') return createFolderStorage(path.resolve(place.folder))
+  return below(createBucketStorage(place.settings, staging), place.prefix)
+}
+
+/** As people write it. */
+export function describePlace(place: BackupPlace): string {
+  return place.kind === 'folder' ? path.resolve(place.folder) : `s3://${place.settings.bucket}/${place.prefix}`
+}
+
+/** A folder of a storage, as a storage. */
+export function below(store: FileStore, prefix: string): FileStore {
+  return {
+    write: (name, content, mimeType) => store.write(prefix + name, content, mimeType),
+    read: (name, range) => store.read(prefix + name, range),
+    remove: (name) => store.remove(prefix + name),
+    list: async (inside) => (await store.list(prefix + inside)).map((name) => name.slice(prefix.length)),
+    sizeOf: (name) => store.sizeOf(prefix + name),
+    freeBytes: () => store.freeBytes(),
+    tidy: () => store.tidy(),
+  }
+}

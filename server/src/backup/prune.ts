@@ -1,0 +1,37 @@
+import type { FileStore } from '../media/storage.ts'
+import { removeBackup } from './backup.ts'
+import { readFileList } from './files.ts'
+import { backupsFolder, filesFolder, listBackups, readManifest } from './format.ts'
+
+/** What was begun so long ago and has no manifest will not be finished: its process was killed. */
+const abandonedAfterMs = 86_400_000
+
+/**
+ * Removes all backups of a place but the newest ones, then the files of messages that none of those names, and what was never
+ * finished. Nobody else may make a backup there meanwhile.
+ * @returns ids of those that were removed
+ */
+export async function pruneBackups(place: FileStore, keep: number): Promise<string[]> {
+  const ids = await listBackups(place)
+  const over = ids.slice(0, -keep)
+  for (const id of over) await removeBackup(place, id)
+  await removeAbandoned(place, new Set(ids))
+  if (over.length > 0) await removeUnusedFiles(place, ids.slice(-keep))
+  return over
+}
+
+async function removeUnusedFiles(place: FileStore, ids: readonly string[]): Promise<void> {
+  const used = new Set<string>()
+  for (const id of ids) for await (const { path } of readFileList(place, await readManifest(place, id))) used.add(path)
+  for (const name of await place.list(filesFolder)) {
+    if (!used.has(name.slice(filesFolder.length))) await place.remove(name)
+  }
+}
+
+async function removeAbandoned(place: FileStore, finished: ReadonlySet<string>): Promise<void> {
+  const ids = new Set((await place.list(backupsFolder)).map((name) => name.split('/')[1] as string))
+  for (const id of ids) {
+    const time = Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'))
+    if (!finished.has(id) && time < Date.now() - abandonedAfterMs) await removeBackup(place, id)
+  }
+}

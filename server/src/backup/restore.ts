@@ -1,0 +1,131 @@
+import type { FileStore } from '../media/storage.ts'
+import type { ConnectionSettings } from '../store/connection.ts'
+import { openDatabase } from '../store/database.ts'
+import { finishMigrating, migrate, NewerDatabaseError } from '../store/migrate.ts'
+import { migrations } from '../store/migrations/index.ts'
+import { checkMasterKey, type Secrets } from '../store/secrets.ts'
+import { copyFile, readFileList } from './files.ts'
+import { BackupError, filesFolder, type Manifest } from './format.ts'
+import { inTurns } from './in-turns.ts'
+import type { LedgerEntry } from './ledger/places.ts'
+import { load } from './load.ts'
+import { type Settled, settle } from './settle.ts'
+import { connect } from './snapshot.ts'
+import { clear, close, isServed, open, standingOf } from './target.ts'
+
+export interface RestoreProgress {
+  readonly what: string
+  readonly rows: number
+  readonly of: number
+  readonly files: number
+}
+
+export interface RestoreOptions {
+  readonly place: FileStore
+  /** Of a backup that was checked. */
+  readonly manifest: Manifest
+  readonly connection: ConnectionSettings
+  /** Where the files go; absent: nowhere. */
+  readonly media?: FileStore | undefined
+  /** Under the master key of the backup. */
+  readonly secrets: Secrets
+  /** Of the ledger, from everywhere that it is kept. */
+  readonly entries: readonly LedgerEntry[]
+  /** Whether what stands in the database goes first. */
+  readonly replace?: boolean
+  readonly onProgress?: (progress: RestoreProgress) => void
+}
+
+/** @throws NewerDatabaseError when this version does not know the tables of a backup */
+export function requireKnown({ migrations: names, parley }: Manifest): void {
+  const unknown = names.filter((name) => !Object.hasOwn(migrations, name))
+  if (unknown.length > 0) throw new NewerDatabaseError(parley, unknown)
+}
+
+/**
+ * Brings a backup back into a database that nobody uses. As long as it is not finished, the service does not start on it.
+ * @throws BackupError when the database is not empty, or is in use
+ */
+export async function restore(options: RestoreOptions): Promise<Settled> {
+  const { place, manifest, connection, media, onProgress = () => {} } = options
+  requireKnown(manifest)
+  const client = await connect(connection, 'restoring parley')
+  try {
+    if (await isServed(client)) {
+      throw new BackupError(inUse)
+    }
+    const standing = await standingOf(client)
+    if (standing === 'data' && options.replace !== true) {
+      throw new BackupError('This database is not empty. Nothing was written.')
+    }
+    await close(client, unfinished(manifest.id), false)
+    await clear(client)
+    const progress = { rows: 0, of: 0, files: 0 }
+    await load({ place, manifest, connection }, (done) => onProgress(Object.assign(progress, done)))
+    if (media !== undefined) {
+      await bringFiles(place, manifest, media, (files) => onProgress({ ...progress, files, what: 'files' }))
+    }
+    await finishMigrating(connection)
+    const { secrets, entries } = options
+    const settled = await settle(client, { connection, sequences: manifest.sequences, entries, secrets })
+    await open(client)
+    return settled
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Does to a database that was brought back by other means (a point-in-time recovery, a dump, a snapshot of its disk) what a restore does
+ * beyond bringing data back.
+ * @throws BackupError when a service uses it
+ */
+export async function settleRecovered({
+  connection,
+  secrets,
+  entries,
+}: Pick<RestoreOptions, 'connection' | 'secrets' | 'entries'>): Promise<Settled> {
+  await migrate(connection)
+  const client = await connect(connection, 'restoring parley')
+  try {
+    if (await isServed(client)) throw new BackupError(inUse)
+    const database = openDatabase(connection)
+    await checkMasterKey(database, secrets).finally(() => database.close())
+    return await settle(client, { connection, entries, secrets })
+  } finally {
+    await client.end()
+  }
+}
+
+const inUse = 'A service or a command uses this database at the moment: stop it first. Nothing was written.'
+
+const unfinished = (id: string) =>
+  `The backup ${id} was being restored into this database, and that was not finished: what is there is not whole. Run \`parley restore\` again.`
+
+/** Files that are copied at the same time. */
+const atOnce = 4
+
+async function bringFiles(
+  place: FileStore,
+  manifest: Manifest,
+  media: FileStore,
+  onProgress: (files: number) => void,
+): Promise<void> {
+  let files = 0
+  const bring = async ({ path, bytes, sha256 }: { path: string; bytes: number; sha256: string }) => {
+    // A bucket may have it still; a file never changes.
+    if ((await media.sizeOf(path)) !== bytes) {
+      const copied = await copyFile(place, `${filesFolder}${path}`, media, path)
+      if (copied.sha256 !== sha256) throw new BackupError(`The file ${path} did not arrive as it was.`)
+    }
+    onProgress(++files)
+  }
+  let batch: { path: string; bytes: number; sha256: string }[] = []
+  for await (const file of readFileList(place, manifest)) {
+    batch.push(file)
+    if (batch.length < 500) continue
+    await inTurns(batch, atOnce, bring)
+    batch = []
+  }
+  await inTurns(batch, atOnce, bring)
+}

@@ -1,0 +1,202 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setPriority } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Cron } from 'croner'
+import { Gauge, type Registry } from 'prom-client'
+import type { Config } from '../config/index.ts'
+import type { Log } from '../log.ts'
+import { isConnectionFailure } from '../store/connection.ts'
+import type { Database } from '../store/database.ts'
+import { statement } from '../store/statement.ts'
+import { readManifest } from './format.ts'
+import { openPlace } from './place.ts'
+
+/** Makes backups when the configuration says so, whichever process gets there first. */
+export interface ScheduledBackups {
+  start(): void
+  /** Ends the one under way; what was written of it is removed, and it is made anew after the next start. */
+  stop(): Promise<void>
+}
+
+/** Any constant will do, as long as every version of the service uses the same. */
+const lock = 7_206_951_017
+
+const lookEveryMs = 15_000
+/** As `nice` counts: what serves people goes first. */
+const niceness = 10
+
+const tryLock = statement('select pg_try_advisory_lock($1) as leads')
+const unlock = statement('select pg_advisory_unlock_all()')
+
+/** Whoever made it is gone: the lock is here. */
+const endLost = statement(`
+  update backup_runs
+  set status = 'failed',
+    finished_at = $1,
+    error = 'The process that made it ended.'
+  where status = 'running'`)
+
+const selectLast = statement(`
+  select max(started_at) as "startedAt"
+  from backup_runs
+  where error is distinct from 'The process that made it ended.'`)
+
+const begin = statement(`
+  insert into backup_runs (status, started_at)
+  values ('running', $1)
+  returning run_id as "runId"`)
+
+const finish = statement(`
+  update backup_runs
+  set status = $2,
+    finished_at = $3,
+    backup = $4,
+    rows = $5,
+    bytes = $6,
+    files = $7,
+    error = $8
+  where run_id = $1`)
+
+const selectGauges = statement(`
+  select (select max(finished_at) from backup_runs where status = 'done') as success,
+    (select finished_at - started_at from backup_runs where status = 'done' order by run_id desc limit 1) as seconds,
+    (select bytes from backup_runs where status = 'done' order by run_id desc limit 1) as bytes,
+    (
+      select count(*)
+      from backup_runs
+      where status = 'failed'
+      and started_at > coalesce((select max(started_at) from backup_runs where status = 'done'), 0)
+    ) as failures`)
+
+export interface ScheduleOptions {
+  readonly config: Pick<Config, 'backup'>
+  readonly database: Database
+  readonly log: Log
+  readonly registry: Registry
+  readonly dataDir: string
+}
+
+/** A process of its own: what is packed there takes nothing from those who are served here. */
+const program = [
+  ...process.execArgv,
+  path.join(import.meta.dirname, `../cli/main${path.extname(import.meta.filename)}`),
+  'backup',
+]
+
+const nowSeconds = () => Math.floor(Date.now() / 1000)
+
+export function createScheduledBackups(options: ScheduleOptions): ScheduledBackups | undefined {
+  const { config, database, log, registry, dataDir } = options
+  const { schedule, place, keep, passphrase } = config.backup
+  if (schedule === undefined || place === undefined) return undefined
+  const cron = new Cron(schedule, { timezone: 'UTC', paused: true })
+  const store = openPlace(place)
+  const channel = database.openChannel('parley backups')
+  const stopping = new AbortController()
+  let running: Promise<void> | undefined
+  watch(registry, database)
+
+  const run = async <Row>(query: ReturnType<typeof statement>, values: unknown[] = []): Promise<Row[]> =>
+    (await channel.query({ ...query, values })).rows as Row[]
+
+  const look = async (since: Date): Promise<void> => {
+    const [held] = await run<{ leads: boolean }>(tryLock, [lock])
+    if (held?.leads !== true) return
+    await run(endLost, [nowSeconds()])
+    const [last] = await run<{ startedAt: number | null }>(selectLast)
+    const from = last?.startedAt == null ? since : new Date(last.startedAt * 1000)
+    const due = cron.nextRun(from)
+    if (due !== null && due.getTime() <= Date.now()) await make()
+  }
+
+  const make = async (): Promise<void> => {
+    const [begun] = await run<{ runId: number }>(begin, [nowSeconds()])
+    const runId = begun?.runId as number
+    try {
+      const id = await runProgram()
+      const { tables, files } = await readManifest(store, id)
+      const parts = tables.flatMap((table) => table.parts)
+      const sum = (of: (part: (typeof parts)[number]) => number) => parts.reduce((total, part) => total + of(part), 0)
+      const figures = { rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes), files: files.count }
+      await run(finish, [runId, 'done', nowSeconds(), id, figures.rows, figures.bytes, figures.files, null])
+      log.info({ backup: id, ...figures }, 'a backup was made')
+    } catch (error) {
+      if (stopping.signal.aborted) return
+      const { message } = error as Error
+      log.error({ reason: message }, 'a scheduled backup failed')
+      await run(finish, [runId, 'failed', nowSeconds(), null, null, null, null, message])
+    }
+  }
+
+  /** @returns the id of the backup */
+  const runProgram = async (): Promise<string> => {
+    const args = [...program, '--keep', String(keep), ...(passphrase === undefined ? [] : ['--with-keys'])]
+    const child = spawn(process.execPath, args, {
+      // Where its relative paths and its `.env` are, as for this process.
+      env: { ...process.env, DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const stop = () => child.kill('SIGTERM')
+    stopping.signal.addEventListener('abort', stop)
+    try {
+      if (child.pid !== undefined) setPriority(child.pid, niceness)
+    } catch {
+      // Not ours to say on some systems; it goes on as before.
+    }
+    let [out, err] = ['', '']
+    child.stdout.on('data', (chunk) => (out += chunk))
+    child.stderr.on('data', (chunk) => (err = (err + chunk).slice(-2_000)))
+    const [code] = await once(child, 'close').finally(() => stopping.signal.removeEventListener('abort', stop))
+    if (code !== 0) throw new Error(err.trim() || `the backup ended with ${code}`)
+    return out.split('\n')[0] as string
+  }
+
+  const loop = async () => {
+    const since = new Date()
+    while (!stopping.signal.aborted) {
+      await look(since).catch((error) => {
+        if (!isConnectionFailure(error)) log.error({ err: error }, 'whether a backup is due could not be seen')
+      })
+      await delay(lookEveryMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+    }
+    await channel.query({ ...unlock }).catch(() => {})
+  }
+
+  return {
+    start() {
+      running ??= loop()
+    },
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/** What alarms go by: a backup that is late is told by the time of the last. */
+function watch(registry: Registry, database: Database): void {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
+  const success = gauge(
+    'parley_backup_last_success_seconds',
+    'When the last scheduled backup was finished, in epoch seconds',
+  )
+  const seconds = gauge('parley_backup_duration_seconds', 'How long the last scheduled backup took')
+  const bytes = gauge('parley_backup_bytes', 'Bytes of the last scheduled backup, without the files of messages')
+  const failures = new Gauge({
+    name: 'parley_backup_failures',
+    help: 'Scheduled backups that failed since the last that succeeded',
+    registers: [registry],
+    async collect() {
+      const [row] = await database
+        .query<{ success: number | null; seconds: number | null; bytes: number | null; failures: number }>(selectGauges)
+        .catch(() => [])
+      if (row === undefined) return
+      failures.set(row.failures)
+      if (row.success !== null) success.set(row.success)
+      if (row.seconds !== null) seconds.set(row.seconds)
+      if (row.bytes !== null) bytes.set(row.bytes)
+    },
+  })
+}

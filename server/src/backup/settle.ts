@@ -1,0 +1,113 @@
+import type pg from 'pg'
+import { createAudit } from '../chat/audit/audit.ts'
+import { type Held, hold, readHeld } from '../delivery/held.ts'
+import { enqueueDeliveries } from '../delivery/webhooks/enqueue.ts'
+import { createEvents } from '../events/index.ts'
+import { createLog } from '../log.ts'
+import type { ConnectionSettings } from '../store/connection.ts'
+import { openDatabase } from '../store/database.ts'
+import { createInvalidation } from '../store/invalidation.ts'
+import type { Secrets } from '../store/secrets.ts'
+import { statement } from '../store/statement.ts'
+import { tables } from '../tables.ts'
+import { nameOf, readSequences } from './catalog.ts'
+import type { SequenceEntry } from './format.ts'
+import { type Applied, applyLedger } from './ledger/apply.ts'
+import type { LedgerEntry } from './ledger/places.ts'
+
+/** What was done to a database that was brought back, before anybody is served. */
+export interface Settled {
+  /** What the ledger had done again, by kind. */
+  readonly applied: Applied
+  /** What waits for an operator (`parley held`). */
+  readonly held: readonly Held[]
+}
+
+/**
+ * How far sequences are moved: past everything that was given out between the backup and the loss, however much that was. Ids are
+ * safe up to 2^53, which leaves room for some thousand restores.
+ */
+const jump = { bigint: 1_000_000_000_000n, integer: 1_000_000n } as const
+
+const selectType = `
+  select data_type as type, max_value::text as max
+  from pg_sequences
+  where schemaname = $1
+  and sequencename = $2`
+
+/** Moves each sequence on from where it was. @param far so that nothing is given out a second time; else to where it was */
+export async function moveSequences(
+  client: pg.ClientBase,
+  sequences: readonly SequenceEntry[],
+  far: boolean,
+): Promise<void> {
+  for (const sequence of sequences) {
+    const { rows } = await client.query<{ type: string; max: string }>(selectType, [sequence.schema, sequence.name])
+    const [found] = rows
+    if (found === undefined || (sequence.lastValue === null && !far)) continue
+    const step = far ? (jump[found.type as keyof typeof jump] ?? jump.integer) : 0n
+    const next = BigInt(sequence.lastValue ?? 0) + step
+    if (next >= BigInt(found.max)) throw new Error(`The sequence ${sequence.name} has no numbers left.`)
+    await client.query('select setval($1::regclass, $2::bigint)', [nameOf(sequence), String(next)])
+  }
+}
+
+const selectEvents = statement(`
+  select h.id as horizon, coalesce((select max(id) from events), 0) as last
+  from event_horizon h`)
+
+/**
+ * Up to the place that the sequence has come to everything is settled. Cursors of before, those from after the backup among them, lead
+ * nowhere: whoever has one begins anew.
+ */
+const moveHorizon = statement(`
+  with moved as (
+    update event_horizon h
+    set id = (select last_value from event_ids),
+      held_until = (select last_value from event_ids)
+    returning h.id
+  )
+  update apps
+  set events_pulled_from = m.id,
+    events_followed_from = m.id
+  from moved m`)
+
+/**
+ * Makes a database that was brought back fit to serve: nothing is given out twice, nothing that was sent is sent again, what was
+ * erased or revoked since is so again, and clients and back ends see that they must begin anew.
+ * @param sequences where they stood at the end of the backup; undefined: where they stand
+ */
+export async function settle(
+  client: pg.ClientBase,
+  {
+    connection,
+    sequences,
+    entries,
+    secrets,
+  }: {
+    readonly connection: ConnectionSettings
+    readonly sequences?: readonly SequenceEntry[] | undefined
+    readonly entries: readonly LedgerEntry[]
+    readonly secrets: Secrets
+  },
+): Promise<Settled> {
+  await moveSequences(client, sequences ?? (await readSequences(client)), true)
+  const log = createLog('silent')
+  const database = openDatabase(connection)
+  try {
+    const invalidation = createInvalidation(database)
+    const audit = createAudit({ caller: 'command' })
+    const events = createEvents(database, invalidation, { log, retention: 0 })
+    const applied = await applyLedger({ database, events, tables, audit, secrets, log }, entries)
+    const [{ horizon, last } = { horizon: 0, last: 0 }] = await database.query<{ horizon: number; last: number }>(
+      selectEvents,
+    )
+    // What had happened and was not yet made out for webhooks.
+    await database.transaction((tx) => enqueueDeliveries(tx, horizon, last))
+    await hold(database)
+    await database.query(moveHorizon)
+    return { applied, held: await readHeld(database) }
+  } finally {
+    await database.close()
+  }
+}

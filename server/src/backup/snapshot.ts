@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { type ConnectionSettings, clientSettings } from '../store/connection.ts'
+import { migrationLock } from '../store/migrate.ts'
+import { lowerPriority } from '../store/priority.ts'
+
+/** One moment of a database, which several connections read while others go on writing. No migration runs as long as it is open. */
+export interface Snapshot {
+  /** Reads what is small; of the moment, too. */
+  readonly client: pg.Client
+  /** Runs `work` on a connection of its own that sees the same moment. */
+  read<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result>
+  close(): Promise<void>
+}
+
+/** A client for work that takes as long as it takes. */
+export async function connect(connection: ConnectionSettings, name: string): Promise<pg.Client> {
+  const client = new pg.Client({ ...clientSettings(connection, name), idle_in_transaction_session_timeout: 0 })
+  // What breaks is noticed by whoever waits for an answer.
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+const moment = 'begin isolation level repeatable read, read only'
+
+/**
+ * @param giveWay the database is on this machine, and reading shall have less of the processor than what else it does
+ */
+export async function openSnapshot(connection: ConnectionSettings, giveWay = false): Promise<Snapshot> {
+  const open = async () => {
+    const client = await connect(connection, 'parley backup')
+    const { processID } = client as unknown as { processID: number | null }
+    if (giveWay && processID !== null) lowerPriority(processID)
+    return client
+  }
+  const client = await open()
+  try {
+    // Polled before there is a snapshot, which a migration under way might wait for.
+    while (!(await lockMigrations(client))) await delay(100)
+    await client.query(moment)
+    const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id')
+    const id = rows[0]?.id as string
+    return {
+      client,
+      async read(work) {
+        const reader = await open()
+        try {
+          await reader.query(moment)
+          await reader.query(`set transaction snapshot '${id}'`)
+          const result = await work(reader)
+          await reader.query('commit')
+          return result
+        } finally {
+          await reader.end()
+        }
+      },
+      close: () => client.end(),
+    }
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+}
+
+async function lockMigrations(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock_shared($1) as locked', [
+    migrationLock,
+  ])
+  return rows[0]?.locked === true
+}

@@ -1,0 +1,149 @@
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import dotenv from 'dotenv'
+import { makeBackup } from '../backup/backup.ts'
+import { listBackups, readManifest } from '../backup/format.ts'
+import { sealKeys } from '../backup/keys.ts'
+import { oneAtATime } from '../backup/one-at-a-time.ts'
+import { describePlace, openPlace } from '../backup/place.ts'
+import { pruneBackups } from '../backup/prune.ts'
+import { type BackupPlace, readBucket, readPlace } from '../config/backup.ts'
+import { type Config, readConfig } from '../config/index.ts'
+import { createReader } from '../config/secrets.ts'
+import { loadKeys } from '../keys-file.ts'
+import { createMediaStorage } from '../media/create.ts'
+import { createProgressLine, describeBytes } from './progress.ts'
+import { dataDirOf, openSession } from './session.ts'
+import { runCommandLine, UsageError } from './usage.ts'
+
+const help = `Usage: parley backup [options]
+
+Copies the database and the files of messages, as they are at this moment, while the service goes on. Each backup is whole by itself, but
+for the files of messages, which all backups of a place share.
+
+Options:
+  --to <place>      a folder, or s3://<bucket>/<prefix> (default: BACKUP_TO)
+  --with-keys       also keys.env, sealed with BACKUP_PASSPHRASE; without it, a backup holds no key that opens it
+  --keep <number>   afterwards, remove all backups there but the newest ones, with files that no other backup has
+  --list            list the backups there instead
+  -h, --help        show this text
+
+The database is that of DATABASE_URL, else the embedded one (DATA_DIR), whether a service runs on it or not.
+
+Exit codes: 0 done, 1 it failed, and what was written of it is removed, 2 wrong usage.
+`
+
+/** Runs `parley backup`. @returns the exit code */
+export function backupCommand(args: string[]): Promise<number> {
+  return runCommandLine('backup', help, async () => {
+    const { values } = parseArgs({
+      args,
+      options: {
+        to: { type: 'string' },
+        'with-keys': { type: 'boolean' },
+        keep: { type: 'string' },
+        list: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+    if (values.help === true) {
+      process.stdout.write(help)
+      return 0
+    }
+    dotenv.config({ quiet: true })
+    const config = readConfig(process.env)
+    const place = findPlace(config, values.to, '--to')
+    if (values.list === true) return list(place)
+    const keep = values.keep === undefined ? undefined : Number(values.keep)
+    if (keep !== undefined && !(Number.isInteger(keep) && keep > 0))
+      throw new UsageError('--keep takes a number from 1')
+    return back(config, place, { withKeys: values['with-keys'] === true, keep })
+  })
+}
+
+/** The place that an option names, or the configuration. */
+export function findPlace(config: Config, named: string | undefined, option: string): BackupPlace {
+  if (named === undefined) {
+    if (config.backup.place === undefined) throw new UsageError(`say where the backups are: ${option}, or BACKUP_TO`)
+    return config.backup.place
+  }
+  const problems: string[] = []
+  const place = readPlace(named, readBucket(createReader(process.env, problems), config.mediaBucket), problems)
+  if (place === undefined) throw new UsageError(problems.join('; '))
+  return place
+}
+
+async function list(place: BackupPlace): Promise<number> {
+  const store = openPlace(place)
+  for (const id of await listBackups(store)) {
+    const { startedAt, parley, postgres, tables, files, keys } = await readManifest(store, id)
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+    const bytes = tables.reduce((sum, { parts }) => sum + parts.reduce((all, part) => all + part.bytes, 0), 0)
+    const size = `${rows} rows, ${describeBytes(bytes)}, ${files.count} files, ${describeBytes(files.bytes)}`
+    const sealed = keys.sealed === null ? '' : ', with keys'
+    process.stdout.write(`${id}\t${startedAt}\tParley ${parley}, PostgreSQL ${postgres}\t${size}${sealed}\n`)
+  }
+  return 0
+}
+
+interface Wanted {
+  readonly withKeys: boolean
+  /** How many backups stay. */
+  readonly keep: number | undefined
+}
+
+async function back(config: Config, place: BackupPlace, { withKeys, keep }: Wanted): Promise<number> {
+  const dataDir = dataDirOf(config)
+  const sealedKeys = withKeys ? await seal(config, dataDir) : undefined
+  const session = await openSession(config)
+  const line = createProgressLine()
+  const stop = new AbortController()
+  const interrupt = () => stop.abort(new Error('interrupted'))
+  for (const signal of signals) process.once(signal, interrupt)
+  const begun = performance.now()
+  const store = openPlace(place)
+  const { connection } = session
+  try {
+    const make = () =>
+      makeBackup({
+        ...{ connection, place: store, sealedKeys, giveWay: session.isEmbedded },
+        media: createMediaStorage(config, path.join(dataDir, 'media')),
+        signal: stop.signal,
+        onProgress: ({ what, rows, rawBytes, bytes, tables, tablesDone, files }) =>
+          line.show(
+            `${tablesDone} of ${tables} tables, ${rows} rows, ${describeBytes(rawBytes)} (${describeBytes(bytes)} packed), ${files} files: ${what}`,
+          ),
+      })
+    const { manifest, removed } = await oneAtATime(connection, async () => ({
+      manifest: await make(),
+      removed: keep === undefined ? [] : await pruneBackups(store, keep),
+    }))
+    line.end()
+    const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
+    const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+    const { files } = manifest
+    process.stdout.write(
+      `${manifest.id}\n${rows} rows and ${files.count} files in ${seconds} s, to ${describePlace(place)}${withKeys ? ', with the keys' : ''}\n`,
+    )
+    if (removed.length > 0) process.stdout.write(`removed: ${removed.join(', ')}\n`)
+    if (files.missing > 0) {
+      process.stderr.write(
+        `parley backup: ${files.missing} files that messages name are not in the storage, such as ${files.examplesOfMissing[0]}\n`,
+      )
+    }
+    return 0
+  } finally {
+    for (const signal of signals) process.off(signal, interrupt)
+    await session.close()
+  }
+}
+
+const signals = ['SIGINT', 'SIGTERM'] as const
+
+async function seal(config: Config, dataDir: string): Promise<Buffer> {
+  const { passphrase } = config.backup
+  if (passphrase === undefined)
+    throw new UsageError('--with-keys seals the keys with BACKUP_PASSPHRASE, which is not set')
+  const { apiKey, authKey, masterKey } = await loadKeys(config, dataDir, { mustExist: true })
+  return sealKeys({ PARLEY_API_KEY: apiKey, PARLEY_AUTH_KEY: authKey, PARLEY_MASTER_KEY: masterKey }, passphrase)
+}

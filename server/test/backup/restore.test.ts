@@ -1,0 +1,265 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import pg from 'pg'
+import { afterAll, describe, expect, it } from 'vitest'
+import { close } from '../../src/backup/target.ts'
+import { heldCommand } from '../../src/cli/held.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { runCommand } from '../cli/command.ts'
+import { createGroup, dataOf, refusal, say, texts } from '../support/chat.ts'
+import { picture, sendForm, toBob } from '../support/forms.ts'
+import { testMasterKey } from '../support/service.ts'
+import { soon, until } from '../support/until.ts'
+import { closeEndpoints, deliveriesOf, idsOf, open, register } from '../support/webhooks.ts'
+import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
+import { back, contentsOf, createSite, run, type Site, temporaryFolder } from './scene.ts'
+
+afterAll(closeEndpoints)
+
+/** A site with an app, a backup of it, and a place for what comes back. */
+async function prepared(fill: (world: World) => Promise<unknown>, settings = {}) {
+  const [site, empty, folder] = [await createSite(), await createSite({ isEmpty: true }), await temporaryFolder()]
+  const service = await site.start({ BACKUP_TO: folder, ...settings })
+  const world = await createWorld(service)
+  await createUsers(world, 'alice', 'bob')
+  await fill(world)
+  const id = await back(site, folder)
+  return { site, empty, folder, service, world, id }
+}
+
+const nothing = async () => {}
+
+describe('a restore', () => {
+  it('writes over nothing unless its name is typed, and keeps the files that were there', async () => {
+    const { site, folder, service, world } = await prepared((world) =>
+      sendForm(world, toBob, [picture], { as: 'alice' }),
+    )
+    const inUse = await run(site, folder, 'restore', ['--replace', site.name])
+    expect(inUse).toMatchObject({ code: 1 })
+    expect(inUse.err).toContain('stop it first')
+    await say(world, 'alice', 'bob', 'after the backup')
+    await service.parley.close()
+
+    const before = await contentsOf(site, [])
+    const refused = await run(site, folder, 'restore')
+    expect(refused.code).toBe(1)
+    expect(refused.err).toContain(
+      `The database ${site.name} is not empty. To replace what is there, say --replace ${site.name}.`,
+    )
+    const wrong = await run(site, folder, 'restore', ['--replace', 'parley'])
+    expect(wrong.code).toBe(1)
+    expect(wrong.err).toContain(`--replace is not ${site.name}`)
+    expect(await contentsOf(site, [])).toEqual(before)
+
+    const done = await run(site, folder, 'restore', ['--replace', site.name])
+    expect(done).toMatchObject({ code: 0, err: '' })
+    const [, aside = ''] = /What was there is in (\S+)\.\n/.exec(done.out) ?? []
+    expect((await stat(path.join(aside, 'media'))).isDirectory()).toBe(true)
+    const again = servedBy(world, (await site.start()).url)
+    expect(texts(await again.get('/messages?limit=100', { as: 'bob' }))).not.toContain('after the backup')
+  })
+
+  it('is refused without the master key of the backup, and says what could not be read', async () => {
+    const { empty, folder } = await prepared((world) => world.post('/users/alice/auth_tokens', {}))
+    for (const [key, words] of [
+      ['', 'There is no master key here.'],
+      ['11'.repeat(32), 'The master key here is not the one that this backup was made under.'],
+    ] as const) {
+      const refused = await run(empty, folder, 'restore', [], { PARLEY_MASTER_KEY: key })
+      expect(refused.code).toBe(1)
+      expect(refused.err).toContain(words)
+      expect(refused.err).toMatch(/could not be read: \d+ API keys, 1 auth tokens, .*passwords of groups/)
+      expect(await empty.query(`select from pg_tables where schemaname = 'public'`)).toEqual([])
+    }
+    expect((await run(empty, folder, 'verify-backup', [], { PARLEY_MASTER_KEY: '11'.repeat(32) })).code).toBe(1)
+  })
+
+  it('brings the keys, where they were sealed with a passphrase', async () => {
+    const { site, empty, folder } = await prepared(nothing)
+    const keys = { PARLEY_API_KEY: 'ab'.repeat(20), PARLEY_AUTH_KEY: 'cd'.repeat(20), PARLEY_MASTER_KEY: testMasterKey }
+    const lines = Object.entries(keys).map(([name, value]) => `${name}=${value}\n`)
+    await writeFile(path.join(site.dataDir, 'keys.env'), lines.join(''))
+    const none = await run(site, folder, 'backup', ['--with-keys'])
+    expect(none.code).toBe(2)
+    expect(none.err).toContain('BACKUP_PASSPHRASE')
+
+    const id = await back(site, folder, ['--with-keys'], { BACKUP_PASSPHRASE: 'correct horse battery' })
+    const everything = await Promise.all(
+      ['keys.sealed', 'manifest.json'].map((name) => readFile(path.join(folder, 'backups', id, name), 'utf8')),
+    )
+    for (const secret of Object.values(keys)) expect(everything.join()).not.toContain(secret)
+
+    const wrong = { PARLEY_MASTER_KEY: '', BACKUP_PASSPHRASE: 'battery horse correct' }
+    const refused = await run(empty, folder, 'restore', [], wrong)
+    expect(refused.code).toBe(1)
+    expect(refused.err).toContain('BACKUP_PASSPHRASE is not the one')
+    const right = { PARLEY_MASTER_KEY: '', BACKUP_PASSPHRASE: 'correct horse battery' }
+    expect(await run(empty, folder, 'restore', [], right)).toMatchObject({ code: 0, err: '' })
+    const file = path.join(empty.dataDir, 'keys.env')
+    expect(await readFile(file, 'utf8')).toBe(lines.join(''))
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+  })
+
+  it('does again what was erased and revoked since', async () => {
+    const tokens: string[] = []
+    const { site, empty, folder, world, service } = await prepared(async (world) => {
+      await createUsers(world, 'carol', 'dave')
+      await createGroup(world, 'team', 'alice', { participants: ['carol'] })
+      await say(world, 'carol', 'bob', 'from carol')
+      for (const uid of ['alice', 'alice', 'dave']) {
+        tokens.push(dataOf(await world.post(`/users/${uid}/auth_tokens`, {})).authToken)
+      }
+      // Somebody new has the uid of somebody who was erased before the backup.
+      dataOf(await world.delete('/users/dave', { permanent: true }))
+      await createUsers(world, 'dave')
+    })
+    const [ended = '', kept = ''] = tokens
+    const { apiKey: revoked } = dataOf(await world.post('/apikeys', { name: 'second', scope: 'fullAccess' }))
+    const second = await back(site, folder)
+    dataOf(await world.delete(`/users/alice/auth_tokens/${ended}`))
+    dataOf(await world.delete(`/apikeys/${revoked}`))
+    dataOf(await world.delete('/users/carol', { permanent: true }))
+    await service.parley.close()
+    const ledger = await readFile(
+      path.join(site.dataDir, 'ledger', `${new Date().toISOString().slice(0, 7)}.ndjson`),
+      'utf8',
+    )
+    for (const secret of ['carol', 'alice', ended, revoked, world.app.name]) expect(ledger).not.toContain(secret)
+
+    // Beside the backups there is another one: the data folder is lost.
+    const restored = await run(empty, folder, 'restore', [second])
+    expect(restored).toMatchObject({ code: 0, err: '' })
+    for (const line of ['1 API keys revoked', '1 auth tokens revoked', '1 users erased']) {
+      expect(restored.out).toContain(`Done again, by the ledger: ${line}`)
+    }
+    const again = servedBy(world, (await empty.start()).url)
+    expect(refusal(await again.get('/users/carol'))).toBe('404 ERR_UID_NOT_FOUND')
+    expect(texts(await again.get('/messages?limit=100', { as: 'bob' }))).not.toContain('from carol')
+    expect(dataOf(await again.get('/users/dave'))).toMatchObject({ uid: 'dave' })
+    expect(refusal(await again.get('/me', { token: ended }))).toBe('401 AUTH_ERR_AUTH_TOKEN_NOT_FOUND')
+    expect(dataOf(await again.get('/me', { token: kept }))).toMatchObject({ uid: 'alice' })
+    expect(refusal(await again.get('/users', { headers: { apikey: revoked } }))).toBe('401 AUTH_ERR_APIKEY_NOT_FOUND')
+    expect(dataOf(await again.get('/users/carol/erasures'))).toHaveLength(1)
+  })
+
+  it('holds what was due, shows it, and has it sent on command', async () => {
+    const endpoint = await open()
+    endpoint.behave({ status: 503 })
+    const { site, empty, folder, world, service } = await prepared(async (world) => {
+      await register(world, endpoint.url)
+      await say(world, 'alice', 'bob', 'to be told')
+      await until(() => endpoint.received.length > 0)
+    })
+    await service.parley.close()
+    endpoint.behave({})
+    const tries = endpoint.received.length
+    // As if the backup had been made before the webhook was asked for the first time, and just after another message.
+    await site.query(`update webhook_deliveries set attempts = 0, status = 'pending', due_at = 1, attempted_at = null`)
+    await site.query(`update webhook_states set paused_until = 0, failures = 0`)
+    await site.query('update event_horizon set id = 0')
+    const id = await back(site, folder)
+
+    const restored = await run(empty, folder, 'restore', [id])
+    expect(restored.out).toContain(`Held: ${world.app.name}: 1 deliveries to webhooks`)
+    const again = servedBy(world, (await empty.start()).url)
+    await say(again, 'alice', 'bob', 'new')
+    await until(() => endpoint.received.length > tries)
+    expect(await listHeld(empty)).toContain(`${world.app.name}: 1 deliveries to webhooks`)
+    expect(endpoint.received.slice(tries)).toHaveLength(1)
+
+    const sent = await runCommand(heldCommand, ['send', 'webhooks', '--app', world.app.name], empty.environment)
+    expect(sent).toMatchObject({ code: 0, out: '1 deliveries to webhooks are due now.\n' })
+    await soon(async () => expect((await deliveriesOf(again)).map(statusOf)).toEqual(['delivered', 'delivered']))
+    expect(new Set(idsOf(endpoint).slice(tries)).size).toBe(2)
+    expect(await listHeld(empty)).toBe('Nothing is held.\n')
+    expect((await runCommand(heldCommand, ['send', 'all'], empty.environment)).code).toBe(2)
+  })
+
+  it('makes clients and back ends begin anew, whatever they had seen', async () => {
+    const cursors: string[] = []
+    const { empty, folder, world } = await prepared(async (world) => {
+      dataOf(await world.get('/events'))
+      dataOf(await world.get('/me/events', { as: 'bob' }))
+      await say(world, 'alice', 'bob', 'before')
+    })
+    const places: string[] = []
+    const look = async () => {
+      cursors.push((await world.get('/events')).body.meta.cursor)
+      places.push((await world.get('/me/events', { as: 'bob' })).body.meta.after)
+    }
+    await look()
+    for (let count = 0; count < 5; count++) await say(world, 'alice', 'bob', 'after the backup')
+    await until(async () => (await world.get('/events')).body.meta.cursor !== cursors[0])
+    await look()
+
+    expect((await run(empty, folder, 'restore')).code).toBe(0)
+    const again = servedBy(world, (await empty.start()).url)
+    for (const cursor of cursors)
+      expect(refusal(await again.get(`/events?after=${cursor}`))).toBe('400 ERR_BAD_REQUEST')
+    for (const place of places) {
+      const { body } = await again.get(`/me/events?after=${place}`, { as: 'bob' })
+      expect(body).toMatchObject({ data: [], meta: { reload: true } })
+    }
+    const { cursor } = (await again.get('/events')).body.meta
+    await say(again, 'alice', 'bob', 'new')
+    const fresh = await until(async () => {
+      const { body } = await again.get(`/events?after=${cursor}`)
+      return body.data.length > 0 && body.data
+    })
+    expect(fresh.map(({ trigger }: { trigger: string }) => trigger)).toContain('message_sent')
+  })
+
+  it('that was not finished keeps the service from starting, and is begun anew', async () => {
+    const { empty, folder, world } = await prepared((world) => say(world, 'alice', 'bob', 'kept'))
+    expect((await run(empty, folder, 'restore')).code).toBe(0)
+    // As a restore leaves it that was killed while it loaded.
+    const client = new pg.Client(empty.connection)
+    await client.connect()
+    await close(client, 'It was not finished.', false)
+    await client.end()
+    await empty.query('truncate messages')
+    await expect(migrate(empty.connection)).rejects.toThrow('It was not finished.')
+    expect(await run(empty, folder, 'restore')).toMatchObject({ code: 0, err: '' })
+    const again = servedBy(world, (await empty.start()).url)
+    expect(texts(await again.get('/messages?limit=100', { as: 'bob' }))).toEqual(['kept'])
+  })
+
+  it('takes a backup of a version before, and none of one to come', async () => {
+    const { site, empty, folder, service } = await prepared(nothing)
+    await service.parley.close()
+    await site.query(`delete from kysely_migration where name = '0070-ledger'`)
+    for (const table of [
+      'api_keys',
+      'auth_tokens',
+      'ended_jwts',
+      'operator_tokens',
+      'erased_digests',
+      'operators',
+      'apps',
+    ]) {
+      await site.query(`drop trigger ${table}_noted on ${table}`)
+    }
+    await site.query('drop table ledger')
+    await site.query(`delete from settings where name = 'ledger'`)
+    await site.query('alter table event_horizon drop column held_until')
+    const old = await back(site, folder)
+    expect(await run(empty, folder, 'restore', [old])).toMatchObject({ code: 0, err: '' })
+    expect(await empty.query(`select from kysely_migration where name = '0070-ledger'`)).toHaveLength(1)
+
+    await site.query(`insert into kysely_migration values ('9999-from-tomorrow', now()::text)`)
+    const newer = await back(site, folder)
+    const target = await createSite({ isEmpty: true })
+    const refused = await run(target, folder, 'restore', [newer])
+    expect(refused.code).toBe(1)
+    expect(refused.err).toContain('9999-from-tomorrow')
+    expect(await target.query(`select from pg_tables where schemaname = 'public'`)).toEqual([])
+  })
+})
+
+const statusOf = ({ status }: { status: string }) => status
+
+async function listHeld(site: Site): Promise<string> {
+  const { code, out, err } = await runCommand(heldCommand, [], site.environment)
+  expect(code, err).toBe(0)
+  return out
+}
