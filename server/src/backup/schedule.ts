@@ -76,19 +76,17 @@ export interface ScheduleOptions {
   readonly log: Log
   readonly registry: Registry
   readonly dataDir: string
+  /** What makes a backup, as arguments of Node.js; tests name what is built. */
+  readonly program?: readonly string[]
 }
 
 /** A process of its own: what is packed there takes nothing from those who are served here. */
-const program = [
-  ...process.execArgv,
-  path.join(import.meta.dirname, `../cli/main${path.extname(import.meta.filename)}`),
-  'backup',
-]
+const ownProgram = [...process.execArgv, path.join(import.meta.dirname, '../cli/main.js'), 'backup']
 
 const nowSeconds = () => Math.floor(Date.now() / 1000)
 
 export function createScheduledBackups(options: ScheduleOptions): ScheduledBackups | undefined {
-  const { config, database, log, registry, dataDir } = options
+  const { config, database, log, registry, dataDir, program = ownProgram } = options
   const { schedule, place, keep, passphrase } = config.backup
   if (schedule === undefined || place === undefined) return undefined
   const cron = new Cron(schedule, { timezone: 'UTC', paused: true })

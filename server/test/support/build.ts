@@ -6,6 +6,9 @@ const repository = join(import.meta.dirname, '../../..')
 /** What a deployment runs. */
 export const mainScript = join(repository, 'server/dist/main.js')
 
+/** Its commands. */
+export const commandScript = join(repository, 'server/dist/cli/main.js')
+
 /**
  * How the tests run it. They start it again and again, and each time it does little: that the engine waits longer before it
  * optimizes a function saves a fifth of what a start costs.

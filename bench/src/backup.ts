@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import pg from 'pg'
+import { type Copied, copyIn, copyOut } from './backup/copy.ts'
+import { percentile, sendAtPace } from './backup/open-loop.ts'
+import { type AtEnd, withCleanup } from './cleanup.ts'
+import type { Goal } from './goals.ts'
+import { progress } from './progress.ts'
+import { credentials } from './requests.ts'
+import { scaleWorld } from './seed/sizes.ts'
+import { seedWorld } from './seed/world.ts'
+import { type Service, startService } from './service.ts'
+import { describeMachine, renderGoals } from './table.ts'
+
+const usage = `npm run bench:backup -- [options]
+Measures how fast a database is backed up and restored, beside plain COPY, and what a backup costs those who send meanwhile.
+  --scale <factor>   of a world with a million messages; 0.3 without it
+  --rounds <n>       of sending without a backup and beside one; 3 without it
+  --quick            a small world and one short round, to see that everything works`
+
+const { values: options } = parseArgs({
+  options: {
+    scale: { type: 'string', default: '0.3' },
+    rounds: { type: 'string', default: '3' },
+    quick: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const program = fileURLToPath(new URL('../../server/dist/cli/main.js', import.meta.url))
+const perSecond = 500
+const senders = 40
+
+if (options.help) console.log(usage)
+else await withCleanup(run)
+
+async function run(atEnd: AtEnd): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-bench-backup-'))
+  atEnd(() => rmSync(folder, { recursive: true, force: true }))
+  const masterKey = '5a'.repeat(32)
+  const service = await startService({ env: { PARLEY_MASTER_KEY: masterKey } })
+  atEnd(() => service.stop())
+  const scale = options.quick ? 0.01 : Number(options.scale)
+  await fill(service, scale)
+
+  const { host, port, user, password, database } = service.database
+  const url = `postgresql://${user}:${password}@localhost:${port}/${database}?host=${encodeURIComponent(String(host))}`
+  const environment = {
+    ...{ PATH: process.env.PATH, DATABASE_URL: url, PARLEY_MASTER_KEY: masterKey },
+    ...{ BACKUP_TO: join(folder, 'backups'), DATA_DIR: join(folder, 'none') },
+  }
+  const parley = (args: string[], more: Record<string, string> = {}) =>
+    promisify(execFile)(process.execPath, [program, ...args], { env: { ...environment, ...more } })
+
+  progress('plain COPY, out')
+  const plainOut = await copyOut(service.database)
+  progress('a backup')
+  const backed = await timed(() => parley(['backup', '--keep', '2']))
+  progress('plain COPY, in')
+  const plainIn = await copyIn(service.database)
+  progress('a restore')
+  mkdirSync(join(folder, 'restored'))
+  const restoring = { DATABASE_URL: '', DATA_DIR: join(folder, 'restored') }
+  const restored = await timed(() => parley(['restore'], restoring))
+
+  const quiet: number[] = []
+  const beside: number[] = []
+  let failures = 0
+  for (let round = 0; round < (options.quick ? 1 : Number(options.rounds)); round++) {
+    progress(`sends at ${perSecond} a second, round ${round + 1}, alone`)
+    const seconds = options.quick ? 2 : Math.max(8, backed)
+    const until = performance.now() + seconds * 1000
+    const alone = await sendAtPace(service.port, perSecond, messageOf(service), () => performance.now() > until)
+    await delay(1_000)
+    progress(`sends at ${perSecond} a second, round ${round + 1}, beside a backup`)
+    let isOver = false
+    const [during] = await Promise.all([
+      sendAtPace(service.port, perSecond, messageOf(service), () => isOver),
+      parley(['backup', '--keep', '2']).finally(() => {
+        isOver = true
+      }),
+    ])
+    quiet.push(percentile(alone.values, 0.99))
+    beside.push(percentile(during.values, 0.99))
+    failures += alone.failures + during.failures
+    await delay(1_000)
+  }
+  progress('')
+  console.log(`${describeMachine()}\n`)
+  console.log(renderGoals(goals({ plainOut, plainIn, backed, restored, quiet, beside, failures })).join('\n'))
+}
+
+interface Measured {
+  readonly plainOut: Copied
+  readonly plainIn: Copied
+  readonly backed: number
+  readonly restored: number
+  readonly quiet: readonly number[]
+  readonly beside: readonly number[]
+  readonly failures: number
+}
+
+function goals({ plainOut, plainIn, backed, restored, quiet, beside, failures }: Measured): Goal[] {
+  const megabytes = plainOut.bytes / 1e6
+  const rate = (bytes: number, seconds: number) => `${(bytes / 1e6 / seconds).toFixed(1)} MB/s`
+  const ratios = beside.map((value, round) => value / (quiet[round] as number))
+  const middle = percentile(ratios, 0.5)
+  const row = (name: string, reached: string, goal = '', met = true): Goal => ({ name, goal, reached, met })
+  return [
+    row('rows of the database, as text', `${megabytes.toFixed(0)} MB`),
+    row('plain COPY out, one connection, thrown away', rate(plainOut.bytes, plainOut.seconds)),
+    row('backup: packed, with checksums, whole command', rate(plainOut.bytes, backed)),
+    row('plain COPY of messages into a table without index', rate(plainIn.bytes, plainIn.seconds)),
+    row('restore: with check, initdb, indexes, whole command', rate(plainOut.bytes, restored)),
+    row('p99 of sends, alone', quiet.map((value) => `${value.toFixed(1)} ms`).join(', ')),
+    row('p99 of sends, beside a backup', beside.map((value) => `${value.toFixed(1)} ms`).join(', ')),
+    row('the middle of how much higher', `${((middle - 1) * 100).toFixed(0)} %`, 'at most 25 %', middle <= 1.25),
+    row('sends that failed', String(failures), '0', failures === 0),
+  ]
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now()
+  await work()
+  return (performance.now() - begun) / 1000
+}
+
+async function fill(service: Service, scale: number): Promise<void> {
+  const client = new pg.Client(service.database)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ app_id: number }>(`select app_id from apps where name = 'parley'`)
+    await seedWorld(client, rows[0]?.app_id as number, scaleWorld(scale), { progress })
+  } finally {
+    await client.end()
+  }
+}
+
+/** Users of the world write to each other in turn. */
+function messageOf({ apiKey }: Service) {
+  return (n: number) => ({
+    path: '/v3/messages',
+    headers: credentials({ apiKey, as: `u${1 + (n % senders)}` }),
+    body: JSON.stringify({
+      ...{ receiver: `u${101 + (n % senders)}`, receiverType: 'user', category: 'message', type: 'text' },
+      data: { text: `message number ${n}, about as long as what people write to each other` },
+    }),
+  })
+}

@@ -1,0 +1,168 @@
+import { readdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { Registry } from 'prom-client'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { listBackups, readManifest } from '../../src/backup/format.ts'
+import { pruneBackups } from '../../src/backup/prune.ts'
+import { createScheduledBackups } from '../../src/backup/schedule.ts'
+import { readConfig } from '../../src/config/index.ts'
+import { createLog } from '../../src/log.ts'
+import { createFolderStorage } from '../../src/media/folder.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { openBucket } from '../support/bucket.ts'
+import { commandScript, ensureBuilt } from '../support/build.ts'
+import { dataOf, say } from '../support/chat.ts'
+import { picture, sendForm, toBob } from '../support/forms.ts'
+import { testMasterKey } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { createUsers, createWorld, servedBy } from '../support/world.ts'
+import { back, createSite, run, temporaryFolder } from './scene.ts'
+
+describe('backups', () => {
+  it('go to a bucket, with the files of messages and the ledger, and come back from it', async () => {
+    const [site, empty] = [await createSite(), await createSite({ isEmpty: true })]
+    const { settings, objects, close } = await openBucket()
+    onTestFinished(close)
+    const place = 's3://chat/backups/of-acme'
+    const environment = {
+      BACKUP_S3_ENDPOINT: settings.endpoint,
+      BACKUP_S3_ACCESS_KEY_ID: settings.accessKeyId,
+      BACKUP_S3_SECRET_ACCESS_KEY: settings.secretAccessKey,
+    }
+    const service = await site.start({ BACKUP_TO: place, ...environment })
+    const world = await createWorld(service)
+    await createUsers(world, 'alice', 'bob')
+    await say(world, 'alice', 'bob', 'kept')
+    dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
+    const id = await back(site, place, [], environment)
+    dataOf(await world.delete('/users/alice', { permanent: true }))
+    await service.parley.close()
+    const names = [...objects.keys()]
+    expect(names).toContain(`/chat/backups/of-acme/backups/${id}/manifest.json`)
+    expect(names.filter((name) => name.startsWith('/chat/backups/of-acme/files/'))).toHaveLength(1)
+    expect(names.some((name) => name.startsWith('/chat/backups/of-acme/ledger/'))).toBe(true)
+
+    expect((await run(empty, place, 'verify-backup', [], environment)).code).toBe(0)
+    const restored = await run(empty, place, 'restore', [], environment)
+    expect(restored).toMatchObject({ code: 0, err: '' })
+    expect(restored.out).toContain('1 users erased')
+    const again = servedBy(world, (await empty.start()).url)
+    expect((await again.get('/users/alice')).status).toBe(404)
+    expect(dataOf(await again.get('/users/bob'))).toMatchObject({ uid: 'bob' })
+
+    const lost = names.find((name) => name.endsWith('public.users.1.copy.gz')) as string
+    objects.delete(lost)
+    const checked = await run(empty, place, 'verify-backup', [], environment)
+    expect(checked.code).toBe(1)
+    expect(checked.out).toContain('public.users.1.copy.gz is missing')
+    const unreachable = await run(empty, 's3://chat/x', 'verify-backup')
+    expect(unreachable.code).toBe(1)
+    expect(unreachable.err).toContain('BACKUP_S3_ENDPOINT')
+  })
+
+  it('are kept as many as wanted, with the files that these name, and nothing that was never finished', async () => {
+    const [site, folder] = [await createSite(), await temporaryFolder()]
+    const world = await createWorld(await site.start())
+    await createUsers(world, 'alice', 'bob')
+    const { id: message } = dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
+    const first = await back(site, folder)
+    dataOf(await world.delete(`/messages/${message}?permanent=true`, undefined, { as: 'alice' }))
+    dataOf(await sendForm(world, toBob, [{ ...picture, content: 'second' }], { as: 'alice' }))
+    const second = await back(site, folder, ['--keep', '2'])
+    const place = createFolderStorage(folder)
+    const none = Readable.from([Buffer.from('begun')])
+    await place.write('backups/20200101T000000Z-abcdef/public.users.1.copy.gz', none, 'application/gzip')
+    expect(readdirSync(path.join(folder, 'backups')).sort()).toEqual(['20200101T000000Z-abcdef', first, second].sort())
+    const held = await place.list('files/')
+
+    const third = await back(site, folder, ['--keep', '2'])
+    const ids = new Set((await place.list('backups/')).map((name) => name.split('/')[1]))
+    expect([...ids].sort()).toEqual([second, third].sort())
+    expect((await place.list('files/')).length).toBeLessThanOrEqual(held.length)
+    expect((await run(site, folder, 'verify-backup', [second])).code).toBe(0)
+    const listed = await run(site, folder, 'backup', ['--list'])
+    expect(
+      listed.out
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => line.split('\t')[0]),
+    ).toEqual([second, third])
+    await pruneBackups(place, 1)
+    expect((await run(site, folder, 'verify-backup')).code).toBe(0)
+    expect((await run(site, folder, 'backup', ['--keep', '0'])).code).toBe(2)
+  })
+
+  it('are made by the service on its schedule, by one process, with figures of how it went', async () => {
+    const [site, folder] = [await createSite(), await temporaryFolder()]
+    // Due since the minute after the last one.
+    await site.query(`insert into backup_runs (status, started_at) values ('done', 1700000000)`)
+    const settings = {
+      ...{ ...site.environment, BACKUP_TO: folder, BACKUP_SCHEDULE: '* * * * *', BACKUP_KEEP: '3' },
+      ...{ BACKUP_PASSPHRASE: 'correct horse battery', PARLEY_API_KEY: 'ab'.repeat(20), PARLEY_AUTH_KEY: 'off' },
+    }
+    for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    ensureBuilt()
+    await writeFile(path.join(site.dataDir, 'keys.env'), `PARLEY_MASTER_KEY=${testMasterKey}\n`)
+    const database = openDatabase(site.connection)
+    const registry = new Registry()
+    const config = readConfig(settings)
+    const parts = { config, log: createLog('silent'), dataDir: site.dataDir, program: [commandScript, 'backup'] }
+    const processes = [
+      createScheduledBackups({ ...parts, database, registry }),
+      createScheduledBackups({ ...parts, database, registry: new Registry() }),
+    ]
+    for (const each of processes) each?.start()
+    const runs = () =>
+      site.query<{ status: string; backup: string; error: string | null }>(
+        'select status, backup, error from backup_runs order by run_id desc limit 1',
+      )
+    try {
+      const [last] = await until(async () => {
+        const [last] = await runs()
+        return last?.backup !== null && last?.status !== 'running' && [last]
+      })
+      expect(last).toMatchObject({ status: 'done', error: null })
+      const ids = await listBackups(createFolderStorage(folder))
+      expect(ids).toEqual([last?.backup])
+      expect((await readManifest(createFolderStorage(folder), ids[0] as string)).keys.sealed).toBe('keys.sealed')
+      const metrics = await registry.metrics()
+      expect(metrics).toMatch(/parley_backup_last_success_seconds \d{10}/)
+      expect(metrics).toContain('parley_backup_failures 0')
+    } finally {
+      for (const each of processes) await each?.stop()
+      await database.close()
+    }
+  })
+
+  it('that fail are told of, and tried again when the next is due', async () => {
+    const site = await createSite()
+    const folder = path.join(await temporaryFolder(), 'a-file')
+    await writeFile(folder, 'no folder')
+    await site.query(`insert into backup_runs (status, started_at) values ('done', 1700000000)`)
+    const settings = { ...site.environment, BACKUP_TO: folder, BACKUP_SCHEDULE: '0 0 1 1 *' }
+    for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    ensureBuilt()
+    const database = openDatabase(site.connection)
+    const registry = new Registry()
+    const scheduled = createScheduledBackups({
+      ...{ config: readConfig(settings), database, registry, log: createLog('silent') },
+      ...{ dataDir: site.dataDir, program: [commandScript, 'backup'] },
+    })
+    scheduled?.start()
+    try {
+      const [failed] = await until(async () => {
+        const rows = await site.query<{ error: string }>(`select error from backup_runs where status = 'failed'`)
+        return rows.length > 0 && rows
+      })
+      expect(failed?.error).toContain('parley backup:')
+      expect(await registry.metrics()).toContain('parley_backup_failures 1')
+    } finally {
+      await scheduled?.stop()
+      await database.close()
+    }
+  })
+})
