@@ -15,18 +15,18 @@ const heapGrowth = 80
 
 v8.setFlagsFromString(`--heap-growing-percent=${heapGrowth}`)
 /** No restart mends it: supervisors that can be told so do not try (`RestartPreventExitStatus=78`). */
-const newerDatabaseExit = 78
+const hopelessExit = 78
 
 const { parsed: file = {} } = dotenv.config({ quiet: true })
 main().catch((error: unknown) => {
-  if (error instanceof ConfigError || isNewerDatabase(error)) console.error((error as Error).message)
+  if (error instanceof ConfigError || isHopeless(error)) console.error((error as Error).message)
   else console.error(`Parley could not start: ${error instanceof Error ? error.message : String(error)}`)
-  process.exit(isNewerDatabase(error) ? newerDatabaseExit : 1)
+  process.exit(isHopeless(error) ? hopelessExit : 1)
 })
 
 /** By its name: the first of several processes loads nothing of the database before it needs it. */
-function isNewerDatabase(error: unknown): boolean {
-  return error instanceof Error && error.name === 'NewerDatabaseError'
+function isHopeless(error: unknown): boolean {
+  return error instanceof Error && ['NewerDatabaseError', 'ClosedDatabaseError'].includes(error.name)
 }
 
 async function main(): Promise<void> {

@@ -2,12 +2,13 @@ import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import type { ConnectionSettings } from '../store/connection.ts'
+import { openDatabase } from '../store/database.ts'
 import { migrateTo } from '../store/migrate.ts'
 import { nameOf, readMigrations, readSequences, readTables, type Table, withColumns } from './catalog.ts'
 import { BackupError } from './format.ts'
 import { inTurns } from './in-turns.ts'
 import { finishLoading, type LoadProgress, prepareLoading } from './load.ts'
-import { moveSequences } from './settle.ts'
+import { moveSequences, resumeJobs } from './settle.ts'
 import { connect, openSnapshot, type Snapshot } from './snapshot.ts'
 import { clear, close, isServed, open, standingOf } from './target.ts'
 
@@ -90,6 +91,8 @@ async function move(
   })
   await finishLoading([target], tables, indexes, (what) => onProgress({ what, rows, of }))
   await moveSequences(target, await readSequences(source), false)
+  const database = openDatabase(to)
+  await resumeJobs(database).finally(() => database.close())
   // From here on the target counts. Whoever starts the source by mistake is told.
   await close(source, `This database was moved to ${targetName}. Start the service with that one.`, true)
   await open(target)

@@ -85,10 +85,10 @@ export async function settleRecovered({
   secrets,
   entries,
 }: Pick<RestoreOptions, 'connection' | 'secrets' | 'entries'>): Promise<Settled> {
-  await migrate(connection)
   const client = await connect(connection, 'restoring parley')
   try {
     if (await isServed(client)) throw new BackupError(inUse)
+    await migrate(connection)
     const database = openDatabase(connection)
     await checkMasterKey(database, secrets).finally(() => database.close())
     return await settle(client, { connection, entries, secrets })

@@ -1,11 +1,14 @@
 import type pg from 'pg'
+import { resumeDryRuns } from '../areas/moderation/trials/runs.ts'
+import { resumeDoctorRuns } from '../areas/operators/health/doctor-runs.ts'
+import { resumeExports } from '../areas/person-exports/exports.ts'
 import { createAudit } from '../chat/audit/audit.ts'
 import { type Held, hold, readHeld } from '../delivery/held.ts'
 import { enqueueDeliveries } from '../delivery/webhooks/enqueue.ts'
 import { createEvents } from '../events/index.ts'
 import { createLog } from '../log.ts'
 import type { ConnectionSettings } from '../store/connection.ts'
-import { openDatabase } from '../store/database.ts'
+import { openDatabase, type Queryable } from '../store/database.ts'
 import { createInvalidation } from '../store/invalidation.ts'
 import type { Secrets } from '../store/secrets.ts'
 import { statement } from '../store/statement.ts'
@@ -72,6 +75,13 @@ const moveHorizon = statement(`
     events_followed_from = m.id
   from moved m`)
 
+/** What was under way in jobs, which are not copied. Those of webhooks and notifications are found missing by themselves. */
+export async function resumeJobs(on: Queryable): Promise<void> {
+  await resumeDoctorRuns(on)
+  await resumeDryRuns(on)
+  await resumeExports(on)
+}
+
 /**
  * Makes a database that was brought back fit to serve: nothing is given out twice, nothing that was sent is sent again, what was
  * erased or revoked since is so again, and clients and back ends see that they must begin anew.
@@ -105,6 +115,7 @@ export async function settle(
     // What had happened and was not yet made out for webhooks.
     await database.transaction((tx) => enqueueDeliveries(tx, horizon, last))
     await hold(database)
+    await resumeJobs(database)
     await database.query(moveHorizon)
     return { applied, held: await readHeld(database) }
   } finally {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { closedMarker } from '../store/migrate.ts'
 import { quoted, schemas } from './catalog.ts'
@@ -30,10 +31,18 @@ const countServices = `
   and pid <> pg_backend_pid()
   and application_name like 'parley%'`
 
+/** A process that has just ended is still there for a moment. */
+const patienceMs = 3_000
+
 /** Does a process of the service use this database? */
 export async function isServed(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ count: number }>(countServices)
-  return (rows[0]?.count ?? 0) > 0
+  const deadline = performance.now() + patienceMs
+  for (;;) {
+    const { rows } = await client.query<{ count: number }>(countServices)
+    if (rows[0]?.count === 0) return false
+    if (performance.now() > deadline) return true
+    await delay(50)
+  }
 }
 
 const selectDrops = `

@@ -3,7 +3,7 @@ import dotenv from 'dotenv'
 import { moveDatabase } from '../backup/move.ts'
 import { readConfig } from '../config/index.ts'
 import { createProgressLine } from './progress.ts'
-import { dataDirOf, openEmbedded, openExternal } from './session.ts'
+import { dataDirOf, openEmbedded, openExternal, requireEmbedded } from './session.ts'
 import { runCommandLine, UsageError } from './usage.ts'
 
 const help = `Usage: parley database move --to-external
@@ -41,7 +41,9 @@ export function databaseCommand(args: string[]): Promise<number> {
     if (config.databaseUrl === undefined)
       throw new UsageError('DATABASE_URL is missing: it names the external database')
     const external = openExternal(config.databaseUrl)
-    const embedded = await openEmbedded(dataDirOf(config), { max_wal_size: '4GB' })
+    const dataDir = dataDirOf(config)
+    if (isOut) requireEmbedded(dataDir)
+    const embedded = await openEmbedded(dataDir, { max_wal_size: '4GB' })
     const [source, target] = isOut ? [embedded, external] : [external, embedded]
     const line = createProgressLine()
     const begun = performance.now()

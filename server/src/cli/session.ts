@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../config/index.ts'
@@ -25,6 +26,7 @@ export const dataDirOf = (config: Config) => resolveDataDir(config.dataDir, proc
 export async function openSession(config: Config, { exclusive = false } = {}): Promise<Session> {
   if (config.databaseUrl !== undefined) return openExternal(config.databaseUrl)
   const dataDir = dataDirOf(config)
+  requireEmbedded(dataDir)
   try {
     return await openEmbedded(dataDir)
   } catch (error) {
@@ -41,6 +43,13 @@ export function openExternal(url: string): Session {
     isEmbedded: false,
     name: `${hostname}${pathname}`,
     close: async () => {},
+  }
+}
+
+/** @throws Error where a data folder has no embedded database */
+export function requireEmbedded(dataDir: string): void {
+  if (!existsSync(path.join(dataDir, 'postgres'))) {
+    throw new Error(`there is no embedded database in ${dataDir}; set DATA_DIR, or DATABASE_URL`)
   }
 }
 

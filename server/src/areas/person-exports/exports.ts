@@ -83,6 +83,13 @@ const release = statement(`
   )
   ${addJobs('released')}`)
 
+const resume = statement(addJobs(`person_exports where status = 'making'`))
+
+/** Has exports gone on with whose jobs are lost: those of jobs are in no backup. */
+export async function resumeExports(on: Queryable): Promise<void> {
+  await on.query(resume)
+}
+
 const nowSeconds = () => Math.floor(Date.now() / 1000)
 
 /** A user asks for their data. @throws 409 `ERR_EXPORT_ALREADY_ASKED` within a day */

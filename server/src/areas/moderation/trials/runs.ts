@@ -61,6 +61,13 @@ const addLater = addJobsOf({
 /** How often it is looked whether a paused app goes on, in milliseconds. */
 const lookAgainMs = 5_000
 
+const resume = statement(addJobs(`moderation_dry_runs where status = 'running'`))
+
+/** Has dry runs gone on with whose jobs are lost: those of jobs are in no backup. */
+export async function resumeDryRuns(on: Queryable): Promise<void> {
+  await on.query(resume)
+}
+
 const hold = statement(`
   with held as (
     select r.app_id, r.rule_id, r.run, ${nowMs} + ${lookAgainMs} as run_at

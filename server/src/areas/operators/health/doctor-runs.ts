@@ -29,6 +29,13 @@ const write = statement(`
 
 const queue = statement(addJobs('(select $1::integer as run_id) r'))
 
+const resume = statement(addJobs(`doctor_runs where status = 'running'`))
+
+/** Has a run gone on with whose job is lost: those of jobs are in no backup. */
+export async function resumeDoctorRuns(on: Queryable): Promise<void> {
+  await on.query(resume)
+}
+
 const select = statement(`
   select run_id as id, status, checked, checks, current, error, started_by as "startedBy", started_at as "startedAt",
     finished_at as "finishedAt"
