@@ -103,7 +103,7 @@ describe('a backup', () => {
     const snapshot = await openSnapshot(site.connection)
     try {
       expect(await migrate(site.connection)).toEqual([])
-      await site.query(`delete from kysely_migration where name = '0070-ledger'`)
+      await site.query(`delete from kysely_migration where name = '0071-backup-runs'`)
       let isOver = false
       const migrating = migrate(site.connection).finally(() => {
         isOver = true
@@ -111,7 +111,7 @@ describe('a backup', () => {
       await delay(300)
       expect(isOver).toBe(false)
       await snapshot.close()
-      expect(await migrating).toEqual(['0070-ledger'])
+      expect(await migrating).toEqual(['0071-backup-runs'])
     } finally {
       await snapshot.close()
     }

@@ -2,6 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
+import { readHealth } from '../../src/areas/operators/health/deployment-health.ts'
 import { close } from '../../src/backup/target.ts'
 import { heldCommand } from '../../src/cli/held.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -161,11 +162,14 @@ describe('a restore', () => {
 
     const restored = await run(empty, folder, 'restore', [id])
     expect(restored.out).toContain(`Held: ${world.app.name}: 1 deliveries to webhooks`)
-    const again = servedBy(world, (await empty.start()).url)
+    const restoredService = await empty.start()
+    const again = servedBy(world, restoredService.url)
     await say(again, 'alice', 'bob', 'new')
     await until(() => endpoint.received.length > tries)
     expect(await listHeld(empty)).toContain(`${world.app.name}: 1 deliveries to webhooks`)
     expect(endpoint.received.slice(tries)).toHaveLength(1)
+    const { checks } = await readHealth(restoredService.parley.context)
+    expect(checks.find(({ check }) => check === 'restore')).toMatchObject({ state: 'warning' })
 
     const sent = await runCommand(heldCommand, ['send', 'webhooks', '--app', world.app.name], empty.environment)
     expect(sent).toMatchObject({ code: 0, out: '1 deliveries to webhooks are due now.\n' })
@@ -227,7 +231,7 @@ describe('a restore', () => {
   it('takes a backup of a version before, and none of one to come', async () => {
     const { site, empty, folder, service } = await prepared(nothing)
     await service.parley.close()
-    await site.query(`delete from kysely_migration where name = '0070-ledger'`)
+    await site.query(`delete from kysely_migration where name > '0070'`)
     for (const table of [
       'api_keys',
       'auth_tokens',
@@ -239,7 +243,7 @@ describe('a restore', () => {
     ]) {
       await site.query(`drop trigger ${table}_noted on ${table}`)
     }
-    await site.query('drop table ledger')
+    await site.query('drop table ledger, backup_runs')
     await site.query(`delete from settings where name = 'ledger'`)
     await site.query('alter table event_horizon drop column held_until')
     const old = await back(site, folder)

@@ -204,7 +204,7 @@ async function planPage(options: PlanOptions, appId: number, page: Page): Promis
   const planned = await withoutUnsent(database, appId, candidates, byEvent)
   const opened = new Set<string>()
   const rows = planned.flatMap((candidate) => {
-    // Without a time nothing is due (delivery/held.ts).
+    // Without a time nothing is due (chat/held-by-restore.ts).
     const held = candidate.event <= heldUntil ? null : undefined
     const one = byEvent.get(candidate.event) as Happened
     const { recipient, channel, mail, isOnline } = candidate

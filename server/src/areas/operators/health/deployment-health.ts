@@ -1,5 +1,6 @@
 import type { HealthCheck } from '@parley/contract'
 import { sql } from 'kysely'
+import { countHeld } from '../../../chat/held-by-restore.ts'
 import type { Context } from '../../../context.ts'
 import { nowMs } from '../../../store/clock.ts'
 import { statement } from '../../../store/statement.ts'
@@ -61,6 +62,19 @@ const selectEventLag = sql<{ oldestAt: number | null }>`
     limit 1
   ) e`
 
+interface BackupRow {
+  readonly status: string
+  readonly error: string | null
+  readonly startedAt: number
+}
+
+const selectBackup = statement(`
+  select status, error, started_at as "startedAt"
+  from backup_runs
+  where status <> 'running'
+  order by run_id desc
+  limit 1`)
+
 /** How the deployment does, as this process sees it. */
 export async function readHealth(context: Context) {
   const { database, media } = context
@@ -69,12 +83,14 @@ export async function readHealth(context: Context) {
   const [row] = await database.query<DatabaseRow>(selectDatabase)
   const answersInMs = Math.round((performance.now() - askedAt) * 10) / 10
   if (row === undefined) throw new Error('the database says nothing of itself')
-  const [apps, [files], [jobs], [events], room] = await Promise.all([
+  const [apps, [files], [jobs], [events], room, held, [backup]] = await Promise.all([
     lookAtApps(database, null),
     database.query<{ bytes: number }>(selectBytes),
     database.run(countJobs),
     database.run(selectEventLag),
     media.room(),
+    countHeld(database),
+    database.query<BackupRow>(selectBackup),
   ])
   const { oldestAt, ...counts } = jobs ?? { pending: 0, oldestAt: null, givenUp: 0 }
   const { version: databaseVersion, bytes, connections, mostConnections } = row
@@ -86,6 +102,8 @@ export async function readHealth(context: Context) {
       judgeEvents(events?.oldestAt ?? null),
       judgeDisk(room),
       judgeClock(row.now - (asked + answersInMs / 2)),
+      ...judgeBackups(context, backup),
+      ...judgeHeld(held),
       ...apps.checks,
     ]),
     version,
@@ -108,6 +126,22 @@ function judgeDatabase({ connections, mostConnections }: DatabaseRow, answersInM
     })
   }
   return found('ok', 'database', `It answers, with ${connections} of ${mostConnections} connections in use.`)
+}
+
+function judgeBackups({ config }: Context, last: BackupRow | undefined): HealthCheck[] {
+  if (config.backup.schedule === undefined) return []
+  if (last === undefined) return [found('ok', 'backups', 'None has been due yet.')]
+  const { status, error, startedAt } = last
+  const at = new Date(startedAt * 1000).toISOString()
+  if (status !== 'failed') return [found('ok', 'backups', `The last one is of ${at}.`)]
+  const advice = 'Look at BACKUP_TO and at the log. Until one succeeds, only those from before can be restored.'
+  return [found('warning', 'backups', `That of ${at} failed: ${error ?? ''}`, { advice, since: startedAt })]
+}
+
+function judgeHeld(count: number): HealthCheck[] {
+  if (count === 0) return []
+  const says = `${count} deliveries, notifications and questions to engines from before a restore are held.`
+  return [found('warning', 'restore', says, { advice: '`parley held` lists them, and has them sent after all.' })]
 }
 
 function judgeRedis({ redis }: Context): HealthCheck[] {

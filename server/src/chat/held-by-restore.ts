@@ -80,6 +80,15 @@ export async function readHeld(on: Queryable): Promise<Held[]> {
   )
 }
 
+const selectRestored = statement('select held_until > 0 as "isRestored" from event_horizon')
+
+/** How much is held in all, where this database was ever restored: else nothing is looked through. */
+export async function countHeld(on: Queryable): Promise<number> {
+  const [row] = await on.query<{ isRestored: boolean }>(selectRestored)
+  if (row?.isRestored !== true) return 0
+  return (await on.query<Held>(selectHeld)).reduce((sum, { count }) => sum + count, 0)
+}
+
 const atOnce = 2_000
 
 /** A window of unread messages that was opened meanwhile takes the place of one that is held. */
