@@ -4,6 +4,8 @@ import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import type { FileStore } from '../media/storage.ts'
 import type { ConnectionSettings } from '../store/connection.ts'
+import { migrations } from '../store/migrations/index.ts'
+import { tables as declared } from '../tables.ts'
 import { version } from '../version.ts'
 import { readMigrations, readSequences, readTables, type Table, withColumns } from './catalog.ts'
 import { copyFiles } from './files.ts'
@@ -61,7 +63,8 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
     await writeManifest(place, manifest, (text) => Readable.from([Buffer.from(text)]))
     return manifest
   } catch (error) {
-    await removeBackup(place, id)
+    // What cannot be removed now is by the next that is made with --keep.
+    await removeBackup(place, id).catch(() => {})
     throw error
   } finally {
     await snapshot.close()
@@ -80,10 +83,10 @@ type Contents = Omit<Manifest, 'format' | 'id' | 'startedAt' | 'finishedAt' | 'p
 
 async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): Promise<Contents> {
   const { place, media, connection, readers = 2, signal, onProgress = () => {} } = options
-  const migrations = await readMigrations(snapshot.client)
-  if (migrations.length === 0) throw new BackupError('This is no database of Parley: no migration has run in it.')
+  const applied = await readMigrations(snapshot.client)
+  if (applied.length === 0) throw new BackupError('This is no database of Parley: no migration has run in it.')
   const check = await readKeyCheck(snapshot.client)
-  const tables = await readTables(snapshot.client)
+  const { tables, foreign } = tell(await readTables(snapshot.client), applied)
   const progress = { rows: 0, rawBytes: 0, bytes: 0, tables: tables.length, tablesDone: 0, files: 0 }
 
   const entries = await inTurns(tables, readers, async (table) => {
@@ -106,7 +109,8 @@ async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): 
     })
     const { rows } = await now.query<{ server_version: string }>('show server_version')
     return {
-      ...{ postgres: rows[0]?.server_version ?? '', migrations },
+      foreign,
+      ...{ postgres: rows[0]?.server_version ?? '', migrations: applied },
       tables: entries.filter((entry) => entry !== undefined),
       // After the tables: no row that was read has an id beyond.
       sequences: await readSequences(now),
@@ -116,6 +120,16 @@ async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): 
   } finally {
     await now.end()
   }
+}
+
+/**
+ * Tables that are not ours: no migration makes them, so none could be filled. Of tables as an older version made them it is not known.
+ */
+function tell(found: readonly Table[], applied: readonly string[]) {
+  const isCurrent = Object.keys(migrations).every((name) => applied.includes(name))
+  const known = new Set(declared.map(({ name }) => name))
+  const isOurs = ({ schema, name }: Table) => !isCurrent || schema !== 'public' || known.has(name)
+  return { tables: found.filter(isOurs), foreign: found.filter((table) => !isOurs(table)).map(({ name }) => name) }
 }
 
 async function writeKeys({ place, sealedKeys }: BackupOptions, id: string): Promise<string | null> {

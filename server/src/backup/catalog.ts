@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { closedMarker } from '../store/migrate.ts'
 import type { SequenceEntry, TableEntry } from './format.ts'
 
 /**
@@ -7,8 +8,8 @@ import type { SequenceEntry, TableEntry } from './format.ts'
  */
 export const schemas = ['public', 'notification_days'] as const
 
-/** Of the library of migrations: a restore fills them by migrating. */
-const notKept = ['kysely_migration', 'kysely_migration_lock']
+/** Of the library of migrations, which a restore fills by migrating; and what keeps a database from being served. */
+const notKept = ['kysely_migration', 'kysely_migration_lock', closedMarker]
 
 export type Table = Pick<TableEntry, 'schema' | 'name' | 'columns'>
 

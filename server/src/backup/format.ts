@@ -16,6 +16,8 @@ export interface Manifest {
   readonly postgres: string
   /** Names of the migrations that its tables have been through. */
   readonly migrations: readonly string[]
+  /** Names of tables that were found beside ours and left out. */
+  readonly foreign: readonly string[]
   /** The largest tables first. */
   readonly tables: readonly TableEntry[]
   /** How far each sequence was at the end, that is, at least as far as any row of this backup. */

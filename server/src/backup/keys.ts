@@ -74,9 +74,9 @@ const sealedThings: Readonly<Record<string, string>> = {
 export function requireKey({ keys, tables, id }: Manifest, masterKey: string | undefined): void {
   if (masterKey !== undefined && createSecrets(masterKey).digest('master key check').toString('hex') === keys.check)
     return
-  const lost = tables.flatMap(({ name, rows }) => {
-    const what = sealedThings[name]
-    return what === undefined || rows === 0 ? [] : [`${rows} ${what}`]
+  const lost = Object.entries(sealedThings).flatMap(([name, what]) => {
+    const rows = tables.find((table) => table.name === name)?.rows ?? 0
+    return rows === 0 ? [] : [`${rows} ${what}`]
   })
   const have =
     masterKey === undefined

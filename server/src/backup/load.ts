@@ -10,7 +10,7 @@ import { BackupError, type Manifest, type TableEntry } from './format.ts'
 import { inTurns } from './in-turns.ts'
 import { type Index, readIndexes } from './indexes.ts'
 import { readPart } from './parts.ts'
-import { connect } from './snapshot.ts'
+import { connect, whole } from './snapshot.ts'
 
 export interface LoadProgress {
   readonly what: string
@@ -46,7 +46,7 @@ export async function load(
 ): Promise<void> {
   await migrateTo(connection, manifest.migrations, manifest.parley)
   const clients = await Promise.all(Array.from({ length: workers }, () => connect(connection, 'restoring parley')))
-  try {
+  await whole(clients, async () => {
     const [client] = clients as [pg.Client]
     for (const each of clients) await each.query(loading)
     const { tables } = manifest
@@ -61,9 +61,7 @@ export async function load(
       onProgress({ what: `${table.schema}.${table.name}`, rows, of })
     })
     await finishLoading(clients, tables, indexes, (what) => onProgress({ what, rows, of }))
-  } finally {
-    await Promise.all(clients.map((client) => client.end()))
-  }
+  })
 }
 
 type Filled = Table & Pick<TableEntry, 'rows'>
@@ -121,7 +119,7 @@ async function compareTables(client: pg.Client, tables: readonly Table[]): Promi
   for (const table of tables) {
     const found = there.get(nameOf(table))
     if (found === undefined)
-      throw new BackupError(`The backup has a table ${nameOf(table)}, which the migrations do not make.`)
+      throw new BackupError(`There is a table ${nameOf(table)} that the migrations do not make.`)
     if (found.columns.toSorted().join() !== table.columns.toSorted().join()) {
       throw new BackupError(`The columns of ${nameOf(table)} are not those that the migrations make.`)
     }

@@ -9,7 +9,7 @@ import { BackupError } from './format.ts'
 import { inTurns } from './in-turns.ts'
 import { finishLoading, type LoadProgress, prepareLoading } from './load.ts'
 import { moveSequences, resumeJobs } from './settle.ts'
-import { connect, openSnapshot, type Snapshot } from './snapshot.ts'
+import { connect, openSnapshot, type Snapshot, whole } from './snapshot.ts'
 import { clear, close, isServed, open, standingOf } from './target.ts'
 
 export interface Moved {
@@ -108,14 +108,12 @@ async function countRows(snapshot: Snapshot, table: Table): Promise<number> {
 
 async function copyAcross(snapshot: Snapshot, table: Table, to: ConnectionSettings): Promise<number> {
   const client = await connect(to, 'moving parley')
-  try {
+  return whole([client], async () => {
     await client.query('set synchronous_commit = off')
-    return await snapshot.read(async (reader) => {
+    return snapshot.read(async (reader) => {
       const into = client.query(copyFrom(`copy ${withColumns(table)} from stdin`))
       await pipeline(reader.query(copyTo(`copy ${withColumns(table)} to stdout`)), into)
       return into.rowCount
     })
-  } finally {
-    await client.end()
-  }
+  })
 }

@@ -97,6 +97,16 @@ export async function settleRecovered({
   }
 }
 
+/** @throws BackupError when a service uses the database */
+export async function requireUnused(connection: ConnectionSettings): Promise<void> {
+  const client = await connect(connection, 'restoring parley')
+  try {
+    if (await isServed(client)) throw new BackupError(inUse)
+  } finally {
+    await client.end()
+  }
+}
+
 const inUse = 'A service or a command uses this database at the moment: stop it first. Nothing was written.'
 
 const unfinished = (id: string) =>

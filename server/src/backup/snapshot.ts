@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { type ConnectionSettings, clientSettings } from '../store/connection.ts'
+import { type ConnectionSettings, clientSettings, cutConnection } from '../store/connection.ts'
 import { migrationLock } from '../store/migrate.ts'
 import { lowerPriority } from '../store/priority.ts'
 
@@ -20,6 +20,21 @@ export async function connect(connection: ConnectionSettings, name: string): Pro
   client.on('error', () => {})
   await client.connect()
   return client
+}
+
+/**
+ * Does something on connections of its own and ends them. One that stands in the middle of a COPY would not end by itself, so where it fails
+ * they are cut.
+ */
+export async function whole<Result>(clients: readonly pg.Client[], work: () => Promise<Result>): Promise<Result> {
+  try {
+    const result = await work()
+    await Promise.all(clients.map((client) => client.end()))
+    return result
+  } catch (error) {
+    for (const client of clients) cutConnection(client)
+    throw error
+  }
 }
 
 const moment = 'begin isolation level repeatable read, read only'
@@ -45,15 +60,13 @@ export async function openSnapshot(connection: ConnectionSettings, giveWay = fal
       client,
       async read(work) {
         const reader = await open()
-        try {
+        return whole([reader], async () => {
           await reader.query(moment)
           await reader.query(`set transaction snapshot '${id}'`)
           const result = await work(reader)
           await reader.query('commit')
           return result
-        } finally {
-          await reader.end()
-        }
+        })
       },
       close: () => client.end(),
     }

@@ -126,6 +126,9 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep }: Want
       `${manifest.id}\n${rows} rows and ${files.count} files in ${seconds} s, to ${describePlace(place)}${withKeys ? ', with the keys' : ''}\n`,
     )
     if (removed.length > 0) process.stdout.write(`removed: ${removed.join(', ')}\n`)
+    if (manifest.foreign.length > 0) {
+      process.stderr.write(`parley backup: left out, since they are not of Parley: ${manifest.foreign.join(', ')}\n`)
+    }
     if (files.missing > 0) {
       process.stderr.write(
         `parley backup: ${files.missing} files that messages name are not in the storage, such as ${files.examplesOfMissing[0]}\n`,

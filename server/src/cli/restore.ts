@@ -10,7 +10,7 @@ import { requireKey, type SealedKeys, unsealKeys } from '../backup/keys.ts'
 import { openLedgerPlaces } from '../backup/ledger/open.ts'
 import { createLedgerBucket, type LedgerEntry } from '../backup/ledger/places.ts'
 import { openPlace } from '../backup/place.ts'
-import { requireKnown, restore, settleRecovered } from '../backup/restore.ts'
+import { requireKnown, requireUnused, restore, settleRecovered } from '../backup/restore.ts'
 import type { Settled } from '../backup/settle.ts'
 import { connect } from '../backup/snapshot.ts'
 import { type Standing, standingOf } from '../backup/target.ts'
@@ -200,6 +200,7 @@ async function openTarget(config: Config, dataDir: string, replace: string | und
       )
     }
     if (replace !== target.name) throw new BackupError(`--replace is not ${target.name}. Nothing was written.`)
+    await requireUnused(target.connection)
   } catch (error) {
     await target.close()
     throw error

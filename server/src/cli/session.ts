@@ -37,11 +37,11 @@ export async function openSession(config: Config, { exclusive = false } = {}): P
 }
 
 export function openExternal(url: string): Session {
-  const { hostname, pathname } = new URL(url)
+  const { host, pathname } = new URL(url)
   return {
     connection: { connectionString: url },
     isEmbedded: false,
-    name: `${hostname}${pathname}`,
+    name: `${host}${pathname}`,
     close: async () => {},
   }
 }

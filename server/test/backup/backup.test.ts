@@ -159,6 +159,16 @@ describe('a backup', () => {
     expect(none.err).toContain('There is no backup there.')
   })
 
+  it('leaves out what others keep in the same database, and says so', async () => {
+    const [site, empty, folder] = [await createSite(), await createSite({ isEmpty: true }), await temporaryFolder()]
+    await createWorld(await site.start())
+    await site.query('create table of_others (id integer)')
+    const made = await run(site, folder, 'backup')
+    expect(made.code).toBe(0)
+    expect(made.err).toContain('left out, since they are not of Parley: of_others')
+    expect((await run(empty, folder, 'restore')).code).toBe(0)
+  })
+
   it('is refused of a database that nobody has served', async () => {
     const [empty, folder] = [await createSite({ isEmpty: true }), await temporaryFolder()]
     const { code, err } = await run(empty, folder, 'backup')

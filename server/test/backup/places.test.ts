@@ -68,7 +68,7 @@ describe('backups', () => {
     await createUsers(world, 'alice', 'bob')
     const { id: message } = dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
     const first = await back(site, folder)
-    dataOf(await world.delete(`/messages/${message}?permanent=true`, undefined, { as: 'alice' }))
+    dataOf(await world.delete(`/messages/${message}`, {}, { as: 'alice' }))
     dataOf(await sendForm(world, toBob, [{ ...picture, content: 'second' }], { as: 'alice' }))
     const second = await back(site, folder, ['--keep', '2'])
     const place = createFolderStorage(folder)

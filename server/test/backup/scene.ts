@@ -45,9 +45,9 @@ export async function createSite({ isEmpty = false } = {}): Promise<Site> {
     await pool.end()
     await own.drop()
   })
-  const { hostname, pathname } = new URL(own.url)
+  const { host, pathname } = new URL(own.url)
   return {
-    ...{ connection: own.connection, dataDir, name: `${hostname}${pathname}` },
+    ...{ connection: own.connection, dataDir, name: `${host}${pathname}` },
     async start(settings = {}) {
       const mediaStorage = createFolderStorage(path.join(dataDir, 'media'))
       const service = await startService(settings, own.connection, undefined, { mediaStorage, dataDir })
