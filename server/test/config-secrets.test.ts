@@ -42,6 +42,9 @@ const samples: Record<string, { value: string; beside?: Record<string, string> }
   },
   MEDIA_S3_ACCESS_KEY_ID: { value: 'KEYID', beside: bucket('MEDIA_S3_SECRET_ACCESS_KEY') },
   MEDIA_S3_SECRET_ACCESS_KEY: { value: 'a/secret+key', beside: bucket('MEDIA_S3_ACCESS_KEY_ID') },
+  BACKUP_S3_ACCESS_KEY_ID: { value: 'KEYID', beside: backups('BACKUP_S3_SECRET_ACCESS_KEY') },
+  BACKUP_S3_SECRET_ACCESS_KEY: { value: 'a/secret+key', beside: backups('BACKUP_S3_ACCESS_KEY_ID') },
+  BACKUP_PASSPHRASE: { value: 'correct horse battery' },
   MAIL_REPLY_SECRET: { value: 'a-secret-of-the-mail-server', beside: { MAIL_REPLY_ADDRESS: 'reply@example.com' } },
   SMTP_URL: { value: 'smtps://chat:secret@mail.example.com', beside: { MAIL_FROM: 'chat@example.com' } },
   OTEL_EXPORTER_OTLP_HEADERS: {
@@ -52,6 +55,10 @@ const samples: Record<string, { value: string; beside?: Record<string, string> }
 
 function bucket(other: string): Record<string, string> {
   return { MEDIA_S3_ENDPOINT: 'https://s3.example.com', MEDIA_S3_BUCKET: 'chat', [other]: 'other' }
+}
+
+function backups(other: string): Record<string, string> {
+  return { BACKUP_TO: 's3://backups/chat', BACKUP_S3_ENDPOINT: 'https://s3.example.com', [other]: 'other' }
 }
 
 describe('a secret in a file', () => {

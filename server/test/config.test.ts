@@ -520,3 +520,34 @@ describe('the configuration', () => {
     expect(problems.join()).not.toContain(secret)
   })
 })
+
+describe('backups', () => {
+  it('go to a folder or a bucket, which is reached as that of the files unless something else is said', () => {
+    expect(readConfig({}).backup).toEqual({ place: undefined, schedule: undefined, keep: 7, passphrase: undefined })
+    expect(readConfig({ BACKUP_TO: '/backup' }).backup.place).toEqual({ kind: 'folder', folder: '/backup' })
+    const media = {
+      ...{ MEDIA_S3_ENDPOINT: 'https://s3.example.com', MEDIA_S3_BUCKET: 'media', MEDIA_S3_REGION: 'eu-central-1' },
+      ...{ MEDIA_S3_ACCESS_KEY_ID: 'id', MEDIA_S3_SECRET_ACCESS_KEY: 'secret' },
+    }
+    const { place } = readConfig({ ...media, BACKUP_TO: 's3://backups/of/chat/', BACKUP_S3_ACCESS_KEY_ID: 'own' }).backup
+    const settings = { endpoint: 'https://s3.example.com', region: 'eu-central-1', secretAccessKey: 'secret' }
+    expect(place).toEqual({
+      ...{ kind: 'bucket', prefix: 'of/chat/' },
+      settings: { ...settings, bucket: 'backups', accessKeyId: 'own' },
+    })
+    expect(readConfig({ ...media, BACKUP_TO: 's3://backups' }).backup.place).toMatchObject({ prefix: '' })
+  })
+
+  it('are refused where they could not be made', () => {
+    expect(problemsOf({ BACKUP_TO: 's3://backups' })).toEqual([expect.stringContaining('BACKUP_S3_ENDPOINT')])
+    expect(problemsOf({ BACKUP_TO: 's3:/backups' })).toEqual([expect.stringMatching(/^BACKUP_TO must be a folder/)])
+    expect(problemsOf({ BACKUP_SCHEDULE: '0 3 * * *' })).toEqual([expect.stringMatching(/^BACKUP_TO is missing/)])
+    for (const schedule of ['daily', '0 3 * *', '0 0 3 * * *', '61 3 * * *', '0 3 31 2 *']) {
+      expect(problemsOf({ BACKUP_TO: '/b', BACKUP_SCHEDULE: schedule }), schedule).toEqual([
+        expect.stringMatching(/^BACKUP_SCHEDULE must be five fields/),
+      ])
+    }
+    expect(problemsOf({ BACKUP_KEEP: '0' })).toEqual([expect.stringMatching(/^BACKUP_KEEP must/)])
+    expect(problemsOf({ BACKUP_PASSPHRASE: 'short' })).toEqual([expect.stringMatching(/^BACKUP_PASSPHRASE must have 12/)])
+  })
+})

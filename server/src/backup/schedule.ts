@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setPriority } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Cron } from 'croner'
@@ -24,8 +23,6 @@ export interface ScheduledBackups {
 const lock = 7_206_951_017
 
 const lookEveryMs = 15_000
-/** As `nice` counts: what serves people goes first. */
-const niceness = 10
 
 const tryLock = statement('select pg_try_advisory_lock($1) as leads')
 const unlock = statement('select pg_advisory_unlock_all()')
@@ -138,11 +135,6 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
     })
     const stop = () => child.kill('SIGTERM')
     stopping.signal.addEventListener('abort', stop)
-    try {
-      if (child.pid !== undefined) setPriority(child.pid, niceness)
-    } catch {
-      // Not ours to say on some systems; it goes on as before.
-    }
     let [out, err] = ['', '']
     child.stdout.on('data', (chunk) => (out += chunk))
     child.stderr.on('data', (chunk) => (err = (err + chunk).slice(-2_000)))
