@@ -86,6 +86,7 @@ describe('the configuration', () => {
       keepsClientAddresses: true,
       uploadStallSeconds: 30,
       mediaMinFreeBytes: 1000 * 1024 * 1024,
+      backup: { place: undefined, schedule: undefined, keep: 7, passphrase: undefined },
       auditRetentionDays: 365,
       host: '127.0.0.1',
       port: 8080,
@@ -283,7 +284,11 @@ describe('the configuration', () => {
       REDIS_URL: 'redis://cache',
       REDIS_PREFIX: 'shop',
       KEEP_CLIENT_ADDRESSES: 'false',
-      MEDIA_MIN_FREE_MB: '0',
+      BACKUP_TO: '/backup',
+        BACKUP_SCHEDULE: '30 3 * * *',
+        BACKUP_KEEP: '3',
+        BACKUP_PASSPHRASE: 'correct horse battery',
+        MEDIA_MIN_FREE_MB: '0',
       UPLOAD_STALL_SECONDS: '60',
       MEDIA_STAGING_DIR: '/var/tmp/parley',
       AUDIT_RETENTION_DAYS: '90',
@@ -294,6 +299,10 @@ describe('the configuration', () => {
     })
     expect(config).toEqual({
       keepsClientAddresses: false,
+      backup: {
+        ...{ place: { kind: 'folder', folder: '/backup' }, schedule: '30 3 * * *', keep: 3 },
+        passphrase: 'correct horse battery',
+      },
       mediaMinFreeBytes: 0,
       uploadStallSeconds: 60,
       mediaStagingDir: '/var/tmp/parley',
