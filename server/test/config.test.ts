@@ -285,10 +285,10 @@ describe('the configuration', () => {
       REDIS_PREFIX: 'shop',
       KEEP_CLIENT_ADDRESSES: 'false',
       BACKUP_TO: '/backup',
-        BACKUP_SCHEDULE: '30 3 * * *',
-        BACKUP_KEEP: '3',
-        BACKUP_PASSPHRASE: 'correct horse battery',
-        MEDIA_MIN_FREE_MB: '0',
+      BACKUP_SCHEDULE: '30 3 * * *',
+      BACKUP_KEEP: '3',
+      BACKUP_PASSPHRASE: 'correct horse battery',
+      MEDIA_MIN_FREE_MB: '0',
       UPLOAD_STALL_SECONDS: '60',
       MEDIA_STAGING_DIR: '/var/tmp/parley',
       AUDIT_RETENTION_DAYS: '90',
@@ -538,7 +538,11 @@ describe('backups', () => {
       ...{ MEDIA_S3_ENDPOINT: 'https://s3.example.com', MEDIA_S3_BUCKET: 'media', MEDIA_S3_REGION: 'eu-central-1' },
       ...{ MEDIA_S3_ACCESS_KEY_ID: 'id', MEDIA_S3_SECRET_ACCESS_KEY: 'secret' },
     }
-    const { place } = readConfig({ ...media, BACKUP_TO: 's3://backups/of/chat/', BACKUP_S3_ACCESS_KEY_ID: 'own' }).backup
+    const { place } = readConfig({
+      ...media,
+      BACKUP_TO: 's3://backups/of/chat/',
+      BACKUP_S3_ACCESS_KEY_ID: 'own',
+    }).backup
     const settings = { endpoint: 'https://s3.example.com', region: 'eu-central-1', secretAccessKey: 'secret' }
     expect(place).toEqual({
       ...{ kind: 'bucket', prefix: 'of/chat/' },
@@ -557,6 +561,8 @@ describe('backups', () => {
       ])
     }
     expect(problemsOf({ BACKUP_KEEP: '0' })).toEqual([expect.stringMatching(/^BACKUP_KEEP must/)])
-    expect(problemsOf({ BACKUP_PASSPHRASE: 'short' })).toEqual([expect.stringMatching(/^BACKUP_PASSPHRASE must have 12/)])
+    expect(problemsOf({ BACKUP_PASSPHRASE: 'short' })).toEqual([
+      expect.stringMatching(/^BACKUP_PASSPHRASE must have 12/),
+    ])
   })
 })

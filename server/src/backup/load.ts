@@ -118,8 +118,7 @@ async function compareTables(client: pg.Client, tables: readonly Table[]): Promi
   const there = new Map((await readTables(client)).map((table) => [nameOf(table), table]))
   for (const table of tables) {
     const found = there.get(nameOf(table))
-    if (found === undefined)
-      throw new BackupError(`There is a table ${nameOf(table)} that the migrations do not make.`)
+    if (found === undefined) throw new BackupError(`There is a table ${nameOf(table)} that the migrations do not make.`)
     if (found.columns.toSorted().join() !== table.columns.toSorted().join()) {
       throw new BackupError(`The columns of ${nameOf(table)} are not those that the migrations make.`)
     }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import dotenv from 'dotenv'
-import { readConfig } from '../config/index.ts'
 import { type Held, type HeldKind, heldKinds, readHeld, release } from '../chat/held-by-restore.ts'
+import { readConfig } from '../config/index.ts'
 import { openDatabase } from '../store/database.ts'
 import { findDatabase } from './database.ts'
 import { runCommandLine, UsageError } from './usage.ts'
