@@ -12,6 +12,7 @@ import { describeWith, inLongSuite } from '../gate/needs.ts'
 import { createOwnDatabase } from '../support/own-database.ts'
 import { findFreePort } from '../support/ports.ts'
 import { soon } from '../support/until.ts'
+import type { Answer } from '../support/world.ts'
 import { outside, releaseFolder, repository, run } from './run.ts'
 
 /** What an operator does who has lost a machine: with the tarball, a backup and the keys, and nothing else. */
@@ -77,13 +78,14 @@ describeWith(inLongSuite, 'the drill: a service of the tarball, loaded, backed u
     await start()
     const keys = await readFile(path.join(folder, 'data/keys.env'), 'utf8')
     const { PARLEY_API_KEY: apikey = '' } = parse(keys)
-    const call = async (method: string, to: string, body?: unknown, as?: string) => {
+    const call = async (method: string, to: string, sent?: unknown, as?: string) => {
       const answer = await fetch(`${base}/v3${to}`, {
         method,
         headers: { apikey, 'content-type': 'application/json', ...(as !== undefined && { onbehalfof: as }) },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(sent !== undefined && { body: JSON.stringify(sent) }),
       })
-      return { status: answer.status, body: await answer.json() }
+      const body: Answer['body'] = await answer.json()
+      return { status: answer.status, body }
     }
     const history = path.join(folder, 'node_modules/parley/docs/sample-history')
     await parley(['import', history, '--url', base, '--apikey', apikey])
