@@ -99,7 +99,15 @@ function findUnfit(value: unknown, depth = 0): ImportFlaw | undefined {
   if (typeof value === 'string') return value.includes('\0') ? flaw('', 'must not contain a NUL character') : undefined
   if (typeof value !== 'object' || value === null) return undefined
   if (depth > maxDepth) return flaw('', `must not be nested more than ${maxDepth} levels deep`)
-  for (const name of Object.keys(value)) {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const found = findUnfit(value[i], depth + 1)
+      if (found !== undefined) return within(String(i), found)
+    }
+    return undefined
+  }
+  // What was parsed has no members but its own; a list of their names would be made for each object of each record.
+  for (const name in value) {
     const inner = (value as Record<string, unknown>)[name]
     if (name.includes('\0')) return flaw('', 'must not have a NUL character in a property name')
     if (reachesForPrototype(name, inner)) return flaw(name, 'is not allowed')

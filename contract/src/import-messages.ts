@@ -103,9 +103,16 @@ export const checkImportMessage = makeRecordCheck(
       if (length < 1 || length > limits.reactionLength)
         yield flaw('reactions', `must have reactions of 1 to ${limits.reactionLength} characters`)
     }
-    yield* detailRules(message, context.now, format)
+    if (bringsDetails(message)) yield* detailRules(message, context.now, format)
   },
 )
+
+/** Most messages are of people who are there. */
+function bringsDetails(message: ImportMessage): boolean {
+  const { senderUserDetails, receiverUserDetails, receiverGroupDetails, receiverGroupOwnerDetails } = message
+  const details = senderUserDetails ?? receiverUserDetails ?? receiverGroupDetails ?? receiverGroupOwnerDetails
+  return details !== undefined || message.mentionedUserDetails !== undefined
+}
 
 function* detailRules(message: ImportMessage, now: number, format: ErrorCode): Iterable<ImportFlaw> {
   yield* embeddedUser('senderUserDetails', message.senderUserDetails, message.sender, now, format)
@@ -176,13 +183,22 @@ function* actionRules(
   }
 }
 
+function dataRules(data: NonNullable<ImportMessage['data']>): Iterable<ImportFlaw> {
+  if (data.attachments !== undefined) return attachmentRules(data)
+  // What is held to its bytes is also short enough.
+  return sizeRules(data)
+}
+
+function sizeRules(data: NonNullable<ImportMessage['data']>): ImportFlaw[] {
+  const flaws = atMostBytes('data', data, limits.messageDataBytes)
+  if (data.metadata !== undefined) flaws.push(...atMostBytes('data/metadata', data.metadata, limits.metadataBytes))
+  return flaws
+}
+
 /** Attachments do not count towards the limit of `data`, only towards the limit of the message. */
-function* dataRules(data: NonNullable<ImportMessage['data']>): Iterable<ImportFlaw> {
-  const { attachments, ...rest } = data
-  yield* atMostBytes('data', rest, limits.messageDataBytes)
-  yield* atMostBytes('data/metadata', rest.metadata, limits.metadataBytes)
-  // Without them, what is held to its bytes is also short enough.
-  if (attachments === undefined) return
+function* attachmentRules(data: NonNullable<ImportMessage['data']>): Iterable<ImportFlaw> {
+  const { attachments = [], ...rest } = data
+  yield* sizeRules(rest)
   for (const [index, { url }] of attachments.entries()) {
     yield* webAddresses({ [`data/attachments/${index}/url`]: url })
   }

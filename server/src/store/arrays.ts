@@ -9,19 +9,15 @@ export function plainArray(values: ReadonlyArray<number | boolean | null>): stri
 }
 
 const special = /["\\]/
-const everySpecial = /["\\]/g
 
 /**
  * The text of a PostgreSQL array of texts: as a parameter, or as an element of another one, for where each row of an
  * unnested parameter has an array of its own. That column is a parameter of type `text[]`, cast row by row.
  */
 export function textArray(values: ReadonlyArray<string | null>): string {
-  let text = '{'
-  for (let i = 0; i < values.length; i++) {
-    if (i > 0) text += ','
-    const value = values[i] ?? null
-    if (value === null) text += 'NULL'
-    else text += special.test(value) ? `"${value.replace(everySpecial, '\\$&')}"` : `"${value}"`
-  }
-  return `${text}}`
+  const items = values.map((value) => {
+    if (value === null) return 'NULL'
+    return special.test(value) ? `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"` : `"${value}"`
+  })
+  return `{${items.join()}}`
 }

@@ -2,7 +2,7 @@ import { type ImportMessage, limits, readEpochSeconds, readOptionalTime } from '
 import { type JsonText, toJson } from '../../../chat/json.ts'
 import type { ConversationKind } from '../../../chat/kind.ts'
 import { attachmentsOf, traits, traitsOf } from '../../../chat/messages/traits.ts'
-import { reserved } from '../content.ts'
+import { removeReserved } from '../content.ts'
 import { mentionedIn } from '../mentions/text.ts'
 
 /** One imported message on its way into the database. Ids are in lower case, times in epoch seconds. */
@@ -83,7 +83,7 @@ const mediaTypes = ['image', 'file', 'audio', 'video']
 
 function contentOf(category: string, type: string, sent: ImportMessage['data']): Record<string, unknown> {
   const data: Record<string, unknown> = { ...sent }
-  for (const name of reserved) delete data[name]
+  removeReserved(data)
   // As in what is sent live: front ends look for the file there.
   if (category === 'message' && mediaTypes.includes(type)) data.url ??= attachmentsOf(data)[0]?.url
   return data

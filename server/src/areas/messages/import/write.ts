@@ -69,13 +69,13 @@ async function writeIn(tx: Transaction, known: KnownPairs, rows: readonly Import
     drawIds(tx, rows.length),
   ])
   const plan = planImport(rows, conversations, stored)
-  const outcomes = number(plan, ids)
-  const numbered = outcomes.filter((outcome) => typeof outcome !== 'string')
-  if (numbered.length > 0) await store(tx, numbered)
-  return outcomes.map(
-    (outcome): ImportResult =>
-      typeof outcome === 'string' ? { refusal: outcome } : { id: outcome.id, parentId: outcome.parentId },
-  )
+  const numbered = number(plan, ids)
+  if (numbered.size > 0) await store(tx, [...numbered.values()])
+  return plan.map((planned): ImportResult => {
+    if (typeof planned === 'string') return { refusal: planned }
+    const { id, parentId } = numbered.get(planned.row) as NumberedMessage
+    return { id, parentId }
+  })
 }
 
 /** Ids for as many messages, rising. */
@@ -84,32 +84,25 @@ async function drawIds(tx: Transaction, count: number): Promise<number[]> {
   return (drawn?.ids ?? []).sort((a, b) => a - b)
 }
 
-/** Gives messages their ids, in the order in which they came; what is refused stays as it is. */
+/** Gives messages their ids, in the order in which they came. */
 function number(
   plan: ReadonlyArray<PlannedMessage | ImportRefusal>,
   ids: readonly number[],
-): Array<NumberedMessage | ImportRefusal> {
-  // Only rows that others of the batch name are looked for again.
+): ReadonlyMap<ImportRow, NumberedMessage> {
   const idOf = new Map<ImportRow, number>()
-  const named = new Set<ImportRow>()
+  for (const [place, planned] of plan.entries()) {
+    if (typeof planned !== 'string') idOf.set(planned.row, ids[place] as number)
+  }
+  const numbered = new Map<ImportRow, NumberedMessage>()
   for (const planned of plan) {
     if (typeof planned === 'string') continue
-    for (const other of [planned.parent, planned.subject])
-      if (typeof other === 'object' && other !== null) named.add(other)
-  }
-  if (named.size > 0) {
-    for (const [place, planned] of plan.entries()) {
-      if (typeof planned !== 'string' && named.has(planned.row)) idOf.set(planned.row, ids[place] as number)
-    }
-  }
-  const idOfNamed = (other: number | ImportRow | null) =>
-    typeof other === 'object' && other !== null ? (idOf.get(other) as number) : other
-  return plan.map((planned, place) => {
-    if (typeof planned === 'string') return planned
     const { row, conversation, parent, subject } = planned
-    const id = ids[place] as number
-    return { row, conversation, id, parentId: idOfNamed(parent), subjectId: idOfNamed(subject) }
-  })
+    const [parentId, subjectId] = [parent, subject].map((named) =>
+      typeof named === 'object' && named !== null ? (idOf.get(named) as number) : named,
+    ) as [number | null, number | null]
+    numbered.set(row, { row, conversation, id: idOf.get(row) as number, parentId, subjectId })
+  }
+  return numbered
 }
 
 /** In this order, since the writes go out together; what is too much to go out at once goes before. */
