@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { SocketUser } from '@parley/contract'
 import { readUsers, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
@@ -25,6 +26,8 @@ const framesPerTick = 20_000
 const changesPerTick = 100
 /** Changes that wait in one app; of more, the oldest are not told. Lists show them all the same. */
 const maxWaiting = 50_000
+/** Sockets that are written to before others have their turn. */
+const writesAtOnce = 100
 /** Changes that one process writes at once come within this. */
 const gatherMs = 20
 
@@ -138,12 +141,20 @@ async function tellChanges(
   const concerned = new Set(
     encodedChanges.flatMap(({ blocks }) => (blocks ? [...blocks.blocked, ...blocks.blockers] : [])),
   )
-  for (const connection of [...watchers.all]) {
+  await inSlices([...watchers.all], (connection) => {
     const uid = connection.login?.uid ?? ''
     if (!changed.has(uid) && !concerned.has(uid)) connection.send(everything)
     else sendSome(connection, encodedChanges)
+  })
+  await inSlices([...watchers.some], (connection) => sendSome(connection, encodedChanges))
+}
+
+/** A write takes some microseconds; thousands in a row would hold up everybody else. */
+async function inSlices(connections: readonly Connection[], send: (connection: Connection) => void): Promise<void> {
+  for (let from = 0; from < connections.length; from += writesAtOnce) {
+    if (from > 0) await turn()
+    for (const connection of connections.slice(from, from + writesAtOnce)) send(connection)
   }
-  for (const connection of [...watchers.some]) sendSome(connection, encodedChanges)
 }
 
 function sendSome(connection: Connection, encodedChanges: readonly EncodedChange[]): void {
