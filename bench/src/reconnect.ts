@@ -14,12 +14,16 @@ import { describeMachine } from './table.ts'
 const usage = `npm run bench:reconnect -- [options]
 Measures how long others wait for their conversations while many live clients reconnect after a restart of the service.
   --clients <n>      2,000 without it
-  --presence <who>   whose presence each client hears: ALL_USERS, as by default, FRIENDS or NONE`
+  --presence <who>   whose presence each client hears: ALL_USERS, as by default, FRIENDS or NONE
+  --timeline         also how long others waited in each second after the restart
+  --profile <folder> leaves CPU profiles of the service there`
 
 const { values: options } = parseArgs({
   options: {
     clients: { type: 'string', default: '2000' },
     presence: { type: 'string', default: 'ALL_USERS' },
+    timeline: { type: 'boolean', default: false },
+    profile: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -37,7 +41,7 @@ else await withCleanup(run)
 
 async function run(atEnd: AtEnd): Promise<void> {
   const count = Number(options.clients)
-  const deployment = createDeployment()
+  const deployment = createDeployment({ profileDir: options.profile })
   atEnd(deployment.remove)
   let service = await deployment.start()
   const { port } = service
@@ -56,7 +60,7 @@ async function run(atEnd: AtEnd): Promise<void> {
     await own('POST', '/messages', textTo(next.uid), uid)
   })
   const asking = logins.slice(count)
-  const steadily = (isOver: () => boolean) => askSteadily(port, asking, isOver)
+  const steadily = (isOver: () => boolean, isTold = false) => askSteadily(port, asking, isOver, isTold)
 
   progress('a restart that nobody waits for')
   await restart()
@@ -80,7 +84,7 @@ async function run(atEnd: AtEnd): Promise<void> {
   const coming = tell({ live: count, withinMs: patienceMs }).then(({ live }) => {
     back = { live, ms: performance.now() - from }
   })
-  const meanwhile = await steadily(() => back !== undefined)
+  const meanwhile = await steadily(() => back !== undefined, options.timeline)
   await coming
   progress('')
   if (back === undefined) throw new Error('nobody said when all were back')
@@ -92,15 +96,28 @@ function after(ms: number): () => boolean {
   return () => performance.now() > end
 }
 
-/** Asks as often as ever, whether or not the answers before are there. */
-async function askSteadily(port: number, people: readonly Login[], isOver: () => boolean): Promise<Waits> {
+/** Asks as often as ever, whether or not the answers before are there. @param isTold prints how long it took, by the second */
+async function askSteadily(
+  port: number,
+  people: readonly Login[],
+  isOver: () => boolean,
+  isTold: boolean,
+): Promise<Waits> {
   const asked: Array<ReturnType<typeof ask>> = []
   const from = performance.now()
   for (let i = 0; !isOver(); i++) {
     await delay(Math.max(0, from + i * everyMs - performance.now()))
     asked.push(ask(port, { path: '/v3/conversations' }, { token: people[i % people.length]?.token as string }))
   }
-  return sumUp(await Promise.all(asked))
+  const answers = await Promise.all(asked)
+  if (isTold) {
+    const perSecond = Math.round(1000 / everyMs)
+    for (let i = 0; i < answers.length; i += perSecond) {
+      const { p50, max } = sumUp(answers.slice(i, i + perSecond))
+      console.log(`second ${i / perSecond + 1}: p50 ${milliseconds(p50)}, at most ${milliseconds(max)}`)
+    }
+  }
+  return sumUp(answers)
 }
 
 function figuresOf(
