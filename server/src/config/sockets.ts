@@ -12,6 +12,8 @@ export interface SocketSettings {
   readonly framesPerSecond: number
   /** Sockets of one user in this process; one more closes the oldest. */
   readonly perUser: number
+  /** Logins a second that are let in even while the process is busy; more while it has time. */
+  readonly loginsPerSecond: number
   /** Over which a stopping service tells its sockets to connect again. */
   readonly drainMs: number
 }
@@ -33,6 +35,7 @@ export function readSocketSettings(value: (name: string) => string | undefined, 
     frameBytes: Math.floor(number('SOCKET_FRAME_BYTES', 16 * 1024, 1024, 1024 * 1024)),
     framesPerSecond: number('SOCKET_FRAMES_PER_SECOND', 30, 1, 10_000),
     perUser: Math.floor(number('SOCKETS_PER_USER', 20, 1, 10_000)),
+    loginsPerSecond: number('SOCKET_LOGINS_PER_SECOND', 40, 1, 10_000),
     drainMs: number('SOCKET_DRAIN_SECONDS', 3, 0, 6) * 1000,
   }
 }

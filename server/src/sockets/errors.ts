@@ -15,3 +15,8 @@ export function originNotAllowed(origin: string): ApiError {
   const devMessage = `Pages from ${origin.slice(0, 200)} are not allowed to use this service (CORS_ORIGINS).`
   return new ApiError('AUTH_ERR_NO_ACCESS', devMessage)
 }
+
+/** 503: so many log in at once that this one would wait for too long. */
+export function tooManyLogins(): ApiError {
+  return new ApiError('ERR_MISSION_FAILED', 'Too many clients log in at once. Try again in some seconds.')
+}

@@ -8,6 +8,7 @@ import type { SessionsEnded } from '../events/types.ts'
 import { limitExceeded } from '../limits/errors.ts'
 import { toApiError } from '../protocol/errors.ts'
 import { compileCheck, sanitize } from '../protocol/validation.ts'
+import { createAdmission } from './admission.ts'
 import { authenticate } from './auth.ts'
 import type { Connection, Login } from './connection.ts'
 import type { PresenceTracker } from './presence/tracker.ts'
@@ -59,6 +60,7 @@ export function createSessions(
   presence: PresenceTracker,
   settings: SocketSettings,
 ): Sessions {
+  const admission = createAdmission(settings.loginsPerSecond)
   let ended = 0
   let devices = 0
   let isChecking = false
@@ -131,6 +133,8 @@ export function createSessions(
       try {
         const frame = sanitize(sent, 'frame')
         checkAuth(frame)
+        await admission.enter()
+        if (connection.state !== 'authenticating') return false
         const login = await check(connection, frame as AuthFrame)
         if (connection.state !== 'authenticating') return false
         enter(connection, login)

@@ -16,7 +16,7 @@ describe('a thousand clients that reconnect at once', () => {
   const uids = Array.from({ length: crowd }, (_, i) => `u${i}`)
 
   beforeAll(async () => {
-    service = await startService({ RATE_LIMITS: 'off', SOCKETS_PER_USER: '5' })
+    service = await startService({ RATE_LIMITS: 'off', SOCKETS_PER_USER: '5', SOCKET_LOGINS_PER_SECOND: '1000' })
     world = await createWorld(service)
     await createUsers(world, 'host')
     await createGroup(world, 'hall', 'host')
