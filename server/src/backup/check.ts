@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { Readable } from 'node:stream'
+import { PassThrough } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
 import type { FileStore } from '../media/storage.ts'
 import { readFileList } from './files.ts'
 import { filesFolder, inBackup, type Manifest, readManifest } from './format.ts'
 import { inTurns } from './in-turns.ts'
-import { readPart } from './parts.ts'
 
 export interface Checked {
   readonly manifest: Manifest
@@ -34,16 +35,12 @@ export async function checkBackup(
   const parts = [...manifest.tables.flatMap((table) => table.parts), ...manifest.files.list]
   const done = { parts: 0, of: parts.length, files: 0 }
   await inTurns(parts, atOnce, async (part) => {
-    report(await compare(place, inBackup(id, part.file), part))
+    report(await compare(place, inBackup(id, part.file), part, part.rows))
     done.parts++
     onProgress(done)
   })
-  // A file that is not what was written is not unpacked.
+  // A list of files that is not what was written is not gone by.
   if (problems.length > 0) return { manifest, problems }
-  await inTurns(parts, atOnce, async (part) => {
-    const rows = await countRows(await readPart(place, id, part))
-    if (rows !== part.rows) report(`${part.file} has ${rows} rows, not the ${part.rows} of the manifest`)
-  })
   for (const { schema, name, rows, parts } of manifest.tables) {
     const sum = parts.reduce((total, part) => total + part.rows, 0)
     if (sum !== rows) report(`the parts of ${schema}.${name} have ${sum} rows, not the ${rows} of the manifest`)
@@ -66,23 +63,40 @@ export async function checkBackup(
   return { manifest, problems }
 }
 
-/** @returns what is wrong */
+/**
+ * @param rows that a packed file has; undefined of one that is kept as it is
+ * @returns what is wrong
+ */
 async function compare(
   place: FileStore,
   name: string,
   { bytes, sha256 }: { readonly bytes: number; readonly sha256: string },
+  rows?: number,
 ): Promise<string | undefined> {
   const size = await place.sizeOf(name)
   if (size === undefined) return `${name} is missing`
   if (size !== bytes) return `${name} has ${size} bytes, not ${bytes}`
   const hash = createHash('sha256')
-  for await (const chunk of await place.read(name, undefined)) hash.update(chunk as Buffer)
-  return hash.digest('hex') === sha256 ? undefined : `${name} does not have the checksum of the manifest`
+  const content = await place.read(name, undefined)
+  let found: number | undefined
+  try {
+    if (rows === undefined) await pipeline(content, hash)
+    else {
+      const hashed = new PassThrough().on('data', (chunk: Buffer) => hash.update(chunk))
+      await pipeline(content, hashed, createGunzip(), async (lines) => {
+        found = await countRows(lines as AsyncIterable<Buffer>)
+      })
+    }
+  } catch (error) {
+    return `${name} is damaged: ${(error as Error).message}`
+  }
+  if (hash.digest('hex') !== sha256) return `${name} is damaged: it does not have the checksum of the manifest`
+  return found === rows ? undefined : `${name} has ${found} rows, not the ${rows} of the manifest`
 }
 
-async function countRows(lines: Readable): Promise<number> {
+async function countRows(lines: AsyncIterable<Buffer>): Promise<number> {
   let count = 0
-  for await (const chunk of lines as AsyncIterable<Buffer>) {
+  for await (const chunk of lines) {
     for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, at + 1)) count++
   }
   return count

@@ -55,6 +55,13 @@ export async function moveSequences(
   }
 }
 
+/** What somebody may have used since: one-time addresses and sign-ins of operators; and the backup that was being made. */
+const forgotten = [
+  'delete from operator_links',
+  'delete from operator_sign_ins',
+  "delete from backup_runs where status = 'running'",
+].map(statement)
+
 const selectEvents = statement(`
   select h.id as horizon, coalesce((select max(id) from events), 0) as last
   from event_horizon h`)
@@ -114,6 +121,7 @@ export async function settle(
     )
     // What had happened and was not yet made out for webhooks.
     await database.transaction((tx) => enqueueDeliveries(tx, horizon, last))
+    for (const each of forgotten) await database.query(each)
     await hold(database)
     await resumeJobs(database)
     await database.query(moveHorizon)

@@ -186,7 +186,7 @@ describe('a backup', () => {
     const messages = await readFile(file('public.messages.1.copy.gz'))
     const manifest = await readFile(file('manifest.json'), 'utf8')
     const damages: Array<[string, () => Promise<unknown>, string]> = [
-      ['a byte', () => writeFile(file('public.messages.1.copy.gz'), flipped(messages)), 'does not have the checksum'],
+      ['a byte', () => writeFile(file('public.messages.1.copy.gz'), flipped(messages)), 'copy.gz is damaged'],
       ['its end', () => truncate(file('public.messages.1.copy.gz'), messages.length - 1), 'bytes, not'],
       ['all', () => rm(file('public.messages.1.copy.gz')), 'is missing'],
       ['a figure', () => writeFile(file('manifest.json'), manifest.replace('"rows": ', '"rows": 1')), 'manifest.json'],
