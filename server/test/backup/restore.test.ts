@@ -1,5 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readHealth } from '../../src/areas/operators/health/deployment-health.ts'
@@ -9,6 +10,7 @@ import { migrate } from '../../src/store/migrate.ts'
 import { runCommand } from '../cli/command.ts'
 import { createGroup, dataOf, refusal, say, texts } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
+import { setUpCustomPush } from '../support/notifications.ts'
 import { testMasterKey } from '../support/service.ts'
 import { soon, until } from '../support/until.ts'
 import { closeEndpoints, deliveriesOf, idsOf, open, register } from '../support/webhooks.ts'
@@ -177,6 +179,81 @@ describe('a restore', () => {
     expect(new Set(idsOf(endpoint).slice(tries)).size).toBe(2)
     expect(await listHeld(empty)).toBe('Nothing is held.\n')
     expect((await runCommand(heldCommand, ['send', 'all'], empty.environment)).code).toBe(2)
+  })
+
+  it('holds notifications too, those that nobody had planned yet among them, and questions to engines', async () => {
+    const endpoint = await open()
+    endpoint.behave({ status: 503 })
+    const { site, empty, folder, world, service } = await prepared(async (world) => {
+      await setUpCustomPush(world, endpoint.url)
+      await say(world, 'alice', 'bob', 'before')
+      await until(() => endpoint.received.length > 0)
+    })
+    await service.parley.close()
+    await site.query(`update notification_plans set event = 0, uid = ''`)
+    await site.query(`
+      insert into message_moderation (app_id, message, conversation, sender, status, questions, due_at, lane, created_at, updated_at)
+      select app_id, id, conversation, sender, 'pending', '[]', 1, 'two', sent_at, sent_at
+      from messages
+      where sender = 'alice'
+      limit 1`)
+    const id = await back(site, folder)
+    endpoint.behave({})
+    const tries = endpoint.received.length
+
+    const restored = await run(empty, folder, 'restore', [id])
+    expect(restored.out).toContain(`Held: ${world.app.name}: 1 pushes, e-mails and SMS`)
+    expect(restored.out).toContain(
+      `Held: ${world.app.name}: 1 messages that engines of moderation are to be asked about`,
+    )
+    const again = servedBy(world, (await empty.start()).url)
+    await soon(async () => expect(await listHeld(empty)).toContain('2 pushes, e-mails and SMS'))
+    await say(again, 'alice', 'bob', 'after')
+    await until(() => endpoint.received.length > tries)
+    const told = () => endpoint.received.slice(tries).map(({ body }) => body.data.notificationDetails.body)
+    expect(told()).toEqual(['after'])
+
+    await runCommand(heldCommand, ['send', 'notifications'], empty.environment)
+    await soon(() => expect(told()).toEqual(['after', 'before', 'before']))
+    const asked = await runCommand(heldCommand, ['send', 'questions', '--app', 'another'], empty.environment)
+    expect(asked.out).toMatch(/^0 messages/)
+    const all = await runCommand(heldCommand, ['send', 'questions'], empty.environment)
+    expect(all.out).toMatch(/^1 messages/)
+    expect(await listHeld(empty)).toBe('Nothing is held.\n')
+  })
+
+  it('disables again who was disabled, and deletes again which app was deleted', async () => {
+    const { site, empty, folder, world, service } = await prepared(async (world) => {
+      const { database } = world.context
+      await database.transaction((tx) =>
+        tx.run(sql`
+          insert into operators (email, name, role, created_at)
+          values ('gone@example.com', 'Gone', 'owner', 1), ('kept@example.com', 'Kept', 'owner', 1)`),
+      )
+      dataOf(await world.post('/users/alice/auth_tokens', {}))
+    })
+    await site.query(`update operators set disabled_at = 1700000000`)
+    await site.query(`update operators set disabled_at = null where email = 'kept@example.com'`)
+    await site.query(`update apps set deletes_at = 1, paused_at = 1 where name = $1`, [world.app.name])
+    // As an import of somebody's own issuer does; the app has none here.
+    await site.query(
+      `
+      insert into ended_jwts (app_id, digest, uid, expires_at)
+      values ($1, '\\xab', 'alice', 1)`,
+      [world.app.appId],
+    )
+    await service.parley.close()
+    const { out } = await run(empty, folder, 'restore')
+    for (const what of ['1 operators disabled or enabled', '1 apps deleted or taken back', '1 logins ended']) {
+      expect(out).toContain(what)
+    }
+    expect(await empty.query('select email from operators where disabled_at is null')).toEqual([
+      { email: 'kept@example.com' },
+    ])
+    expect(await empty.query('select from apps where deletes_at is not null')).toHaveLength(1)
+    // Once more, from what came of that: nothing is left to do.
+    const second = await run(empty, folder, 'restore', ['--recovered'])
+    expect(second.out).not.toContain('Done again')
   })
 
   it('makes clients and back ends begin anew, whatever they had seen', async () => {
