@@ -99,6 +99,7 @@ describe('backups', () => {
 
   it('are made by the service on its schedule, by one process, with figures of how it went', async () => {
     const [site, folder] = [await createSite(), await temporaryFolder()]
+    await (await site.start()).parley.close()
     // Due since the minute after the last one.
     await site.query(`insert into backup_runs (status, started_at, backup) values ('done', 1700000000, 'before')`)
     const settings = {
