@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { access, readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { anchorsOf } from './support/headings.ts'
 
 const repository = path.join(import.meta.dirname, '../..')
 const sources = ['bench', 'client', 'console', 'contract', 'react', 'server'].map((workspace) => `${workspace}/src`)
@@ -24,5 +25,36 @@ describe('docs/architecture.md', () => {
         ? files.some((file) => `${file}/`.includes(`/${name}`))
         : files.some((file) => file.endsWith(`/${name}`))
     expect(named.filter((name) => !isThere(name))).toEqual([])
+  })
+})
+
+describe('links between documents', () => {
+  it('lead to files and headings that are there', async () => {
+    const documents = [
+      ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+      ...(await readdir(path.join(repository, 'docs')))
+        .filter((file) => file.endsWith('.md'))
+        .map((file) => `docs/${file}`),
+    ]
+    const read = (file: string) => readFile(path.join(repository, file), 'utf8')
+    const broken: string[] = []
+    let followed = 0
+    for (const document of documents) {
+      const text = (await read(document)).replaceAll(/^```.*?^```/gms, '')
+      for (const [, target = ''] of text.matchAll(/\]\(([^()\s]+)\)/g)) {
+        if (/^[a-z]+:/.test(target)) continue
+        followed++
+        const [file = '', anchor] = target.split('#')
+        const place = file === '' ? document : path.join(path.dirname(document), decodeURI(file))
+        const isThere = await access(path.join(repository, place)).then(
+          () => true,
+          () => false,
+        )
+        const leads = isThere && (anchor === undefined || anchorsOf(await read(place)).has(anchor))
+        if (!leads) broken.push(`${document}: ${target}`)
+      }
+    }
+    expect(broken).toEqual([])
+    expect(followed).toBeGreaterThan(300)
   })
 })
