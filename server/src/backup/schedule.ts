@@ -167,7 +167,8 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
 
 /** What alarms go by: a backup that is late is told by the time of the last. */
 function watch(registry: Registry, database: Database): void {
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
+  // Each worker says the same.
+  const gauge = (name: string, help: string) => new Gauge({ name, help, aggregator: 'max', registers: [registry] })
   const success = gauge(
     'parley_backup_last_success_seconds',
     'When the last scheduled backup was finished, in epoch seconds',
@@ -177,6 +178,7 @@ function watch(registry: Registry, database: Database): void {
   const failures = new Gauge({
     name: 'parley_backup_failures',
     help: 'Scheduled backups that failed since the last that succeeded',
+    aggregator: 'max',
     registers: [registry],
     async collect() {
       const [row] = await database

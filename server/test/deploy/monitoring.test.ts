@@ -1,18 +1,20 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createStage } from '../faults/support/stage.ts'
 import { describeWith, findProgram } from '../gate/needs.ts'
+import { anchorsOf } from '../support/headings.ts'
 import { run } from '../support/install.ts'
 import { findFreePort } from '../support/ports.ts'
 import { soon } from '../support/until.ts'
 import { type Document, deployFolder, readDeploy, readDocuments } from './files.ts'
+import { type Prometheus, prometheusServer, watchService } from './prometheus.ts'
 
 const folder = path.join(deployFolder, 'monitoring')
-const need = (name: string) => {
-  return { isMet: findProgram(name) !== undefined, otherwise: `there is no ${name} on the PATH`, inGate: true }
+const promtool = {
+  isMet: findProgram('promtool') !== undefined,
+  otherwise: 'there is no promtool on the PATH',
+  inGate: true,
 }
 const [alerts] = await readDocuments('monitoring/alerts.yml')
 const rules: Document[] = alerts.groups.flatMap((group: Document) => group.rules)
@@ -40,8 +42,7 @@ describe('deploy/monitoring', () => {
       expect(annotations.summary.length * annotations.action.length, alert).toBeGreaterThan(400)
       for (const [, page = '', anchor] of annotations.action.matchAll(/(docs\/[\w-]+\.md)(?:#([\w-]+))?/g)) {
         const text = await readFile(path.join(deployFolder, '..', page), 'utf8')
-        const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => anchorOf(title))
-        if (anchor !== undefined) expect(headings, `${alert}: ${page}`).toContain(anchor)
+        if (anchor !== undefined) expect([...anchorsOf(text)], `${alert}: ${page}`).toContain(anchor)
       }
     }
   })
@@ -57,14 +58,7 @@ describe('deploy/monitoring', () => {
   })
 })
 
-function anchorOf(title: string): string {
-  return title
-    .toLowerCase()
-    .replace(/[^a-z0-9 -]/g, '')
-    .replaceAll(' ', '-')
-}
-
-describeWith(need('promtool'), 'promtool', () => {
+describeWith(promtool, 'promtool', () => {
   it('finds nothing wrong with the configuration, and each alert does what its test says', async () => {
     for (const args of [
       ['check', 'config', 'prometheus.yml'],
@@ -77,10 +71,10 @@ describeWith(need('promtool'), 'promtool', () => {
   })
 })
 
-describeWith(need('prometheus'), 'a Prometheus that watches a service', () => {
+describeWith(prometheusServer, 'a Prometheus that watches a service', () => {
   const stage = createStage()
   let service: Awaited<ReturnType<typeof stage.start>>
-  let prometheus: string
+  let prometheus: Prometheus
   let port: number
   let dataDir: string
   const start = () => stage.start({ DATA_DIR: dataDir, PORT: String(port), DEMO: 'off' })
@@ -89,36 +83,9 @@ describeWith(need('prometheus'), 'a Prometheus that watches a service', () => {
     ;[port, dataDir] = [await findFreePort(), stage.makeFolder()]
     service = await start()
     await service.ready
-    const place = stage.makeFolder()
-    // In a hurry: as often as can be, and without waiting whether it lasts.
-    const config = (await readDeploy('monitoring/prometheus.yml'))
-      .replaceAll(': 15s', ': 1s')
-      .replace('8080', String(port))
-    await writeFile(path.join(place, 'prometheus.yml'), config)
-    await writeFile(
-      path.join(place, 'alerts.yml'),
-      (await readDeploy('monitoring/alerts.yml')).replaceAll(/for: \w+/g, 'for: 0s'),
-    )
-    const own = await findFreePort()
-    prometheus = `http://127.0.0.1:${own}`
-    const args = ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=127.0.0.1:${own}`]
-    const child = spawn('prometheus', args, { cwd: place, stdio: 'ignore' })
-    const ended = once(child, 'exit')
-    stage.onClean(async () => {
-      child.kill('SIGKILL')
-      await ended
-    })
-    await soon(async () => expect(await ask('up{job="parley"}')).toMatchObject([{ value: [expect.any(Number), '1'] }]))
+    prometheus = await watchService(stage, port)
   })
   afterAll(() => stage.clean())
-
-  async function ask(query: string): Promise<Document[]> {
-    const answer = await fetch(`${prometheus}/api/v1/query?${new URLSearchParams({ query })}`)
-    const { status, data, error } = (await answer.json()) as Document
-    expect(status, `${query}: ${error}`).toBe('success')
-    return data.result
-  }
-  const firing = async () => (await ask('ALERTS{alertstate="firing"}')).map(({ metric }) => metric.alertname)
 
   it('understands every question of the dashboard, and has answers to those about the service alone', async () => {
     const lively = [
@@ -135,7 +102,7 @@ describeWith(need('prometheus'), 'a Prometheus that watches a service', () => {
       const silent = new Set<string>()
       for (const { title, targets } of panels) {
         for (const { expr } of targets) {
-          if ((await ask(expr.replaceAll('$job', '.+'))).length === 0) silent.add(title)
+          if ((await prometheus.ask(expr.replaceAll('$job', '.+'))).length === 0) silent.add(title)
         }
       }
       return silent
@@ -150,11 +117,11 @@ describeWith(need('prometheus'), 'a Prometheus that watches a service', () => {
   })
 
   it('raises an alert when the service is killed, and drops it when it is back', async () => {
-    await soon(async () => expect(await firing()).toEqual([]))
+    await soon(async () => expect(await prometheus.firing()).toEqual([]))
     await service.kill()
-    await soon(async () => expect(await firing()).toEqual(['ParleyDown']))
+    await soon(async () => expect(await prometheus.firing()).toEqual(['ParleyDown']))
     service = await start()
     await service.ready
-    await soon(async () => expect(await firing()).toEqual([]))
+    await soon(async () => expect(await prometheus.firing()).toEqual([]))
   })
 })
