@@ -59,7 +59,7 @@ interface Drained {
   readonly cpu: Cpu | undefined
 }
 
-async function drain(world: NotifyWorld, expected: number, fill: () => Promise<void>): Promise<Drained> {
+export async function drain(world: NotifyWorld, expected: number, fill: () => Promise<void>): Promise<Drained> {
   const { providers, readCpu } = world
   await pauseSending(world)
   await fill()
@@ -94,13 +94,20 @@ export function cpuFigures(what: string, one: string, cpu: Cpu | undefined): Liv
   ]
 }
 
-/** Every message is of another pair, as far as there are pairs. */
-export async function fillSingle(world: NotifyWorld, count: number): Promise<void> {
-  const { people } = world.extent
+/**
+ * Every message is of another pair, as far as there are pairs.
+ * @param people so many, and what they are called
+ */
+export async function fillSingle(
+  world: NotifyWorld,
+  count: number,
+  people = world.extent.people,
+  nameOf = uidOf,
+): Promise<void> {
   const requests = times(count, (i) => {
     const from = i % people
     const to = (from + 1 + Math.floor(i / people)) % people
-    return postRequest('/v3/messages', textTo(uidOf(to)), { apiKey: world.service.apiKey, as: uidOf(from) })
+    return postRequest('/v3/messages', textTo(nameOf(to)), { apiKey: world.service.apiKey, as: nameOf(from) })
   })
   await sendAll(world, requests)
 }

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { ApnsEmulator, FcmEmulator } from '@parley/server/emulators'
+import type { ApnsEmulator, EmulatedSubscription, FcmEmulator, WebPushEmulator } from '@parley/server/emulators'
 
 /** A push that was accepted; times are epoch milliseconds with fractions. */
 export interface Arrival {
@@ -14,22 +14,30 @@ export interface Arrival {
 export interface Counted {
   readonly fcm: number
   readonly apns: number
+  readonly web: number
   readonly firstAt: number
   readonly lastAt: number
 }
 
 /**
  * count: how many came so far; gather, forget: begin anew, remembering each or only how many; fcm down, fcm up: FCM answers 503
- * to all, or as usual.
+ * to all, or as usual; browsers: so many subscribe with the key of an app.
  */
-export type EmulatorRequest = 'count' | 'gather' | 'forget' | 'fcm down' | 'fcm up'
+export type EmulatorRequest =
+  | 'count'
+  | 'gather'
+  | 'forget'
+  | 'fcm down'
+  | 'fcm up'
+  | { readonly browsers: number; readonly key: string }
 
 export interface Emulated {
   readonly fcm: Pick<FcmEmulator, 'endpoint' | 'tokenEndpoint' | 'credentials'>
   readonly apns: Pick<ApnsEmulator, 'endpoint' | 'ca' | 'credentials'>
+  readonly web: Pick<WebPushEmulator, 'host'>
 }
 
-/** FCM and APNs, emulated in a process of their own. */
+/** FCM, APNs and the push service of browsers, emulated in a process of their own. */
 export interface Providers extends Emulated {
   readonly pid: number
   count(): Promise<Counted>
@@ -38,6 +46,8 @@ export interface Providers extends Emulated {
   forget(): Promise<void>
   /** From now on FCM answers 503 to all; or as usual again. */
   letFcmFail(fails: boolean): Promise<void>
+  /** So many browsers subscribe. @param key of the app, in base64url */
+  subscribe(browsers: number, key: string): Promise<readonly EmulatedSubscription[]>
   /** Waits for so many pushes. @param onProgress told now and then how many there are */
   until(pushes: number, onProgress?: (pushes: number) => void): Promise<Counted>
   stop(): void
@@ -65,11 +75,12 @@ export async function startProviders(): Promise<Providers> {
     async letFcmFail(fails) {
       await ask(fails ? 'fcm down' : 'fcm up')
     },
+    subscribe: (browsers, key) => ask({ browsers, key }),
     async until(pushes, onProgress = () => {}) {
       let [seen, seenAt] = [0, performance.now()]
       for (;;) {
         const counted = await count()
-        const now = counted.fcm + counted.apns
+        const now = counted.fcm + counted.apns + counted.web
         if (now >= pushes) return counted
         if (now > seen) [seen, seenAt] = [now, performance.now()]
         if (performance.now() - seenAt > patienceMs) throw new Error(`${now} of ${pushes} pushes arrived, then no more`)

@@ -23,6 +23,9 @@ export interface NotifyExtent {
   /** Members of the groups whose last one is waited for, and messages to each. */
   readonly groups: readonly number[]
   readonly groupMessages: number
+  /** Browsers, and pushes of theirs. */
+  readonly browsers: number
+  readonly webPushes: number
   /** Seconds of sends at a steady rate. */
   readonly seconds: number
   /** Times that sends are measured with and without notifications, in turn. */
@@ -86,6 +89,7 @@ export async function startNotifyWorld(
   const service = await deployment.start({
     ...{ FCM_ENDPOINT: providers.fcm.endpoint, FCM_TOKEN_ENDPOINT: providers.fcm.tokenEndpoint },
     ...{ APNS_ENDPOINT: providers.apns.endpoint, APNS_CA_FILE: caFile },
+    ...{ WEB_PUSH_HOSTS: providers.web.host, OUTBOUND_ALLOW: providers.web.host },
   })
   atEnd(service.stop)
   const database = new pg.Client(service.database)
@@ -138,7 +142,8 @@ export async function pauseSending(world: NotifyWorld): Promise<void> {
     set paused_until = (extract(epoch from now()) * 1000)::bigint + 3600000
     where leased_by is null
     and paused_until = 0`
-  for (let paused = 0; paused < 2; ) {
+  const { rows } = await world.database.query<{ count: string }>('select count(*) as count from notification_providers')
+  for (let paused = 0; paused < Number(rows[0]?.count); ) {
     paused += (await world.database.query(pause)).rowCount ?? 0
     await delay(50)
   }
