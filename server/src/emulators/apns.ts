@@ -7,6 +7,7 @@ import {
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { generate } from 'selfsigned'
+import { createScript, scriptPath } from './script.ts'
 
 /** A request to APNs. */
 export interface ApnsPush {
@@ -23,6 +24,8 @@ export interface ApnsRefusal {
   readonly reason: string
   /** Epoch milliseconds; of 410. */
   readonly timestamp?: number
+  /** Seconds. */
+  readonly retryAfter?: number
 }
 
 /** Stands in for APNs: HTTP/2 over TLS, with its checks, for development and tests. */
@@ -99,6 +102,21 @@ export async function startApnsEmulator({
   let connections = 0
   let lastIssuedAt = 0
   let behaviour: Parameters<ApnsEmulator['behave']>[0] = () => undefined
+  const script = createScript()
+  const scripted = (): ApnsRefusal | undefined => {
+    const next = script.next()
+    return next && { reason: 'ServiceUnavailable', ...next, ...(next.status === 410 && { timestamp: Date.now() }) }
+  }
+  /** What is asked of the emulator itself. @returns false for what APNs is asked */
+  const isOwn = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, text: string): boolean => {
+    const asked = `${headers[':method']} ${headers[':path']}`
+    if (asked !== 'GET /journal' && asked !== `POST ${scriptPath}`) return false
+    const flaw = asked === 'GET /journal' ? undefined : script.read(text)
+    stream.respond({ ':status': flaw === undefined ? 200 : 400, 'content-type': 'application/json' })
+    const said = flaw === undefined ? { success: true } : { error: flaw }
+    stream.end(JSON.stringify(asked === 'GET /journal' ? pushes : said))
+    return true
+  }
 
   /** Tokens are checked as APNs does: signed by the key, no older than an hour, and no two within 20 minutes. */
   const flawOfToken = (authorization: string): ApnsRefusal | undefined => {
@@ -138,11 +156,13 @@ export async function startApnsEmulator({
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
     stream.on('end', () => {
       const text = Buffer.concat(chunks).toString('utf8')
+      if (isOwn(stream, headers, text)) return
       const token = /^\/3\/device\/(\w+)$/.exec(String(headers[':path']))?.[1] ?? ''
       const push = { token, headers, payload: text === '' ? undefined : JSON.parse(text) }
       const refusal =
         flawOfToken(headers.authorization ?? '') ??
         flawOfRequest(headers, token, text, credentials.bundleId) ??
+        scripted() ??
         behaviour(push) ??
         refusals.find(([start]) => token.startsWith(start))?.[1]()
       record({ ...push, status: refusal?.status ?? 200, ...(refusal && { reason: refusal.reason }) })
@@ -173,7 +193,8 @@ export async function startApnsEmulator({
 function respond(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, refusal: ApnsRefusal | undefined): void {
   if (stream.destroyed) return
   const id = headers['apns-id'] ?? randomUUID()
-  stream.respond({ ':status': refusal?.status ?? 200, 'apns-id': id })
+  const wait = refusal?.retryAfter === undefined ? {} : { 'retry-after': String(refusal.retryAfter) }
+  stream.respond({ ':status': refusal?.status ?? 200, 'apns-id': id, ...wait })
   if (refusal === undefined) stream.end()
   else
     stream.end(JSON.stringify({ reason: refusal.reason, ...(refusal.timestamp && { timestamp: refusal.timestamp }) }))

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type EmulatedAnswer, type EmulatedRequest, startHttpEmulator } from './http.ts'
+import { createScript } from './script.ts'
 
 /** A notification that a provider of the app's own was called for. */
 export interface CustomNotification {
@@ -46,6 +47,7 @@ export async function startCustomEmulator({ port = 0 }: { readonly port?: number
   let secret: string | undefined
   let requests = 0
   let behaviour: CustomBehaviour = () => undefined
+  const script = createScript()
 
   const take = (channel: CustomNotification['channel'], { headers, text }: EmulatedRequest) => {
     requests++
@@ -59,7 +61,7 @@ export async function startCustomEmulator({ port = 0 }: { readonly port?: number
       const id = isInBatch ? one.id : String(headers['webhook-id'])
       return { channel, id, uid: String(one?.to?.uid), data: one, isInBatch }
     })
-    const answers = came.map((one) => ({ one, how: behaviour(one) ?? statusOf(one.uid) }))
+    const answers = came.map((one) => ({ one, how: script.next()?.status ?? behaviour(one) ?? statusOf(one.uid) }))
     const isHungUp = answers.some(({ how }) => how === 'hang up')
     const results = answers.map(({ one, how }) => ({ one, status: isHungUp || how === 'hang up' ? 0 : how }))
     for (const { one, status } of results) notifications.push({ ...one, status })
@@ -68,16 +70,20 @@ export async function startCustomEmulator({ port = 0 }: { readonly port?: number
     const refused = results.filter(({ status }) => status !== 200)
     return { status: 200, body: { results: refused.map(({ one, status }) => ({ id: one.id, status })) } }
   }
-  const { endpoint, close } = await startHttpEmulator(port, (request) => {
-    const channel = /^\/(push|email|sms)$/.exec(request.path)?.[1] as CustomNotification['channel'] | undefined
-    if (request.method === 'POST' && channel !== undefined) return take(channel, request)
-    if (request.method === 'POST' && request.path === '/secret') {
-      secret = (JSON.parse(request.text) as { secret?: string }).secret
-      return { status: 200, body: { success: true } }
-    }
-    if (request.path === '/journal') return { status: 200, body: notifications }
-    return refuse(404, 'there is nothing here')
-  })
+  const { endpoint, close } = await startHttpEmulator(
+    port,
+    (request) => {
+      const channel = /^\/(push|email|sms)$/.exec(request.path)?.[1] as CustomNotification['channel'] | undefined
+      if (request.method === 'POST' && channel !== undefined) return take(channel, request)
+      if (request.method === 'POST' && request.path === '/secret') {
+        secret = (JSON.parse(request.text) as { secret?: string }).secret
+        return { status: 200, body: { success: true } }
+      }
+      if (request.path === '/journal') return { status: 200, body: notifications }
+      return refuse(404, 'there is nothing here')
+    },
+    script,
+  )
   return {
     ...{ endpoint, host: new URL(endpoint).host, notifications, close },
     get requests() {

@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createScript, scriptPath } from './script.ts'
 
 /** A message that FCM was asked to send. */
 export interface FcmPush {
@@ -42,6 +43,8 @@ export interface FcmEmulator {
 }
 
 const maxBytes = 4096
+/** Messages that one device may be sent a minute. */
+const perDeviceAndMinute = 240
 const refusals: ReadonlyArray<readonly [string, FcmRefusal]> = [
   ['gone', { status: 404, code: 'UNREGISTERED' }],
   [
@@ -74,6 +77,13 @@ export async function startFcmEmulator({
   const accessTokens = new Set<string>()
   let tokenRequests = 0
   let behaviour: (push: Omit<FcmPush, 'status'>) => FcmRefusal | undefined = () => undefined
+  const script = createScript()
+  const scripted = (): FcmRefusal | undefined => {
+    const next = script.next()
+    return next && { code: 'UNAVAILABLE', ...next, ...(next.reason !== undefined && { code: next.reason }) }
+  }
+  // Those who send a great many measure themselves.
+  const flawOfQuota = onPush === undefined ? createQuota() : () => undefined
 
   const grant = (form: URLSearchParams, response: ServerResponse) => {
     tokenRequests++
@@ -97,7 +107,11 @@ export async function startFcmEmulator({
     const { message } = JSON.parse(text) as { message?: { token?: string; data?: Record<string, string> } }
     const push = { token: message?.token ?? '', data: message?.data ?? {}, message }
     const refusal =
-      flawOfMessage(push, text) ?? behaviour(push) ?? refusals.find(([start]) => push.token.startsWith(start))?.[1]
+      flawOfMessage(push, text) ??
+      flawOfQuota(push.token) ??
+      scripted() ??
+      behaviour(push) ??
+      refusals.find(([start]) => push.token.startsWith(start))?.[1]
     record({ ...push, status: refusal?.status ?? 200 })
     if (refusal !== undefined) return refuse(response, refusal)
     answer(response, 200, { name: `projects/${credentials.project_id}/messages/${randomBytes(8).toString('hex')}` })
@@ -109,6 +123,10 @@ export async function startFcmEmulator({
     if (request.url === '/token') return grant(new URLSearchParams(text), response)
     if (request.url === `/v1/projects/${credentials.project_id}/messages:send`) return send(request, text, response)
     if (request.url === '/journal') return answer(response, 200, pushes)
+    if (request.method === 'POST' && request.url === scriptPath) {
+      const flaw = script.read(text)
+      return answer(response, flaw === undefined ? 200 : 400, flaw === undefined ? { success: true } : { error: flaw })
+    }
     refuse(response, { status: 404, code: 'NOT_FOUND' })
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
@@ -153,6 +171,21 @@ function flawOfMessage({ token, data }: Omit<FcmPush, 'status'>, text: string): 
   )
   if (reserved !== undefined) return flaw(`${reserved} is a reserved name`)
   return Buffer.byteLength(text) > maxBytes ? flaw('the message is too big') : undefined
+}
+
+/** FCM takes so many messages for one device, and no more until the minute is over. */
+function createQuota(): (token: string) => FcmRefusal | undefined {
+  const counts = new Map<string, number>()
+  let minute = 0
+  return (token) => {
+    const now = Math.floor(Date.now() / 60_000)
+    if (now !== minute) counts.clear()
+    minute = now
+    const count = (counts.get(token) ?? 0) + 1
+    counts.set(token, count)
+    if (count <= perDeviceAndMinute) return undefined
+    return { status: 429, code: 'QUOTA_EXCEEDED', message: 'too many messages for this device', retryAfter: 60 }
+  }
 }
 
 function refuse(response: ServerResponse, { status, code, message = code, retryAfter }: FcmRefusal): void {

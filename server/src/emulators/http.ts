@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type Script, scriptPath } from './script.ts'
 
 /** A request that an emulator got. */
 export interface EmulatedRequest {
@@ -23,17 +24,22 @@ export interface HttpEmulator {
   close(): Promise<void>
 }
 
-/** @param port 0: any that is free */
+/**
+ * @param port 0: any that is free
+ * @param script that it can be told from outside
+ */
 export async function startHttpEmulator(
   port: number,
   answer: (request: EmulatedRequest) => EmulatedAnswer | undefined | Promise<EmulatedAnswer | undefined>,
+  script?: Script,
 ): Promise<HttpEmulator> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const text = Buffer.concat(chunks).toString('utf8')
     const { method = '', url: path = '', headers } = request
-    const answered = await answer({ method, path, headers, text })
+    const isScript = script !== undefined && method === 'POST' && path === scriptPath
+    const answered = isScript ? answerScript(script, text) : await answer({ method, path, headers, text })
     if (answered === undefined) {
       response.socket?.destroy()
       return
@@ -50,4 +56,9 @@ export async function startHttpEmulator(
         server.close(() => resolve())
       }),
   }
+}
+
+function answerScript(script: Script, text: string): EmulatedAnswer {
+  const flaw = script.read(text)
+  return flaw === undefined ? { status: 200, body: { success: true } } : { status: 400, body: { reason: flaw } }
 }

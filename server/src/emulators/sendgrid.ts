@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type EmulatedAnswer, type EmulatedRequest, startHttpEmulator } from './http.ts'
+import { createScript } from './script.ts'
 
 /** An e-mail that SendGrid was asked to send. */
 export interface SendGridMail {
@@ -50,6 +51,12 @@ export async function startSendGridEmulator({ port = 0 }: { readonly port?: numb
   const apiKey = `SG.${randomBytes(16).toString('base64url')}.${randomBytes(32).toString('base64url')}`
   const mails: SendGridMail[] = []
   let behaviour: Parameters<SendGridEmulator['behave']>[0] = () => undefined
+  const script = createScript()
+  const scripted = (): SendGridRefusal | undefined => {
+    const next = script.next()
+    const headers = next?.retryAfter === undefined ? undefined : { 'retry-after': String(next.retryAfter) }
+    return next && { status: next.status, message: next.reason ?? 'as told', ...(headers && { headers }) }
+  }
 
   const send = ({ headers, text }: EmulatedRequest): EmulatedAnswer | undefined => {
     if (headers.authorization !== `Bearer ${apiKey}`) {
@@ -57,18 +64,26 @@ export async function startSendGridEmulator({ port = 0 }: { readonly port?: numb
     }
     const mail = JSON.parse(text)
     const to = String(mail.personalizations?.[0]?.to?.[0]?.email ?? '')
-    const how = flawOfMail(mail) ?? behaviour({ to, mail }) ?? refusals.find(([start]) => to.startsWith(start))?.[1]()
+    const how =
+      flawOfMail(mail) ??
+      scripted() ??
+      behaviour({ to, mail }) ??
+      refusals.find(([start]) => to.startsWith(start))?.[1]()
     mails.push({ to, mail, status: how === 'hang up' ? 0 : (how?.status ?? 202) })
     if (how === 'hang up') return undefined
     return how === undefined
       ? { status: 202, headers: { 'x-message-id': randomBytes(11).toString('hex') } }
       : refuse(how)
   }
-  const { endpoint, close } = await startHttpEmulator(port, (request) => {
-    if (request.path === '/journal') return { status: 200, body: mails }
-    if (request.method === 'POST' && request.path === '/v3/mail/send') return send(request)
-    return refuse({ status: 404, message: 'not found' })
-  })
+  const { endpoint, close } = await startHttpEmulator(
+    port,
+    (request) => {
+      if (request.path === '/journal') return { status: 200, body: mails }
+      if (request.method === 'POST' && request.path === '/v3/mail/send') return send(request)
+      return refuse({ status: 404, message: 'not found' })
+    },
+    script,
+  )
   return {
     ...{ endpoint, apiKey, mails, close },
     behave(how) {

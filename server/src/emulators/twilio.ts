@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type EmulatedAnswer, type EmulatedRequest, startHttpEmulator } from './http.ts'
+import { createScript } from './script.ts'
 
 /** An SMS that Twilio was asked to send. */
 export interface TwilioSms {
@@ -48,6 +49,12 @@ export async function startTwilioEmulator({ port = 0 }: { readonly port?: number
   const authorization = `Basic ${Buffer.from(`${accountSid}:${credentials.authToken}`).toString('base64')}`
   const texts: TwilioSms[] = []
   let behaviour: Parameters<TwilioEmulator['behave']>[0] = () => undefined
+  const script = createScript()
+  const scripted = (): TwilioRefusal | undefined => {
+    const next = script.next()
+    const headers = next?.retryAfter === undefined ? undefined : { 'retry-after': String(next.retryAfter) }
+    return next && { code: 20503, message: next.reason ?? 'As told', status: next.status, ...(headers && { headers }) }
+  }
 
   const send = ({ headers, text }: EmulatedRequest): EmulatedAnswer | undefined => {
     if (headers.authorization !== authorization) {
@@ -55,20 +62,24 @@ export async function startTwilioEmulator({ port = 0 }: { readonly port?: number
     }
     const form = Object.fromEntries(new URLSearchParams(text))
     const sms = { to: form.To ?? '', from: form.From ?? '', body: form.Body ?? '', form }
-    const how = flawOfSms(sms) ?? behaviour(sms) ?? refusals.find(([end]) => sms.to.endsWith(end))?.[1]
+    const how = flawOfSms(sms) ?? scripted() ?? behaviour(sms) ?? refusals.find(([end]) => sms.to.endsWith(end))?.[1]
     texts.push({ ...sms, status: how === 'hang up' ? 0 : (how?.status ?? 201) })
     if (how === 'hang up') return undefined
     if (how !== undefined) return refuse(how)
     const { to, from, body } = sms
     return { status: 201, body: { sid: `SM${randomBytes(16).toString('hex')}`, status: 'queued', to, from, body } }
   }
-  const { endpoint, close } = await startHttpEmulator(port, (request) => {
-    if (request.path === '/journal') return { status: 200, body: texts }
-    if (request.method === 'POST' && request.path === `/2010-04-01/Accounts/${accountSid}/Messages.json`) {
-      return send(request)
-    }
-    return refuse({ status: 404, code: 20404, message: 'The requested resource was not found' })
-  })
+  const { endpoint, close } = await startHttpEmulator(
+    port,
+    (request) => {
+      if (request.path === '/journal') return { status: 200, body: texts }
+      if (request.method === 'POST' && request.path === `/2010-04-01/Accounts/${accountSid}/Messages.json`) {
+        return send(request)
+      }
+      return refuse({ status: 404, code: 20404, message: 'The requested resource was not found' })
+    },
+    script,
+  )
   return {
     ...{ endpoint, credentials, texts, close },
     behave(how) {

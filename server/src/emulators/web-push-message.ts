@@ -32,30 +32,41 @@ export function decrypt(body: Buffer, { pair, auth }: BrowserKeys): string {
  * @param audience origin of the push service
  * @param applicationServerKey what the browser subscribed with, in base64url
  */
-export function flawOfVapid(
+export type VapidCheck = (
   authorization: string | undefined,
   audience: string,
   applicationServerKey: string | undefined,
-): string | undefined {
-  const [, token = '', key = ''] = /^vapid t=([\w.-]+), ?k=([\w-]+)$/.exec(authorization ?? '') ?? []
-  const [header = '', claims = '', signature = ''] = token.split('.')
-  if (signature === '') return 'there is no token'
-  if (applicationServerKey !== undefined && key !== applicationServerKey)
-    return 'another key than it was subscribed with'
-  const point = Buffer.from(key, 'base64url')
-  if (point.length !== 65 || point[0] !== 4) return 'the key is none'
-  const [x, y] = [point.subarray(1, 33).toString('base64url'), point.subarray(33).toString('base64url')]
-  const publicKey = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' })
-  const content = Buffer.from(`${header}.${claims}`)
-  const by = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const
-  if (!verify('sha256', content, by, Buffer.from(signature, 'base64url'))) return 'wrong signature'
-  const { alg } = read(header)
-  const { aud, exp, sub } = read(claims)
-  if (alg !== 'ES256') return 'alg must be ES256'
-  if (aud !== audience) return `aud must be ${audience}`
-  const left = Number(exp) - Date.now() / 1000
-  if (!(left > 0 && left <= 86_400)) return 'exp must be within a day'
-  return /^(mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/.test(String(sub)) ? undefined : 'sub must be mailto: or https'
+) => string | undefined
+
+/** Checks each signature once: a sender signs for hours, and sends thousands with it. */
+export function createVapidCheck(): VapidCheck {
+  const signed = new Set<string>()
+  const isSigned = (authorization: string, content: string, point: Buffer, signature: string) => {
+    if (signed.has(authorization)) return true
+    const [x, y] = [point.subarray(1, 33).toString('base64url'), point.subarray(33).toString('base64url')]
+    const key = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' })
+    const by = { key, dsaEncoding: 'ieee-p1363' } as const
+    const is = verify('sha256', Buffer.from(content), by, Buffer.from(signature, 'base64url'))
+    if (is) signed.add(authorization)
+    return is
+  }
+  return (authorization = '', audience, applicationServerKey) => {
+    const [, token = '', key = ''] = /^vapid t=([\w.-]+), ?k=([\w-]+)$/.exec(authorization) ?? []
+    const [header = '', claims = '', signature = ''] = token.split('.')
+    if (signature === '') return 'there is no token'
+    if (applicationServerKey !== undefined && key !== applicationServerKey)
+      return 'another key than it was subscribed with'
+    const point = Buffer.from(key, 'base64url')
+    if (point.length !== 65 || point[0] !== 4) return 'the key is none'
+    if (!isSigned(authorization, `${header}.${claims}`, point, signature)) return 'wrong signature'
+    const { alg } = read(header)
+    const { aud, exp, sub } = read(claims)
+    if (alg !== 'ES256') return 'alg must be ES256'
+    if (aud !== audience) return `aud must be ${audience}`
+    const left = Number(exp) - Date.now() / 1000
+    if (!(left > 0 && left <= 86_400)) return 'exp must be within a day'
+    return /^(mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/.test(String(sub)) ? undefined : 'sub must be mailto: or https'
+  }
 }
 
 function read(part: string): Readonly<Record<string, unknown>> {

@@ -1,7 +1,8 @@
 import { createECDH, randomBytes } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type BrowserKeys, decrypt, flawOfVapid } from './web-push-message.ts'
+import { createScript, scriptPath } from './script.ts'
+import { type BrowserKeys, createVapidCheck, decrypt } from './web-push-message.ts'
 
 /** What `pushManager.subscribe()` gives a page. */
 export interface EmulatedSubscription {
@@ -65,10 +66,24 @@ const refusals: ReadonlyArray<readonly [string, WebPushRefusal]> = [
   ['down', { status: 503, reason: 'down' }],
 ]
 
-export async function startWebPushEmulator({ port = 0 }: { readonly port?: number } = {}): Promise<WebPushEmulator> {
+/** @param onPush gets each push; then the journal stays empty, for those who send a great many */
+export async function startWebPushEmulator({
+  port = 0,
+  onPush,
+}: {
+  readonly port?: number
+  readonly onPush?: (push: WebPushMessage) => void
+} = {}): Promise<WebPushEmulator> {
   const browsers = new Map<string, Browser>()
   const pushes: WebPushMessage[] = []
+  const record = onPush ?? ((push: WebPushMessage) => void pushes.push(push))
+  const flawOfSender = createVapidCheck()
   let behaviour: WebPushBehaviour = () => undefined
+  const script = createScript()
+  const scripted = (): WebPushRefusal | undefined => {
+    const next = script.next()
+    return next && { reason: 'as told', ...next }
+  }
 
   const subscribe = (
     applicationServerKey?: string,
@@ -87,7 +102,9 @@ export async function startWebPushEmulator({ port = 0 }: { readonly port?: numbe
     const flaw =
       browser === undefined
         ? { status: 404, reason: 'there is no such subscription' }
-        : flawOfRequest(headers, body.length, browser.applicationServerKey)
+        : flawOfRequest(headers, body.length, (of) =>
+            flawOfSender(of, `http://${headers.host}`, browser.applicationServerKey),
+          )
     if (browser === undefined || flaw !== undefined) return { ...common, ...(flaw as WebPushRefusal) }
     let payload: unknown
     try {
@@ -96,7 +113,7 @@ export async function startWebPushEmulator({ port = 0 }: { readonly port?: numbe
       return { ...common, status: 400, reason: `it cannot be read: ${(error as Error).message}` }
     }
     const push = { ...common, payload }
-    const refusal = (await behaviour(push)) ?? refusals.find(([start]) => name.startsWith(start))?.[1]
+    const refusal = scripted() ?? (await behaviour(push)) ?? refusals.find(([start]) => name.startsWith(start))?.[1]
     return { ...push, status: 201, ...refusal }
   }
   const server = createServer(async (request, response) => {
@@ -104,7 +121,7 @@ export async function startWebPushEmulator({ port = 0 }: { readonly port?: numbe
     const name = /^\/push\/([\w-]+)$/.exec(request.url ?? '')?.[1]
     if (request.method === 'POST' && name !== undefined) {
       const push = await receive(name, request.headers, body)
-      pushes.push(push)
+      record(push)
       return respond(response, push)
     }
     if (request.method === 'POST' && request.url === '/subscriptions') {
@@ -112,6 +129,10 @@ export async function startWebPushEmulator({ port = 0 }: { readonly port?: numbe
       return answer(response, 201, subscribe(asked.applicationServerKey, asked.name))
     }
     if (request.url === '/journal') return answer(response, 200, pushes)
+    if (request.method === 'POST' && request.url === scriptPath) {
+      const flaw = script.read(body.toString())
+      return answer(response, flaw === undefined ? 200 : 400, flaw === undefined ? { success: true } : { reason: flaw })
+    }
     answer(response, 404, { reason: 'there is nothing here' })
   })
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
@@ -134,11 +155,11 @@ export async function startWebPushEmulator({ port = 0 }: { readonly port?: numbe
 function flawOfRequest(
   headers: IncomingHttpHeaders,
   bytes: number,
-  key: string | undefined,
+  flawOfSender: (authorization: string) => string | undefined,
 ): WebPushRefusal | undefined {
   const flaw = (status: number, reason: string) => ({ status, reason })
   if (!headers.authorization) return flaw(401, 'there is no authorization')
-  const flawOfToken = flawOfVapid(headers.authorization, `http://${headers.host}`, key)
+  const flawOfToken = flawOfSender(headers.authorization)
   if (flawOfToken !== undefined) return flaw(403, flawOfToken)
   if (!/^\d{1,10}$/.test(String(headers.ttl))) return flaw(400, 'TTL must be a number of seconds')
   if (!/^(very-low|low|normal|high)$/.test(String(headers.urgency ?? 'normal'))) return flaw(400, 'wrong Urgency')
