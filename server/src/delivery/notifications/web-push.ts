@@ -7,6 +7,7 @@ import type { WebPushSettings } from '../../config/notifications.ts'
 import type { Poster } from '../outbound/http.ts'
 import { createServiceBreakers } from '../outbound/service-breakers.ts'
 import { detailsOf } from './custom.ts'
+import { sendTimeoutMs } from './endpoints.ts'
 import { fit } from './fit.ts'
 import { signJwt } from './jwt.ts'
 import type { SendAttempt } from './results.ts'
@@ -58,7 +59,7 @@ export function createWebPush(poster: Poster, { hosts, subject }: WebPushSetting
       ttl: String(Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))),
       urgency,
     }
-    return poster.post(to.endpoint, headers, encryptFor(to.keys, Buffer.from(payload)), excerptBytes)
+    return poster.post(to.endpoint, headers, encryptFor(to.keys, Buffer.from(payload)), excerptBytes, sendTimeoutMs)
   }
 
   return {
