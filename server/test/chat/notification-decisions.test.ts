@@ -10,6 +10,7 @@ interface Case {
   readonly own?: UserPreferencesIn
   readonly timezone?: string | null
   readonly timezoneOfApp?: string
+  readonly waitOnline?: number
   readonly app?: object
   readonly recipient?: Partial<Recipient>
   readonly now?: number
@@ -19,7 +20,17 @@ function appWith(set: object): AppNotifications {
   return { set: set as NotificationSettingsIn, settings: merge(defaultNotificationSettings, set) }
 }
 
-function decideOn({ happening, own = {}, timezone, timezoneOfApp = 'UTC', app = {}, recipient, now = noon }: Case) {
+function decideOn(given: Case) {
+  const {
+    happening,
+    own = {},
+    timezone,
+    timezoneOfApp = 'UTC',
+    waitOnline = 0,
+    app = {},
+    recipient,
+    now = noon,
+  } = given
   return decide(
     {
       ...{
@@ -38,7 +49,7 @@ function decideOn({ happening, own = {}, timezone, timezoneOfApp = 'UTC', app = 
       ...recipient,
     },
     appWith(app),
-    { timezone: timezoneOfApp },
+    { timezone: timezoneOfApp, pushWaitOnlineSeconds: waitOnline },
     now,
   )
 }
@@ -190,9 +201,32 @@ describe('a notification is decided:', () => {
       ['dnd', 2, 'app', false],
       ['mute', false, 'default', true],
       ['schedule', 'wednesday 0-2359, it is 1745 in Asia/Kathmandu', 'default', true],
+      ['privacyTemplate', false, 'default', true],
       ['blocks', false, 'chat', true],
       ['read', false, 'chat', true],
     ])
+  })
+})
+
+describe('what keeps nothing back is told all the same:', () => {
+  const gatesOf = (given: Case) => decideOn(given).gates.map(({ gate, value, by, passes }) => [gate, value, by, passes])
+
+  it('which templates the words come from', () => {
+    const choice = { templates: { usePrivacyTemplate: 3 } }
+    expect(gatesOf({ app: { templates: { usePrivacyTemplate: 2 } } })).toContainEqual([
+      ...['privacyTemplate', true, 'app', true],
+    ])
+    expect(gatesOf({ app: choice, own: { usePrivacyTemplate: true } as UserPreferencesIn })).toContainEqual([
+      ...['privacyTemplate', true, 'user', true],
+    ])
+  })
+
+  it('how long a push waits for those who are connected, where the app wants that', () => {
+    expect(gatesOf({ waitOnline: 10, recipient: { isOnline: true } })).toContainEqual([
+      ...['online', 'waits 10 s', 'app', true],
+    ])
+    expect(gatesOf({ waitOnline: 10, recipient: { isOnline: false } })).toContainEqual(['online', false, 'app', true])
+    expect(gatesOf({ recipient: { isOnline: true } }).map(([name]) => name)).not.toContain('online')
   })
 })
 

@@ -168,10 +168,13 @@ describe('a notification that waits', () => {
       expect(told.filter(({ action }) => action !== 'deleted')).toMatchObject([
         { body: 'two', unreadMessageCount: '1' },
       ])
-      for (const { id } of [held, blocked]) {
-        const explained = await world.get(`/notifications/v1/explain?uid=bob&messageId=${id}`)
-        expect(refusal(explained)).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
-      }
+      // Of what moderation holds an explanation tells that only.
+      const ofHeld = dataOf(await world.get(`/notifications/v1/explain?uid=bob&messageId=${held.id}`))
+      expect(ofHeld).toEqual({ uid: 'bob', notifications: [], unplanned: 'HELD' })
+      const [stopped] = await explain(world, 'bob', blocked.id)
+      expect(stopped).toMatchObject({ trigger: 'after_message', reason: 'NOT_FOUND' })
+      expect(stopped.gates).toEqual([{ gate: 'message', value: 'held', setBy: 'chat', passes: false }])
+      expect(stopped).not.toHaveProperty('answer')
     } finally {
       removeRules()
     }
@@ -200,6 +203,9 @@ describe('an explanation', () => {
       ({ trigger }: { trigger: string }) => trigger === 'message_deleted',
     )
     expect(ofDeletion.gates[0]).toMatchObject({ gate: 'messageDeleted', passes: true })
+    dataOf(await world.delete(`/messages/${id}`, { permanent: true }))
+    const erased = dataOf(await world.get(`/notifications/v1/explain?uid=carol&messageId=${id}`))
+    expect(erased).toEqual({ uid: 'carol', notifications: [], unplanned: 'ERASED' })
   })
 
   it('is also found by the id of an event, and of that event alone', async () => {

@@ -432,6 +432,8 @@ describe('an explanation', () => {
       ['dnd', 1],
       ['mute', false],
       ['schedule', expect.stringMatching(/^\w+day 0-2359, it is \d+ in UTC$/)],
+      ['privacyTemplate', false],
+      ['window', 7200],
       ['quota', '0 of 20 today, 0 of 2 here'],
       ['address', 'stored'],
       ['unsubscribed', false],

@@ -17,7 +17,7 @@ const NotificationGate = Type.Object(
   {
     gate: Type.String({
       description:
-        'messages, replies, ...; dnd, mute, schedule, blocks, read; of e-mail and SMS also quota, address, unsubscribed; when it was about to be sent also membership, message, account, device, shown, timeToLive',
+        'messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also membership, message, account, device, shown, timeToLive',
     }),
     value: Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description: 'What it said' }),
     setBy: oneOf('user', 'app', 'default', 'chat'),
@@ -29,6 +29,8 @@ export type NotificationGate = Static<typeof NotificationGate>
 
 /** Why a user is in no log of an event. */
 export const unplannedReasons = [
+  'ERASED',
+  'HELD',
   'NO_EVENT',
   'NO_PROVIDER',
   'OWN_ACTION',
@@ -57,7 +59,7 @@ const Explanation = Type.Object(
         type: 'string',
         enum: [...unplannedReasons],
         description:
-          'Only without notifications. NO_EVENT: no event of it is in the log. NO_PROVIDER: the app has none that is enabled. OWN_ACTION: they did it themselves. NOT_A_PARTICIPANT, DEACTIVATED: as things are now. GROUP_TOO_LARGE: the group has more members than the setting pushGroupSize. NOT_CHOSEN: only who chose so is told of this. NO_DEVICE: no device is registered. NOTHING_SHOWN: an edit or a deletion of a message that was not sent to any device. NOT_PLANNED: it was not planned then, or is waiting for it',
+          'Only without notifications. ERASED: the message was removed for good. HELD: moderation holds it. NO_EVENT: no event of it is in the log. NO_PROVIDER: the app has none that is enabled. OWN_ACTION: they did it themselves. NOT_A_PARTICIPANT, DEACTIVATED: as things are now. GROUP_TOO_LARGE: the group has more members than the setting pushGroupSize. NOT_CHOSEN: only who chose so is told of this. NO_DEVICE: no device is registered. NOTHING_SHOWN: an edit or a deletion of a message that was not sent to any device. NOT_PLANNED: it was not planned then, or is waiting for it',
       }),
     ),
   },

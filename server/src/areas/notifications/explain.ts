@@ -2,6 +2,7 @@ import { ApiError, type Explanation, type NotificationGate, type NotificationLog
 import { sql } from 'kysely'
 import type { App } from '../../chat/identity.ts'
 import { readMessages } from '../../chat/messages/rows.ts'
+import { isHeld } from '../../chat/messages/traits.ts'
 import type { StoredGate } from '../../chat/notifications/decide.ts'
 import { notHeldIn } from '../../chat/sight/participation.ts'
 import { identifyViewer, readVisible } from '../../chat/sight/sight.ts'
@@ -23,7 +24,8 @@ export interface Asked {
 export async function explain(context: Context, app: App, asked: Asked): Promise<Explanation> {
   const { database } = context
   const { uid } = await requireUser(database, app.appId, asked.uid)
-  if (asked.messageId !== undefined) await requireMessage(database, app.appId, asked.messageId)
+  const kept = asked.messageId === undefined ? 'there' : await requireMessage(database, app.appId, asked.messageId)
+  if (kept === 'purged') return { uid, notifications: [], unplanned: 'ERASED' }
   const about =
     asked.messageId === undefined ? sql`d.event = ${asked.eventId}` : aboutMessage(app.appId, asked.messageId)
   const rows = await selectLogs<{ gates: readonly StoredGate[] }>(
@@ -39,12 +41,13 @@ export async function explain(context: Context, app: App, asked: Asked): Promise
     return { ...shown, gates: [gate] }
   })
   if (notifications.length > 0) return { uid, notifications }
+  if (kept === 'held') return { uid, notifications, unplanned: 'HELD' }
   return { uid, notifications, unplanned: await context.notifications.whyUnplanned(app, { ...asked, uid }) }
 }
 
 const isOfDeletion = ({ trigger }: NotificationLog) => trigger === 'message_deleted'
 
-/** Of a message that is deleted, or hidden from the user, nothing is said but that: the one gate that says so. */
+/** Of a message that is deleted, held by moderation, or hidden from the user, nothing is said but that: the one gate that says so. */
 async function readWithheld(
   { database, policies }: Context,
   appId: number,
@@ -56,7 +59,9 @@ async function readWithheld(
   const visible = await readVisible(database, appId, await identifyViewer(database, policies, appId, uid), messages)
   const gateOf = (value: string): NotificationGate => ({ gate: 'message', value, setBy: 'chat', passes: false })
   return new Map(
-    messages.flatMap(({ id, deletedAt }) => {
+    messages.flatMap((message) => {
+      const { id, deletedAt } = message
+      if (isHeld(message)) return [[id, gateOf('held')]]
       if (deletedAt !== null) return [[id, gateOf('deleted')]]
       return visible.has(id) ? [] : [[id, gateOf('hidden')]]
     }),
@@ -82,14 +87,14 @@ export function showGate([gate, value, setBy, passes]: StoredGate): Notification
 }
 
 const selectMessage = statement(`
-  select id
+  select case when purged then 'purged' when ${notHeldIn('messages')} then 'there' else 'held' end as kept
   from messages
   where app_id = $1
-  and id = $2
-  and not purged
-  and ${notHeldIn('messages')}`)
+  and id = $2`)
 
-async function requireMessage(on: Queryable, appId: number, id: number): Promise<void> {
-  const found = await on.query(selectMessage, [appId, id])
-  if (found.length === 0) throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${id}.`)
+/** What there is of a message; purged: its place in the history only. @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` */
+async function requireMessage(on: Queryable, appId: number, id: number): Promise<'there' | 'held' | 'purged'> {
+  const [found] = await on.query<{ kept: 'there' | 'held' | 'purged' }>(selectMessage, [appId, id])
+  if (found === undefined) throw new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `There is no message with the id ${id}.`)
+  return found.kept
 }

@@ -3,6 +3,7 @@ import {
   type ConversationKind,
   dndOf,
   levelOf,
+  privacyOf,
   type SetBy,
   type StoredPreferences,
   scheduleOf,
@@ -35,6 +36,8 @@ export interface Recipient {
   readonly isBlocked: boolean
   /** Has read it already. */
   readonly hasRead: boolean
+  /** Is connected; looked at only when a push is planned. */
+  readonly isOnline?: boolean | undefined
   /** What is looked at only when it is about to be sent: those who are planned for are there. */
   readonly atSending?: AtSending
 }
@@ -71,8 +74,8 @@ export interface Gate {
   readonly value: string | number | boolean | null
   readonly by: SetBy | 'chat'
   readonly passes: boolean
-  /** Why nothing is sent, where this is the first gate that is closed. */
-  readonly reason: NotificationReason
+  /** Why nothing is sent, where this is the first gate that is closed; undefined: it is never closed. */
+  readonly reason: NotificationReason | undefined
 }
 
 /** A gate as it is kept. */
@@ -106,7 +109,7 @@ export function decide(
   happening: Happening,
   recipient: Recipient,
   app: AppNotifications,
-  defaults: Pick<AppSettings, 'timezone'>,
+  defaults: Pick<AppSettings, 'timezone' | 'pushWaitOnlineSeconds'>,
   now: number,
   mail?: MailFacts,
 ): Decision {
@@ -122,9 +125,11 @@ export function decide(
     dndGate(recipient, app, bypasses),
     muteGate(happening, recipient, app, bypasses, now),
     scheduleGate(recipient, app, defaults, bypasses, now),
+    privacyGate(recipient, app),
     ...(mail === undefined ? [] : mailGates(mail, app)),
     gate('blocks', recipient.isBlocked, 'chat', !recipient.isBlocked, 'BLOCKED'),
     ...sendingGates(recipient.atSending),
+    ...onlineGates(recipient, defaults),
     gate('read', recipient.hasRead, 'chat', !recipient.hasRead || listsRead(mail, app), 'ALREADY_READ'),
     ...timeGates(recipient.atSending),
   ]
@@ -181,7 +186,7 @@ function listsRead(mail: MailFacts | undefined, { settings }: AppNotifications):
 
 function mailGates(mail: MailFacts, { settings, set }: AppNotifications): Gate[] {
   const { channel, address, isUnsubscribed, sentToday, sentTodayHere } = mail
-  const { maxPerDay, maxPerDayPerConversation } = settings.preferences[channel]
+  const { maxPerDay, maxPerDayPerConversation, intervalInSeconds } = settings.preferences[channel]
   const chosen = set.preferences?.[channel]
   const isSet = chosen?.maxPerDay !== undefined || chosen?.maxPerDayPerConversation !== undefined
   const quota = `${sentToday} of ${maxPerDay} today, ${sentTodayHere} of ${maxPerDayPerConversation} here`
@@ -189,6 +194,7 @@ function mailGates(mail: MailFacts, { settings, set }: AppNotifications): Gate[]
   const isReachable = address === 'stored' || address === 'notNeeded'
   const subscriber = isUnsubscribed ? 'user' : 'default'
   return [
+    gate('window', intervalInSeconds, chosen?.intervalInSeconds === undefined ? 'default' : 'app', true),
     gate('quota', quota, isSet ? 'app' : 'default', isWithin, 'QUOTA_PREFERENCE'),
     gate('address', address, 'chat', isReachable, channel === 'email' ? 'MISSING_EMAIL' : 'MISSING_PHNO'),
     gate('unsubscribed', isUnsubscribed, subscriber, !isUnsubscribed, 'UNSUBSCRIBED'),
@@ -228,8 +234,23 @@ function timeGates(now: AtSending | undefined): Gate[] {
   return now === undefined ? [] : [gate('timeToLive', now.isInTime, 'chat', now.isInTime, 'TIMED_OUT')]
 }
 
-function gate(name: string, value: Gate['value'], by: Gate['by'], passes: boolean, reason: NotificationReason): Gate {
+function gate(name: string, value: Gate['value'], by: Gate['by'], passes: boolean, reason?: NotificationReason): Gate {
   return { gate: name, value, by, passes, reason }
+}
+
+/** It keeps nothing back: it says which templates the words come from. */
+function privacyGate({ stored }: Recipient, app: AppNotifications): Gate {
+  const { value, by } = privacyOf(app, stored.preferences)
+  return gate('privacyTemplate', value, by, true)
+}
+
+/** Whoever is connected is given time to read it: what they have read by then is stopped by that gate. */
+function onlineGates(
+  { isOnline }: Recipient,
+  { pushWaitOnlineSeconds: seconds }: Pick<AppSettings, 'pushWaitOnlineSeconds'>,
+): Gate[] {
+  if (isOnline === undefined || seconds === 0) return []
+  return [gate('online', isOnline && `waits ${seconds} s`, 'app', true)]
 }
 
 function categoryGate(

@@ -2,6 +2,7 @@ import type { Channel, UserPreferencesIn } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import type { MailFacts, Recipient } from '../../chat/notifications/decide.ts'
 import type { Queryable } from '../../store/database.ts'
+import { createRecordset } from '../../store/recordset.ts'
 import { statement } from '../../store/statement.ts'
 import {
   addressSql,
@@ -19,7 +20,6 @@ import type { Happened } from './happenings.ts'
 export interface Candidate {
   readonly event: number
   readonly recipient: Recipient
-  readonly isOnline: boolean
   readonly channel: Channel
   /** Of e-mail and SMS; what was sent already is looked at when a window ends. */
   readonly mail: MailFacts | undefined
@@ -31,6 +31,7 @@ export interface Candidate {
 }
 
 interface CandidateRow extends Omit<Candidate, 'recipient' | 'mail'> {
+  readonly isOnline: boolean
   readonly address: MailFacts['address'] | null
   readonly isUnsubscribed: boolean
   readonly uid: string
@@ -43,6 +44,37 @@ interface CandidateRow extends Omit<Candidate, 'recipient' | 'mail'> {
   readonly hasRead: boolean
 }
 
+interface Asked {
+  readonly one: Happened
+  readonly chosen: boolean
+  readonly channels: readonly Channel[]
+  /** Users up to this one are left out. */
+  readonly after: string
+}
+
+/** Whether a message has been read does not matter where the notification is about something else. */
+const untouchedByReading: readonly string[] = ['reactions']
+const ofMessage = ({ category }: Happened) => !untouchedByReading.includes(category)
+
+const asked = createRecordset<Asked>(
+  [
+    ['event', 'bigint', ({ one }) => one.event],
+    ['conversation', 'bigint', ({ one }) => one.conversation],
+    ['kind', 'smallint', ({ one }) => (one.kind === 'group' ? 2 : 1)],
+    ['first', 'text', ({ one }) => one.first],
+    ['second', 'text', ({ one }) => one.second],
+    ['actors', 'text[]', ({ one }) => one.actors],
+    ['author', 'text', ({ one }) => one.author ?? null],
+    ['chosen', 'boolean', ({ chosen }) => chosen],
+    ['message', 'bigint', ({ one }) => (ofMessage(one) ? one.message : null)],
+    ['sent_at', 'bigint', ({ one }) => (ofMessage(one) ? one.sentAt : null)],
+    ['parent', 'bigint', ({ one }) => one.parentId],
+    ['after', 'text', ({ after }) => after],
+    ['channels', 'text[]', ({ channels }) => channels],
+  ],
+  { alias: 'h', first: 4 },
+)
+
 /**
  * Everybody whom some happenings concern and whom a provider can reach, with all that decides whether they are notified.
  * Of what most are not notified of (`chosen`), only those who have chosen anything are looked at, and who wrote the message. Of
@@ -50,11 +82,9 @@ interface CandidateRow extends Omit<Candidate, 'recipient' | 'mail'> {
  */
 const select = statement(`
   with happened as materialized (
-    select *
-    from json_to_recordset($2::json) as h(
-      event bigint, conversation bigint, kind smallint, first text, second text, actors text[], author text,
-      chosen boolean, message bigint, sent_at bigint, parent bigint, after text, channels text[]
-    )
+    select h.event, h.conversation, h.kind, h.first, h.second, h.actors::text[] as actors, h.author, h.chosen, h.message,
+      h.sent_at, h.parent, h.after, h.channels::text[] as channels
+    from ${asked.sql}
   ),
   providers as materialized (
     select *
@@ -124,13 +154,10 @@ const select = statement(`
   and r.uid <> '${systemUid}'
   and r.uid > h.after
   and t.channel = any(h.channels)
-  and ($4::text is null or r.uid = $4)
+  and ($3::text is null or r.uid = $3)
   and (not h.chosen or p.uid is not null or r.uid = h.author)
   order by h.event, r.uid, t.provider, t.digest
-  limit $3`)
-
-/** Whether a message has been read does not matter where the notification is about something else. */
-const untouchedByReading: readonly string[] = ['reactions']
+  limit $2`)
 
 /**
  * @param isChosen whether only users who have chosen anything can be notified of something
@@ -151,14 +178,14 @@ export async function readCandidates(
   },
 ): Promise<Candidate[]> {
   if (happened.length === 0) return []
-  const asked = happened.map((one) => ({
-    ...{ event: one.event, conversation: one.conversation, first: one.first, second: one.second },
-    ...{ kind: one.kind === 'group' ? 2 : 1, actors: one.actors, author: one.author, parent: one.parentId },
-    ...(!untouchedByReading.includes(one.category) && { message: one.message, sent_at: one.sentAt }),
-    ...{ chosen: options.isChosen(one), channels: options.channelsOf(one) },
+  const wanted = happened.map((one) => ({
+    one,
+    chosen: options.isChosen(one),
+    channels: options.channelsOf(one),
     after: one.event === options.after.event ? options.after.uid : '',
   }))
-  const rows = await on.query<CandidateRow>(select, [appId, JSON.stringify(asked), options.limit, options.only ?? null])
+  const values = [appId, options.limit, options.only ?? null, ...asked.values(wanted)]
+  const rows = await on.query<CandidateRow>(select, values)
   return rows.map(candidateOf)
 }
 
@@ -167,7 +194,6 @@ function candidateOf(row: CandidateRow): Candidate {
   const { channel, address } = row
   return {
     event: row.event,
-    isOnline: row.isOnline,
     channel,
     provider: row.provider,
     providerKind: row.providerKind,
@@ -183,6 +209,7 @@ function candidateOf(row: CandidateRow): Candidate {
       followsThread: row.followsThread,
       isBlocked: row.isBlocked,
       hasRead: row.hasRead,
+      isOnline: channel === 'push' ? row.isOnline : undefined,
       stored: { preferences: row.preferences ?? {}, timezone: row.timezone },
       mutedUntil: row.isMuted ? row.mutedUntil : undefined,
     },

@@ -18,7 +18,7 @@ export interface DecidedWindow {
 export interface DecideOptions {
   readonly channel: UnreadChannel
   readonly app: AppNotifications
-  readonly defaults: Pick<AppSettings, 'timezone'>
+  readonly defaults: Pick<AppSettings, 'timezone' | 'pushWaitOnlineSeconds'>
   /** Epoch milliseconds. */
   readonly now: number
 }
