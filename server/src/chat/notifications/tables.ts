@@ -8,6 +8,7 @@ export const tables = [
   untouched('notification_providers', 'they are of the app'),
   untouched('notification_senders', 'they are of the app'),
   untouched('notification_plans', 'they name an event'),
+  untouched('notification_planners', 'they are of the app'),
   erasable('notification_preferences', { uids: ['uid'] }),
   erasable('notification_contacts', { uids: ['uid'] }),
   erasable('notification_unsubscriptions', { uids: ['uid'], conversation: 'conversation' }),

@@ -145,7 +145,7 @@ function payloadFor(target: ApnsTarget, notification: Push): object {
   }
 }
 
-function reasonOf(text: string): { readonly reason?: string; readonly timestamp?: number } {
+function reasonOf(text: string): { readonly reason?: string; readonly timestamp?: unknown } {
   try {
     return JSON.parse(text) as { reason?: string; timestamp?: number }
   } catch {
@@ -158,7 +158,10 @@ function judge(status: number, text: string, begun: number): Pick<SendAttempt, '
   if (status === 200) return { outcome: 'accepted' }
   const { reason = '', timestamp } = reasonOf(text)
   const error = `APNs answered ${status} ${reason}`
-  if (status === 410) return { outcome: 'refused', error, goneSince: timestamp ?? begun }
+  if (status === 410) {
+    const since = typeof timestamp === 'number' && Number.isSafeInteger(timestamp) ? timestamp : begun
+    return { outcome: 'refused', error, goneSince: since }
+  }
   if (status === 400 && (reason === 'BadDeviceToken' || reason === 'DeviceTokenNotForTopic')) {
     return { outcome: 'refused', error, goneSince: begun }
   }

@@ -8,6 +8,7 @@ import type { RolePolicies } from '../../chat/roles/policies.ts'
 import { notHeldIn } from '../../chat/sight/participation.ts'
 import { hidesByRole, readVisible, type Viewer } from '../../chat/sight/sight.ts'
 import type { Database, Queryable } from '../../store/database.ts'
+import { createRecordset } from '../../store/recordset.ts'
 import { statement } from '../../store/statement.ts'
 import type { DueNotification } from './due.ts'
 import { followsThreadSql, isBlockedSql, mutesJoin, preferencesJoin, stateJoin } from './facts.ts'
@@ -38,21 +39,38 @@ interface Row {
   readonly isRestricted: boolean
 }
 
+interface Asked {
+  readonly due: DueNotification
+  readonly about: Happened
+}
+
+const asked = createRecordset<Asked>(
+  [
+    ['id', 'bigint', ({ due }) => due.id],
+    ['uid', 'text', ({ due }) => due.uid],
+    ['conversation', 'bigint', ({ due }) => due.conversation],
+    ['kind', 'smallint', ({ due }) => storedKind(due.kind)],
+    ['first', 'text', ({ due }) => due.first],
+    ['second', 'text', ({ due }) => due.second],
+    ['actors', 'text[]', ({ about }) => about.actors],
+    ['message', 'bigint', ({ due }) => due.message],
+    ['parent', 'bigint', ({ about }) => about.parentId],
+  ],
+  { alias: 'h', first: 2 },
+)
+
 /** As when it was planned (`candidates.ts`), but of single users, who may have left by now. */
 const select = statement(`
   select h.id, p.preferences, p.timezone, mu.uid is not null as "isMuted", mu.until as "mutedUntil",
     ${followsThreadSql('h.uid', 'h.parent')} as "followsThread",
-    ${isBlockedSql('h.uid', 'h.kind', 'any(h.actors)')} as "isBlocked",
+    ${isBlockedSql('h.uid', 'h.kind', 'any(h.actors::text[])')} as "isBlocked",
     coalesce((s.read_sent_at, s.read_id) >= (m.sent_at, m.id), false) as "hasRead",
     coalesce((s.cleared_sent_at, s.cleared_id) >= (m.sent_at, m.id), false) as "hasCleared",
     u.uid is not null and u.deactivated_at is null as "isActive",
     h.kind = 1 or g.uid is not null as "takesPart",
     h.message is not null and (m.id is null or m.deleted_at is not null) as "isGone",
     coalesce(gr.permissions_version <> 0, false) as "isRestricted"
-  from json_to_recordset($2::json) as h(
-    id bigint, uid text, conversation bigint, kind smallint, first text, second text, actors text[], message bigint,
-    parent bigint
-  )
+  from ${asked.sql}
   left join users u on u.app_id = $1 and u.uid = h.uid
   left join groups gr on h.kind = 2 and gr.app_id = $1 and gr.guid = h.first
   left join group_members g on h.kind = 2 and g.app_id = $1 and g.guid = h.first and g.uid = h.uid
@@ -104,16 +122,11 @@ async function readRows(
   due: readonly DueNotification[],
   happened: ReadonlyMap<number, Happened>,
 ): Promise<ReadonlyMap<number, Row>> {
-  const asked = due.flatMap(({ id, uid, eventId, conversation, kind, first, second, message }) => {
-    const about = happened.get(eventId)
-    if (about === undefined) return []
-    return {
-      ...{ id, uid, conversation, kind: storedKind(kind), first, second, message },
-      actors: about.actors,
-      parent: about.parentId,
-    }
+  const wanted = due.flatMap((one): Asked | [] => {
+    const about = happened.get(one.eventId)
+    return about === undefined ? [] : { due: one, about }
   })
-  const rows = await on.query<Row>(select, [appId, JSON.stringify(asked)])
+  const rows = await on.query<Row>(select, [appId, ...asked.values(wanted)])
   return new Map(rows.map((row) => [row.id, row]))
 }
 

@@ -1,4 +1,5 @@
 import type { AppSettings } from '@parley/contract'
+import { nowMs } from '../../store/clock.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { addPlanJobs } from './jobs.ts'
@@ -21,9 +22,11 @@ const isPlanned = (takesBack: string) => `(
 
 type Defaults = Pick<AppSettings, 'pushTakeBackRead'>
 
-const enqueue = statement(
-  addPlanJobs(`(
-    select distinct e.app_id
+/** Whoever plans for an app at the moment is only told that there is something new, and looks for it before they let go. */
+const enqueue = statement(`
+  with asked as (
+    insert into notification_planners as s (app_id, asked)
+    select distinct e.app_id, 1
     from events e
     where e.id > $1
     and e.id <= $2
@@ -34,16 +37,40 @@ const enqueue = statement(
       where p.app_id = e.app_id
       and p.enabled
     )
-  ) a`),
-)
+    order by 1
+    on conflict (app_id) do update
+    set asked = s.asked + 1
+    returning s.app_id, s.leased_until
+  ),
+  added as (
+    ${addPlanJobs(`asked where leased_until < ${nowMs}`)}
+  )
+  select array(select app_id from asked) as apps, coalesce(a.jobs, 0) as jobs, coalesce(a.wanted, 0) as wanted
+  from (select 1) one
+  left join added a on true`)
 
 const mostTries = 5
 
-/** Has somebody plan what events with `from < id <= to` mean for notifications, in the transaction that moves the horizon past them. */
-export async function enqueuePlans(tx: Transaction, from: number, to: number, defaults: Defaults): Promise<void> {
+interface Enqueued {
+  readonly apps: readonly number[]
+  readonly jobs: number
+  readonly wanted: number
+}
+
+/**
+ * Has somebody plan what events with `from < id <= to` mean for notifications, in the transaction that moves the horizon past them.
+ * @returns the apps that they are of
+ */
+export async function enqueuePlans(
+  tx: Transaction,
+  from: number,
+  to: number,
+  defaults: Defaults,
+): Promise<readonly number[]> {
   for (let tries = 1; tries <= mostTries; tries++) {
-    const [added] = await tx.query<{ jobs: number; wanted: number }>(enqueue, [from, to, defaults.pushTakeBackRead])
-    if (added === undefined || added.jobs >= added.wanted) return
+    const [added] = await tx.query<Enqueued>(enqueue, [from, to, defaults.pushTakeBackRead])
+    if (added === undefined) return []
+    if (added.jobs >= added.wanted) return added.apps
   }
   throw new Error('jobs of planning are taken as fast as they are added')
 }
@@ -55,6 +82,12 @@ const rescue = statement(
     join apps a on a.app_id = p.app_id
     cross join event_horizon h
     where a.paused_at is null
+    and not exists (
+      select
+      from notification_planners s
+      where s.app_id = p.app_id
+      and s.leased_until >= ${nowMs}
+    )
     and exists (
       select
       from notification_providers n

@@ -16,14 +16,14 @@ import type { Secrets } from '../../store/secrets.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
 import { createPace } from '../outbound/pace.ts'
+import { createSeats } from '../outbound/seats.ts'
 import { createWakes } from '../outbound/wakes.ts'
 import { withOwnConnections } from './connections.ts'
 import { enqueuePlans } from './enqueue.ts'
 import { type UnplannedAsked, whyUnplanned } from './explain.ts'
 import { planTask, sendTask } from './jobs.ts'
 import { createNotificationMetrics } from './metrics.ts'
-import { oneAtATime } from './one-at-a-time.ts'
-import { plan } from './plan.ts'
+import { planWhileAsked } from './planner.ts'
 import { type Imagined, type Previewed, preview } from './preview.ts'
 import { type Resent, resend } from './resend.ts'
 import { sendDue } from './send.ts'
@@ -75,6 +75,8 @@ export interface NotificationDeliveryOptions {
  * way. Of webhooks, which a machine waits for, fewer go through.
  */
 const leastPushesPerSecond = 1_000
+/** Apps that are planned for, and providers that are sent by, of which a process waits for more. Each takes a job meanwhile. */
+const mostWaiting = 10
 
 export function createNotificationDelivery(options: NotificationDeliveryOptions): NotificationDelivery {
   const { config, log, database, secrets, settings, notificationSettings, policies, events, jobs, poster } = options
@@ -86,16 +88,15 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   const sending = {
     database: withOwnConnections(database, 'parley notifier'),
     ...{ policies, settings, notificationSettings, now, log, secrets, senders, metrics, tracing: options.tracing },
-    ...{ wakes, pace: createPace(options.metrics.demand, leastPushesPerSecond) },
+    ...{ wakes, pace: createPace(options.metrics.demand, leastPushesPerSecond), seats: createSeats(mostWaiting) },
     ...{ fileLinks: options.fileLinks, publicUrl: config.publicUrl, replyMailbox: config.mailReplies?.address },
   }
-  // Of two who plan the same, one works for nothing; where events come faster than jobs end, all but one would.
+  const planWakes = createWakes()
   const planning = {
     database: withOwnConnections(database, 'parley planner'),
-    ...{ settings, notificationSettings, now, wakes, tracing: options.tracing },
+    ...{ settings, notificationSettings, now, wakes, planWakes, tracing: options.tracing, seats: createSeats(mostWaiting) },
   }
-  const planOnce = oneAtATime((appId) => plan(planning, appId, stopping.signal))
-  jobs.register(planTask, (payload) => planOnce((payload as { appId: number }).appId))
+  jobs.register(planTask, (payload) => planWhileAsked(planning, (payload as { appId: number }).appId, stopping.signal))
   jobs.register(sendTask, async (payload) => {
     const { appId, provider } = payload as { appId: number; provider: number }
     await sendDue(sending, { appId, endpoint: provider }, stopping.signal)
@@ -106,7 +107,12 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
     if (!(await hasProvider(database, appId))) return []
     return (await settings.of(appId)).pushTakeBackRead ? [...plannedTriggers, takeBackTrigger] : plannedTriggers
   })
-  events.onAdvance((tx, from, to) => enqueuePlans(tx, from, to, config.appDefaults))
+  events.onAdvance(async (tx, from, to) => {
+    const apps = await enqueuePlans(tx, from, to, config.appDefaults)
+    tx.afterCommit(() => {
+      for (const appId of apps) planWakes.wake(appId)
+    })
+  })
 
   return {
     async trial(app, provider, to) {

@@ -1,4 +1,10 @@
-import { type AppSettings, type Channel, channels, type NotificationCategory } from '@parley/contract'
+import {
+  type AppSettings,
+  type Channel,
+  channels,
+  type NotificationCategory,
+  type NotificationReason,
+} from '@parley/contract'
 import type { AppSettingsStore } from '../../chat/app-settings.ts'
 import { decide, reasonToOpenNone, storedGate } from '../../chat/notifications/decide.ts'
 import { levelOf } from '../../chat/notifications/preferences.ts'
@@ -7,6 +13,7 @@ import { dayMs } from '../../chat/usage/clock.ts'
 import { countEnded } from '../../chat/usage/notification-counts.ts'
 import { nowMs } from '../../store/clock.ts'
 import type { Database } from '../../store/database.ts'
+import { createRecordset } from '../../store/recordset.ts'
 import { statement } from '../../store/statement.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
 import type { Wakes } from '../outbound/wakes.ts'
@@ -34,25 +41,62 @@ const hourMs = 3_600_000
 /** What could not be sent for so long is not sent any more. What is still unread the next day is worth a mail. */
 export const timeToLiveMs: Readonly<Record<Channel, number>> = { push: hourMs, sms: 4 * hourMs, email: 24 * hourMs }
 
-const selectPosition = statement(`
-  select p.event, p.uid, h.id as horizon, h.held_until as "heldUntil"
-  from notification_plans p
-  join apps a on a.app_id = p.app_id
-  cross join event_horizon h
-  where p.app_id = $1
-  and a.paused_at is null`)
-
 interface Position {
   /** Everything up to this event is planned; where `uid` is not '', of this one only the users up to that. */
   readonly event: number
   readonly uid: string
 }
 
+/** What is written of one user and device. */
+interface Planned {
+  readonly candidate: Candidate
+  readonly one: Happened
+  readonly reason: NotificationReason | undefined
+  /** As JSON. */
+  readonly gates: string
+  readonly waitMs: number
+  /** It waits until an operator has it sent. */
+  readonly isHeld: boolean
+  readonly isWindow: boolean
+}
+
+const planned = createRecordset<Planned>(
+  [
+    ['uid', 'text', ({ candidate }) => candidate.recipient.uid],
+    ['channel', 'text', ({ candidate }) => candidate.channel],
+    ['provider_kind', 'text', ({ candidate }) => candidate.providerKind],
+    ['provider_id', 'text', ({ candidate }) => candidate.providerId],
+    ['provider', 'bigint', ({ candidate }) => candidate.provider],
+    ['digest', 'text', ({ candidate }) => candidate.digest?.toString('base64') ?? null],
+    ['platform', 'text', ({ candidate }) => candidate.platform],
+    ['trigger', 'text', ({ one }) => one.trigger],
+    ['event', 'bigint', ({ one }) => one.event],
+    ['conversation', 'bigint', ({ one }) => one.conversation],
+    // A window is of no message in particular: it stays where one is removed.
+    ['message', 'bigint', ({ one, isWindow }) => (isWindow ? null : one.message)],
+    ['opened_sent_at', 'bigint', ({ one, isWindow }) => (isWindow ? one.sentAt : null)],
+    ['opened_id', 'bigint', ({ one, isWindow }) => (isWindow ? one.message : null)],
+    ['reaction', 'bigint', ({ one }) => one.reaction],
+    ['kind', 'smallint', ({ one }) => (one.kind === 'group' ? 2 : 1)],
+    ['receiver', 'text', ({ one, candidate }) => (one.kind === 'group' ? one.first : candidate.recipient.uid)],
+    ['reason', 'text', ({ reason }) => reason ?? null],
+    ['gates', 'text', ({ gates }) => gates],
+    // Without a time nothing is due (chat/held-by-restore.ts).
+    ['wait_ms', 'bigint', ({ isHeld, waitMs }) => (isHeld ? null : waitMs)],
+    [
+      'expires_in',
+      'bigint',
+      ({ candidate, isWindow, waitMs }) => timeToLiveMs[candidate.channel] + (isWindow ? waitMs : 0),
+    ],
+  ],
+  { alias: 'd', first: 7 },
+)
+
 const columns = `app_id, uid, channel, provider_kind, provider_id, provider, digest, platform, trigger, event, conversation,
       message, reaction, kind, receiver, gates, expires_at, created_at, opened_sent_at, opened_id, status`
 const values = `d.app_id, d.uid, d.channel, d.provider_kind, d.provider_id, d.provider, decode(d.digest, 'base64'), d.platform,
-      d.trigger, d.event, d.conversation, d.message, d.reaction, d.kind, d.receiver, d.gates, $7::bigint + d.expires_in,
-      $7::bigint, d.opened_sent_at, d.opened_id`
+      d.trigger, d.event, d.conversation, d.message, d.reaction, d.kind, d.receiver, d.gates::json, $6::bigint + d.expires_in,
+      $6::bigint, d.opened_sent_at, d.opened_id`
 
 /**
  * What is stopped goes to the log at once. What comes while a window is open belongs to it. Where another provider has been
@@ -72,22 +116,18 @@ const write = statement(`
   planned as materialized (
     select m.app_id, d.*
     from moved m
-    cross join json_to_recordset($6::json) as d(
-      uid text, channel text, provider_kind text, provider_id text, provider bigint, digest text, platform text, trigger text,
-      event bigint, conversation bigint, message bigint, reaction bigint, kind smallint, receiver text, reason text,
-      gates json, wait_ms bigint, expires_in bigint, opened_sent_at bigint, opened_id bigint
-    )
+    cross join ${planned.sql}
   ),
   stopped as (
     insert into notification_deliveries (${columns}, day, reason, ended_at)
-    select ${values}, 'stopped', $7::bigint / ${dayMs}, d.reason, $7::bigint
+    select ${values}, 'stopped', $6::bigint / ${dayMs}, d.reason, $6::bigint
     from planned d
     where d.reason is not null
     returning app_id, channel, status, ended_at
   ),
   made as (
     insert into notification_days.waiting (${columns}, due_at)
-    select ${values}, 'pending', $7::bigint + d.wait_ms
+    select ${values}, 'pending', $6::bigint + d.wait_ms
     from planned d
     where d.reason is null
     on conflict (app_id, uid, channel, conversation) ${openWindows} do update
@@ -112,24 +152,23 @@ const write = statement(`
   )
   select (select count(*) from moved) as moved, (select jobs from added) as jobs`)
 
-/** Plans the notifications of an app, up to the horizon or until `signal` says stop. */
-export async function plan(options: PlanOptions, appId: number, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const [start] = await options.database.query<Stretch>(selectPosition, [appId])
-    if (start === undefined || (start.event >= start.horizon && start.uid === '')) return
-    await planStretch(options, appId, start, signal)
-  }
-}
-
 /** From where to plan, up to the horizon. */
-interface Stretch extends Position {
+export interface Stretch extends Position {
   readonly horizon: number
   /** Up to here, events are from before a restore: what they mean waits until an operator has it sent. */
   readonly heldUntil: number
 }
 
-/** While a page is decided and written, the next one is read. What another has planned meanwhile is not planned again. */
-async function planStretch(options: PlanOptions, appId: number, start: Stretch, signal: AbortSignal): Promise<void> {
+/**
+ * Plans up to the horizon, or until `signal` says stop. While a page is decided and written, the next one is read. What another has
+ * planned meanwhile is not planned again: then it ends.
+ */
+export async function planStretch(
+  options: PlanOptions,
+  appId: number,
+  start: Stretch,
+  signal: AbortSignal,
+): Promise<void> {
   let reading: Promise<Page> | undefined = readPage(options, appId, start)
   while (reading !== undefined) {
     const page: Page = await reading
@@ -201,32 +240,32 @@ async function planPage(options: PlanOptions, appId: number, page: Page): Promis
   const [app, defaults] = await Promise.all([options.notificationSettings.of(appId), options.settings.of(appId)])
   const at = now()
   const byEvent = new Map(happened.map((one) => [one.event, one]))
-  const planned = await withoutUnsent(database, appId, candidates, byEvent)
+  const told = await withoutUnsent(database, appId, candidates, byEvent)
   const opened = new Set<string>()
-  const rows = planned.flatMap((candidate) => {
-    // Without a time nothing is due (chat/held-by-restore.ts).
-    const held = candidate.event <= heldUntil ? null : undefined
+  const rows = told.flatMap((candidate): Planned | [] => {
+    const isHeld = candidate.event <= heldUntil
     const one = byEvent.get(candidate.event) as Happened
-    const { recipient, channel, mail, isOnline } = candidate
+    const { recipient, channel, mail } = candidate
     const decision = decide(one, recipient, app, defaults, at, mail)
+    const gates = JSON.stringify(decision.gates.map(storedGate))
     if (channel === 'push') {
-      const waitMs = isOnline ? defaults.pushWaitOnlineSeconds * 1000 : 0
-      return rowOf(one, candidate, decision, waitMs, held)
+      const waitMs = recipient.isOnline ? defaults.pushWaitOnlineSeconds * 1000 : 0
+      return { candidate, one, reason: decision.reason, gates, waitMs, isHeld, isWindow: false }
     }
     const reason = reasonToOpenNone(decision)
     const window = `${channel} ${recipient.uid} ${one.conversation}`
     if (reason === undefined && opened.has(window)) return []
     if (reason === undefined) opened.add(window)
     const waitMs = app.settings.preferences[channel].intervalInSeconds * 1000
-    return rowOf(one, candidate, { ...decision, reason }, waitMs, held)
+    return { candidate, one, reason, gates, waitMs, isHeld, isWindow: reason === undefined }
   })
   // Before the position moves: what is planned twice is taken back once, what is not planned never.
   if (defaults.pushTakeBackRead && next.event > heldUntil)
     await planTakeBacks(database, appId, { from: from.event, to: next.event, now: at })
-  const parameters = [appId, from.event, from.uid, next.event, next.uid, JSON.stringify(rows), at]
+  const parameters = [appId, from.event, from.uid, next.event, next.uid, at, ...planned.values(rows)]
   const [written] = await database.query<{ moved: number }>(write, parameters)
-  const isOpen = ({ reason }: { readonly reason: unknown }) => reason === undefined
-  for (const provider of new Set(rows.filter(isOpen).map(({ provider }) => provider))) options.wakes.wake(provider)
+  const open = rows.filter(({ reason }) => reason === undefined)
+  for (const provider of new Set(open.map(({ candidate }) => candidate.provider))) options.wakes.wake(provider)
   return written?.moved !== 0
 }
 
@@ -295,39 +334,4 @@ function withoutLastUser(found: readonly Candidate[]): readonly Candidate[] {
 function positionOf(candidates: readonly Candidate[]): Position {
   const last = candidates.at(-1) as Candidate
   return { event: last.event, uid: last.recipient.uid }
-}
-
-/** One literal, since there are thousands a second. */
-function rowOf(
-  one: Happened,
-  candidate: Candidate,
-  { reason, gates }: ReturnType<typeof decide>,
-  waitMs: number,
-  held: null | undefined,
-) {
-  const { recipient, channel, provider, providerKind, providerId, digest, platform } = candidate
-  const isWindow = channel !== 'push' && reason === undefined
-  return {
-    uid: recipient.uid,
-    channel,
-    provider,
-    provider_kind: providerKind,
-    provider_id: providerId,
-    platform,
-    digest: digest?.toString('base64'),
-    trigger: one.trigger,
-    event: one.event,
-    conversation: one.conversation,
-    // A window is of no message in particular: it stays where one is removed.
-    message: isWindow ? undefined : one.message,
-    opened_sent_at: isWindow ? one.sentAt : undefined,
-    opened_id: isWindow ? one.message : undefined,
-    reaction: one.reaction,
-    kind: one.kind === 'group' ? 2 : 1,
-    receiver: one.kind === 'group' ? one.first : recipient.uid,
-    reason,
-    wait_ms: held === null ? null : waitMs,
-    expires_in: timeToLiveMs[channel] + (isWindow ? waitMs : 0),
-    gates: gates.map(storedGate),
-  }
 }

@@ -4,6 +4,7 @@ import { dayMs } from '../../chat/usage/clock.ts'
 import { countEnded } from '../../chat/usage/notification-counts.ts'
 import { nowMs } from '../../store/clock.ts'
 import type { Database } from '../../store/database.ts'
+import { createRecordset } from '../../store/recordset.ts'
 import { statement } from '../../store/statement.ts'
 import type { EndpointKey } from '../outbound/endpoints.ts'
 import type { DueNotification } from './due.ts'
@@ -71,10 +72,33 @@ export function nextStep(
 }
 
 /** What has ended moves to the log. The ids are said twice, so that no plan reads all deliveries of an app to find some. */
+const ended = createRecordset<SendResult>(
+  [
+    ['id', 'bigint', ({ id }) => id],
+    ['status', 'text', ({ status }) => status],
+    ['reason', 'text', ({ reason }) => reason ?? null],
+    ['attempts', 'smallint', ({ attempts }) => attempts],
+    ['due_in', 'bigint', ({ dueIn }) => (dueIn === undefined ? null : Math.round(dueIn))],
+    ['error', 'text', ({ attempt }) => attempt?.error ?? null],
+    ['answer_status', 'smallint', ({ attempt }) => attempt?.status ?? null],
+    // What a provider says to a success is not kept.
+    ['answer', 'text', ({ attempt }) => (attempt?.outcome === 'accepted' ? null : attempt?.text || null)],
+    ['duration_ms', 'int', ({ attempt }) => (attempt === undefined ? null : Math.round(attempt.durationMs))],
+    ['gone_since', 'bigint', ({ attempt }) => attempt?.goneSince ?? null],
+    ['refused', 'text', ({ attempt }) => attempt?.refusedAddress ?? null],
+    ['gates', 'text', ({ gates }) => (gates === undefined ? null : JSON.stringify(gates.map(storedGate)))],
+  ],
+  { first: 2 },
+)
+
 const write = statement(`
-  with gone as (
+  with r as materialized (
+    select *
+    from ${ended.sql}
+  ),
+  gone as (
     delete from push_tokens t
-    using notification_deliveries d, json_to_recordset($3::json) as r(id bigint, gone_since bigint)
+    using r, notification_deliveries d
     where r.gone_since is not null
     and d.app_id = $1
     and d.day = 0
@@ -88,7 +112,7 @@ const write = statement(`
     update notification_contacts k
     set refused_email = case d.channel when 'email' then r.refused else k.refused_email end,
       refused_phone = case d.channel when 'sms' then r.refused else k.refused_phone end
-    from notification_deliveries d, json_to_recordset($3::json) as r(id bigint, refused text)
+    from r, notification_deliveries d
     where r.refused is not null
     and d.app_id = $1
     and d.day = 0
@@ -108,14 +132,10 @@ const write = statement(`
       answer = r.answer,
       error = r.error,
       duration_ms = r.duration_ms,
-      gates = coalesce(r.gates, d.gates)
-    from json_to_recordset($3::json) as r(
-      id bigint, status text, reason text, attempts smallint, due_in bigint, answer_status smallint, answer text,
-      error text, duration_ms integer, gates json
-    )
+      gates = coalesce(r.gates::json, d.gates)
+    from r
     where d.app_id = $1
     and d.day = 0
-    and d.id = any($2::bigint[])
     and d.id = r.id
     and d.status = 'pending'
     returning d.app_id, d.channel, d.status, d.ended_at
@@ -138,23 +158,5 @@ export async function hastenRetries(database: Database, { appId, endpoint }: End
 
 /** Writes what became of notifications of one app. */
 export async function writeResults(database: Database, appId: number, results: readonly SendResult[]): Promise<void> {
-  await database.query(write, [appId, results.map(({ id }) => id), JSON.stringify(results.map(rowOf))])
-}
-
-/** What a provider says to a success is not kept. One literal, since there are thousands a second. */
-function rowOf({ id, status, reason, attempts, dueIn, attempt, gates }: SendResult) {
-  return {
-    id,
-    status,
-    reason,
-    attempts,
-    due_in: dueIn,
-    error: attempt?.error,
-    answer_status: attempt?.status,
-    answer: attempt === undefined || attempt.outcome === 'accepted' ? undefined : attempt.text || undefined,
-    duration_ms: attempt === undefined ? undefined : Math.round(attempt.durationMs),
-    gone_since: attempt?.goneSince,
-    refused: attempt?.refusedAddress,
-    gates: gates?.map(storedGate),
-  }
+  await database.query(write, [appId, ...ended.values(results)])
 }

@@ -5,6 +5,7 @@ import type { EndpointKey } from '../outbound/endpoints.ts'
 import { createLeases } from '../outbound/lease.ts'
 import type { Pace } from '../outbound/pace.ts'
 import type { Outcome, Round } from '../outbound/round.ts'
+import type { Seats } from '../outbound/seats.ts'
 import type { Wakes } from '../outbound/wakes.ts'
 import { type AttemptOptions, attempt } from './attempt.ts'
 import { type DueNotification, selectDue } from './due.ts'
@@ -21,6 +22,7 @@ export interface SendOptions extends UnreadOptions, AttemptOptions {
   readonly metrics: NotificationMetrics
   readonly pace: Pace
   readonly wakes: Wakes
+  readonly seats: Seats
 }
 
 /** Enough that none of those who send waits while the next portion is read. */
@@ -58,19 +60,24 @@ type Ready = DueNotification & { readonly chain: string | undefined; readonly re
 
 /** Sends what is due by one provider. */
 export function sendDue(options: SendOptions, key: EndpointKey, signal: AbortSignal): Promise<void> {
-  const { database, log, pace } = options
+  const { database, log, pace, seats } = options
   const begin = () => beginRound(options, key)
   const work = 'sending notifications'
   const onDue = (look: () => void) => options.wakes.listen(key.endpoint, look)
-  return drain({ database, log, pace, leases, work, firstDelayMs, maxPauseMs, room, begin, onDue }, key, signal)
+  return drain({ database, log, pace, seats, leases, work, firstDelayMs, maxPauseMs, room, begin, onDue }, key, signal)
 }
 
 function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Target, Ready, SendResult> {
   const { database, senders } = options
+  /** Its credentials are long: they are looked at every few milliseconds, and unsealed when they have changed. */
+  let last: { readonly row: OpenRow; readonly app: App; readonly sender: Sender } | undefined
   return {
     open(row) {
-      const app = { appId: key.appId, name: row.appName, region: row.region }
-      const sender = senders.of(app, row)
+      if (last === undefined || !isSame(last.row, row)) {
+        const app = { appId: key.appId, name: row.appName, region: row.region }
+        last = { row, app, sender: senders.of(app, row) }
+      }
+      const { app, sender } = last
       const { width, batch } = sender
       return { enabled: row.enabled, width, batch: batch?.size, kind: row.kind, app, provider: row, sender }
     },
@@ -88,6 +95,15 @@ function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Targ
     write: (results) => writeResults(database, key.appId, results),
     recover: () => hastenRetries(database, key),
   }
+}
+
+function isSame(one: OpenRow, other: OpenRow): boolean {
+  return (
+    one.sealed.equals(other.sealed) &&
+    one.appName === other.appName &&
+    one.region === other.region &&
+    JSON.stringify(one.settings) === JSON.stringify(other.settings)
+  )
 }
 
 function render(

@@ -5,6 +5,7 @@ import type { Lease } from './lease.ts'
 import type { Pace } from './pace.ts'
 import { createResultWriter } from './result-writer.ts'
 import type { AnyTarget, DueItem, Round } from './round.ts'
+import type { Seats } from './seats.ts'
 
 export interface DeliverOptions {
   readonly pace: Pace
@@ -16,6 +17,8 @@ export interface DeliverOptions {
   readonly room: number
   /** Has what becomes due looked at as soon as this process knows of it. @returns ends that */
   readonly onDue?: (look: () => void) => () => void
+  /** For those who wait for more once nothing is due: a job that begins anew costs more than looking ten times. */
+  readonly seats?: Seats
 }
 
 /** How long one endpoint may go on before others have their turn; it goes on behind them. */
@@ -23,6 +26,8 @@ const turnMs = 10_000
 /** While attempts are under way, how often to look for more; with enough at hand, only for changes of the endpoint. */
 const lookMs = 100
 const lookWhenFullMs = 1_000
+/** How long to wait for more. */
+const lingerMs = 1_000
 /** What becomes due within so long is read together: a look costs nearly the same for one delivery as for twenty. */
 const gatherMs = 25
 
@@ -36,7 +41,7 @@ export async function deliver<
   Item extends DueItem,
   Result extends { readonly id: number },
 >(
-  { pace, room, firstDelayMs, maxPauseMs, onDue }: DeliverOptions,
+  { pace, room, firstDelayMs, maxPauseMs, onDue, seats }: DeliverOptions,
   round: Round<Row, Target, Item, Result>,
   lease: Lease<Row>,
   signal: AbortSignal,
@@ -53,6 +58,8 @@ export async function deliver<
   let writtenHealth = lease.health
   let waiting: AbortController | undefined
   let isNewDue = false
+  let wasDueAt = Number.NEGATIVE_INFINITY
+  let leave: (() => void) | undefined
   const endListening = onDue?.(() => {
     isNewDue = true
     waiting?.abort()
@@ -96,6 +103,7 @@ export async function deliver<
     failure = error
   } finally {
     endListening?.()
+    leave?.()
   }
   // Nothing may be under way when somebody else goes on.
   queue.clear()
@@ -108,6 +116,13 @@ export async function deliver<
   await written
   await round.end?.(target, breaker.health)
   await lease.interrupt(Math.max(putOffMs, breaker.pauseMs))
+
+  /** Whether more is to be expected, and there is a seat. */
+  function mayWait(): boolean {
+    if (performance.now() - wasDueAt >= lingerMs) return false
+    leave ??= seats?.take()
+    return leave !== undefined
+  }
 
   /** @returns whether nothing was left to do, and the lease is given back */
   async function work(): Promise<boolean> {
@@ -128,8 +143,10 @@ export async function deliver<
         underWay.add(item.id)
         queue.add(item, item.chain)
       }
-      if (due.length === 0 && queue.size === 0) {
-        await results.flush()
+      if (due.length > 0) wasDueAt = performance.now()
+      const isIdle = due.length === 0 && queue.size === 0
+      if (isIdle) await results.flush()
+      if (isIdle && !mayWait()) {
         if (await lease.release(now.asked)) return true
         continue
       }
@@ -138,10 +155,9 @@ export async function deliver<
       const pause = new AbortController()
       // What is new has to wait where there is enough at hand.
       waiting = isFull ? undefined : pause
-      await Promise.race([
-        queue.until(isFull && !breaker.isProbing ? room / 2 : 0),
-        delay(isFull ? lookWhenFullMs : lookMs, undefined, { signal: pause.signal }).catch(() => {}),
-      ])
+      const looking = delay(isFull ? lookWhenFullMs : lookMs, undefined, { signal: pause.signal }).catch(() => {})
+      const isEnough = queue.until(isFull && !breaker.isProbing ? room / 2 : 0)
+      await (isIdle ? looking : Promise.race([isEnough, looking]))
       waiting = undefined
       pause.abort()
     }

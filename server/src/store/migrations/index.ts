@@ -42,6 +42,7 @@ import * as erasures from './0052-erasures.ts'
 import * as retention from './0053-retention.ts'
 import * as ledger from './0070-ledger.ts'
 import * as backupRuns from './0071-backup-runs.ts'
+import * as notificationPlanners from './0095-notification-planners.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -88,4 +89,5 @@ export const migrations: Record<string, Migration> = {
   '0053-retention': retention,
   '0070-ledger': ledger,
   '0071-backup-runs': backupRuns,
+  '0095-notification-planners': notificationPlanners,
 }
