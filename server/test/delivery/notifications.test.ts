@@ -449,7 +449,118 @@ describe('a preview', () => {
   })
 })
 
+describe('the badge', () => {
+  it('is exact however much is unread, and what was counted once is not counted with each push', async () => {
+    const { world, endpoint } = await notifiedWorld('alice', 'bob')
+    const sentAt = Math.floor(Date.now() / 1000) - 3600
+    const messages = Array.from({ length: 250 }, (_, i) => ({
+      ...{
+        muid: `old-${i}`,
+        sender: 'alice',
+        receiver: 'bob',
+        receiverType: 'user',
+        category: 'message',
+        type: 'text',
+      },
+      ...{ data: { text: `${i}` }, sentAt },
+    }))
+    dataOf(await world.post('/data_import/messages', { messages }))
+    const badges = () =>
+      endpoint.received
+        .filter(({ body }) => body.data.to.uid === 'bob')
+        .map(({ body }) => body.data.notificationDetails.unreadMessageCount)
+    await say(world, 'alice', 'bob', 'new')
+    await soon(() => expect(badges()).toEqual(['251']))
+    const remembered = 'select counted_unread as count from conversation_states where app_id = $1 and uid = $2'
+    await soon(async () => expect(await own.query(remembered, [world.app.appId, 'bob'])).toEqual([{ count: 251 }]))
+    await say(world, 'alice', 'bob', 'newer')
+    await soon(() => expect(badges()).toEqual(['251', '252']))
+    await say(world, 'bob', 'alice', 'read')
+    await say(world, 'alice', 'bob', 'newest')
+    await soon(() => expect(badges()).toEqual(['251', '252', '1']))
+  })
+})
+
 describe('the logs', () => {
+  it('are found by each of their parameters, and by several together', async () => {
+    const { world } = await notifiedWorld('alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    dataOf(await patch(world, '/notifications/v1/preferences?uid=carol', { mutePreferences: { dnd: 2 } }))
+    const direct = await say(world, 'alice', 'bob', 'hello')
+    const image = {
+      text: 'look',
+      attachments: [{ url: 'https://example.com/a.png', name: 'a.png', mimeType: 'image/png' }],
+    }
+    const inGroup = dataOf(
+      await world.post(
+        '/messages',
+        { receiver: 'team', receiverType: 'group', category: 'message', type: 'image', data: image },
+        { as: 'alice' },
+      ),
+    )
+    dataOf(await world.post(`/messages/${direct.id}/reactions/%F0%9F%91%8D`, undefined, { as: 'bob' }))
+    const shown = (log: { uid: string; trigger: string; receiverType: string }) =>
+      `${log.uid} ${log.trigger} ${log.receiverType}`
+    const found = async (query: string) => (await logsOf(world, query)).map(shown).sort()
+    const [bob, bobInTeam, carol] = [
+      ...['bob after_message user', 'bob after_message group', 'carol after_message group'],
+    ]
+    const reacted = 'alice message_reaction_added user'
+    const all = [reacted, bobInTeam, bob, carol]
+    await soon(async () => {
+      expect(await found('')).toEqual(all)
+      expect(await found('?success=true')).toEqual([reacted, bobInTeam, bob])
+    })
+    const { reactionId } = (await logsOf(world, '?reactionSender=bob'))[0]
+    const sentAt = (await logsOf(world, `?messageId=${direct.id}`))[0].messageSentAtMS
+    const cases: ReadonlyArray<readonly [string, readonly (string | undefined)[]]> = [
+      [`messageId=${inGroup.id}`, [bobInTeam, carol]],
+      [`reactionId=${reactionId}`, [reacted]],
+      [`from=${sentAt - 1}`, all],
+      [`from=${sentAt + 3_600_000}`, []],
+      [`to=${sentAt - 1}`, []],
+      [`to=${sentAt + 3_600_000}`, all],
+      ['messageCategory=message', all],
+      ['messageCategory=interactive', []],
+      ['messageType=image', [bobInTeam, carol]],
+      ['trigger=after_message', [bobInTeam, bob, carol]],
+      ['trigger=message_reaction_added', [reacted]],
+      ['sender=ALICE', all],
+      ['sender=bob', []],
+      ['reactionSender=bob', [reacted]],
+      ['receiver=team&receiverType=group', [bobInTeam, carol]],
+      ['receiver=bob&receiverType=user', [bob]],
+      ['receiverType=group', [bobInTeam, carol]],
+      ['reactionReceiver=alice', [reacted]],
+      ['reactionReceiver=bob', []],
+      ['member=carol', [carol]],
+      ['channel=push', all],
+      ['channel=email', []],
+      ['provider=custom', all],
+      ['provider=fcm', []],
+      ['notificationTriggered=true', [reacted, bobInTeam, bob]],
+      ['notificationTriggered=false', [carol]],
+      ['reason=DND_PREFERENCE', [carol]],
+      ['reason=MUTE_PREFERENCE', []],
+      ['success=true', [reacted, bobInTeam, bob]],
+      ['success=false', []],
+      ['member=bob&trigger=after_message&success=true', [bobInTeam]],
+    ]
+    for (const [query, expected] of cases) expect([query, await found(`?${query}`)]).toEqual([query, expected])
+    for (const wrong of [
+      'messageCategory=call',
+      'trigger=nothing',
+      'receiverType=room',
+      'reason=NONE',
+      'success=maybe',
+    ]) {
+      expect([wrong, refusal(await world.get(`/notifications/v1/logs?${wrong}`))]).toEqual([
+        wrong,
+        '400 ERR_BAD_REQUEST',
+      ])
+    }
+  })
+
   it('are paged both ways, are those of the app, and go with a user who is deleted for good', async () => {
     const { world, endpoint } = await notifiedWorld('alice', 'bob')
     for (const text of ['1', '2', '3', '4', '5']) await say(world, 'alice', 'bob', text)

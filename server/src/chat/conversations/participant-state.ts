@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../store/database.ts'
+import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { type ConversationKind, kindSql } from '../kind.ts'
 
@@ -111,7 +111,7 @@ export async function readParticipantState(
 }
 
 /** Counting more than this on every read is dearer than remembering once. */
-const rememberFrom = 200
+export const rememberFrom = 200
 
 const remember = statement(`
   update conversation_states s
@@ -123,14 +123,20 @@ const remember = statement(`
   and s.conversation = r.conversation
   and (s.unread_sent_at, s.unread_id) = (r.unread_sent_at, r.unread_id)`)
 
+/** What was counted of a side, and up to where. */
+export type CountedState = Pick<
+  ParticipantState,
+  'uid' | 'key' | 'counted' | 'unread' | 'version' | 'lastSentAt' | 'lastId' | 'unreadSentAt' | 'unreadId'
+>
+
 /**
  * Remembers the counts of sides that had much to count, so that the next read has not. A side whose pointer has moved
  * since it was read is left alone.
  */
 export async function rememberCounts(
-  database: Database,
+  database: Queryable,
   appId: number,
-  states: readonly ParticipantState[],
+  states: readonly CountedState[],
 ): Promise<void> {
   const long = states.filter((state) => state.counted >= rememberFrom)
   if (long.length === 0) return

@@ -1,10 +1,22 @@
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { participantJoins, rememberedUnreadOf } from '../conversations/participant-state.ts'
+import {
+  type CountedState,
+  participantJoins,
+  rememberCounts,
+  rememberedUnreadOf,
+  rememberFrom,
+} from '../conversations/participant-state.ts'
+
+const unread = `n.count + ${rememberedUnreadOf('s', 'c')}`
 
 /** Conversations in which nothing came after the unread pointer are not counted. */
 const select = statement(`
-  select s.uid, sum(n.count + ${rememberedUnreadOf('s', 'c')})::bigint as unread
+  select s.uid, sum(${unread})::bigint as unread,
+    json_agg(json_build_object(
+      'uid', s.uid, 'key', s.conversation, 'counted', n.count, 'unread', ${unread}, 'version', c.version,
+      'lastSentAt', c.last_sent_at, 'lastId', c.last_id, 'unreadSentAt', s.unread_sent_at, 'unreadId', s.unread_id
+    )) filter (where n.count >= ${rememberFrom}) as long
   from conversation_states s
   join conversations c on c.app_id = s.app_id and c.key = s.conversation${participantJoins}
   where s.app_id = $1
@@ -13,12 +25,26 @@ const select = statement(`
   and (c.last_sent_at, c.last_id) > (s.unread_sent_at, s.unread_id)
   group by s.uid`)
 
-/** How many unread messages some users have over all their conversations; who has none is missing. */
+interface Row {
+  readonly uid: string
+  readonly unread: number
+  readonly long: readonly CountedState[] | null
+}
+
+/**
+ * How many unread messages some users have over all their conversations; who has none is missing. Each push to somebody who is away
+ * asks: what took long to count is remembered.
+ */
 export async function readUnreadTotals(
   on: Queryable,
   appId: number,
   uids: Iterable<string>,
 ): Promise<ReadonlyMap<string, number>> {
-  const rows = await on.query<{ uid: string; unread: number }>(select, [appId, [...new Set(uids)]])
+  const rows = await on.query<Row>(select, [appId, [...new Set(uids)]])
+  await rememberCounts(
+    on,
+    appId,
+    rows.flatMap(({ long }) => long ?? []),
+  )
   return new Map(rows.map(({ uid, unread }) => [uid, Number(unread)]))
 }
