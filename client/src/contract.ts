@@ -3874,7 +3874,7 @@ export interface Calls {
           }
           error?: string
           gates: ({
-            /** messages, replies, ...; dnd, mute, schedule, blocks, read; of e-mail and SMS also quota, address, unsubscribed; when it was about to be sent also membership, message, account, device, shown, timeToLive */
+            /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also membership, message, account, device, shown, timeToLive */
             gate: string
             /** What it said */
             value: string | number | boolean
@@ -3882,8 +3882,8 @@ export interface Calls {
             passes: boolean
           })[]
         })[]
-        /** Only without notifications. NO_EVENT: no event of it is in the log. NO_PROVIDER: the app has none that is enabled. OWN_ACTION: they did it themselves. NOT_A_PARTICIPANT, DEACTIVATED: as things are now. GROUP_TOO_LARGE: the group has more members than the setting pushGroupSize. NOT_CHOSEN: only who chose so is told of this. NO_DEVICE: no device is registered. NOTHING_SHOWN: an edit or a deletion of a message that was not sent to any device. NOT_PLANNED: it was not planned then, or is waiting for it */
-        unplanned?: 'NO_EVENT' | 'NO_PROVIDER' | 'OWN_ACTION' | 'NOT_A_PARTICIPANT' | 'DEACTIVATED' | 'GROUP_TOO_LARGE' | 'NOT_CHOSEN' | 'NO_DEVICE' | 'NOTHING_SHOWN' | 'NOT_PLANNED'
+        /** Only without notifications. ERASED: the message was removed for good. HELD: moderation holds it. NO_EVENT: no event of it is in the log. NO_PROVIDER: the app has none that is enabled. OWN_ACTION: they did it themselves. NOT_A_PARTICIPANT, DEACTIVATED: as things are now. GROUP_TOO_LARGE: the group has more members than the setting pushGroupSize. NOT_CHOSEN: only who chose so is told of this. NO_DEVICE: no device is registered. NOTHING_SHOWN: an edit or a deletion of a message that was not sent to any device. NOT_PLANNED: it was not planned then, or is waiting for it */
+        unplanned?: 'ERASED' | 'HELD' | 'NO_EVENT' | 'NO_PROVIDER' | 'OWN_ACTION' | 'NOT_A_PARTICIPANT' | 'DEACTIVATED' | 'GROUP_TOO_LARGE' | 'NOT_CHOSEN' | 'NO_DEVICE' | 'NOTHING_SHOWN' | 'NOT_PLANNED'
       }
     }
   }
@@ -6633,7 +6633,7 @@ export interface Calls {
           notificationTriggered: boolean
           reason?: string
           gates: ({
-            /** messages, replies, ...; dnd, mute, schedule, blocks, read; of e-mail and SMS also quota, address, unsubscribed; when it was about to be sent also membership, message, account, device, shown, timeToLive */
+            /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also membership, message, account, device, shown, timeToLive */
             gate: string
             /** What it said */
             value: string | number | boolean

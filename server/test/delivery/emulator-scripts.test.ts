@@ -55,7 +55,7 @@ async function askApns(): Promise<Asked> {
   const session = connect(endpoint, { ca })
   const ask = (headers: Record<string, string>, body = '') =>
     new Promise<{ status: number; text: string }>((resolve, reject) => {
-      const stream = session.request(headers)
+      const stream = session.request(headers, { endStream: false })
       let [status, text] = [0, '']
       stream.setEncoding('utf8')
       stream.on('response', (answer) => {
