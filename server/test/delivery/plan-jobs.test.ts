@@ -65,7 +65,10 @@ it('whoever plans is told of more without a job, and gives way once nothing come
     `create function later() returns trigger language plpgsql as $$ begin new.run_at := new.run_at + interval '1 hour'; return new; end $$`,
     [],
   )
-  await own.query('create trigger later before insert on graphile_worker._private_jobs for each row execute function later()', [])
+  await own.query(
+    'create trigger later before insert on graphile_worker._private_jobs for each row execute function later()',
+    [],
+  )
   await say(world, 'alice', 'bob', 'two')
   await soon(() => expect(toldTo(endpoint)).toEqual(['bob: Alice, one', 'bob: Alice, two']))
   await until(async () => !(await isPlannedFor(own)))

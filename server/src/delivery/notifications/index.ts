@@ -94,7 +94,8 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   const planWakes = createWakes()
   const planning = {
     database: withOwnConnections(database, 'parley planner'),
-    ...{ settings, notificationSettings, now, wakes, planWakes, tracing: options.tracing, seats: createSeats(mostWaiting) },
+    ...{ settings, notificationSettings, now, wakes, planWakes, tracing: options.tracing },
+    seats: createSeats(mostWaiting),
   }
   jobs.register(planTask, (payload) => planWhileAsked(planning, (payload as { appId: number }).appId, stopping.signal))
   jobs.register(sendTask, async (payload) => {
