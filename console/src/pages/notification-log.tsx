@@ -227,6 +227,8 @@ export function Gates({
 }
 
 const unplannedWords: Readonly<Record<NonNullable<Explained['unplanned']>, string>> = {
+  ERASED: 'The message was removed for good.',
+  HELD: 'Moderation holds the message.',
   NO_EVENT: 'No event of it is in the log.',
   NO_PROVIDER: 'The app has no provider that is enabled.',
   OWN_ACTION: 'They did it themselves.',
