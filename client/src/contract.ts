@@ -497,6 +497,8 @@ export interface ImportGroupDetails {
   /** a valid http or https URL */
   icon?: string
   password?: string
+  /** in place of password: "scrypt$16384$8$1$", the salt and the key in base64, with "$" between them */
+  passwordHash?: string
   owner?: string
   /** epoch seconds, an integer or a decimal string of at most ten digits */
   createdAt?: number | string
@@ -1819,6 +1821,8 @@ export type ErrorCode =
   | 'ERR_IMPORT_INVALID_USER_FORMAT'
   | 'ERR_IMPORT_INVALID_MEMBER_FORMAT'
   | 'ERR_IMPORT_INVALID_GROUP_FORMAT'
+  | 'ERR_IMPORT_INVALID_RECORD_FORMAT'
+  | 'ERR_IMPORT_ALREADY_EXISTS'
   | 'ERR_IMPORT_INVALID_JOINEDAT'
   | 'ERR_INVALID_API_VERSION'
   | 'ERR_API_NOT_FOUND'
@@ -5541,7 +5545,7 @@ export interface Calls {
       }>
     }
   }
-  /** Import messages. Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, reactions, editedAt, deletedAt, and action messages, with subjectMuid for the message that was edited or deleted. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. Records can be such as the lists of the API answer them, and what they hold beyond an import is named in ignored. */
+  /** Import messages. Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, quotedMuid, reactions with their times, editedAt, editedBy, deletedAt, deletedBy, pinnedAt, pinnedBy, savedBy, countsAsUnread, and action messages, with subjectMuid for the message that was edited or deleted. An app that had no messages when the first came with an id keeps the ids; else new ones are drawn. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. Records can be such as the lists of the API answer them, and what they hold beyond an import is named in ignored. */
   'POST /data_import/messages': {
     input: {
       /** Map from muid to message; or an array of these records */
@@ -5551,6 +5555,37 @@ export interface Calls {
       data: Record<string, {
         success: boolean
         data?: Message
+        error?: {
+          /** Stable; the code for programs to check. docs/api.md lists all codes. */
+          code: string
+          /** A text for end users. */
+          message: string
+          /** A text for developers, with the IDs and fields involved. */
+          devMessage: string
+          source: 'chat-api'
+          /** The fields that failed validation. */
+          details?: {
+            path: string
+            message: string
+          }[]
+        }
+        /** Members of the record that the import does not know */
+        ignored?: string[]
+      }>
+    }
+  }
+  /** Import friends, blocks, marks, pins, saves, subscriptions, tokens and keys. Stores what belongs to users, groups and messages that are there. Each record has a kind: friend (uid, friend, createdAt), block (uid, blocked, blockedAt), conversation (uid, receiverType, receiver, and their side of it: delivered, read, unreadFrom, reset, joined, tags, pinnedAt), subscription (uid, subscribedAt), pin (pinnedBy, pinnedAt), save (uid, savedAt), authToken (uid, authToken, platform, userAgent, appInfo, createdAt), apiKey (apiKey, name, scope, createdAt). Messages are named by messageId, their id in this app, or by the muid that they were imported with. Marks rise and never fall. Nobody is notified. The response is a 200 with an outcome for each record, under "[<index>]" (from 0), or its name in a map; an invalid record does not stop the others, and one that is there already is refused and not changed. A request can have 1000 records, unless the deployment sets another limit. Times are epoch seconds. */
+  'POST /data_import/records': {
+    input: {
+      /** An array of records, each with its kind; or a map of them under names of your own */
+      records: unknown
+    }
+    answer: {
+      data: Record<string, {
+        success: boolean
+        data?: {
+          kind: string
+        }
         error?: {
           /** Stable; the code for programs to check. docs/api.md lists all codes. */
           code: string

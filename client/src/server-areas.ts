@@ -269,6 +269,7 @@ export const serverAreas = {
     groups: 'POST /data_import/groups',
     members: 'POST /data_import/members',
     messages: 'POST /data_import/messages',
+    records: 'POST /data_import/records',
   },
   stats: { get: 'GET /stats', daily: 'GET /stats/daily', messages: 'GET /stats/messages' },
   auditLog: { list: 'GET /audit-log' },

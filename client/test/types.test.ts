@@ -85,6 +85,7 @@ type Wider =
   | 'import-groups'
   | 'import-members'
   | 'import-messages'
+  | 'import-records'
   | 'import-users'
   | 'list-rule-revisions'
   | 'list-rules'

@@ -182,6 +182,8 @@ export const errors = {
   ERR_IMPORT_INVALID_USER_FORMAT: { status: 400, message: 'The users are not in the import format.' },
   ERR_IMPORT_INVALID_MEMBER_FORMAT: { status: 400, message: 'The members are not in the import format.' },
   ERR_IMPORT_INVALID_GROUP_FORMAT: { status: 400, message: 'The groups are not in the import format.' },
+  ERR_IMPORT_INVALID_RECORD_FORMAT: { status: 400, message: 'The records are not in the import format.' },
+  ERR_IMPORT_ALREADY_EXISTS: { status: 409, message: 'This is there already.' },
   ERR_IMPORT_INVALID_JOINEDAT: { status: 400, message: 'The join time is not valid.' },
 
   // General

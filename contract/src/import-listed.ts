@@ -21,7 +21,11 @@ const derived = {
   groups: ['membersCount', 'onlineMembersCount', 'conversationId', 'updatedAt', 'hasJoined', 'joinedAt', 'scope'],
   // A list of members tells of the user, too, who has a record of their own.
   members: [...namesOf(ImportUser), 'status', 'conversationId', 'updatedAt'],
-  messages: ['id', 'conversationId', 'parentId', 'updatedAt', 'replyCount', 'unreadRepliesCount', 'mentions'],
+  messages: [
+    ...['conversationId', 'parentId', 'quotedMessageId', 'quotedMessage', 'updatedAt', 'replyCount'],
+    // What an export of this service has besides.
+    ...['unreadRepliesCount', 'mentions', 'subjectId', 'mentioned', 'traits', 'imported'],
+  ],
 } as const satisfies Record<ImportKind, readonly string[]>
 
 const known: Readonly<Record<ImportKind, ReadonlySet<string>>> = {
@@ -76,13 +80,16 @@ function messageOf(sent: JsonRecord, muidOf: (id: string) => string, ignored: st
   if (sent.muid === undefined && id !== undefined) changes.muid = id
   const parentId = idOf(sent.parentId)
   if (sent.parentMuid === undefined && parentId !== undefined) changes.parentMuid = muidOf(parentId)
+  const quotedId = idOf(sent.quotedMessageId)
+  if (sent.quotedMuid === undefined && quotedId !== undefined) changes.quotedMuid = muidOf(quotedId)
   if (Array.isArray(sent.reactions)) {
     changes.reactions = reactionsOf(sent.reactions)
     if (changes.reactions === undefined) ignored.push('reactions')
   }
   const { data } = sent
   if (typeof data === 'object' && data !== null && !Array.isArray(data)) {
-    const subject = sent.subjectMuid === undefined ? subjectOf(sent, data as JsonRecord) : undefined
+    const subject =
+      sent.subjectMuid === undefined ? (idOf(sent.subjectId) ?? subjectOf(sent, data as JsonRecord)) : undefined
     if (subject !== undefined) changes.subjectMuid = muidOf(subject)
     const content = contentOf(sent.category === 'action', data as JsonRecord)
     if (content !== data) changes.data = content
@@ -92,14 +99,14 @@ function messageOf(sent: JsonRecord, muidOf: (id: string) => string, ignored: st
 }
 
 /** Lists of reactions name each person; the reactions of a message are counts, which tell nobody's name. */
-function reactionsOf(listed: readonly unknown[]): Record<string, string[]> | undefined {
-  const uids: Record<string, string[]> = Object.create(null)
+function reactionsOf(listed: readonly unknown[]): Record<string, unknown[]> | undefined {
+  const given: Record<string, unknown[]> = Object.create(null)
   for (const entry of listed) {
-    const { reaction, uid } = (entry ?? {}) as { reaction?: unknown; uid?: unknown }
+    const { reaction, uid, reactedAt } = (entry ?? {}) as { reaction?: unknown; uid?: unknown; reactedAt?: unknown }
     if (typeof reaction !== 'string' || typeof uid !== 'string') return undefined
-    uids[reaction] = [...(uids[reaction] ?? []), uid]
+    given[reaction] = [...(given[reaction] ?? []), reactedAt === undefined ? uid : { uid, reactedAt }]
   }
-  return { ...uids }
+  return { ...given }
 }
 
 /** The id of the message that an action message tells of. */

@@ -44,6 +44,14 @@ const Attachment = Type.Object({
   ),
 })
 
+/** Whoever has a hand in a message: a uid, or app_system for the app itself. */
+const Hand = IdIn
+
+const ImportReaction = Type.Unsafe<string | { uid: string; reactedAt?: number | string }>({
+  anyOf: [IdIn, Type.Object({ uid: IdIn, reactedAt: Type.Optional(ImportTime) })],
+  description: 'a uid, or an object with uid and reactedAt',
+})
+
 /** A map with arbitrary keys whose values all have the same shape. */
 function mapOf<T>(values: object, limits: { maxProperties?: number } = {}) {
   return Type.Unsafe<Record<string, T>>({ type: 'object', additionalProperties: values, ...limits })
@@ -52,8 +60,9 @@ function mapOf<T>(values: object, limits: { maxProperties?: number } = {}) {
 /**
  * A message of `POST /data_import/messages`. Other properties of `data` are kept.
  * Beyond the public contract: `parentMuid` (the message that this one replies to in a thread), `reactions` (uids by
- * reaction), `editedAt`, `deletedAt`, category `action` with `subjectMuid` (the message that was edited or deleted). A message
- * with `deletedAt` needs no content.
+ * reaction, also with the time of each), `editedAt`, `deletedAt` and by whom, category `action` with `subjectMuid` (the message
+ * that was edited or deleted), `quotedMuid`, pins and saves, `countsAsUnread`. A message with `deletedAt` needs no content.
+ * `id` is taken as it is into an app that had no messages when its first came with an id; see `importedId`.
  */
 export const ImportMessage = Type.Object({
   muid: Muid,
@@ -78,7 +87,23 @@ export const ImportMessage = Type.Object({
   deletedAt: Type.Optional(ImportTime),
   parentMuid: Type.Optional(Muid),
   subjectMuid: Type.Optional(Muid),
-  reactions: Type.Optional(mapOf<string[]>(Type.Array(IdIn), { maxProperties: limits.reactionsPerMessage })),
+  reactions: Type.Optional(
+    mapOf<Static<typeof ImportReaction>[]>(Type.Array(ImportReaction), { maxProperties: limits.reactionsPerMessage }),
+  ),
+  id: Type.Optional(
+    Type.Unknown({ description: 'ID in the previous system; anything but a number that can be taken is left out' }),
+  ),
+  quotedMuid: Type.Optional(Muid),
+  editedBy: Type.Optional(Hand),
+  deletedBy: Type.Optional(Hand),
+  countsAsUnread: Type.Optional(
+    Type.Boolean({
+      description: 'whether it counts as unread for those whose marks lie before it; by default in groups not',
+    }),
+  ),
+  pinnedAt: Type.Optional(ImportTime),
+  pinnedBy: Type.Optional(Hand),
+  savedBy: Type.Optional(mapOf<number | string>(ImportTime)),
   senderUserDetails: Type.Optional(ImportUser),
   receiverUserDetails: Type.Optional(ImportUser),
   receiverGroupDetails: Type.Optional(ImportGroupDetails),
@@ -87,6 +112,16 @@ export const ImportMessage = Type.Object({
 })
 export type ImportMessage = Static<typeof ImportMessage>
 
+/**
+ * The id of a message in the previous system as an app can take it: an integer from 1 to `limits.importedMessageId`, which keeps
+ * the ids that are drawn afterwards far below what JSON can hold. Undefined for anything else: then one is drawn.
+ */
+export function importedId(id: unknown): number | undefined {
+  const read = typeof id === 'string' && /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : id
+  if (typeof read !== 'number' || !Number.isSafeInteger(read) || read < 1) return undefined
+  return read > limits.importedMessageId ? undefined : read
+}
+
 /** Returns the problems of one message in an import, looking at the record only. Empty if it can be stored. */
 export const checkImportMessage = makeRecordCheck(
   ImportMessage,
@@ -94,10 +129,14 @@ export const checkImportMessage = makeRecordCheck(
   function* (message, context: ImportContext) {
     const format = 'ERR_IMPORT_INVALID_MESSAGE_FORMAT'
     if (context.key !== undefined && context.key !== message.muid) yield unlikeKey('muid', format)
-    const { sentAt, deliveredAt, readAt, editedAt, deletedAt } = message
-    yield* notInFuture({ sentAt, deliveredAt, readAt, editedAt, deletedAt }, context.now)
+    const { sentAt, deliveredAt, readAt, editedAt, deletedAt, pinnedAt } = message
+    yield* notInFuture({ sentAt, deliveredAt, readAt, editedAt, deletedAt, pinnedAt }, context.now)
     yield* contentRules(message, format)
     if (message.parentMuid === message.muid) yield flaw('parentMuid', 'must name another message')
+    if (message.quotedMuid === message.muid) yield flaw('quotedMuid', 'must name another message')
+    for (const [uid, savedAt] of Object.entries(message.savedBy ?? {})) {
+      yield* notInFuture({ [`savedBy/${uid}`]: savedAt }, context.now)
+    }
     for (const reaction of Object.keys(message.reactions ?? {})) {
       const length = [...reaction].length
       if (length < 1 || length > limits.reactionLength)

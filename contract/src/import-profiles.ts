@@ -48,12 +48,21 @@ const userFields = {
 export const ImportUser = Type.Object(userFields)
 export type ImportUser = Static<typeof ImportUser>
 
+/** What is kept of a group's password, such that any service can check one: scrypt of 16 bytes of salt, a key of 32. */
+const passwordHashPattern = '^scrypt\\$16384\\$8\\$1\\$[A-Za-z0-9+/]{22}==\\$[A-Za-z0-9+/]{43}=$'
+
 const groupFields = {
   guid: IdIn,
   name: NameIn,
   type: oneOf('public', 'password', 'private'),
   icon: Type.Optional(ImportAddress),
   password: Type.Optional(Type.String({ minLength: 1, maxLength: limits.groupPasswordLength })),
+  passwordHash: Type.Optional(
+    Type.String({
+      pattern: passwordHashPattern,
+      description: 'in place of password: "scrypt$16384$8$1$", the salt and the key in base64, with "$" between them',
+    }),
+  ),
   owner: Type.Optional(IdIn),
   createdAt: Type.Optional(ImportTime),
   metadata: Type.Optional(JsonObject),
@@ -78,6 +87,8 @@ export const ImportMember = Type.Object({
   uid: IdIn,
   scope: Type.Optional(ScopeIn),
   isBanned: Type.Optional(Type.Boolean()),
+  bannedAt: Type.Optional(ImportTime),
+  bannedBy: Type.Optional(IdIn),
   joinedAt: Type.Optional(ImportTime),
   groupDetails: Type.Optional(ImportGroupDetails),
   userDetails: Type.Optional(ImportUser),
@@ -126,6 +137,7 @@ export const checkImportMember = makeRecordCheck(
       yield { code: format, path: 'memberId', message: 'must be guid + "_member_" + uid' }
     }
     yield* notInFuture({ joinedAt: member.joinedAt }, context.now, 'ERR_IMPORT_INVALID_JOINEDAT')
+    yield* notInFuture({ bannedAt: member.bannedAt }, context.now)
     yield* embeddedGroup('groupDetails', member.groupDetails, member.guid, context.now, format)
     yield* embeddedUser('userDetails', member.userDetails, member.uid, context.now, format)
   },
@@ -151,8 +163,8 @@ function* userRules(user: ImportUser, now: number): Iterable<ImportFlaw> {
 }
 
 function* groupRules(group: ImportGroupDetails, now: number, format: ErrorCode): Iterable<ImportFlaw> {
-  const { type, password, createdAt, icon, metadata } = group
-  if (type === 'password' && password === undefined) yield missing('password', format)
+  const { type, password, passwordHash, createdAt, icon, metadata } = group
+  if (type === 'password' && password === undefined && passwordHash === undefined) yield missing('password', format)
   yield* notInFuture({ createdAt }, now)
   yield* webAddresses({ icon })
   yield* atMostBytes('metadata', metadata, limits.metadataBytes)

@@ -121,6 +121,8 @@ export const limits = {
 
   /** Records in one call; a setting can change it. */
   importRecords: 1000,
+  /** Highest id of a message that an import takes as it is. */
+  importedMessageId: 999_999_999_999,
   /** Seconds that a time in an imported record may be in the future. */
   importSecondsAhead: 60,
 

@@ -161,7 +161,7 @@ export const importMessages = defineOperation({
   id: 'import-messages',
   path: '/data_import/messages',
   summary: 'Import messages',
-  description: `Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, reactions, editedAt, deletedAt, and action messages, with subjectMuid for the message that was edited or deleted. ${aboutAnswers}`,
+  description: `Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, quotedMuid, reactions with their times, editedAt, editedBy, deletedAt, deletedBy, pinnedAt, pinnedBy, savedBy, countsAsUnread, and action messages, with subjectMuid for the message that was edited or deleted. An app that had no messages when the first came with an id keeps the ids; else new ones are drawn. ${aboutAnswers}`,
   body: MessageRecords,
   plain: { body: requiring(MessageRecords, 'messages') },
   answer: enveloped(outcomesOf(Message)),
@@ -177,5 +177,44 @@ export const importMessages = defineOperation({
     'ERR_MESSAGE_THREAD_NESTING',
     'ERR_MESSAGE_ID_NOT_FOUND',
     'ERR_PLAN_QUOTA_RESTRICTION',
+  ],
+})
+
+const OtherRecords = Type.Object({
+  records: Type.Optional(
+    Type.Unsafe<unknown>({
+      description: 'An array of records, each with its kind; or a map of them under names of your own',
+      examples: [
+        [
+          { kind: 'friend', uid: 'alice', friend: 'bob', createdAt: 1_700_000_000 },
+          {
+            kind: 'conversation',
+            uid: 'alice',
+            receiverType: 'user',
+            receiver: 'bob',
+            read: { muid: 'm1', at: 1_700_000_100 },
+          },
+        ],
+      ],
+    }),
+  ),
+})
+
+export const importOthers = defineOperation({
+  ...shared,
+  id: 'import-records',
+  path: '/data_import/records',
+  summary: 'Import friends, blocks, marks, pins, saves, subscriptions, tokens and keys',
+  description: `Stores what belongs to users, groups and messages that are there. Each record has a kind: friend (uid, friend, createdAt), block (uid, blocked, blockedAt), conversation (uid, receiverType, receiver, and their side of it: delivered, read, unreadFrom, reset, joined, tags, pinnedAt), subscription (uid, subscribedAt), pin (pinnedBy, pinnedAt), save (uid, savedAt), authToken (uid, authToken, platform, userAgent, appInfo, createdAt), apiKey (apiKey, name, scope, createdAt). Messages are named by messageId, their id in this app, or by the muid that they were imported with. Marks rise and never fall. Nobody is notified. The response is a 200 with an outcome for each record, under "[<index>]" (from 0), or its name in a map; an invalid record does not stop the others, and one that is there already is refused and not changed. A request can have ${limits.importRecords} records, unless the deployment sets another limit. Times are epoch seconds.`,
+  body: OtherRecords,
+  plain: { body: requiring(OtherRecords, 'records') },
+  answer: enveloped(outcomesOf(Type.Object({ kind: Type.String() }))),
+  errors: [
+    'ERR_IMPORT_INVALID_RECORD_FORMAT',
+    'ERR_IMPORT_ALREADY_EXISTS',
+    'ERR_UID_NOT_FOUND',
+    'ERR_CONVERSATION_NOT_FOUND',
+    'ERR_MESSAGE_ID_NOT_FOUND',
+    'ERR_AUTHTOKEN_NOT_ACCESSIBLE',
   ],
 })

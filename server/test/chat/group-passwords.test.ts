@@ -8,7 +8,7 @@ it('A user with a token who has passwords computed without a pause gets a part o
   const computed = { token: 0, backEnd: 0 }
   const computeFor = async (who: keyof typeof computed, reader: { uid: string; isPaced: boolean }) => {
     while (computed.backEnd < 16) {
-      await passwords.hash({ appId: 1, ...reader }, 'group', 'open sesame')
+      await passwords.hash({ appId: 1, ...reader }, 'open sesame')
       computed[who]++
     }
   }

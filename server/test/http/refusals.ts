@@ -578,6 +578,28 @@ export const own: Readonly<Record<string, Partial<Record<string, Refusal>>>> = {
       record('members', member),
     ),
   },
+  'import-records': {
+    ERR_IMPORT_INVALID_RECORD_FORMAT: { change: body(() => ({ records: 5 })) },
+    ERR_IMPORT_ALREADY_EXISTS: after(
+      async ({ world }) => {
+        await world.post('/data_import/records', { records: [{ kind: 'friend', uid: 'alice', friend: 'carol' }] })
+      },
+      record('records', { kind: 'friend', uid: 'alice', friend: 'carol' }),
+    ),
+    ERR_UID_NOT_FOUND: record('records', { kind: 'block', uid: 'alice', blocked: nobody }),
+    ERR_CONVERSATION_NOT_FOUND: record('records', {
+      ...{ kind: 'conversation', uid: 'carol', receiverType: 'group', receiver: nothing },
+      tags: ['work'],
+    }),
+    ERR_MESSAGE_ID_NOT_FOUND: record('records', { kind: 'pin', messageId: 999_999_999 }),
+    ERR_AUTHTOKEN_NOT_ACCESSIBLE: after(
+      async ({ world }) => {
+        const token = { kind: 'authToken', uid: 'alice', authToken: 'a-token-of-alice-elsewhere' }
+        await world.post('/data_import/records', { records: [token] })
+      },
+      record('records', { kind: 'authToken', uid: 'bob', authToken: 'a-token-of-alice-elsewhere' }),
+    ),
+  },
   'import-messages': {
     ERR_IMPORT_INVALID_MESSAGE_FORMAT: { change: body(() => ({ messages: 5 })) },
     ERR_ROLE_NOT_FOUND: record('messages', { ...past, sender: 'x', senderUserDetails: { ...newUser, role: nothing } }),

@@ -460,6 +460,9 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
       members: [{ memberId: `${ids.team}_member_${ids.carol}`, guid: ids.team, uid: ids.carol, scope: 'participant' }],
     },
   }),
+  'import-records': (ids) => ({
+    body: { records: [{ kind: 'block', uid: ids.carol, blocked: ids.dave, blockedAt: 1_700_000_000 }] },
+  }),
   'import-messages': (ids) => ({
     body: {
       messages: {

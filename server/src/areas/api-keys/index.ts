@@ -1,1 +1,1 @@
-export { insertKey as createApiKey } from './keys.ts'
+export { importKey, insertKey as createApiKey } from './keys.ts'

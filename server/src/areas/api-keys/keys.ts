@@ -78,7 +78,9 @@ export async function ensureKey(
   appId: number,
   key: NewKey,
 ): Promise<void> {
-  await keys.database.transaction((tx) => storeKey(keys, tx, appId, key, Math.floor(Date.now() / 1000)))
+  await keys.database.transaction(async (tx) => {
+    await storeKey(keys, tx, appId, key, Math.floor(Date.now() / 1000))
+  })
 }
 
 type NewKey = Pick<ApiKey, 'apiKey' | 'name' | 'scope'>
@@ -89,12 +91,36 @@ async function storeKey(
   appId: number,
   { apiKey, name, scope }: NewKey,
   createdAt: number,
-): Promise<void> {
+): Promise<boolean> {
   const digest = secrets.digest(apiKey)
   const inserted = await tx.query(insert, [appId, digest, secrets.seal(apiKey), name, scope, createdAt])
-  if (inserted.length === 0) return
+  if (inserted.length === 0) return false
   const details = { name, scope }
   await audit.record(tx, appId, { action: 'apikey_created', type: 'apikey', target: keyFingerprint(digest), details })
+  return true
+}
+
+/**
+ * Gives an app a key that it had elsewhere. Under the lock of the app.
+ * @returns `known` where it has it, the error where it has as many as it may have
+ */
+export async function importKey(
+  store: Pick<Context, 'secrets' | 'audit' | 'settings' | 'invalidation' | 'keys'>,
+  tx: Transaction,
+  appId: number,
+  key: NewKey,
+  createdAt: number,
+): Promise<ApiError | 'known' | undefined> {
+  const apiKey = key.apiKey.toLowerCase()
+  const [known] = await tx.query(select, [appId, store.secrets.digest(apiKey)])
+  if (known !== undefined) return 'known'
+  const { maxApiKeys } = await store.settings.of(appId)
+  const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countKeys, [appId])
+  if (hasReached(maxApiKeys, count)) return appLimitReached(maxApiKeys, 'API keys')
+  await storeKey(store, tx, appId, { ...key, apiKey }, createdAt)
+  await store.invalidation.announce(tx, keysTopic, String(appId))
+  tx.afterCommit(() => store.keys.forget(appId))
+  return undefined
 }
 
 /** A page of an app's keys, newest first, and how many there are. */

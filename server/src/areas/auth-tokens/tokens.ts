@@ -86,6 +86,39 @@ export async function issueToken(
   return show(secrets, row as TokenRow)
 }
 
+const insertOnce = statement(`
+  insert into auth_tokens (app_id, digest, sealed, uid, platform, user_agent, app_info, created_at, used_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  on conflict do nothing
+  returning uid`)
+
+const selectOwner = statement('select uid from auth_tokens where app_id = $1 and digest = $2')
+
+/**
+ * Gives a user a token that they had elsewhere, so that they stay logged in. The caller holds the user's row.
+ * @returns `known` where it is there, `ofAnother` where it is that of somebody else
+ */
+export async function importToken(
+  { secrets, audit, settings }: Pick<Context, 'secrets' | 'audit' | 'settings'>,
+  tx: Transaction,
+  appId: number,
+  { uid, authToken, platform, userAgent, appInfo }: Omit<AuthToken, 'createdAt'>,
+  createdAt: number,
+): Promise<'known' | 'ofAnother' | undefined> {
+  const digest = secrets.digest(authToken)
+  const inserted = await tx.query(insertOnce, [
+    ...[appId, digest, secrets.seal(authToken), uid, platform ?? null, userAgent ?? null],
+    ...[appInfo === undefined ? null : JSON.stringify(appInfo), createdAt],
+    (await settings.of(appId)).tokenIdleTimeout === 0 ? null : nowSeconds(),
+  ])
+  if (inserted.length === 0) {
+    const [owner] = await tx.query<{ uid: string }>(selectOwner, [appId, digest])
+    return owner?.uid === uid ? 'known' : 'ofAnother'
+  }
+  await audit.record(tx, appId, { action: 'token_created', type: 'user', target: uid, details: { imported: 1 } })
+  return undefined
+}
+
 /** @throws 400 when `appInfo` is too large */
 export function checkUse({ appInfo }: TokenUse): void {
   if (appInfo === undefined || Buffer.byteLength(JSON.stringify(appInfo)) <= limits.metadataBytes) return

@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode, type ImportKind } from '@parley/contract'
 import type { ImportRefusal, ImportRow } from '../messages/index.ts'
 
-export function tooManyRecords(kind: ImportKind, sent: number, most: number): ApiError {
+export function tooManyRecords(kind: ImportKind | 'records', sent: number, most: number): ApiError {
   const path = `body/${kind}`
   const message = `must have at most ${most} records`
   return new ApiError('ERR_BAD_REQUEST', `${path} ${message}; it has ${sent}.`, [{ path, message }])
@@ -72,6 +72,53 @@ export function usersJustDeleted(sender: string, receiver: string): ApiError {
 
 export function groupJustDeleted(guid: string): ApiError {
   return new ApiError('ERR_GUID_NOT_FOUND', `The group ${guid} has just been deleted.`)
+}
+
+export function unreadableOthers(sent: unknown): ApiError {
+  const message = sent === undefined ? 'is required' : 'must be an array or a map of records'
+  return new ApiError('ERR_IMPORT_INVALID_RECORD_FORMAT', `body/records ${message}`, [
+    { path: 'body/records', message },
+  ])
+}
+
+/** What a record tells is there already. */
+export function othersExist(kind: string): ApiError {
+  return new ApiError('ERR_IMPORT_ALREADY_EXISTS', `What this record of the kind ${kind} tells is there already.`)
+}
+
+/** A record names a message that is not there, or one with which nothing of the kind can be done. */
+export function noSuchMessage(
+  { messageId, muid }: { readonly messageId?: number | string; readonly muid?: string },
+  path?: string,
+): ApiError {
+  const name = messageId === undefined ? `muid ${muid}` : `messageId ${messageId}`
+  const message = 'does not name a message for which this is possible'
+  const named = messageId === undefined ? 'muid' : 'messageId'
+  return new ApiError('ERR_MESSAGE_ID_NOT_FOUND', `${name} ${message}.`, [
+    { path: path === undefined ? named : `${path}/${named}`, message },
+  ])
+}
+
+export function noSide({
+  uid,
+  receiver,
+  receiverType,
+}: {
+  uid: string
+  receiver: string
+  receiverType: string
+}): ApiError {
+  return new ApiError(
+    'ERR_CONVERSATION_NOT_FOUND',
+    `${uid} has no part in a conversation with the ${receiverType} ${receiver}.`,
+  )
+}
+
+export function tokenOfAnother(uid: string): ApiError {
+  const message = 'belongs to another user'
+  return new ApiError('ERR_AUTHTOKEN_NOT_ACCESSIBLE', `The auth token of ${uid} ${message}.`, [
+    { path: 'authToken', message },
+  ])
 }
 
 /** Why a message was not stored. */

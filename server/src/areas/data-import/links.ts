@@ -70,9 +70,10 @@ export function linksOf(kind: ImportKind, record: JsonRecord): Links {
       makeGroup(message.receiverGroupDetails, 'receiverGroupDetails')
       need('groups', message.receiver, 'receiver')
     }
-    for (const [reaction, uids] of Object.entries(message.reactions ?? {})) {
-      for (const uid of uids) need('users', uid, `reactions/${reaction}`)
+    for (const [reaction, given] of Object.entries(message.reactions ?? {})) {
+      for (const entry of given) need('users', typeof entry === 'string' ? entry : entry.uid, `reactions/${reaction}`)
     }
+    for (const uid of Object.keys(message.savedBy ?? {})) need('users', uid, 'savedBy')
   }
   return { made, needed }
 }

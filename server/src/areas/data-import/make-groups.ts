@@ -1,7 +1,7 @@
 import { readOptionalTime } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import { createGroupConversations } from '../../chat/conversations/membership.ts'
-import { digestGroupPassword } from '../../chat/groups/password.ts'
+import { digestGroupPassword, readPasswordHash } from '../../chat/groups/password.ts'
 import { nameKey } from '../../chat/users/rows.ts'
 import { textArray } from '../../store/arrays.ts'
 import type { Transaction } from '../../store/database.ts'
@@ -54,9 +54,11 @@ export async function makeGroups(
     details.map(({ name }) => name),
     details.map(({ name }) => nameKey(name)),
     details.map(({ type }) => type),
-    details.map(({ guid, type, password = '' }) =>
-      type === 'password' ? digestGroupPassword(secrets, appId, guid.toLowerCase(), password) : null,
-    ),
+    details.map(({ guid, type, password, passwordHash }) => {
+      if (type !== 'password') return null
+      if (password === undefined && passwordHash !== undefined) return readPasswordHash(passwordHash)
+      return digestGroupPassword(secrets, appId, guid.toLowerCase(), password ?? '')
+    }),
     details.map(({ icon }) => icon ?? null),
     groups.map(({ owner }) => owner),
     details.map(({ metadata }) => (metadata === undefined ? null : JSON.stringify(metadata))),

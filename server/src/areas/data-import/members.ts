@@ -1,5 +1,4 @@
 import type { ImportedMember, ImportMember } from '@parley/contract'
-import { systemUid } from '../../chat/apps.ts'
 import { lockConversations } from '../../chat/conversations/membership.ts'
 import { type GroupRow, readGroups } from '../../chat/groups/rows.ts'
 import type { Context } from '../../context.ts'
@@ -66,7 +65,7 @@ async function storeAll(
   if (wasteful.size > 0) throw new BroughtForNothing(wasteful)
   await enrol(tx, appId, plan.members, users, now)
   await nameMembers(tx, appId, plan.named)
-  await ban(tx, appId, plan.bans, now)
+  await ban(tx, appId, plan.bans)
   return records.map((_, place) => (refusals[place] ?? plan.outcomes[place]) as Outcome<ImportedMember>)
 }
 
@@ -162,11 +161,18 @@ async function nameMembers(tx: Transaction, appId: number, members: MemberPlan['
 
 const insertBans = statement(`
   insert into group_bans (app_id, guid, uid, banned_by, banned_at)
-  select $1, banned.guid, banned.uid, '${systemUid}', $4
-  from unnest($2::text[], $3::text[]) with ordinality as banned(guid, uid, place)
+  select $1, banned.guid, banned.uid, banned.banned_by, banned.banned_at
+  from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) with ordinality
+    as banned(guid, uid, banned_by, banned_at, place)
   order by banned.place`)
 
-async function ban(tx: Transaction, appId: number, bans: MemberPlan['bans'], now: number): Promise<void> {
+async function ban(tx: Transaction, appId: number, bans: MemberPlan['bans']): Promise<void> {
   if (bans.length === 0) return
-  await tx.query(insertBans, [appId, bans.map(({ guid }) => guid), bans.map(({ uid }) => uid), now])
+  await tx.query(insertBans, [
+    appId,
+    bans.map(({ guid }) => guid),
+    bans.map(({ uid }) => uid),
+    bans.map(({ by }) => by),
+    bans.map(({ at }) => at),
+  ])
 }

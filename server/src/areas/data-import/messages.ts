@@ -90,7 +90,11 @@ async function outcomesOf(
   const outcomeOf = (row: ImportRow, place: number): Outcome<JsonText<Message>> => {
     const result = written.results.get(row)
     if (result === undefined) return written.refusals[place] as Failure
-    if ('id' in result) return stored(write(row, result))
+    if ('id' in result) {
+      // What it quotes is not there: everything else is.
+      const ignored = row.quotedMuid !== null && result.quotedId === null ? { ignored: ['quotedMuid'] } : {}
+      return { ...stored(write(row, result)), ...ignored }
+    }
     if ('cause' in result) return notStored(context, row, result.cause)
     return refuse(errors.ofMessage(result.refusal, row))
   }
@@ -103,7 +107,8 @@ function notStored(context: Pick<Context, 'log'>, row: ImportRow, cause: unknown
 }
 
 function linksOf(message: ImportMessage): Links {
-  const { sender, receiver, receiverType, senderUserDetails, mentionedUserDetails = {}, reactions = {} } = message
+  const { sender, receiver, receiverType, senderUserDetails, mentionedUserDetails = {} } = message
+  const { reactions = {}, savedBy = {} } = message
   const isGroup = receiverType === 'group'
   const group = isGroup ? message.receiverGroupDetails : undefined
   const owner = isGroup ? message.receiverGroupOwnerDetails : undefined
@@ -117,7 +122,10 @@ function linksOf(message: ImportMessage): Links {
     needsUsers: [
       sender.toLowerCase(),
       ...(isGroup ? [] : [receiver.toLowerCase()]),
-      ...Object.values(reactions).flatMap((uids) => uids.map((uid) => uid.toLowerCase())),
+      ...Object.values(reactions).flatMap((given) =>
+        given.map((entry) => (typeof entry === 'string' ? entry : entry.uid).toLowerCase()),
+      ),
+      ...Object.keys(savedBy).map((uid) => uid.toLowerCase()),
     ],
     needsGroups: isGroup ? [receiver.toLowerCase()] : [],
   }

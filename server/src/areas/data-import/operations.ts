@@ -4,6 +4,7 @@ import {
   importGroups,
   importMembers,
   importMessages,
+  importOthers,
   importUsers,
   type Message,
 } from '@parley/contract'
@@ -15,6 +16,7 @@ import { mapInTurns } from '../../pauses.ts'
 import { storeGroups } from './groups.ts'
 import { storeMembers } from './members.ts'
 import { storeMessages } from './messages.ts'
+import { importOthers as storeOthers } from './others.ts'
 import type { Outcome } from './outcomes.ts'
 import { importRecords, type RecordOf } from './records.ts'
 import { storeUsers } from './users.ts'
@@ -42,7 +44,26 @@ export const operations = [
     async (call, context) => writeOutcomes(await importAll('messages', call, context, storeMessages)),
     takesRecords,
   ),
+  serve(
+    importOthers,
+    async ({ app, body }, context) => ({
+      data: await storeOthers(context, app.appId, body.records, context.config.importMaxRecords, (records) =>
+        recordImport(context, app, 'records', records),
+      ),
+    }),
+    takesRecords,
+  ),
 ]
+
+/** Before the import, which is many transactions: there is none without an entry. */
+async function recordImport(context: Context, app: App, kind: ImportKind | 'records', records: number): Promise<void> {
+  await context.audit.record(context.database, app.appId, {
+    action: 'data_imported',
+    type: 'app',
+    target: app.name,
+    details: { kind, records },
+  })
+}
 
 /** The answer about messages is written out record by record: it may be as large as the request. */
 async function writeOutcomes(
@@ -75,14 +96,7 @@ async function importAll<Kind extends ImportKind, Entity>(
   ) => Promise<Array<Outcome<Entity>>>,
 ) {
   return importRecords(kind, body[kind], context.config.importMaxRecords, async (records, now) => {
-    // Before the import, which is many transactions: there is none without an entry.
-    const details = { kind, records: records.length }
-    await context.audit.record(context.database, app.appId, {
-      action: 'data_imported',
-      type: 'app',
-      target: app.name,
-      details,
-    })
+    await recordImport(context, app, kind, records.length)
     return store(context, app.appId, records, now)
   })
 }

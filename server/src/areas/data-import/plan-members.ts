@@ -22,13 +22,21 @@ export interface MemberState {
   readonly limits: GroupLimits
 }
 
+export interface Ban {
+  readonly guid: string
+  readonly uid: string
+  readonly by: string
+  /** Epoch seconds. */
+  readonly at: number
+}
+
 /** What is to be written, and the outcome of each record; undefined where there was one already. */
 export interface MemberPlan {
   readonly outcomes: ReadonlyArray<Outcome<ImportedMember> | undefined>
   readonly members: Enrolment[]
   /** Owners who were members by implication and are named now. */
   readonly named: Enrolment[]
-  readonly bans: Array<{ readonly guid: string; readonly uid: string }>
+  readonly bans: Ban[]
 }
 
 /**
@@ -42,7 +50,7 @@ export function planMembers(
 ): MemberPlan {
   const members: Enrolment[] = []
   const named: Enrolment[] = []
-  const bans: Array<{ guid: string; uid: string }> = []
+  const bans: Ban[] = []
   const standings = new Map(state.standings)
   const joinedGroups = new Map<string, number>()
   const newMembers = new Map<string, number>()
@@ -78,7 +86,12 @@ export function planMembers(
     const scope = uid === group.owner ? 'admin' : (record.scope ?? (isImplied ? standing.scope : 'participant'))
     const entity: ImportedMember = { guid, uid, scope, joinedAt }
     if (record.isBanned === true) {
-      bans.push({ guid, uid })
+      bans.push({
+        guid,
+        uid,
+        by: record.bannedBy?.toLowerCase() ?? systemUid,
+        at: readOptionalTime(record.bannedAt) ?? now,
+      })
       standings.set(`${guid} ${uid}`, { kind: 'banned' })
       return stored({ ...entity, isBanned: true })
     }

@@ -68,7 +68,10 @@ export async function importRecords<Kind extends ImportKind, Entity>(
   let next = 0
   for (const [place, { key, ignored }] of entries.entries()) {
     const outcome = outcomes[place] ?? (stored[next++] as Outcome<Entity>)
-    answered[key] = outcome.success && ignored.length > 0 ? { ...outcome, ignored } : outcome
+    answered[key] =
+      outcome.success && ignored.length > 0
+        ? { ...outcome, ignored: [...ignored, ...(outcome.ignored ?? [])] }
+        : outcome
   }
   return answered
 }

@@ -1,5 +1,5 @@
 import { isBanned, readMembership } from '../../chat/groups/access.ts'
-import { emptyGroupPassword, isDigest, passwordReader, wrongGroupPassword } from '../../chat/groups/password.ts'
+import { emptyGroupPassword, isPortable, passwordReader, wrongGroupPassword } from '../../chat/groups/password.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { requireListed } from '../../chat/roles/rules.ts'
 import type { Context } from '../../context.ts'
@@ -69,7 +69,7 @@ export async function provePassword(
   })
   if (!isRight) throw wrongGroupPassword(guid)
   await limits.groupPasswords.succeeded(key)
-  return { kept, better: isDigest(kept) ? await groupPasswords.hash(reader, guid, password) : undefined }
+  return { kept, better: isPortable(kept) ? undefined : await groupPasswords.hash(reader, password) }
 }
 
 /**

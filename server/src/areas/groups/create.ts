@@ -65,11 +65,7 @@ export async function makeGroup(
   const guid = group.guid.toLowerCase()
   const kept =
     group.type === 'password'
-      ? await context.groupPasswords.hash(
-          passwordReader(context.database, appId, user?.uid),
-          guid,
-          group.password ?? '',
-        )
+      ? await context.groupPasswords.hash(passwordReader(context.database, appId, user?.uid), group.password ?? '')
       : null
 
   return context.database.transaction(async (tx) => {

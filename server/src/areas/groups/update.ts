@@ -44,11 +44,7 @@ export async function changeGroup(
   checkProfile(change)
   const { password } = change
   const kept = password
-    ? await context.groupPasswords.hash(
-        passwordReader(context.database, appId, user?.uid),
-        guid.toLowerCase(),
-        password,
-      )
+    ? await context.groupPasswords.hash(passwordReader(context.database, appId, user?.uid), password)
     : null
   return context.database.transaction(async (tx) => {
     const owner = user === undefined ? change.owner?.toLowerCase() : undefined

@@ -13,7 +13,7 @@ import { createTurns } from '../../store/turns.ts'
  */
 export interface GroupPasswords {
   /** What is kept of a password. @param reader on whose behalf */
-  hash(reader: Reader, guid: string, password: string): Promise<Buffer>
+  hash(reader: Reader, password: string): Promise<Buffer>
   matches(reader: Reader, guid: string, password: string, kept: Buffer): Promise<boolean>
 }
 
@@ -21,8 +21,12 @@ const deriveKey = promisify<Buffer, Buffer, number, ScryptOptions, Buffer>(scryp
 
 /** 16 MB and some 50 ms. */
 const cost = { N: 2 ** 14, r: 8, p: 1 }
-/** Begins what is kept: another cost would have another number. */
-const version = Buffer.from([1])
+/**
+ * Begins what is kept: another cost would have another number. Of the first kind was the password together with the master key
+ * and the number of the app, so that it can be checked nowhere else; it is replaced when somebody joins.
+ */
+const version = Buffer.from([2])
+const bound = 1
 const saltBytes = 16
 const keyBytes = 32
 
@@ -43,12 +47,11 @@ const longestRestMs = 1_000
 
 export function createGroupPasswords(secrets: Secrets): GroupPasswords {
   const turns = createTurns('password', turnLimits, patienceMs)
-  const derive = async (reader: Reader, guid: string, password: string, salt: Buffer) => {
-    const digest = digestGroupPassword(secrets, reader.appId, guid, password)
+  const derive = async (reader: Reader, password: Buffer, salt: Buffer) => {
     let ms = 0
     const compute = async () => {
       const from = performance.now()
-      const key = await deriveKey(digest, salt, keyBytes, cost)
+      const key = await deriveKey(password, salt, keyBytes, cost)
       ms = performance.now() - from
       return key
     }
@@ -59,14 +62,17 @@ export function createGroupPasswords(secrets: Secrets): GroupPasswords {
     }
   }
   return {
-    async hash(reader, guid, password) {
+    async hash(reader, password) {
       const salt = randomBytes(saltBytes)
-      return Buffer.concat([version, salt, await derive(reader, guid, password, salt)])
+      return Buffer.concat([version, salt, await derive(reader, Buffer.from(password), salt)])
     },
     async matches(reader, guid, password, kept) {
       if (isDigest(kept)) return timingSafeEqual(kept, digestGroupPassword(secrets, reader.appId, guid, password))
       const salt = kept.subarray(version.length, version.length + saltBytes)
-      return timingSafeEqual(kept.subarray(version.length + saltBytes), await derive(reader, guid, password, salt))
+      const hashed = isPortable(kept)
+        ? Buffer.from(password)
+        : digestGroupPassword(secrets, reader.appId, guid, password)
+      return timingSafeEqual(kept.subarray(version.length + saltBytes), await derive(reader, hashed, salt))
     },
   }
 }
@@ -100,6 +106,23 @@ export function digestGroupPassword(secrets: Secrets, appId: number, guid: strin
 /** Is this what an import keeps? */
 export function isDigest(kept: Buffer): boolean {
   return kept.length === keyBytes
+}
+
+/** Is this all that a service needs to check a password, whatever its master key? */
+export function isPortable(kept: Buffer): boolean {
+  return kept.length === version.length + saltBytes + keyBytes && kept[0] !== bound
+}
+
+/** As exports and imports have it: "scrypt$16384$8$1$", salt and key in base64. */
+export function writePasswordHash(kept: Buffer): string {
+  const parts = [kept.subarray(version.length, version.length + saltBytes), kept.subarray(version.length + saltBytes)]
+  return ['scrypt', cost.N, cost.r, cost.p, ...parts.map((part) => part.toString('base64'))].join('$')
+}
+
+/** @param hash such as `writePasswordHash` gives */
+export function readPasswordHash(hash: string): Buffer {
+  const parts = hash.split('$').slice(4)
+  return Buffer.concat([version, ...parts.map((part) => Buffer.from(part, 'base64'))])
 }
 
 /** 400: a group of type password needs one. */

@@ -24,6 +24,7 @@ export const messageTables = [
       ofMessages: [({ appId, ids }) => releaseUsesOf(appId, sql`(select unnest(${ids}::bigint[]))`)],
     },
   ),
+  untouched('kept_message_ids', 'names no message'),
   untouched('media_files', 'files are removed behind the service, once no message uses them'),
   untouched('media_usage', 'counts the bytes of all files of an app'),
   erasable('upload_days', { uids: ['uid'] }),

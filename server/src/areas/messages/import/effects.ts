@@ -9,6 +9,7 @@ export interface NumberedMessage {
   readonly id: number
   readonly parentId: number | null
   readonly subjectId: number | null
+  readonly quotedId: number | null
 }
 
 export interface Position {

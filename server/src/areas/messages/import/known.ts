@@ -17,13 +17,13 @@ const select = statement(`
   from unnest($1::int[], $2::text[]) as wanted(app_id, muid)
   join messages m on m.app_id = wanted.app_id and m.muid = wanted.muid and not m.imported`)
 
-/** The stored messages whose muids rows name: their own, and those of their parents and subjects. */
+/** The stored messages whose muids rows name: their own, and those of their parents, subjects and quotes. */
 export function readKnown(on: Queryable, rows: readonly ImportRow[]): Promise<KnownMessage[]> {
   const wanted = new Map<string, { appId: number; muid: string }>()
-  for (const { appId, muid, parentMuid, subjectMuid } of rows) {
-    wanted.set(`${appId} ${muid}`, { appId, muid })
-    if (parentMuid !== null) wanted.set(`${appId} ${parentMuid}`, { appId, muid: parentMuid })
-    if (subjectMuid !== null) wanted.set(`${appId} ${subjectMuid}`, { appId, muid: subjectMuid })
+  for (const { appId, muid, parentMuid, subjectMuid, quotedMuid } of rows) {
+    for (const named of [muid, parentMuid, subjectMuid, quotedMuid]) {
+      if (named !== null) wanted.set(`${appId} ${named}`, { appId, muid: named })
+    }
   }
   const named = [...wanted.values()]
   return on.query<KnownMessage>(select, [

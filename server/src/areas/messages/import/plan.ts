@@ -52,6 +52,8 @@ export interface PlannedMessage<Conversation = LockedConversation> {
   readonly parent: number | ImportRow | null
   /** The same of the message that it tells of, where it is an action message. */
   readonly subject: number | ImportRow | null
+  /** The same of the message that it quotes; null also where that is not in the conversation. */
+  readonly quoted: number | ImportRow | null
 }
 
 /** Decides about each row of a batch: stored, or why not. Of rows with the same muid the first that fits counts. */
@@ -83,14 +85,24 @@ export function planImport<Conversation extends NamedConversation>(
     return parent.parentMuid === null ? parent : 'ERR_MESSAGE_THREAD_NESTING'
   }
 
+  /** A message that a row names: stored in its conversation, or another row of the batch. */
+  const findHere = (row: ImportRow, muid: string, conversation: Conversation, withHeld: boolean) => {
+    const key = muidKey(row.appId, muid)
+    const here = stored
+      .get(key)
+      ?.find((message) => message.conversation === conversation.key && (withHeld || !message.isHeld))
+    if (here !== undefined) return here.id
+    const found = firstOf.get(key)
+    return found !== undefined && conversationOf(found) === conversation ? found : undefined
+  }
+
   const findSubject = (row: ImportRow, conversation: Conversation): number | ImportRow | null | ImportRefusal => {
     if (row.subjectMuid === null) return null
-    const key = muidKey(row.appId, row.subjectMuid)
-    const here = stored.get(key)?.find((message) => message.conversation === conversation.key)
-    if (here !== undefined) return here.id
-    const subject = firstOf.get(key)
-    return subject !== undefined && conversationOf(subject) === conversation ? subject : 'ERR_MESSAGE_ID_NOT_FOUND'
+    return findHere(row, row.subjectMuid, conversation, true) ?? 'ERR_MESSAGE_ID_NOT_FOUND'
   }
+
+  const findQuoted = (row: ImportRow, conversation: Conversation): number | ImportRow | null =>
+    row.quotedMuid === null ? null : (findHere(row, row.quotedMuid, conversation, false) ?? null)
 
   /** Is the message that has this muid the very one of the row? */
   const isSame = (row: ImportRow, conversation: Conversation, key: string): boolean => {
@@ -118,7 +130,7 @@ export function planImport<Conversation extends NamedConversation>(
     const subject = findSubject(row, conversation)
     if (typeof subject === 'string') return subject
     taken.add(key)
-    return { row, conversation, parent, subject }
+    return { row, conversation, parent, subject, quoted: findQuoted(row, conversation) }
   })
 }
 

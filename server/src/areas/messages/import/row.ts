@@ -1,4 +1,5 @@
-import { type ImportMessage, limits, readEpochSeconds, readOptionalTime } from '@parley/contract'
+import { type ImportMessage, importedId, limits, readEpochSeconds, readOptionalTime } from '@parley/contract'
+import { systemUid } from '../../../chat/apps.ts'
 import { type JsonText, toJson } from '../../../chat/json.ts'
 import type { ConversationKind } from '../../../chat/kind.ts'
 import { attachmentsOf, traits, traitsOf } from '../../../chat/messages/traits.ts'
@@ -9,6 +10,8 @@ import { mentionedIn } from '../mentions/text.ts'
 export interface ImportRow {
   readonly appId: number
   readonly muid: string
+  /** That of the previous system, where it can be taken as it is. */
+  readonly givenId: number | null
   readonly sender: string
   /** 1 one-to-one, 2 group */
   readonly kind: ConversationKind
@@ -26,12 +29,18 @@ export interface ImportRow {
   readonly deliveredAt: number | null
   readonly readAt: number | null
   readonly editedAt: number | null
+  readonly editedBy: string | null
   readonly deletedAt: number | null
+  readonly deletedBy: string | null
   /** The message that this one answers in its thread. */
   readonly parentMuid: string | null
   /** The message that this action message tells of. */
   readonly subjectMuid: string | null
-  readonly reactions: ReadonlyArray<{ readonly reaction: string; readonly uid: string }>
+  /** The message that it quotes. */
+  readonly quotedMuid: string | null
+  readonly reactions: ReadonlyArray<{ readonly reaction: string; readonly uid: string; readonly reactedAt: number }>
+  readonly pin: { readonly by: string; readonly at: number } | null
+  readonly saves: ReadonlyArray<{ readonly uid: string; readonly at: number }>
 }
 
 /** Makes a row of a record that passed its check. */
@@ -52,9 +61,17 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
   const mentioned = mentionedIn(data).slice(0, limits.mentionsPerMessage)
   const reactions = reactionsOf(message)
   const readAt = readOptionalTime(message.readAt)
+  const editedAt = readOptionalTime(message.editedAt)
+  const { pin, saves } = keptOf(message, deletedAt !== null || category === 'action')
+  const hangsOn =
+    (reactions.length > 0 ? traits.reactions : 0) |
+    (pin === null ? 0 : traits.pinned) |
+    (saves.length > 0 ? traits.saved : 0)
+  const mayCount = sender !== receiver && !uncounted.includes(category) && deletedAt === null
   return {
     appId,
     muid: message.muid,
+    givenId: importedId(message.id) ?? null,
     sender,
     kind,
     receiver,
@@ -63,17 +80,23 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
     data: toJson(data),
     tags: deletedAt === null ? [...new Set(tags)] : [],
     mentioned,
-    traits: traitsOf({ type, data, mentioned }) | (reactions.length > 0 ? traits.reactions : 0),
-    // What is imported into groups leaves nothing unread.
-    countable: kind === 'user' && sender !== receiver && !uncounted.includes(category) && deletedAt === null,
+    traits: traitsOf({ type, data, mentioned }) | hangsOn,
+    // What is imported into groups leaves nothing unread, unless it says so.
+    countable: mayCount && (message.countsAsUnread ?? kind === 'user'),
     sentAt: readEpochSeconds(message.sentAt) as number,
     deliveredAt: readOptionalTime(message.deliveredAt) ?? readAt,
     readAt,
-    editedAt: readOptionalTime(message.editedAt),
+    editedAt,
+    editedBy: editedAt === null ? null : (message.editedBy?.toLowerCase() ?? sender),
     deletedAt,
+    // In groups others may have deleted it.
+    deletedBy: deletedAt === null ? null : (message.deletedBy?.toLowerCase() ?? (kind === 'user' ? sender : null)),
     parentMuid: message.parentMuid ?? null,
     subjectMuid: category === 'action' && type === 'message' ? (message.subjectMuid ?? null) : null,
+    quotedMuid: deletedAt === null && category !== 'action' ? (message.quotedMuid ?? null) : null,
     reactions,
+    pin,
+    saves,
   }
 }
 
@@ -112,9 +135,27 @@ interface ActionData {
   readonly extras?: { readonly scope?: unknown }
 }
 
-/** Each user's reaction once, in the order of the record. */
-function reactionsOf({ reactions = {} }: ImportMessage): Array<{ reaction: string; uid: string }> {
-  return Object.entries(reactions).flatMap(([reaction, uids]) =>
-    [...new Set(uids.map((uid) => uid.toLowerCase()))].map((uid) => ({ reaction, uid })),
-  )
+/** Each user's reaction once, in the order of the record. Without a time of their own they take that of the message. */
+function reactionsOf({ reactions = {}, sentAt }: ImportMessage): ImportRow['reactions'] {
+  const time = readEpochSeconds(sentAt) as number
+  return Object.entries(reactions).flatMap(([reaction, given]) => {
+    const times = new Map<string, number>()
+    for (const entry of given) {
+      const { uid, reactedAt } = typeof entry === 'string' ? { uid: entry, reactedAt: undefined } : entry
+      if (!times.has(uid.toLowerCase())) times.set(uid.toLowerCase(), readOptionalTime(reactedAt) ?? time)
+    }
+    return [...times].map(([uid, reactedAt]) => ({ reaction, uid, reactedAt }))
+  })
+}
+
+/** Who pinned and saved a message, and when; of what is deleted or an action there is nothing to keep. */
+function keptOf(message: ImportMessage, isNothing: boolean): Pick<ImportRow, 'pin' | 'saves'> {
+  if (isNothing) return { pin: null, saves: [] }
+  const pinnedAt = readOptionalTime(message.pinnedAt)
+  const saves = Object.entries(message.savedBy ?? {}).map(([uid, at]) => ({
+    uid: uid.toLowerCase(),
+    at: readEpochSeconds(at) as number,
+  }))
+  const pin = pinnedAt === null ? null : { by: message.pinnedBy?.toLowerCase() ?? systemUid, at: pinnedAt }
+  return { pin, saves: [...new Map(saves.map((save) => [save.uid, save])).values()] }
 }

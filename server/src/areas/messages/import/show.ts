@@ -15,7 +15,7 @@ export function createImportedWriter(
     const written = between(row)
     return row.category === 'action' && row.subjectMuid === null ? { ...written, entities: undefined } : written
   }
-  return (row, { id, parentId }) => {
+  return (row, { id, parentId, quotedId }) => {
     // One literal, as in `viewOfNew`: to spread the row costs more than all the rest of its answer.
     const view: MessageView<JsonText> = {
       id,
@@ -27,17 +27,16 @@ export function createImportedWriter(
       type: row.type,
       data: row.data,
       parentId,
-      quotedId: null,
+      quotedId,
       tags: row.tags,
       sentAt: row.sentAt,
       updatedAt: Math.max(row.sentAt, row.editedAt ?? 0, row.deletedAt ?? 0),
       deliveredAt: row.deliveredAt,
       readAt: row.readAt,
       editedAt: row.editedAt,
-      editedBy: row.editedAt === null ? null : row.sender,
+      editedBy: row.editedBy,
       deletedAt: row.deletedAt,
-      // In groups others may have deleted it.
-      deletedBy: row.deletedAt === null || row.kind === 'group' ? null : row.sender,
+      deletedBy: row.deletedBy,
     }
     return writeMessage(view, around(row), { withTags: true })
   }

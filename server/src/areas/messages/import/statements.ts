@@ -22,6 +22,7 @@ const insertedRows = createRecordset<NumberedMessage>([
   ['data', 'text', ({ row }) => row.data],
   ['parent_id', 'bigint', ({ parentId }) => parentId],
   ['subject_id', 'bigint', ({ subjectId }) => subjectId],
+  ['quoted_id', 'bigint', ({ quotedId }) => quotedId],
   ['muid', 'text', ({ row }) => row.muid],
   ['tags', 'text[]', ({ row }) => list(row.tags)],
   ['mentioned', 'text[]', ({ row }) => list(row.mentioned)],
@@ -31,19 +32,20 @@ const insertedRows = createRecordset<NumberedMessage>([
   ['delivered_at', 'bigint', ({ row }) => row.deliveredAt],
   ['read_at', 'bigint', ({ row }) => row.readAt],
   ['edited_at', 'bigint', ({ row }) => row.editedAt],
+  ['edited_by', 'text', ({ row }) => row.editedBy],
   ['deleted_at', 'bigint', ({ row }) => row.deletedAt],
+  ['deleted_by', 'text', ({ row }) => row.deletedBy],
 ])
 
 const insertRows = statement(`
   insert into messages (
-    app_id, id, conversation, sender, kind, receiver, category, type, data, parent_id, subject_id, muid, tags, mentioned,
-    traits, countable, imported, sent_at, updated_at, delivered_at, read_at, edited_at, edited_by, deleted_at, deleted_by
+    app_id, id, conversation, sender, kind, receiver, category, type, data, parent_id, subject_id, quoted_id, muid, tags,
+    mentioned, traits, countable, imported, sent_at, updated_at, delivered_at, read_at, edited_at, edited_by, deleted_at, deleted_by
   )
   select r.app_id, r.id, r.conversation, r.sender, r.kind, r.receiver, r.category, r.type, r.data::json, r.parent_id,
-    r.subject_id, r.muid, r.tags::text[], r.mentioned::text[], r.traits, r.countable, true, r.sent_at,
+    r.subject_id, r.quoted_id, r.muid, r.tags::text[], r.mentioned::text[], r.traits, r.countable, true, r.sent_at,
     greatest(r.sent_at, r.edited_at, r.deleted_at), r.delivered_at, r.read_at, r.edited_at,
-    case when r.edited_at is not null then r.sender end, r.deleted_at,
-    case when r.deleted_at is not null and r.kind = 1 then r.sender end
+    r.edited_by, r.deleted_at, r.deleted_by
   from ${insertedRows.sql}`)
 
 /** Characters of what is sent to the database at once: to write out more would keep everybody else waiting. */
@@ -224,7 +226,7 @@ const insertReactions = statement(`
     as r(app_id, message_id, reaction, uid, reacted_at, place)
   order by r.place`)
 
-/** Stores the reactions that came with messages. Nobody knows when they were given: they take the time of the message. */
+/** Stores the reactions that came with messages. */
 export async function writeReactions(tx: Transaction, messages: readonly NumberedMessage[]): Promise<void> {
   const given = messages.flatMap(({ row, id }) => row.reactions.map((reaction) => ({ ...reaction, id, row })))
   if (given.length === 0) return
@@ -233,6 +235,42 @@ export async function writeReactions(tx: Transaction, messages: readonly Numbere
     plainArray(given.map(({ id }) => id)),
     given.map(({ reaction }) => reaction),
     given.map(({ uid }) => uid),
-    plainArray(given.map(({ row }) => row.sentAt)),
+    plainArray(given.map(({ reactedAt }) => reactedAt)),
   ])
+}
+
+const insertPins = statement(`
+  insert into pinned_messages (app_id, conversation, message_id, pinned_by, pinned_at)
+  select r.app_id, r.conversation, r.message_id, r.pinned_by, r.pinned_at
+  from unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])
+    as r(app_id, conversation, message_id, pinned_by, pinned_at)`)
+
+const insertSaves = statement(`
+  insert into saved_messages (app_id, uid, message_id, saved_at)
+  select r.app_id, r.uid, r.message_id, r.saved_at
+  from unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[]) as r(app_id, uid, message_id, saved_at)`)
+
+/** Stores who pinned and who saved the messages. */
+export async function writeKept(tx: Transaction, messages: readonly NumberedMessage[]): Promise<void> {
+  const pins = messages.flatMap(({ row, id, conversation }) =>
+    row.pin === null ? [] : [{ ...row.pin, id, appId: row.appId, conversation: conversation.key }],
+  )
+  const saves = messages.flatMap(({ row, id }) => row.saves.map((save) => ({ ...save, id, appId: row.appId })))
+  if (pins.length > 0) {
+    await tx.query(insertPins, [
+      plainArray(pins.map(({ appId }) => appId)),
+      plainArray(pins.map(({ conversation }) => conversation)),
+      plainArray(pins.map(({ id }) => id)),
+      pins.map(({ by }) => by),
+      plainArray(pins.map(({ at }) => at)),
+    ])
+  }
+  if (saves.length > 0) {
+    await tx.query(insertSaves, [
+      plainArray(saves.map(({ appId }) => appId)),
+      saves.map(({ uid }) => uid),
+      plainArray(saves.map(({ id }) => id)),
+      plainArray(saves.map(({ at }) => at)),
+    ])
+  }
 }

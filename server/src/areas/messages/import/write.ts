@@ -1,10 +1,12 @@
 import type { Channel } from '../../../store/channel.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
+import { addEntries } from '../search/entries.ts'
 import { followThreads } from '../threads/follow.ts'
 import { recountThreads } from '../threads/recount.ts'
 import { type KnownPairs, lockAll } from './conversations.ts'
 import { markReceipts, moveConversations, type NumberedMessage, parentsOf } from './effects.ts'
+import { takeIds } from './ids.ts'
 import { readKnown } from './known.ts'
 import { type ImportRefusal, type PlannedMessage, planImport } from './plan.ts'
 import type { ImportRow } from './row.ts'
@@ -13,6 +15,7 @@ import {
   portionsOf,
   writeBridges,
   writeConversations,
+  writeKept,
   writeMarks,
   writeReactions,
   writeSteps,
@@ -20,7 +23,7 @@ import {
 
 /** What became of a row. */
 export type ImportResult =
-  | { readonly id: number; readonly parentId: number | null }
+  | { readonly id: number; readonly parentId: number | null; readonly quotedId: number | null }
   | { readonly refusal: ImportRefusal }
   /** The database does not take this row. */
   | { readonly refusal: 'ERR_EXCEPTION'; readonly cause: unknown }
@@ -63,25 +66,43 @@ export async function writeImportWithin(
 
 async function writeIn(tx: Transaction, known: KnownPairs, rows: readonly ImportRow[]): Promise<ImportResult[]> {
   const now = Math.floor(Date.now() / 1000)
-  const [conversations, stored, ids] = await Promise.all([
+  const bringsIds = rows.some(({ givenId }) => givenId !== null)
+  const [conversations, stored, drawn] = await Promise.all([
     lockAll(tx, known, rows, now),
     readKnown(tx, rows),
-    drawIds(tx, rows.length),
+    bringsIds ? [] : drawIds(tx, rows.length),
   ])
   const plan = planImport(rows, conversations, stored)
-  const numbered = number(plan, ids)
+  const numbered = number(plan, bringsIds ? await giveIds(tx, plan, now) : drawn)
   if (numbered.size > 0) await store(tx, [...numbered.values()])
   return plan.map((planned): ImportResult => {
     if (typeof planned === 'string') return { refusal: planned }
-    const { id, parentId } = numbered.get(planned.row) as NumberedMessage
-    return { id, parentId }
+    const { id, parentId, quotedId } = numbered.get(planned.row) as NumberedMessage
+    return { id, parentId, quotedId }
   })
 }
 
 /** Ids for as many messages, rising. */
 async function drawIds(tx: Transaction, count: number): Promise<number[]> {
+  if (count === 0) return []
   const [drawn] = await tx.query<{ ids: number[] }>(selectIds, [count])
   return (drawn?.ids ?? []).sort((a, b) => a - b)
+}
+
+/** Ids for what is planned, by its place: those that messages bring along where they can be taken, else drawn ones, rising. */
+async function giveIds(
+  tx: Transaction,
+  plan: ReadonlyArray<PlannedMessage | ImportRefusal>,
+  now: number,
+): Promise<number[]> {
+  const rows = plan.flatMap((planned) => (typeof planned === 'string' ? [] : planned.row))
+  const taken = await takeIds(tx, rows, now)
+  const drawn = await drawIds(tx, rows.length - taken.size)
+  let next = 0
+  return plan.map((planned) => {
+    if (typeof planned === 'string') return 0
+    return taken.get(planned.row) ?? (drawn[next++] as number)
+  })
 }
 
 /** Gives messages their ids, in the order in which they came. */
@@ -93,14 +114,15 @@ function number(
   for (const [place, planned] of plan.entries()) {
     if (typeof planned !== 'string') idOf.set(planned.row, ids[place] as number)
   }
+  // What is quoted may have been refused itself.
+  const toId = (named: number | ImportRow | null): number | null =>
+    typeof named === 'object' && named !== null ? (idOf.get(named) ?? null) : named
   const numbered = new Map<ImportRow, NumberedMessage>()
   for (const planned of plan) {
     if (typeof planned === 'string') continue
-    const { row, conversation, parent, subject } = planned
-    const [parentId, subjectId] = [parent, subject].map((named) =>
-      typeof named === 'object' && named !== null ? (idOf.get(named) as number) : named,
-    ) as [number | null, number | null]
-    numbered.set(row, { row, conversation, id: idOf.get(row) as number, parentId, subjectId })
+    const { row, conversation, parent, subject, quoted } = planned
+    const others = { parentId: toId(parent), subjectId: toId(subject), quotedId: toId(quoted) }
+    numbered.set(row, { row, conversation, id: idOf.get(row) as number, ...others })
   }
   return numbered
 }
@@ -117,10 +139,21 @@ async function store(tx: Transaction, messages: readonly NumberedMessage[]): Pro
     writeSteps(tx, steps),
     writeBridges(tx, gaps),
     writeReactions(tx, messages),
+    writeKept(tx, messages),
+    addEntries(tx, messages.filter(isOutOfTurn).map(sayingOf)),
     followThreads(
       tx,
       messages.flatMap(({ row, id, parentId }) => (parentId === null ? [] : [{ appId: row.appId, id }])),
     ),
     ...[...parentsOf(messages)].map(([appId, parentIds]) => recountThreads(tx, appId, parentIds)),
   ])
+}
+
+/** The writer of the search index goes by ids as they are drawn: it may be beyond those that messages brought along. */
+function isOutOfTurn({ row, id }: NumberedMessage): boolean {
+  return id === row.givenId && row.deletedAt === null && row.category !== 'action'
+}
+
+function sayingOf({ row, id, conversation }: NumberedMessage) {
+  return { appId: row.appId, id, conversation: conversation.key, data: JSON.parse(row.data) as Record<string, unknown> }
 }

@@ -94,21 +94,26 @@ export async function addNextEntries(channel: Channel, indexedId: number, visibl
     upTo = Math.min(await readIdBefore(channel, upTo, visibleUpTo), visibleUpTo)
   const entries = await makeEntries(rows as Saying[])
   const queries: Query[] = [{ ...advance, values: [indexedId, upTo] }]
-  if (entries.length > 0) {
-    queries.push({
-      ...insert,
-      values: [
-        plainArray(entries.map(({ appId }) => appId)),
-        plainArray(entries.map(({ id }) => id)),
-        plainArray(entries.map(({ conversation }) => conversation)),
-        textArray(entries.map(({ body }) => body)),
-        textArray(entries.map(({ grams }) => grams)),
-      ],
-    })
-  }
+  if (entries.length > 0) queries.push({ ...insert, values: valuesOf(entries) })
   queries.push({ ...clear, values: [upTo] })
   await channel.transaction(queries)
   return upTo
+}
+
+function valuesOf(entries: readonly Entry[]): string[] {
+  return [
+    plainArray(entries.map(({ appId }) => appId)),
+    plainArray(entries.map(({ id }) => id)),
+    plainArray(entries.map(({ conversation }) => conversation)),
+    textArray(entries.map(({ body }) => body)),
+    textArray(entries.map(({ grams }) => grams)),
+  ]
+}
+
+/** Adds entries of messages whose ids were not drawn, in the transaction that stores them: the writer may be beyond them. */
+export async function addEntries(tx: Transaction, sayings: readonly Saying[]): Promise<void> {
+  const entries = sayings.map(entryOf).filter(({ body }) => body !== '')
+  if (entries.length > 0) await tx.query(insert, valuesOf(entries))
 }
 
 async function readIdBefore(channel: Channel, id: number, visibleUpTo: number): Promise<number> {
