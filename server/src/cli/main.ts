@@ -8,6 +8,7 @@ const help = `Usage: parley [<command>]
 Commands:
   start             run the service, configured by environment variables; the same without a command
   import <folder>   import the data of another chat system into a running service (parley import --help)
+  export            write everything that an app is into a folder (parley export --help)
   move-in           move an app in from a hosted service with the same API (parley move-in --help)
   convert <system>  make an import folder of an export of Slack, Mattermost or Rocket.Chat (parley convert --help)
   apps <command>    create apps, change their settings, list their keys (parley apps --help)
@@ -33,6 +34,9 @@ if (command === 'start' && args.length === 0) {
   await import('../main.ts')
 } else if (command === 'import') {
   process.exitCode = await importFolder()
+} else if (command === 'export') {
+  giveWay()
+  process.exitCode = await (await import('./export/run.ts')).exportCommand(args, await surroundings())
 } else if (command === 'move-in') {
   process.exitCode = await moveIn()
 } else if (command === 'convert') {
@@ -68,6 +72,9 @@ if (command === 'start' && args.length === 0) {
 }
 
 async function importFolder(): Promise<number> {
+  if (args.includes('--exact')) {
+    return (await import('./import/exact/run.ts')).importExactCommand(args, await surroundings())
+  }
   const { importCommand } = await import('./import/run.ts')
   return importCommand(args, await surroundings())
 }

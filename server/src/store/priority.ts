@@ -7,9 +7,9 @@ const niceness = 5
  * Lets a process of this machine have less of the processor than the others, where somebody else wants it.
  * @returns whether the system allowed that; else it goes on as before
  */
-export function lowerPriority(processId: number): boolean {
+export function lowerPriority(processId: number, to = niceness): boolean {
   try {
-    setPriority(processId, niceness)
+    setPriority(processId, to)
     return true
   } catch {
     // Over already, or not ours to say: some systems run the database as another user.

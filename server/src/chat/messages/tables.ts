@@ -25,6 +25,7 @@ export const messageTables = [
     },
   ),
   untouched('kept_message_ids', 'names no message'),
+  untouched('app_imports', 'tells how far an import has come'),
   untouched('media_files', 'files are removed behind the service, once no message uses them'),
   untouched('media_usage', 'counts the bytes of all files of an app'),
   erasable('upload_days', { uids: ['uid'] }),

@@ -41,6 +41,7 @@ import * as personExports from './0051-person-exports.ts'
 import * as erasures from './0052-erasures.ts'
 import * as retention from './0053-retention.ts'
 import * as keptMessageIds from './0060-kept-message-ids.ts'
+import * as appImports from './0061-app-imports.ts'
 import * as ledger from './0070-ledger.ts'
 import * as backupRuns from './0071-backup-runs.ts'
 import * as notificationPlanners from './0095-notification-planners.ts'
@@ -89,6 +90,7 @@ export const migrations: Record<string, Migration> = {
   '0052-erasures': erasures,
   '0053-retention': retention,
   '0060-kept-message-ids': keptMessageIds,
+  '0061-app-imports': appImports,
   '0070-ledger': ledger,
   '0071-backup-runs': backupRuns,
   '0095-notification-planners': notificationPlanners,

@@ -1,0 +1,13 @@
+import { createReadStream } from 'node:fs'
+
+/** Reads a file of records line by line: lines end with a line feed, whatever else may end one elsewhere (U+2028). */
+export async function* readLines(file: string): AsyncIterable<string> {
+  let rest = ''
+  const chunks = createReadStream(file, { encoding: 'utf8', highWaterMark: 256 * 1024 })
+  for await (const chunk of chunks) {
+    const lines = (rest + (chunk as string)).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}

@@ -1,0 +1,71 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { pathOf } from '../../media/path.ts'
+import type { MediaStorage } from '../../media/storage.ts'
+
+/** How addresses of the app's own files stand in an export; the service that they move to makes its own of them. */
+export const portableOrigin = 'https://media.invalid/'
+
+/** Makes addresses of the app's files portable, whatever host they were reached by. @param keys of the files that there are */
+export function makePortable(app: string, keys: ReadonlySet<string>): (line: string) => string {
+  const mark = `/media/${app}/`
+  const address = new RegExp(`https?://[^"\\s\\\\]*?/media/${app}/([0-9a-f]{32})/`, 'g')
+  return (line) =>
+    line.includes(mark)
+      ? line.replace(address, (whole, key: string) => (keys.has(key) ? `${portableOrigin}${key}/` : whole))
+      : line
+}
+
+/** The same back. @param origin scheme and host by which clients reach the service */
+export function makeOwn(app: string, origin: string): (line: string) => string {
+  const address = /https:\/\/media\.invalid\/([0-9a-f]{32})\//g
+  return (line) => (line.includes(portableOrigin) ? line.replace(address, `${origin}/media/${app}/$1/`) : line)
+}
+
+export interface CopiedFiles {
+  readonly copied: number
+  readonly there: number
+  readonly bytes: number
+  /** Keys of files that the storage does not have any more, or has in another size. */
+  readonly missing: readonly string[]
+}
+
+/** Copies files out of the storage into a folder; those that are there in their size are not copied again. */
+export async function copyOut(
+  storage: MediaStorage,
+  appId: number,
+  files: readonly { readonly key: string; readonly size: number }[],
+  folder: string,
+  signal: AbortSignal,
+): Promise<CopiedFiles> {
+  const missing: string[] = []
+  let [copied, there, bytes] = [0, 0, 0]
+  if (files.length > 0) await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const { key, size } of files) {
+    if (signal.aborted) break
+    const target = path.join(folder, key)
+    if ((await sizeOf(target)) === size) {
+      there += 1
+      continue
+    }
+    const part = `${target}.part`
+    try {
+      await pipeline(await storage.read(pathOf(appId, key), undefined), createWriteStream(part, { mode: 0o600 }))
+    } catch {
+      await rm(part, { force: true })
+      missing.push(key)
+      continue
+    }
+    if ((await sizeOf(part)) !== size) missing.push(key)
+    await rename(part, target)
+    copied += 1
+    bytes += size
+  }
+  return { copied, there, bytes, missing }
+}
+
+export async function sizeOf(file: string): Promise<number | undefined> {
+  return (await stat(file).catch(() => undefined))?.size
+}

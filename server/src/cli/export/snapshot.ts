@@ -1,0 +1,80 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { migrationLock } from '../../store/migrate.ts'
+import { lowerPriority } from '../../store/priority.ts'
+import { type Catalogue, catalogueSql, toCatalogue } from './catalogue.ts'
+
+/** The database as it stood at one moment, whatever is written meanwhile. */
+export interface Snapshot {
+  readonly catalogue: Catalogue
+  /** The last migration that was made. */
+  readonly migration: string
+  /** Rows as lists of the texts that the database gives of their columns, some thousand at a time. `$1` is the app. */
+  read(sql: string, appId: number): AsyncIterable<readonly (readonly (string | null)[])[]>
+  close(): Promise<void>
+}
+
+const pageRows = 1000
+/** Below those of the service, where both run on one machine. */
+const niceness = 19
+
+/**
+ * Begins to read at one moment, until it is closed. Nothing is migrated meanwhile.
+ * @param rest how many times as long as it read it waits after each page, to leave room for the service
+ */
+export async function openSnapshot(connectionString: string, rest: number): Promise<Snapshot> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'parley export',
+    types: { getTypeParser: () => (text: string) => text },
+  } as pg.ClientConfig)
+  // Whoever waits for an answer is told; nobody else need be.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    await client.query('set statement_timeout = 0')
+    const held = await client.query(`select pg_try_advisory_lock_shared(${migrationLock}) as ok`)
+    if ((held.rows[0] as { ok: string }).ok !== 't')
+      throw new Error('the database is being migrated; try again afterwards')
+    await client.query('begin isolation level repeatable read, read only')
+    await client.query('set local jit = off')
+    const rows = (await client.query(catalogueSql)).rows as Array<Record<string, string>>
+    const [last] = (await client.query('select max(name) as name from kysely_migration')).rows as { name: string }[]
+    giveWay(client)
+    return {
+      catalogue: toCatalogue(rows.map((row) => ({ ...row, isRequired: row.isRequired === 't' })) as never),
+      migration: last?.name ?? '',
+      read: (sql, appId) => readPages(client, sql, appId, rest),
+      close: () => client.end(),
+    }
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+}
+
+/** The database's process of this connection may be on another machine, or of another user: then it is not ours to slow down. */
+function giveWay(client: pg.Client): void {
+  const { processID, connection } = client as unknown as {
+    processID: number
+    connection: { stream: { remoteAddress?: string } }
+  }
+  const address = connection.stream.remoteAddress
+  if (address !== undefined && !/^(::1|127\.|::ffff:127\.)/.test(address)) return
+  lowerPriority(processID, niceness)
+}
+
+async function* readPages(client: pg.Client, sql: string, appId: number, rest: number) {
+  await client.query({ text: `declare export_rows no scroll cursor for ${sql.replaceAll('$1', String(appId))}` })
+  try {
+    for (;;) {
+      const from = performance.now()
+      const { rows } = await client.query({ text: `fetch ${pageRows} from export_rows`, rowMode: 'array' })
+      if (rows.length > 0) yield rows as (string | null)[][]
+      if (rows.length < pageRows) return
+      if (rest > 0) await delay((performance.now() - from) * rest)
+    }
+  } finally {
+    await client.query('close export_rows')
+  }
+}

@@ -1,0 +1,279 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ExportStopped } from '../../src/cli/export/export.ts'
+import { readManifest } from '../../src/cli/export/manifest.ts'
+import { ExactRefusal, ExactStopped } from '../../src/cli/import/exact/import.ts'
+import { findDrift } from '../../src/doctor/drift.ts'
+import { routes } from '../../src/routes.ts'
+import { furnishInOrder } from '../http/in-order.ts'
+import { furnish, type Sample, samples } from '../http/samples.ts'
+import { pathOf, queryOf } from '../http/watched.ts'
+import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import {
+  emptyApp,
+  expectSame,
+  exportOf,
+  importInto,
+  linesOf,
+  origin,
+  recordsOf,
+  secretsOf,
+  thereAndBack,
+  withFolder,
+} from '../support/exports.ts'
+import { picture, sendForm, toBob } from '../support/forms.ts'
+import { groupText, importWell } from '../support/imports.ts'
+import { flag, moderatedWorld, review, takeRulesAway } from '../support/review.ts'
+import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
+
+takeRulesAway()
+
+describe('an export, imported into an empty app', () => {
+  it('is the same when it is exported again: whatever the operations of the API have made', async () => {
+    const { world, ids } = await furnishInOrder(furnish)
+    const isMild = (id: string) => !/^(delete|remove|flush|purge|pause)|deactivate|leave|reset/.test(id)
+    for (const { operation } of routes) {
+      if (operation.method === 'GET' || !isMild(operation.id) || operation.area === 'Apps') continue
+      const { params, query, body, as, token }: Sample = samples[operation.id]?.(ids) ?? {}
+      const who = { ...(as !== undefined && { as }), ...(token !== undefined && { token }) }
+      await world.call(operation.method, pathOf(operation, params) + queryOf(query), body, who)
+    }
+    await thereAndBack(world, async (first, second, target) => {
+      await expectSame(first, second)
+      const { files } = (await readManifest(first)) as { files: Record<string, { records: number }> }
+      const filled = Object.keys(files).filter((name) => (files[name]?.records ?? 0) > 0)
+      expect(filled.length).toBeGreaterThan(30)
+      expect(await findDrift(world.context.database, target.appId)).toEqual([])
+    })
+  })
+
+  it('is the same for what moderation holds, has stopped, and what reviewers did', async () => {
+    const world = await moderatedWorld('alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const stopped = await sayInGroup(world, 'bob', 'team', 'this is bad')
+    await sayInGroup(world, 'bob', 'team', 'wait for it')
+    const seen = await sayInGroup(world, 'bob', 'team', 'flag this')
+    await flag(world, seen.id, 'alice', {})
+    await review(world, 'blocked', stopped.id, { decision: 'approve' })
+    await thereAndBack(world, async (first, second, target) => {
+      await expectSame(first, second)
+      expect(await linesOf(first, 'moderated.ndjson')).not.toHaveLength(0)
+      expect(await linesOf(first, 'decisions.ndjson')).not.toHaveLength(0)
+      expect(await findDrift(world.context.database, target.appId)).toEqual([])
+    })
+  })
+
+  it('shows everybody what they saw: messages, unread counts, receipts, searches, tokens, files', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const first = await say(world, 'alice', 'bob', 'hello\u2028giraffe\r\n\u{1F992}')
+    const reply = { receiver: 'alice', receiverType: 'user', data: { text: 'yes' }, parentId: first.id }
+    dataOf(await world.post('/messages', { ...reply, quotedMessageId: undefined }, { as: 'bob' }))
+    dataOf(await world.post(`/messages/${first.id}/reactions/👍`, undefined, { as: 'bob' }))
+    const gone = await say(world, 'bob', 'alice', 'gone for good')
+    dataOf(await world.delete(`/messages/${gone.id}`, { permanent: true }, { as: 'bob' }))
+    await sayInGroup(world, 'bob', 'team', 'good morning')
+    const { id: upTo } = await sayInGroup(world, 'bob', 'team', 'is anybody there?')
+    await sayInGroup(world, 'bob', 'team', 'no?')
+    dataOf(await world.post(`/groups/team/conversation/read`, { messageId: upTo }, { as: 'carol' }))
+    dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
+    const { authToken } = dataOf(await world.post('/users/carol/auth_tokens', {}))
+
+    await thereAndBack(world, async (one, two, target) => {
+      await expectSame(one, two)
+      const moved = servedBy({ ...world, app: { ...target, region: 'us' } } as World, world.url)
+      const withKey = (path: string, as?: string) =>
+        moved.get(path, { headers: { appid: target.name, apikey: world.apiKey }, ...(as && { as }) })
+      for (const as of ['alice', 'bob', 'carol']) {
+        for (const path of [
+          '/conversations',
+          '/messages?limit=1000',
+          '/groups/team/messages',
+          '/users/alice/messages',
+        ]) {
+          if (path === `/users/${as}/messages`) continue
+          const [was, is] = [await world.get(path, { as }), await withKey(path, as)]
+          expect({ as, path, body: comparable(is.body, target.name, origin) }).toEqual({
+            ...{ as, path },
+            body: comparable(was.body, world.app.name, world.url),
+          })
+        }
+      }
+      expect(dataOf(await withKey('/messages?searchKey=giraffe')).map(({ id }: { id: string }) => id)).toEqual([
+        first.id,
+      ])
+      const me = await fetch(`${world.url}/v3/me`, { headers: { authtoken: authToken, appid: target.name } })
+      expect(((await me.json()) as { data: { uid: string } }).data.uid).toBe('carol')
+      const sent = dataOf(
+        await moved.post(
+          '/messages',
+          { receiver: 'bob', receiverType: 'user', data: { text: 'after' } },
+          { as: 'alice', headers: { appid: target.name } },
+        ),
+      )
+      expect(Number(sent.id)).toBeGreaterThan(Number(upTo))
+      const media = (await recordsOf(one, 'media.ndjson'))[0] as { key: string; size: number }
+      expect((await readFile(path.join(one, 'files', media.key))).length).toBe(media.size)
+    })
+  })
+})
+
+/** An answer without what names the app and its address. */
+function comparable(body: unknown, app: string, address: string): unknown {
+  return JSON.parse(
+    JSON.stringify(body)
+      .replaceAll(app, '<app>')
+      .replaceAll(address, '<origin>')
+      .replaceAll(/https?:\/\/[^/"]+\/media/g, '<origin>/media'),
+  )
+}
+
+describe('an export', () => {
+  it('is what there was at one moment, while people go on', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await say(world, 'alice', 'bob', 'before')
+    await withFolder(async (folder) => {
+      let wrote: Promise<unknown> | undefined
+      await exportOf(world.context, world.app, folder, {
+        onProgress: (file) => {
+          if (file === 'users.ndjson') wrote ??= say(world, 'bob', 'alice', 'meanwhile')
+        },
+      })
+      expect((await wrote) !== undefined).toBe(true)
+      const texts = (await recordsOf(folder, 'messages.ndjson')).map(({ data }) => (data as { text: string }).text)
+      expect(texts).toEqual(['before'])
+    })
+  })
+
+  it('has secrets only under a passphrase, and then none that can be read without it', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    const { authToken } = dataOf(await world.post('/users/alice/auth_tokens', {}))
+    await withFolder(async (folder) => {
+      await exportOf(world.context, world.app, folder)
+      for (const name of await readdir(folder)) {
+        if (name === 'files') continue
+        const text = await readFile(path.join(folder, name), 'utf8')
+        expect(text.includes(authToken) || text.includes(world.apiKey), name).toBe(false)
+      }
+      expect((await secretsOf(folder)).join('\n')).toContain(authToken)
+    })
+    await withFolder(async (folder) => {
+      await exportOf(world.context, world.app, folder, { passphrase: undefined })
+      expect(await readdir(folder)).not.toContain('secrets.ndjson.sealed')
+    })
+  })
+
+  it('that is stopped is none, and begins anew', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await withFolder(async (folder) => {
+      const stop = new AbortController()
+      const stopped = exportOf(world.context, world.app, folder, {
+        signal: stop.signal,
+        onProgress: (file) => {
+          if (file === 'users.ndjson') stop.abort()
+        },
+      })
+      await expect(stopped).rejects.toThrow(ExportStopped)
+      expect(await readManifest(folder)).toBeUndefined()
+      await exportOf(world.context, world.app, folder)
+      expect((await readManifest(folder))?.files['users.ndjson']?.records).toBe(3)
+    })
+  })
+
+  it('can be imported over the API, too: users, groups, members and messages', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const { id } = await sayInGroup(world, 'bob', 'team', 'good morning')
+    await withFolder(async (folder) => {
+      await exportOf(world.context, world.app, folder)
+      const target = await createWorld()
+      const users = (await recordsOf(folder, 'users.ndjson')).filter(({ uid }) => uid !== 'app_system')
+      await importWell(target, 'users', users)
+      await importWell(target, 'groups', await recordsOf(folder, 'groups.ndjson'))
+      const members = await recordsOf(folder, 'members.ndjson')
+      await importWell(target, 'members', members)
+      await importWell(target, 'messages', await recordsOf(folder, 'messages.ndjson'))
+      expect(dataOf(await target.get(`/messages/${id}`)).data.text).toBe('good morning')
+    })
+  })
+})
+
+describe('an exact import', () => {
+  async function exported(folder: string): Promise<World> {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const texts = Array.from({ length: 2500 }, (_, i) =>
+      groupText(`m${i}`, i % 2 ? 'alice' : 'bob', 'team', 1_650_000_000 + i, { reactions: { '👍': ['bob'] } }),
+    )
+    for (let from = 0; from < texts.length; from += 1000)
+      await importWell(world, 'messages', texts.slice(from, from + 1000))
+    await exportOf(world.context, world.app, folder)
+    return world
+  }
+
+  it('that is interrupted goes on, stores nothing twice, and keeps the app paused until it is done', async () => {
+    await withFolder(async (folder) => {
+      const world = await exported(folder)
+      const { context } = world
+      const target = await emptyApp(context)
+      const stop = new AbortController()
+      const stopped = importInto(context, target, folder, {
+        signal: stop.signal,
+        onProgress: (file, records) => {
+          if (file === 'messages.ndjson' && records >= 1000) stop.abort()
+        },
+      })
+      await expect(stopped).rejects.toThrow(ExactStopped)
+      const closed = await world.get('/users', { headers: { appid: target.name } })
+      expect(closed.status).toBe(503)
+
+      expect(await importInto(context, target, folder)).toEqual({ wasThere: false, remarks: [] })
+      expect(await importInto(context, target, folder)).toEqual({ wasThere: true, remarks: [] })
+      await withFolder(async (second) => {
+        await exportOf(context, target, second)
+        await expectSame(folder, second)
+      })
+      expect(await findDrift(context.database, target.appId)).toEqual([])
+    })
+  })
+
+  it('refuses an app that has something, an export that was changed, a wrong passphrase', async () => {
+    await withFolder(async (folder) => {
+      const world = await exported(folder)
+      const { context } = world
+      const busy = await createWorld()
+      await createUsers(busy, 'zoe')
+      await expect(importInto(context, busy.app, folder)).rejects.toThrow(/has users/)
+      expect(dataOf(await busy.get('/users/zoe')).uid).toBe('zoe')
+
+      await expect(
+        importInto(context, await emptyApp(context), folder, { passphrase: 'quite another one' }),
+      ).rejects.toThrow(/passphrase/)
+      await expect(importInto(context, await emptyApp(context), folder, { passphrase: undefined })).rejects.toThrow(
+        ExactRefusal,
+      )
+
+      const file = path.join(folder, 'messages.ndjson')
+      await writeFile(file, (await readFile(file, 'utf8')).replace('"m7"', '"m_"'))
+      const target = await emptyApp(context)
+      await expect(importInto(context, target, folder)).rejects.toThrow(/messages.ndjson is not as it was exported/)
+      const [row] = await recordsOfApp(world, target.appId)
+      expect(row?.messages).toBe(0)
+    })
+  })
+})
+
+async function recordsOfApp({ context }: World, appId: number) {
+  const { statement } = await import('../../src/store/statement.ts')
+  return context.database.query<{ messages: number }>(
+    statement('select count(*)::int as messages from messages where app_id = $1'),
+    [appId],
+  )
+}
