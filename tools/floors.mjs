@@ -42,6 +42,7 @@ export const floors = [
       'app.ts',
       'routes.ts',
       'tables.ts',
+      'sealed.ts',
       'main.ts',
       'greeting.ts',
       'process/',

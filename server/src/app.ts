@@ -1,5 +1,6 @@
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { removeKeysInTime } from './areas/api-keys/index.ts'
 import { startRemovals } from './areas/apps/index.ts'
 import { createGroupMarkWriter } from './areas/conversations/group-marks.ts'
 import { createHookJudge, createMessageSearch, createMessageWriter } from './areas/messages/index.ts'
@@ -51,14 +52,17 @@ import { createMetrics, watchPool, watchReads } from './metrics.ts'
 import { createAddresses } from './protocol/addresses.ts'
 import { createWrongCredentials } from './protocol/wrong-credentials.ts'
 import { adminRoutes, routes } from './routes.ts'
+import { sealedColumns } from './sealed.ts'
 import { createSockets, type Sockets } from './sockets/index.ts'
 import type { ConnectionSettings } from './store/connection.ts'
+import { openSecrets } from './store/data-keys.ts'
 import { openDatabase } from './store/database.ts'
 import { createInvalidation } from './store/invalidation.ts'
+import { type MasterKeySource, watchKeys } from './store/key-watch.ts'
 import { migrate } from './store/migrate.ts'
 import { monitorDatabase } from './store/monitor.ts'
 import { openRedis } from './store/redis.ts'
-import { checkMasterKey, createSecrets } from './store/secrets.ts'
+import { startResealing } from './store/reseal.ts'
 import { tables } from './tables.ts'
 import { createTracing } from './tracing/tracing.ts'
 
@@ -80,6 +84,8 @@ export interface ParleyOptions {
   readonly connection: ConnectionSettings
   /** 64 hexadecimal characters. */
   readonly masterKey: string
+  /** Where it was read, and where it is looked for while the process runs; absent: it stays what it is. */
+  readonly masterKeySource?: MasterKeySource | undefined
   /** Folder for files sent with messages, unless a bucket is configured. */
   readonly mediaDir: string
   /** Where what restores must do again is kept beside the data (`ledger/`); absent: it is kept in the database alone. */
@@ -111,8 +117,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     listTimeoutMs: config.listTimeoutSeconds * 1000,
     giveWay: options.ownDatabase === true,
   })
-  const secrets = createSecrets(options.masterKey)
-  await checkMasterKey(database, secrets)
+  const source = options.masterKeySource ?? { name: 'its start', read: async () => options.masterKey }
+  const secrets = await openSecrets(database, [(await source.read()) ?? options.masterKey, options.masterKey])
   const invalidation = createInvalidation(database)
   const metrics = createMetrics(options.exposeMetrics)
   watchPool(metrics, database.pool)
@@ -212,7 +218,10 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     redis,
     tracing,
   }
+  const keyWatch = watchKeys({ database, secrets, invalidation, log, masterKey: options.masterKey, source })
   await invalidation.start()
+  await keyWatch.start()
+  const resealing = startResealing({ database, secrets, log, columns: sealedColumns })
   const stopRetention = keepAuditLogShort(database, log, config.auditRetentionDays)
   search.start()
   usage.start()
@@ -227,6 +236,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   backups?.start()
   const removals = startRemovals(context)
   const retention = startRetention(context)
+  const stopEndingKeys = removeKeysInTime(context)
   const sockets = createSockets(context)
   const served = { routes: options.routes ?? routes, adminRoutes }
   const isApart = config.console && config.adminPort !== undefined
@@ -260,6 +270,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       await ledger?.stop()
       await backups?.stop()
       await retention.stop()
+      await resealing.stop()
+      await keyWatch.stop()
       await questions.stop()
       await context.moderationActions.stop()
       await messages.drain()
@@ -282,6 +294,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       redis?.close()
       media.stop()
       stopRetention()
+      stopEndingKeys()
       monitor.stop()
       await invalidation.stop()
       await database.close()

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { link, open, readFile, rename, rm } from 'node:fs/promises'
+import { copyFile, link, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'dotenv'
 import type { Config } from './config/index.ts'
+import { createReader } from './config/secrets.ts'
 
 /** The keys of a deployment: the default app's two API keys, and the master key that seals what is secret. */
 export interface DeploymentKeys {
@@ -26,8 +27,8 @@ export async function loadKeys(
   dataDir: string,
   { mustExist = false }: { mustExist?: boolean } = {},
 ): Promise<DeploymentKeys> {
-  const file = path.join(dataDir, 'keys.env')
-  const kept = await readKept(file)
+  const file = keysFileOf(dataDir)
+  const kept = await readKeysFile(file)
   if (kept === undefined && mustExist) throw new Error(`there is no ${file}; set DATA_DIR or PARLEY_MASTER_KEY`)
   const withAuthKey = config.authKey !== 'off'
   const made = {
@@ -36,7 +37,7 @@ export async function loadKeys(
     PARLEY_MASTER_KEY: config.masterKey ?? randomBytes(32).toString('hex'),
   }
   const isNew = kept === undefined && (await keep(file, made))
-  const held: Partial<typeof made> = isNew ? made : (kept ?? (await readKept(file)) ?? {})
+  const held: Partial<typeof made> = isNew ? made : (kept ?? (await readKeysFile(file)) ?? {})
   const pick = (name: keyof typeof made, given: string | undefined, pattern: RegExp) => {
     const key = given ?? held[name]
     if (key === undefined || !pattern.test(key))
@@ -55,6 +56,49 @@ export async function loadKeys(
   }
 }
 
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Where the master key of a process is read, and read again while it runs: the variable, the file that it names, else the file
+ * of keys. What a variable says does not change.
+ */
+export function masterKeySource(environment: Environment, file: string) {
+  const isGiven = (name: string) => Boolean(environment[name]?.trim())
+  const named = environment.PARLEY_MASTER_KEY_FILE?.trim()
+  const inFile = async () => (await readKeysFile(file))?.PARLEY_MASTER_KEY
+  const isInFile = !isGiven('PARLEY_MASTER_KEY') && named === undefined
+  return {
+    name: isGiven('PARLEY_MASTER_KEY') ? 'PARLEY_MASTER_KEY' : (named ?? file),
+    isInFile,
+    /** @returns undefined where there is none that is valid */
+    async read(): Promise<string | undefined> {
+      const key = isInFile ? await inFile() : createReader(environment, [])('PARLEY_MASTER_KEY')
+      return key !== undefined && /^[0-9a-f]{64}$/i.test(key) ? key.toLowerCase() : undefined
+    },
+  }
+}
+
+/** Where the keys of a data folder are. */
+export function keysFileOf(dataDir: string): string {
+  return path.join(dataDir, 'keys.env')
+}
+
+/** Keeps the file of keys as it is now, beside itself. @returns where */
+export async function copyKeysFile(file: string, name: string): Promise<string> {
+  const copy = `${file}.before-${name}`
+  // The copy has the mode of the file.
+  await copyFile(file, copy)
+  return copy
+}
+
+/** Puts other keys into the file of keys, in one step: whoever reads it finds the ones or the others. */
+export async function changeKeysFile(file: string, changes: Readonly<Record<string, string>>): Promise<void> {
+  const held = (await readKeysFile(file)) ?? {}
+  const draft = await writeDraft(file, { ...held, ...changes })
+  await rename(draft, file)
+  await syncFolder(path.dirname(file))
+}
+
 /** A new API key: 40 hexadecimal characters. */
 export function createKey(): string {
   return randomBytes(20).toString('hex')
@@ -65,7 +109,7 @@ export async function discardNewKeys({ file, isNew }: DeploymentKeys): Promise<v
   if (isNew) await rm(file, { force: true })
 }
 
-async function readKept(file: string): Promise<Record<string, string> | undefined> {
+export async function readKeysFile(file: string): Promise<Record<string, string> | undefined> {
   try {
     return parse(await readFile(file, 'utf8'))
   } catch (error) {
@@ -79,15 +123,7 @@ async function readKept(file: string): Promise<Record<string, string> | undefine
  * the database opens. @returns false when another process was first
  */
 async function keep(file: string, keys: Record<string, string>): Promise<boolean> {
-  const lines = Object.entries(keys).map(([name, value]) => `${name}=${value}\n`)
-  const draft = `${file}.${process.pid}.new`
-  const handle = await open(draft, 'w', 0o600)
-  try {
-    await handle.writeFile(lines.join(''))
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  const draft = await writeDraft(file, keys)
   try {
     await link(draft, file)
   } catch (error) {
@@ -100,6 +136,19 @@ async function keep(file: string, keys: Record<string, string>): Promise<boolean
   }
   await syncFolder(path.dirname(file))
   return true
+}
+
+async function writeDraft(file: string, keys: Readonly<Record<string, string>>): Promise<string> {
+  const lines = Object.entries(keys).map(([name, value]) => `${name}=${value}\n`)
+  const draft = `${file}.${process.pid}.new`
+  const handle = await open(draft, 'w', 0o600)
+  try {
+    await handle.writeFile(lines.join(''))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  return draft
 }
 
 async function syncFolder(folder: string): Promise<void> {

@@ -77,6 +77,7 @@ export const auditActions = [
   'reading_opened',
   'doctor_started',
   'doctor_stopped',
+  'master_key_changed',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
@@ -97,6 +98,7 @@ export const auditTargetTypes = [
   'operator',
   'session',
   'doctor',
+  'master_key',
 ] as const
 
 export const auditCallers = ['fullAccess', 'authOnly', 'token', 'operator', 'command', 'service'] as const

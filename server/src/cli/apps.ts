@@ -3,20 +3,13 @@ import { ApiError, appSettingNames, appSettings } from '@parley/contract'
 import dotenv from 'dotenv'
 import { ensureKey, insertKey, selectKeys } from '../areas/api-keys/keys.ts'
 import { deleteApp, pauseApp, resumeApp, undeleteApp } from '../areas/apps/index.ts'
-import { createAppSettings } from '../chat/app-settings.ts'
-import { createAppRegistry } from '../chat/apps.ts'
-import { createAudit } from '../chat/audit/audit.ts'
-import { createKeyRing, type KeyScope } from '../chat/credentials/keys.ts'
+import type { KeyScope } from '../chat/credentials/keys.ts'
 import type { App } from '../chat/identity.ts'
 import { readSettingsText } from '../config/app-settings.ts'
 import { type Config, readConfig, regions } from '../config/index.ts'
-import { createKey, loadKeys } from '../keys-file.ts'
-import { resolveDataDir } from '../store/data-folder.ts'
-import { openDatabase } from '../store/database.ts'
-import { createInvalidation } from '../store/invalidation.ts'
-import { checkMasterKey, createSecrets } from '../store/secrets.ts'
+import { createKey } from '../keys-file.ts'
 import { statement } from '../store/statement.ts'
-import { findDatabase } from './database.ts'
+import { type CommandStore, openStore } from './store.ts'
 
 const help = `Usage: parley apps <command>
 
@@ -109,7 +102,7 @@ async function run(config: Config, [command, name, ...rest]: string[], values: V
   }
 }
 
-type Store = Awaited<ReturnType<typeof openStore>>
+type Store = CommandStore
 type Change = (store: Store, app: App, values: Values) => Promise<void>
 
 /** What pauses and deletes apps, by command. */
@@ -128,28 +121,6 @@ async function changeState(store: Store, app: App, change: Change, values: Value
     if (!(error instanceof ApiError)) throw error
     process.stderr.write(`parley apps: ${error.devMessage}\n`)
     return 1
-  }
-}
-
-async function openStore(config: Config) {
-  const { dataDir } = resolveDataDir(config.dataDir, process.cwd())
-  const database = openDatabase({ connectionString: await findDatabase(config) })
-  try {
-    const masterKey = config.masterKey ?? (await loadKeys(config, dataDir, { mustExist: true })).masterKey
-    const secrets = createSecrets(masterKey)
-    await checkMasterKey(database, secrets)
-    const invalidation = createInvalidation(database)
-    const audit = createAudit({ caller: 'command' })
-    return {
-      config,
-      ...{ database, secrets, invalidation, audit },
-      apps: createAppRegistry(database, invalidation, audit),
-      keys: createKeyRing(database, secrets, invalidation),
-      settings: createAppSettings(database, invalidation, config.appDefaults),
-    }
-  } catch (error) {
-    await database.close()
-    throw error
   }
 }
 

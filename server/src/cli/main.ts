@@ -14,6 +14,7 @@ Commands:
   apps <command>    create apps, change their settings, list their keys (parley apps --help)
   audit <app>       print the audit log of an app (parley audit --help)
   operators <cmd>   list operators, or print the address at which somebody becomes an owner (parley operators --help)
+  keys <command>    change API keys, auth keys and the master key of a running service (parley keys --help)
   doctor            recompute all derived values and report differences (parley doctor --help)
   backup            copy the database and the files while the service runs (parley backup --help)
   restore           bring a backup back (parley restore --help)
@@ -47,6 +48,8 @@ if (command === 'start' && args.length === 0) {
   process.exitCode = await (await import('./audit.ts')).auditCommand(args)
 } else if (command === 'operators') {
   process.exitCode = await (await import('./operators.ts')).operatorsCommand(args)
+} else if (command === 'keys') {
+  process.exitCode = await (await import('./keys.ts')).keysCommand(args)
 } else if (command === 'doctor') {
   process.exitCode = await (await import('./doctor.ts')).doctorCommand(args)
 } else if (command === 'backup') {

@@ -7,8 +7,8 @@ import { type Config, readConfig } from '../config/index.ts'
 import { originOfConsole } from '../greeting.ts'
 import { loadKeys } from '../keys-file.ts'
 import { resolveDataDir } from '../store/data-folder.ts'
+import { openSecrets } from '../store/data-keys.ts'
 import { openDatabase } from '../store/database.ts'
-import { checkMasterKey, createSecrets } from '../store/secrets.ts'
 import { findDatabase } from './database.ts'
 
 const help = `Usage: parley operators <command>
@@ -63,8 +63,7 @@ async function run(config: Config, command: string): Promise<void> {
       return
     }
     const masterKey = config.masterKey ?? (await loadKeys(config, dataDir, { mustExist: true })).masterKey
-    const secrets = createSecrets(masterKey)
-    await checkMasterKey(database, secrets)
+    const secrets = await openSecrets(database, [masterKey])
     const token = await createOwnerLink({ database, secrets, audit: createAudit({ caller: 'command' }) })
     const address = { address: '127.0.0.1', family: 'IPv4', port: config.port }
     const origin = originOfConsole(address, config)

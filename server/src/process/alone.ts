@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { buildParley, type Parley, type ParleyOptions } from '../app.ts'
 import type { Config } from '../config/index.ts'
 import { greet, originOfConsole } from '../greeting.ts'
-import type { DeploymentKeys } from '../keys-file.ts'
+import { type DeploymentKeys, masterKeySource } from '../keys-file.ts'
 import { createLog, type Log } from '../log.ts'
 import { warnAboutDurability } from '../store/durability.ts'
 import {
@@ -49,7 +49,8 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
   const postgres = await running.postgres
   try {
     const { keys, setup } = await layFoundation(config, dataDir, postgres)
-    const options = { config, log, ...setup, isOnlyProcess: postgres !== undefined }
+    const masterKeys = masterKeySource(process.env, keys.file)
+    const options = { config, log, ...setup, masterKeySource: masterKeys, isOnlyProcess: postgres !== undefined }
     const { parley, setupToken } = await whenDatabaseAnswers(log, () => build(options, keys), keys)
     running.parley = parley
     await listen(parley, config)

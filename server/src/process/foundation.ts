@@ -12,8 +12,8 @@ import { type DeploymentKeys, discardNewKeys, loadKeys } from '../keys-file.ts'
 import type { Log } from '../log.ts'
 import { type ConnectionSettings, isConnectionFailure } from '../store/connection.ts'
 import { publishDatabaseUrl, resolveDataDir, withdrawDatabaseUrl } from '../store/data-folder.ts'
+import { MasterKeyError } from '../store/data-keys.ts'
 import { startEmbeddedPostgres } from '../store/embedded/index.ts'
-import { MasterKeyError } from '../store/secrets.ts'
 
 /** What the service stands on: its data folder, its keys, and the database, which is its own unless one is named. */
 export interface Foundation {
@@ -25,7 +25,10 @@ export interface Foundation {
 export type WorkerSetup = Pick<
   ParleyOptions,
   'connection' | 'ownDatabase' | 'masterKey' | 'dataDir' | 'mediaDir' | 'tls'
->
+> & {
+  /** Where the keys are kept that the environment does not give; the first process may be of a version that did not say. */
+  readonly keysFile?: string
+}
 
 /** The embedded database, as long as it runs. */
 export interface OwnDatabase {
@@ -75,6 +78,7 @@ export async function layFoundation(
       ownDatabase: postgres !== undefined,
       masterKey: keys.masterKey,
       dataDir,
+      keysFile: keys.file,
       mediaDir: path.join(dataDir, 'media'),
       tls: await loadTls(config, dataDir),
     },
@@ -143,19 +147,26 @@ export async function publishSetup(
 
 /**
  * The deployment's app, with the keys of the configuration. Those of the file are made with the app or with the file, not
- * at every start, so that a key deleted later stays deleted.
+ * at every start. A key that was deleted stays deleted, wherever it is still named.
  */
 export async function ensureDefaultApp(
-  { apps, ...context }: Pick<Context, 'database' | 'secrets' | 'apps' | 'audit'>,
+  { apps, log, ...context }: Pick<Context, 'database' | 'secrets' | 'apps' | 'audit' | 'log'>,
   config: Config,
   keys: DeploymentKeys,
 ): Promise<void> {
   const app = await apps.ensure(config.appId, config.region)
-  const ensure = (apiKey: string, name: string, scope: 'fullAccess' | 'authOnly') =>
-    ensureKey(context, app.appId, { apiKey, name, scope })
-  if (app.created || keys.isNew || config.apiKey !== undefined) await ensure(keys.apiKey, 'REST API Key', 'fullAccess')
-  const { authKey } = keys
-  if (authKey !== undefined && (app.created || keys.isNew || config.authKey !== undefined)) {
-    await ensure(authKey, 'Auth Key', 'authOnly')
+  const ensure = async (setting: string, apiKey: string, name: string, scope: 'fullAccess' | 'authOnly') => {
+    const deleted = await ensureKey(context, app.appId, { apiKey, name, scope })
+    if (deleted === undefined) return
+    const deletedAt = new Date(deleted.deletedAt * 1000).toISOString()
+    log.warn(
+      { setting, app: app.name, key: deleted.fingerprint, deletedAt },
+      `${setting} is a key that was deleted. It stays deleted, and requests with it get a 401: remove it, or set another one`,
+    )
   }
+  if (app.created || keys.isNew || config.apiKey !== undefined)
+    await ensure('PARLEY_API_KEY', keys.apiKey, 'REST API Key', 'fullAccess')
+  const { authKey } = keys
+  if (authKey !== undefined && (app.created || keys.isNew || config.authKey !== undefined))
+    await ensure('PARLEY_AUTH_KEY', authKey, 'Auth Key', 'authOnly')
 }

@@ -5,11 +5,11 @@ import { dropLeases } from '../delivery/leases.ts'
 import { greet, originOfConsole } from '../greeting.ts'
 import { loadTls } from '../http/tls.ts'
 import { createLog, type Log } from '../log.ts'
+import { openSecrets } from '../store/data-keys.ts'
 import { openDatabase } from '../store/database.ts'
 import { warnAboutDurability } from '../store/durability.ts'
 import { createInvalidation } from '../store/invalidation.ts'
 import { migrate } from '../store/migrate.ts'
-import { checkMasterKey, createSecrets } from '../store/secrets.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import {
   ensureDefaultApp,
@@ -89,11 +89,10 @@ async function prepareDatabase(
   if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
   const database = openDatabase(setup.connection)
   try {
-    const secrets = createSecrets(setup.masterKey)
-    await checkMasterKey(database, secrets)
+    const secrets = await openSecrets(database, [setup.masterKey])
     const audit = createAudit({ caller: 'service' })
     const apps = createAppRegistry(database, createInvalidation(database), audit)
-    await ensureDefaultApp({ database, secrets, audit, apps }, config, keys)
+    await ensureDefaultApp({ database, secrets, audit, apps, log }, config, keys)
     if (isOurs) await dropLeases(database)
     await warnAboutDurability(database, log)
     return await ensureOwner({ database, secrets, audit }, config, log)

@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildParley, type Parley } from '../app.ts'
 import type { Config } from '../config/index.ts'
+import { masterKeySource } from '../keys-file.ts'
 import { createWorkerLog, type Log } from '../log.ts'
 import { whenDatabaseAnswers } from './foundation.ts'
 import { closeGently, listen } from './listen.ts'
@@ -38,7 +39,8 @@ export async function runWorker(config: Config): Promise<void> {
   const metrics = createMetricsExchange(() => parley)
   const begin = async ({ number, setup }: Extract<FromPrimary, { type: 'begin' }>) => {
     log = createWorkerLog(config.logLevel, number)
-    const options = { config, log, ...setup, exposeMetrics: metrics.ofAll }
+    const masterKeys = setup.keysFile === undefined ? undefined : masterKeySource(process.env, setup.keysFile)
+    const options = { config, log, ...setup, masterKeySource: masterKeys, exposeMetrics: metrics.ofAll }
     try {
       const built = await whenDatabaseAnswers(log, () => buildParley(options))
       parley = built

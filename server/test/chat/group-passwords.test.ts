@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import { createGroupPasswords } from '../../src/chat/groups/password.ts'
+import { derivedKeys } from '../../src/store/data-keys.ts'
 import { createSecrets } from '../../src/store/secrets.ts'
 import { testMasterKey } from '../support/service.ts'
 
 it('A user with a token who has passwords computed without a pause gets a part of the time, a back end all of it', async () => {
-  const passwords = createGroupPasswords(createSecrets(testMasterKey))
+  const passwords = createGroupPasswords(createSecrets(() => derivedKeys(testMasterKey)))
   const computed = { token: 0, backEnd: 0 }
   const computeFor = async (who: keyof typeof computed, reader: { uid: string; isPaced: boolean }) => {
     while (computed.backEnd < 16) {

@@ -2,13 +2,14 @@ import { expect, it } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
 import { createSenders } from '../../src/delivery/notifications/senders.ts'
 import { sampleNotification } from '../../src/delivery/notifications/trial.ts'
+import { derivedKeys } from '../../src/store/data-keys.ts'
 import { createSecrets } from '../../src/store/secrets.ts'
 
 it('A provider whose credentials cannot be unsealed fails each time, and is named in the log once a minute', async () => {
   const logged: unknown[] = []
   const senders = createSenders({
     log: { error: (...told: unknown[]) => void logged.push(told) },
-    secrets: createSecrets('00'.repeat(32)),
+    secrets: createSecrets(() => derivedKeys('00'.repeat(32))),
     poster: { post: () => Promise.reject(new Error('nobody is called')), close: async () => {} },
     endpoints: readConfig({}).notifications,
   })

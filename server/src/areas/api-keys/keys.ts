@@ -7,7 +7,7 @@ import { keyFingerprint } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import type { PageRequest } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
-import type { Transaction } from '../../store/database.ts'
+import type { Queryable, Transaction } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 
@@ -25,18 +25,25 @@ interface KeyRow {
   createdAt: number
 }
 
-type Store = Pick<Context, 'database' | 'secrets' | 'invalidation' | 'keys' | 'settings' | 'audit'>
+export type Store = Pick<Context, 'database' | 'secrets' | 'invalidation' | 'keys' | 'settings' | 'audit'>
 
-const countKeys = statement(`
+const selectCount = statement(`
   select count(*) as count
   from api_keys
   where app_id = $1`)
 
 const insert = statement(`
   insert into api_keys (app_id, digest, sealed, name, scope, created_at)
-  values ($1, $2, $3, $4, $5, $6)
+  select $1, $2, $3, $4, $5, $6
+  where not exists (select from deleted_api_keys where app_id = $1 and digest = $2)
   on conflict (app_id, digest) do nothing
   returning digest`)
+
+const selectDeleted = statement(`
+  select deleted_at as "deletedAt"
+  from deleted_api_keys
+  where app_id = $1
+  and digest = $2`)
 
 const select = statement(`
   select sealed, name, scope, created_at as "createdAt"
@@ -52,10 +59,19 @@ const update = statement(`
   and digest = $2
   returning sealed, name, scope, created_at as "createdAt"`)
 
+/** What was deleted is noted in the same statement: no start with an older environment makes it again. */
 const remove = statement(`
-  delete from api_keys
-  where app_id = $1
-  and digest = $2
+  with removed as (
+    delete from api_keys
+    where app_id = $1
+    and digest = $2
+    returning app_id, digest
+  )
+  insert into deleted_api_keys (app_id, digest, deleted_at)
+  select app_id, digest, $3
+  from removed
+  on conflict (app_id, digest) do update
+  set deleted_at = excluded.deleted_at
   returning digest`)
 
 /** Creates a key. @throws 400 when the app has as many as it may have (setting `maxApiKeys`) */
@@ -65,27 +81,44 @@ export async function insertKey(store: Store, appId: number, name: string, scope
   const { maxApiKeys } = await store.settings.of(appId)
   await store.database.transaction(async (tx) => {
     await lockApp(tx, appId)
-    const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countKeys, [appId])
-    if (hasReached(maxApiKeys, count)) throw appLimitReached(maxApiKeys, 'API keys')
+    if (hasReached(maxApiKeys, await countKeys(tx, appId))) throw appLimitReached(maxApiKeys, 'API keys')
     await storeKey(store, tx, appId, { apiKey, name, scope }, createdAt)
   })
   return { apiKey, name, scope, createdAt }
 }
 
-/** Makes sure that an app has a given key, as configured for the deployment. */
+/**
+ * Makes sure that an app has a given key, as configured for the deployment, unless that was deleted before.
+ * @returns when and what was deleted; undefined where the key is there
+ */
 export async function ensureKey(
   keys: Pick<Context, 'database' | 'secrets' | 'audit'>,
   appId: number,
   key: NewKey,
-): Promise<void> {
-  await keys.database.transaction(async (tx) => {
+): Promise<DeletedKey | undefined> {
+  return keys.database.transaction(async (tx) => {
     await storeKey(keys, tx, appId, key, Math.floor(Date.now() / 1000))
+    const digest = keys.secrets.digest(key.apiKey)
+    const [deleted] = await tx.query<{ deletedAt: number }>(selectDeleted, [appId, digest])
+    return deleted && { ...deleted, fingerprint: keyFingerprint(digest) }
   })
+}
+
+/** A key that was deleted and stays so. */
+export interface DeletedKey {
+  readonly fingerprint: string
+  /** Epoch seconds. */
+  readonly deletedAt: number
 }
 
 type NewKey = Pick<ApiKey, 'apiKey' | 'name' | 'scope'>
 
-async function storeKey(
+export async function countKeys(on: Queryable, appId: number): Promise<number> {
+  const [row] = await on.query<{ count: number }>(selectCount, [appId])
+  return row?.count ?? 0
+}
+
+export async function storeKey(
   { secrets, audit }: Pick<Context, 'secrets' | 'audit'>,
   tx: Transaction,
   appId: number,
@@ -115,9 +148,8 @@ export async function importKey(
   const [known] = await tx.query(select, [appId, store.secrets.digest(apiKey)])
   if (known !== undefined) return 'known'
   const { maxApiKeys } = await store.settings.of(appId)
-  const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countKeys, [appId])
-  if (hasReached(maxApiKeys, count)) return appLimitReached(maxApiKeys, 'API keys')
-  await storeKey(store, tx, appId, { ...key, apiKey }, createdAt)
+  if (hasReached(maxApiKeys, await countKeys(tx, appId))) return appLimitReached(maxApiKeys, 'API keys')
+  if (!(await storeKey(store, tx, appId, { ...key, apiKey }, createdAt))) return keyWasDeleted()
   await store.invalidation.announce(tx, keysTopic, String(appId))
   tx.afterCommit(() => store.keys.forget(appId))
   return undefined
@@ -173,16 +205,31 @@ export async function changeKey(
 export async function removeKey(store: Store, appId: number, apiKey: string): Promise<void> {
   const digest = store.secrets.digest(apiKey.toLowerCase())
   await store.database.transaction(async (tx) => {
-    const removed = await tx.query(remove, [appId, digest])
-    if (removed.length === 0) throw unknownKey()
-    await store.audit.record(tx, appId, { action: 'apikey_deleted', type: 'apikey', target: keyFingerprint(digest) })
-    await store.invalidation.announce(tx, keysTopic, String(appId))
-    tx.afterCommit(() => store.keys.forget(appId))
+    if (!(await dropKey(store, tx, appId, digest))) throw unknownKey()
   })
+}
+
+/** @returns false where there is no such key */
+export async function dropKey(
+  { audit, invalidation, keys }: Pick<Store, 'audit' | 'invalidation' | 'keys'>,
+  tx: Transaction,
+  appId: number,
+  digest: Buffer,
+): Promise<boolean> {
+  const removed = await tx.query(remove, [appId, digest, Math.floor(Date.now() / 1000)])
+  if (removed.length === 0) return false
+  await audit.record(tx, appId, { action: 'apikey_deleted', type: 'apikey', target: keyFingerprint(digest) })
+  await invalidation.announce(tx, keysTopic, String(appId))
+  tx.afterCommit(() => keys.forget(appId))
+  return true
 }
 
 function show(secrets: Secrets, row: KeyRow): ApiKey {
   return { apiKey: secrets.unseal(row.sealed), name: row.name, scope: row.scope, createdAt: row.createdAt }
+}
+
+function keyWasDeleted(): ApiError {
+  return new ApiError('ERR_BAD_REQUEST', 'This API key was deleted here, and stays deleted.')
 }
 
 /** 404. The text does not repeat the key: it would end up in logs. */

@@ -10,6 +10,8 @@ export type KeyScope = 'fullAccess' | 'authOnly'
 export interface Credential {
   readonly scope: KeyScope
   readonly digest: Buffer
+  /** Epoch seconds from which on it opens nothing; null: there is no such time. */
+  readonly endsAt: number | null
 }
 
 /** API keys as the HTTP kernel asks for them: by every request, so kept in memory and dropped when changed. */
@@ -24,7 +26,7 @@ export interface KeyRing {
 export const keysTopic = 'api-keys'
 
 const select = statement(`
-  select scope
+  select scope, ends_at as "endsAt"
   from api_keys
   where app_id = $1
   and digest = $2`)
@@ -42,15 +44,19 @@ export function createKeyRing(database: Database, secrets: Secrets, invalidation
     async read(name) {
       const end = name.indexOf(':')
       const digest = secrets.digest(name.slice(end + 1))
-      const [row] = await database.query<{ scope: KeyScope }>(select, [Number(name.slice(0, end)), digest])
-      return row && { scope: row.scope, digest }
+      const [row] = await database.query<Omit<Credential, 'digest'>>(select, [Number(name.slice(0, end)), digest])
+      return row && { ...row, digest }
     },
   })
   const forget = (appId: number) => known.forgetWhere((name) => name.startsWith(`${appId}:`))
   invalidation.onChange(keysTopic, (appId) => (appId === undefined ? known.forgetAll() : forget(Number(appId))))
 
   return {
-    find: (app, key) => known.recall(`${app.appId}:${key.toLowerCase()}`),
+    async find(app, key) {
+      const credential = await known.recall(`${app.appId}:${key.toLowerCase()}`)
+      const hasEnded = credential !== undefined && credential.endsAt !== null && credential.endsAt * 1000 <= Date.now()
+      return hasEnded ? undefined : credential
+    },
     forget,
   }
 }

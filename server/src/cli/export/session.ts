@@ -5,9 +5,9 @@ import { type Config, readConfig } from '../../config/index.ts'
 import { loadKeys } from '../../keys-file.ts'
 import { createMediaStorage } from '../../media/create.ts'
 import { resolveDataDir } from '../../store/data-folder.ts'
+import { openSecrets } from '../../store/data-keys.ts'
 import { openDatabase } from '../../store/database.ts'
 import { createInvalidation } from '../../store/invalidation.ts'
-import { checkMasterKey, createSecrets } from '../../store/secrets.ts'
 import { findDatabase } from '../database.ts'
 
 /** A service's database, files and master key, as commands work on them beside it. */
@@ -20,8 +20,7 @@ export async function openSession(env: Readonly<Record<string, string | undefine
   const database = openDatabase({ connectionString })
   try {
     const masterKey = config.masterKey ?? (await loadKeys(config, dataDir, { mustExist: true })).masterKey
-    const secrets = createSecrets(masterKey)
-    await checkMasterKey(database, secrets)
+    const secrets = await openSecrets(database, [masterKey])
     const invalidation = createInvalidation(database)
     const audit = createAudit({ caller: 'command' })
     const apps = createAppRegistry(database, invalidation, audit)

@@ -1,4 +1,3 @@
-import type { Migration } from 'kysely'
 import * as foundation from './0001-foundation.ts'
 import * as messageFeatures from './0002-message-features.ts'
 import * as search from './0003-search.ts'
@@ -44,7 +43,9 @@ import * as keptMessageIds from './0060-kept-message-ids.ts'
 import * as appImports from './0061-app-imports.ts'
 import * as ledger from './0070-ledger.ts'
 import * as backupRuns from './0071-backup-runs.ts'
+import * as keys from './0075-keys.ts'
 import * as notificationPlanners from './0095-notification-planners.ts'
+import type { Migration } from './migration.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
 export const migrations: Record<string, Migration> = {
@@ -93,5 +94,6 @@ export const migrations: Record<string, Migration> = {
   '0061-app-imports': appImports,
   '0070-ledger': ledger,
   '0071-backup-runs': backupRuns,
+  '0075-keys': keys,
   '0095-notification-planners': notificationPlanners,
 }

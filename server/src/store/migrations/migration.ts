@@ -1,0 +1,27 @@
+import { type Kysely, type Migration as KyselyMigration, sql } from 'kysely'
+
+export interface Migration extends KyselyMigration {
+  /** It runs outside of a transaction, as `buildIndex` has to. It must then be one that can be interrupted anywhere. */
+  readonly outside?: boolean
+}
+
+/**
+ * Makes an index on a table that may be full, while others write to it. For migrations that run `outside`.
+ * @param definition what follows the name: `on messages (app_id, sent_at)`
+ */
+export async function buildIndex(db: Kysely<unknown>, name: string, definition: string): Promise<void> {
+  await db.connection().execute(async (on) => {
+    const run = (text: string) => sql.raw(text).execute(on)
+    const { rows } = await sql<{ patience: string; isBroken: boolean }>`
+      select current_setting('lock_timeout') as patience,
+        exists (select from pg_index where indexrelid = to_regclass(${name}) and not indisvalid) as "isBroken"`.execute(
+      on,
+    )
+    // It waits for whoever may still see the table without it, and keeps nobody out meanwhile.
+    await run('set lock_timeout = 0')
+    // One that was interrupted stays behind, and is of no use.
+    if (rows[0]?.isBroken === true) await run(`drop index concurrently if exists ${name}`)
+    await run(`create index concurrently if not exists ${name} ${definition}`)
+    await run(`set lock_timeout = '${rows[0]?.patience}'`)
+  })
+}
