@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Kysely, type Migration, Migrator, PostgresDialect } from 'kysely'
+import { Kysely, Migrator, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { version } from '../version.ts'
 import { type ConnectionSettings, clientSettings } from './connection.ts'
 import { migrateJobs } from './job-schema.ts'
 import { migrations } from './migrations/index.ts'
+import type { Migration } from './migrations/migration.ts'
 
 /** A newer version has worked with this database: this one does not know what stands in it. */
 export class NewerDatabaseError extends Error {
@@ -31,8 +32,16 @@ export class ClosedDatabaseError extends Error {
   }
 }
 
+type Migrations = Readonly<Record<string, Migration>>
+
 /** Any constant will do, as long as every version of the service uses the same. */
 export const migrationLock = 7_206_951_001
+
+/** Whoever queues for a lock that keeps others out makes them queue behind it: better let them pass, and try again. */
+const lockPatienceMs = 2_000
+const mostTries = 100
+const tryAgainMs = 500
+const lockNotAvailable = '55P03'
 
 /**
  * Brings the schema up to date. Several processes may start at once: one migrates, the others wait for it.
@@ -68,13 +77,16 @@ export const closedMarker = 'closed_database'
 
 async function run(
   connection: ConnectionSettings,
-  wanted: Readonly<Record<string, Migration>>,
+  wanted: Migrations,
   isRestoring = false,
 ): Promise<string[]> {
   const pool = new pg.Pool({ ...clientSettings(connection, 'parley migrations'), max: 2 })
   // A connection that breaks is noticed by the next query on it; without listeners it would end the process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    void client.query(`set lock_timeout = ${lockPatienceMs}`).catch(() => {})
+  })
   const lock = await pool.connect()
   try {
     while (!(await tryLock(lock))) {
@@ -85,21 +97,60 @@ async function run(
       await delay(100)
     }
     if (!isRestoring) await refuseClosed(lock)
-    await refuseNewer(lock)
-    const migrator = new Migrator({
-      db: new Kysely<unknown>({ dialect: new PostgresDialect({ pool: unendable(pool) }) }),
-      provider: { getMigrations: async () => wanted },
-    })
-    const { error, results } = await migrator.migrateToLatest()
-    if (error !== undefined) throw error
-    await migrateJobs(pool)
-    const applied = (results ?? []).filter(({ status }) => status === 'Success').map((result) => result.migrationName)
-    await lock.query(noteWriter, [version, applied.length > 0])
-    return applied
+    const applied = await readApplied(lock)
+    await refuseNewer(lock, applied)
+    const pending = Object.keys(wanted).filter((name) => !applied.includes(name))
+    for (const step of stepsOf(pending, applied.length === 0)) await patiently(() => apply(pool, wanted, step))
+    await patiently(() => migrateJobs(pool))
+    await lock.query(noteWriter, [version, pending.length > 0])
+    return pending
   } finally {
     // The lock ends with its connection.
     lock.release(true)
     await pool.end()
+  }
+}
+
+/** Migrations that are applied together. */
+interface Step {
+  readonly last: string
+  readonly outside: boolean
+}
+
+/**
+ * Each in a transaction of its own, so that locks are held no longer than it takes, and what runs outside of transactions by
+ * itself. Nobody uses a database that is new: there, what can be is done at once.
+ */
+function stepsOf(pending: readonly string[], isNew: boolean): Step[] {
+  const steps: Step[] = []
+  for (const name of pending) {
+    const outside = migrations[name]?.outside === true
+    const before = steps.at(-1)
+    if (isNew && !outside && before?.outside === false) steps.pop()
+    steps.push({ last: name, outside })
+  }
+  return steps
+}
+
+async function apply(pool: pg.Pool, wanted: Migrations, { last, outside }: Step): Promise<void> {
+  const migrator = new Migrator({
+    db: new Kysely<unknown>({ dialect: new PostgresDialect({ pool: unendable(pool) }) }),
+    provider: { getMigrations: async () => wanted },
+    disableTransactions: outside,
+  })
+  const { error } = await migrator.migrateTo(last)
+  if (error !== undefined) throw error
+}
+
+/** Does it again where it waited too long for a lock. */
+async function patiently(work: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== lockNotAvailable || tries >= mostTries) throw error
+      await delay(tryAgainMs)
+    }
   }
 }
 
@@ -118,11 +169,15 @@ async function refuseClosed(client: pg.PoolClient): Promise<void> {
   throw new ClosedDatabaseError(rows[0]?.why)
 }
 
-async function refuseNewer(client: pg.PoolClient): Promise<void> {
+async function readApplied(client: pg.PoolClient): Promise<string[]> {
   const { rows: tables } = await client.query(`select to_regclass('kysely_migration') is not null as there`)
-  if (!tables[0].there) return
+  if (!tables[0].there) return []
   const { rows } = await client.query('select name from kysely_migration order by name')
-  const unknown = rows.map(({ name }) => name as string).filter((name) => !Object.hasOwn(migrations, name))
+  return rows.map(({ name }) => name)
+}
+
+async function refuseNewer(client: pg.PoolClient, applied: readonly string[]): Promise<void> {
+  const unknown = applied.filter((name) => !Object.hasOwn(migrations, name))
   if (unknown.length === 0) return
   const { rows: noted } = await client.query(`select value from settings where name = 'migrated_by'`)
   throw new NewerDatabaseError(noted[0]?.value, unknown)
@@ -134,18 +189,16 @@ async function refuseNewer(client: pg.PoolClient): Promise<void> {
  */
 async function isCurrentBesideBackup(
   client: pg.PoolClient,
-  wanted: Readonly<Record<string, Migration>>,
+  wanted: Migrations,
 ): Promise<boolean> {
   const { rows } = await client.query('select pg_try_advisory_lock_shared($1) as locked', [migrationLock])
   if (!rows[0].locked) return false
   try {
-    const { rows: tables } = await client.query(`select to_regclass('kysely_migration') is not null as there`)
-    if (!tables[0].there) return false
-    const { rows: applied } = await client.query('select name from kysely_migration')
-    const names = new Set(applied.map(({ name }) => name as string))
+    const applied = await readApplied(client)
+    if (applied.length === 0) return false
     await refuseClosed(client)
-    await refuseNewer(client)
-    return Object.keys(wanted).every((name) => names.has(name))
+    await refuseNewer(client, applied)
+    return Object.keys(wanted).every((name) => applied.includes(name))
   } finally {
     await client.query('select pg_advisory_unlock_shared($1)', [migrationLock])
   }
