@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { mainArguments } from '../../support/build.ts'
+import { mainArguments, mainScript } from '../../support/build.ts'
 
 export interface Exit {
   readonly code: number | null
@@ -33,8 +33,11 @@ const masterKey = '5a'.repeat(32)
 const rememberedLines = 200
 const setpriv = '/usr/bin/setpriv'
 
-/** The port is picked free. The environment of this process is kept out, an `.env` file beside the tests too. */
-export function launchService(environment: Record<string, string>): ServiceProcess {
+/**
+ * The port is picked free. The environment of this process is kept out, an `.env` file beside the tests too.
+ * @param script of another version of the service, if not that of today
+ */
+export function launchService(environment: Record<string, string>, script = mainScript): ServiceProcess {
   const env = {
     PATH: process.env.PATH,
     PORT: '0',
@@ -46,7 +49,7 @@ export function launchService(environment: Record<string, string>): ServiceProce
   }
   // So that nothing stays when the test process itself is killed.
   const guard = existsSync(setpriv) ? [setpriv, '--pdeathsig=TERM', '--'] : []
-  const [file = '', ...args] = [...guard, process.execPath, ...mainArguments]
+  const [file = '', ...args] = [...guard, process.execPath, ...mainArguments.slice(0, -1), script]
   const child = spawn(file, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] })
   const { pid } = child
   if (pid === undefined) throw new Error(`${file} cannot be run`)

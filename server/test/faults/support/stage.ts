@@ -10,7 +10,7 @@ export interface Stage {
   /** A new empty folder, mode 0700 as `mktemp -d` makes it. */
   makeFolder(): string
   /** Launches the service; the answer may be awaited with `ready`, or killed before it is. */
-  launch(environment: Record<string, string>): ServiceProcess
+  launch(environment: Record<string, string>, script?: string): ServiceProcess
   /** Launches the service and waits until it listens. */
   start(environment: Record<string, string>): Promise<ServiceProcess>
   /** Kills every service that was launched. */
@@ -42,8 +42,8 @@ export function createStage(): Stage {
   }
   process.on('exit', endAtExit)
 
-  const launch = (environment: Record<string, string>) => {
-    const service = launchService(environment)
+  const launch = (environment: Record<string, string>, script?: string) => {
+    const service = launchService(environment, script)
     services.push(service)
     return service
   }
