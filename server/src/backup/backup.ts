@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import type { FileStore } from '../media/storage.ts'
+import { readKeyCheck } from '../store/data-keys.ts'
 import type { ConnectionSettings } from '../store/connection.ts'
 import { migrations } from '../store/migrations/index.ts'
 import { tables as declared } from '../tables.ts'
@@ -85,7 +86,7 @@ async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): 
   const { place, media, connection, readers = 2, signal, onProgress = () => {} } = options
   const applied = await readMigrations(snapshot.client)
   if (applied.length === 0) throw new BackupError('This is no database of Parley: no migration has run in it.')
-  const check = await readKeyCheck(snapshot.client)
+  const check = await requireKeyCheck(snapshot.client)
   const { tables, foreign } = tell(await readTables(snapshot.client), applied)
   const progress = { rows: 0, rawBytes: 0, bytes: 0, tables: tables.length, tablesDone: 0, files: 0 }
 
@@ -138,11 +139,10 @@ async function writeKeys({ place, sealedKeys }: BackupOptions, id: string): Prom
   return sealedFile
 }
 
-async function readKeyCheck(client: pg.Client): Promise<string> {
-  const { rows } = await client.query<{ value: string }>(`select value from settings where name = 'master_key_check'`)
-  const [row] = rows
-  if (row === undefined) throw new BackupError('This database has never been served: it names no master key.')
-  return row.value
+async function requireKeyCheck(client: pg.Client): Promise<string> {
+  const check = await readKeyCheck((text) => client.query(text))
+  if (check === undefined) throw new BackupError('This database has never been served: it names no master key.')
+  return check
 }
 
 const undefinedTable = '42P01'

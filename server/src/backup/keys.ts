@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
-import { createSecrets } from '../store/secrets.ts'
+import { opensWith } from '../store/data-keys.ts'
 import { BackupError, type Manifest } from './format.ts'
 
 /** Keys of a deployment, as `keys.env` has them. */
@@ -72,8 +72,7 @@ const sealedThings: Readonly<Record<string, string>> = {
  * @throws BackupError saying what could not be read without it
  */
 export function requireKey({ keys, tables, id }: Manifest, masterKey: string | undefined): void {
-  if (masterKey !== undefined && createSecrets(masterKey).digest('master key check').toString('hex') === keys.check)
-    return
+  if (masterKey !== undefined && opensWith(keys.check, masterKey)) return
   const lost = Object.entries(sealedThings).flatMap(([name, what]) => {
     const rows = tables.find((table) => table.name === name)?.rows ?? 0
     return rows === 0 ? [] : [`${rows} ${what}`]

@@ -1,9 +1,9 @@
 import type { FileStore } from '../media/storage.ts'
 import type { ConnectionSettings } from '../store/connection.ts'
+import { openSecrets } from '../store/data-keys.ts'
 import { openDatabase } from '../store/database.ts'
 import { finishMigrating, migrate, NewerDatabaseError } from '../store/migrate.ts'
 import { migrations } from '../store/migrations/index.ts'
-import { checkMasterKey, type Secrets } from '../store/secrets.ts'
 import { copyFile, readFileList } from './files.ts'
 import { BackupError, filesFolder, type Manifest } from './format.ts'
 import { inTurns } from './in-turns.ts'
@@ -27,8 +27,8 @@ export interface RestoreOptions {
   readonly connection: ConnectionSettings
   /** Where the files go; absent: nowhere. */
   readonly media?: FileStore | undefined
-  /** Under the master key of the backup. */
-  readonly secrets: Secrets
+  /** That of the backup; absent: nothing can be unsealed, which an empty ledger does not need. */
+  readonly masterKey: string | undefined
   /** Of the ledger, from everywhere that it is kept. */
   readonly entries: readonly LedgerEntry[]
   /** Whether what stands in the database goes first. */
@@ -66,8 +66,8 @@ export async function restore(options: RestoreOptions): Promise<Settled> {
       await bringFiles(place, manifest, media, (files) => onProgress({ ...progress, files, what: 'files' }))
     }
     await finishMigrating(connection)
-    const { secrets, entries } = options
-    const settled = await settle(client, { connection, sequences: manifest.sequences, entries, secrets })
+    const { masterKey, entries } = options
+    const settled = await settle(client, { connection, sequences: manifest.sequences, entries, masterKey })
     await open(client)
     return settled
   } finally {
@@ -82,16 +82,20 @@ export async function restore(options: RestoreOptions): Promise<Settled> {
  */
 export async function settleRecovered({
   connection,
-  secrets,
+  masterKey,
   entries,
-}: Pick<RestoreOptions, 'connection' | 'secrets' | 'entries'>): Promise<Settled> {
+}: {
+  readonly connection: ConnectionSettings
+  readonly masterKey: string
+  readonly entries: readonly LedgerEntry[]
+}): Promise<Settled> {
   const client = await connect(connection, 'restoring parley')
   try {
     if (await isServed(client)) throw new BackupError(inUse)
     await migrate(connection)
     const database = openDatabase(connection)
-    await checkMasterKey(database, secrets).finally(() => database.close())
-    return await settle(client, { connection, entries, secrets })
+    await openSecrets(database, [masterKey]).finally(() => database.close())
+    return await settle(client, { connection, entries, masterKey })
   } finally {
     await client.end()
   }

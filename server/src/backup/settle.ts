@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { resumeDryRuns } from '../areas/moderation/trials/runs.ts'
 import { resumeDoctorRuns } from '../areas/operators/health/doctor-runs.ts'
@@ -8,9 +9,10 @@ import { enqueueDeliveries } from '../delivery/webhooks/enqueue.ts'
 import { createEvents } from '../events/index.ts'
 import { createLog } from '../log.ts'
 import type { ConnectionSettings } from '../store/connection.ts'
-import { openDatabase, type Queryable } from '../store/database.ts'
+import { derivedKeys, openSecrets } from '../store/data-keys.ts'
+import { type Database, openDatabase, type Queryable } from '../store/database.ts'
 import { createInvalidation } from '../store/invalidation.ts'
-import type { Secrets } from '../store/secrets.ts'
+import { createSecrets, type Secrets } from '../store/secrets.ts'
 import { statement } from '../store/statement.ts'
 import { tables } from '../tables.ts'
 import { nameOf, readSequences } from './catalog.ts'
@@ -100,18 +102,19 @@ export async function settle(
     connection,
     sequences,
     entries,
-    secrets,
+    masterKey,
   }: {
     readonly connection: ConnectionSettings
     readonly sequences?: readonly SequenceEntry[] | undefined
     readonly entries: readonly LedgerEntry[]
-    readonly secrets: Secrets
+    readonly masterKey: string | undefined
   },
 ): Promise<Settled> {
   await moveSequences(client, sequences ?? (await readSequences(client)), true)
   const log = createLog('silent')
   const database = openDatabase(connection)
   try {
+    const secrets = await secretsOf(database, masterKey)
     const invalidation = createInvalidation(database)
     const audit = createAudit({ caller: 'command' })
     const events = createEvents(database, invalidation, { log, retention: 0 })
@@ -129,4 +132,11 @@ export async function settle(
   } finally {
     await database.close()
   }
+}
+
+/** Where no master key is at hand, nothing is unsealed or looked for by a digest. */
+async function secretsOf(database: Database, masterKey: string | undefined): Promise<Secrets> {
+  if (masterKey !== undefined) return openSecrets(database, [masterKey])
+  const made = derivedKeys(randomBytes(32).toString('hex'))
+  return createSecrets(() => made)
 }

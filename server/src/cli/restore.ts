@@ -19,7 +19,6 @@ import { loadKeys } from '../keys-file.ts'
 import { createMediaStorage } from '../media/create.ts'
 import { createFolderStorage } from '../media/folder.ts'
 import type { FileStore } from '../media/storage.ts'
-import { createSecrets } from '../store/secrets.ts'
 import { findPlace } from './backup.ts'
 import { describeHeld } from './held.ts'
 import { createProgressLine } from './progress.ts'
@@ -97,7 +96,7 @@ async function bring(
     if (keys.unsealed !== undefined) await writeKeys(dataDir, keys.unsealed)
     const settled = await restore({
       ...{ place, manifest, connection: target.connection, replace: replace !== undefined },
-      ...{ secrets: createSecrets(keys.masterKey as string), entries },
+      ...{ masterKey: keys.masterKey, entries },
       media: createMediaStorage(config, path.join(dataDir, 'media')),
       onProgress: ({ what, rows, of, files }) => line.show(`${rows} of ${of} rows, ${files} files: ${what}`),
     })
@@ -135,7 +134,7 @@ async function settleOnly(config: Config, from: string | undefined): Promise<num
   const session = await openSession(config, { exclusive: true })
   try {
     const { connection } = session
-    const settled = await settleRecovered({ connection, secrets: createSecrets(masterKey as string), entries })
+    const settled = await settleRecovered({ connection, masterKey: masterKey as string, entries })
     process.stdout.write(`${session.name} is fit to serve\n`)
     tellOfSettled(settled)
     return 0

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -14,7 +13,6 @@ import { findDrift } from '../doctor/drift.ts'
 import { loadKeys } from '../keys-file.ts'
 import type { FileStore } from '../media/storage.ts'
 import { openDatabase } from '../store/database.ts'
-import { createSecrets } from '../store/secrets.ts'
 import { findPlace } from './backup.ts'
 import { createProgressLine, describeBytes } from './progress.ts'
 import { dataDirOf, openEmbedded } from './session.ts'
@@ -100,14 +98,12 @@ async function tryRestore(
   masterKey: string | undefined,
 ): Promise<number> {
   requireKnown(manifest)
-  // Any key does where none is at hand: nothing is unsealed.
-  const secrets = createSecrets(masterKey ?? randomBytes(32).toString('hex'))
   const folder = await mkdtemp(path.join(scratch, 'parley-verify-'))
   const line = createProgressLine()
   const session = await openEmbedded(folder, { max_wal_size: '4GB', fsync: 'off' })
   try {
     await restore({
-      ...{ place, manifest, connection: session.connection, secrets, entries: [] },
+      ...{ place, manifest, connection: session.connection, masterKey, entries: [] },
       onProgress: ({ what, rows, of }) => line.show(`restoring: ${rows} of ${of} rows: ${what}`),
     })
     line.end()

@@ -180,6 +180,26 @@ function make(database: Database, masterKeys: readonly string[]): Promise<HeldKe
   })
 }
 
+/**
+ * What tells of a database which master keys open it, as a backup notes it: their names, or what one from before keeps.
+ * @param ask answers SQL
+ * @returns undefined where nothing was ever kept under a key
+ */
+export async function readKeyCheck(
+  ask: (text: string) => Promise<{ readonly rows: ReadonlyArray<Record<string, unknown>> }>,
+): Promise<string | undefined> {
+  const { rows } = await ask(`select to_regclass('data_keys') is not null as there`)
+  const names = rows[0]?.there === true ? (await ask('select distinct master from data_keys')).rows : []
+  if (names.length > 0) return names.map(({ master }) => master).join(' ')
+  const { rows: noted } = await ask(`select value from settings where name = 'master_key_check'`)
+  return noted[0]?.value as string | undefined
+}
+
+/** @param check what `readKeyCheck` has answered */
+export function opensWith(check: string, masterKey: string): boolean {
+  return check.split(' ').includes(masterName(masterKey)) || check === checkOf(derivedKeys(masterKey))
+}
+
 /** What a database from before keeps of its master key. */
 function checkOf({ digest }: DataKeys): string {
   return createHmac('sha256', digest).update('master key check').digest('hex')

@@ -3,10 +3,13 @@ import path from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
+import { ensureKey } from '../../src/areas/api-keys/keys.ts'
 import { readHealth } from '../../src/areas/operators/health/deployment-health.ts'
 import { close } from '../../src/backup/target.ts'
 import { heldCommand } from '../../src/cli/held.ts'
+import { derivedKeys } from '../../src/store/data-keys.ts'
 import { migrate } from '../../src/store/migrate.ts'
+import { createSecrets } from '../../src/store/secrets.ts'
 import { runCommand } from '../cli/command.ts'
 import { createGroup, dataOf, refusal, say, texts } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
@@ -135,7 +138,8 @@ describe('a restore', () => {
     for (const line of ['1 API keys revoked', '1 auth tokens revoked', '1 users erased']) {
       expect(restored.out).toContain(`Done again, by the ledger: ${line}`)
     }
-    const again = servedBy(world, (await empty.start()).url)
+    const { parley, url } = await empty.start()
+    const again = servedBy(world, url)
     expect(refusal(await again.get('/users/carol'))).toBe('404 ERR_UID_NOT_FOUND')
     expect(texts(await again.get('/messages?limit=100', { as: 'bob' }))).not.toContain('from carol')
     expect(dataOf(await again.get('/users/dave'))).toMatchObject({ uid: 'dave' })
@@ -143,6 +147,9 @@ describe('a restore', () => {
     expect(dataOf(await again.get('/me', { token: kept }))).toMatchObject({ uid: 'alice' })
     expect(refusal(await again.get('/users', { headers: { apikey: revoked } }))).toBe('401 AUTH_ERR_APIKEY_NOT_FOUND')
     expect(dataOf(await again.get('/users/carol/erasures'))).toHaveLength(1)
+    // Nor does an environment bring it back that still has it.
+    const named = { apiKey: revoked, name: 'second', scope: 'fullAccess' } as const
+    expect(await ensureKey(parley.context, world.app.appId, named)).toHaveProperty('deletedAt')
   })
 
   it('holds what was due, shows it, and has it sent on command', async () => {
@@ -320,7 +327,11 @@ describe('a restore', () => {
     ]) {
       await site.query(`drop trigger ${table}_noted on ${table}`)
     }
-    await site.query('drop table ledger, backup_runs')
+    await site.query('drop table ledger, backup_runs, data_keys, key_holders, deleted_api_keys')
+    await site.query('alter table api_keys drop column replaced_at, drop column ends_at')
+    // It kept a check of its master key, and no keys.
+    const check = createSecrets(() => derivedKeys(testMasterKey)).digest('master key check')
+    await site.query(`insert into settings values ('master_key_check', $1)`, [check.toString('hex')])
     await site.query(`delete from settings where name = 'ledger'`)
     await site.query('alter table event_horizon drop column held_until')
     const old = await back(site, folder)

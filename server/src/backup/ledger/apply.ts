@@ -40,6 +40,13 @@ const selectUids = statement(`
   order by uid
   limit ${pageSize}`)
 
+/** Also those that the backup does not have: an environment that still names one must not bring it back. */
+const rememberKeys = statement(`
+  insert into deleted_api_keys (app_id, digest, deleted_at)
+  select e.app, decode(e.digest, 'base64'), e.at / 1000
+  from unnest($1::integer[], $2::text[], $3::bigint[]) e(app, digest, at)
+  on conflict do nothing`)
+
 const removeKeys = statement(`
   delete from api_keys k
   using unnest($1::integer[], $2::text[]) e(app, digest)
@@ -129,6 +136,7 @@ export async function applyLedger(store: Store, entries: readonly LedgerEntry[])
   const operatorTokens = columns(of('operator_token'))
 
   await database.query(removeDevices, [tokens.apps, tokens.digests])
+  await database.query(rememberKeys, [keys.apps, keys.digests, keys.times])
   const applied = {
     'API keys revoked': await count(store, removeKeys, [keys.apps, keys.digests]),
     'auth tokens revoked': await count(store, removeTokens, [tokens.apps, tokens.digests]),
