@@ -75,11 +75,7 @@ export async function finishMigrating(connection: ConnectionSettings): Promise<v
 /** Stands in a database that is not to be served. Its only row says so, and whether what is there is of use (`is_whole`). */
 export const closedMarker = 'closed_database'
 
-async function run(
-  connection: ConnectionSettings,
-  wanted: Migrations,
-  isRestoring = false,
-): Promise<string[]> {
+async function run(connection: ConnectionSettings, wanted: Migrations, isRestoring = false): Promise<string[]> {
   const pool = new pg.Pool({ ...clientSettings(connection, 'parley migrations'), max: 2 })
   // A connection that breaks is noticed by the next query on it; without listeners it would end the process.
   pool.on('error', () => {})
@@ -187,10 +183,7 @@ async function refuseNewer(client: pg.PoolClient, applied: readonly string[]): P
  * Nobody migrates, but a backup is being made, which may take hours: whoever has nothing to migrate starts all the same.
  * What a backup reads is not what the tables of jobs are in.
  */
-async function isCurrentBesideBackup(
-  client: pg.PoolClient,
-  wanted: Migrations,
-): Promise<boolean> {
+async function isCurrentBesideBackup(client: pg.PoolClient, wanted: Migrations): Promise<boolean> {
   const { rows } = await client.query('select pg_try_advisory_lock_shared($1) as locked', [migrationLock])
   if (!rows[0].locked) return false
   try {
