@@ -2068,7 +2068,7 @@ export interface Calls {
       data: Outcome
     }
   }
-  /** Delete a message. The message stays in the history without its content. With permanent it is removed, with its replies and reactions; if the acting user cannot delete the replies of others, those stay and the message is deleted as without permanent. Returns the action message of the deletion. */
+  /** Delete a message. The message stays in the history without its content. With permanent it is removed, with its replies and reactions; if the acting user cannot delete the replies of others, those stay and the message is deleted as without permanent. Returns the action message of the deletion. Action messages, and those of calls, can only be removed by the app, with permanent and without an acting user; nobody is told, and the answer is the message as it was. */
   'DELETE /messages/{messageId}': {
     input: {
       /** Message id */

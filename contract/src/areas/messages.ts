@@ -385,7 +385,7 @@ export const deleteMessage = defineOperation({
   path: '/messages/{id}',
   summary: 'Delete a message',
   description:
-    'The message stays in the history without its content. With permanent it is removed, with its replies and reactions; if the acting user cannot delete the replies of others, those stay and the message is deleted as without permanent. Returns the action message of the deletion.',
+    'The message stays in the history without its content. With permanent it is removed, with its replies and reactions; if the acting user cannot delete the replies of others, those stay and the message is deleted as without permanent. Returns the action message of the deletion. Action messages, and those of calls, can only be removed by the app, with permanent and without an acting user; nobody is told, and the answer is the message as it was.',
   access: { user: true },
   onBehalfOf: 'optional',
   params: MessageIdParams,

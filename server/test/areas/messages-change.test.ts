@@ -175,7 +175,7 @@ describe('deleting a message', () => {
     expect(await remove(own.id, 'carol')).toBe('200 undefined')
   })
 
-  it('asked twice answers the same action; actions cannot be deleted', async () => {
+  it('asked twice answers the same action; actions cannot be deleted, but by the app for good', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     const message = await say(world, 'alice', 'bob', 'x')
@@ -183,6 +183,14 @@ describe('deleting a message', () => {
     const again = dataOf(await world.delete(`/messages/${message.id}`, undefined, { as: 'alice' }))
     expect(again.id).toBe(first.id)
     expect(refusal(await world.delete(`/messages/${first.id}`))).toBe('403 ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    const permanent = { permanent: true }
+    expect(refusal(await world.delete(`/messages/${first.id}`, permanent, { as: 'alice' }))).toBe(
+      '403 ERR_MESSAGE_ACTION_NOT_ALLOWED',
+    )
+    // The app alone can remove one for good, and nothing tells of that.
+    expect(dataOf(await world.delete(`/messages/${first.id}`, permanent)).id).toBe(first.id)
+    expect(refusal(await world.get(`/messages/${first.id}`))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+    expect(dataOf(await world.get('/messages')).map(({ id }: { id: string }) => id)).toEqual([message.id])
   })
 
   it('at the same time as an edit, a mark and another deletion leaves a deleted message and no 500', async () => {

@@ -98,11 +98,25 @@ export async function deleteMessage(
   }
   return inTurn(context, app.appId, (turn) => {
     const changeAndTell = async (tx: Transaction, message: StoredMessage) => {
+      if (permanent && editor === undefined && isNote(message)) return purgeNote(context, tx, app, message)
       const told = await change(tx, message)
       return typeof told === 'number' ? showAction(tx, app, told, editor) : tellInTurn(tx, app, told, editor, turn)
     }
     return changeMessage(context, app, editor, id, changeAndTell, heldFor)
   })
+}
+
+/** What tells of something else, and that nobody deletes but the app, and then for good: nothing would be left of it. */
+function isNote({ category }: StoredMessage): boolean {
+  return category === 'action' || category === 'call'
+}
+
+/** Removes a message that tells of something. Nobody is told: there would only be another one. @returns it, as it was */
+async function purgeNote(context: Context, tx: Transaction, app: App, message: StoredMessage): Promise<Message> {
+  const shown = await showAction(tx, app, message, undefined)
+  await purgeThread(context, tx, app.appId, message)
+  await tx.query(raiseVersion, [app.appId, message.conversation])
+  return shown
 }
 
 /** Takes out of a message what it said, and all that hangs on that: it becomes a deleted message. */
