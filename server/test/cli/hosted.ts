@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fetch } from 'undici'
 import { onTestFinished } from 'vitest'
 
 /** What the hosted service does wrong, each in one of so many requests; 0 is never. */
@@ -15,6 +16,8 @@ export interface Troubles {
   readonly repeated?: number
   /** Requests that are answered in a window of a second; the limit of the app. */
   readonly perSecond?: number
+  /** A list gives no more rows than this, whatever it is asked for; by default 5. */
+  readonly rows?: number
 }
 
 export interface Hosted {
@@ -27,7 +30,7 @@ export interface Hosted {
 
 /** A proxy before a Parley that makes it answer as a hosted service on a bad day. */
 export async function startHosted(upstream: string, troubles: Troubles = {}): Promise<Hosted> {
-  const seen = { requests: 0, limited: 0, failed: 0, reset: 0, slow: 0, repeated: 0, perSecond: 0 }
+  const seen = { requests: 0, limited: 0, failed: 0, reset: 0, slow: 0, repeated: 0, perSecond: 0, rows: 0 }
   const last = new Map<string, { status: number; headers: http.OutgoingHttpHeaders; body: Buffer }>()
   const hosted: { troubles: Troubles } = { troubles }
   let random = 42
@@ -73,7 +76,7 @@ export async function startHosted(upstream: string, troubles: Troubles = {}): Pr
       return response.writeHead(known.status, known.headers).end(known.body)
     }
     // A list gives fewer rows than it is asked for.
-    const path = (request.url ?? '').replace(/([?&](limit|perPage))=1000\b/, '$1=5')
+    const path = (request.url ?? '').replace(/([?&](limit|perPage))=1000\b/, `$1=${hosted.troubles.rows ?? 5}`)
     const answer = await fetch(`${upstream}${path}`, {
       method: request.method ?? 'GET',
       headers: Object.fromEntries(
@@ -81,7 +84,11 @@ export async function startHosted(upstream: string, troubles: Troubles = {}): Pr
       ) as Record<string, string>,
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
     })
-    const body = Buffer.from(await answer.arrayBuffer())
+      .then(async (got) => ({ status: got.status, headers: got.headers, body: Buffer.from(await got.arrayBuffer()) }))
+      .catch(() => undefined)
+    // The service behind it was killed.
+    if (answer === undefined) return request.socket.resetAndDestroy()
+    const { body } = answer
     const headers = { 'content-type': answer.headers.get('content-type') ?? 'text/plain' }
     if (request.method === 'GET' && answer.status === 200) last.set(list, { status: 200, headers, body })
     if (strikes('reset')) return request.socket.resetAndDestroy()

@@ -5,9 +5,10 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 import { startHosted } from './hosted.ts'
-import { done, fill, makeFolder, messagesOf, moveIn, waitUntil } from './move-in-world.ts'
+import { done, fill, makeFolder, messagesOf, moveIn } from './move-in-world.ts'
 
 describe('parley move-in, interrupted and following', () => {
   it('goes on where it was killed, as often as that happens, within the limit of the source', async () => {
@@ -15,7 +16,7 @@ describe('parley move-in, interrupted and following', () => {
     await createUsers(source, 'alice', 'bob')
     await createGroup(source, 'team', 'alice', { participants: ['bob'] })
     for (let n = 0; n < 150; n++) await sayInGroup(source, n % 3 === 0 ? 'bob' : 'alice', 'team', `line ${n}`)
-    const hosted = await startHosted(source.url, { perSecond: 20 })
+    const hosted = await startHosted(source.url, { perSecond: 20, rows: 5 })
     const folder = await makeFolder()
     const main = path.resolve(import.meta.dirname, '../../dist/cli/main.js')
     const args = [main, 'move-in', '--from', hosted.url, '--from-app', source.app.name, '--into', folder]
@@ -41,7 +42,7 @@ describe('parley move-in, interrupted and following', () => {
     expect(scanned).toHaveLength(dataOf(await source.get('/messages?limit=1000')).length)
     // It waits for the limit; hardly anything is asked beyond it.
     expect(hosted.seen.perSecond).toBeLessThan(hosted.seen.requests * 0.15)
-  }, 60_000)
+  })
 
   it('follows what people do in the old service until cut-over, also after it was killed', async () => {
     const [source, target] = [await createWorld(), await createWorld()]
@@ -50,7 +51,7 @@ describe('parley move-in, interrupted and following', () => {
     await done(source.post('/groups/team/members', { participants: ['erin', 'frank'] }))
     await done(source.post('/users/erin/friends', { accepted: ['frank'] }))
     await done(source.post('/users/erin/blockedusers', { blockedUids: ['bob'] }))
-    const hosted = await startHosted(source.url, { failed: 200, reset: 200, repeated: 50, limited: 100 })
+    const hosted = await startHosted(source.url, { failed: 200, reset: 200, repeated: 50, limited: 100, rows: 40 })
     const folder = await makeFolder()
     const main = path.resolve(import.meta.dirname, '../../dist/cli/main.js')
     const args = [main, 'move-in', '--from', hosted.url, '--from-app', source.app.name, '--into', folder]
@@ -78,7 +79,7 @@ describe('parley move-in, interrupted and following', () => {
       }
     })()
     const first = run()
-    await waitUntil(() => written.includes(' behind:'))
+    await until(() => written.includes(' behind:'), { progress: () => written.length })
     const [line] = dataOf(await source.get('/messages?searchKey=line%2011'))
     const [thread] = dataOf(await source.get('/messages?searchKey=a%20thread'))
     await done(source.put(`/messages/${line.id}`, { data: { text: 'line eleven' } }, { as: line.sender }))
@@ -92,7 +93,7 @@ describe('parley move-in, interrupted and following', () => {
     await done(source.delete(`/messages/${purged.id}`, { permanent: true }))
     written = ''
     const second = run()
-    await waitUntil(() => written.includes(' behind:'))
+    await until(() => written.includes(' behind:'), { progress: () => written.length })
     await createUsers(source, 'newcomer')
     await createGroup(source, 'fresh', 'newcomer', { participants: ['alice'] })
     await say(source, 'newcomer', 'alice', 'I am new')
@@ -131,7 +132,7 @@ describe('parley move-in, interrupted and following', () => {
     for (const text of ['only here', 'from an old version'])
       expect(dataOf(await target.get(`/messages?searchKey=${encodeURIComponent(text)}`))).toHaveLength(1)
     expect((await target.get('/users/native')).status).toBe(200)
-  }, 90_000)
+  })
 
   it('removes nothing from an app that had data of its own', async () => {
     const [source, target] = [await createWorld(), await createWorld()]
@@ -149,5 +150,5 @@ describe('parley move-in, interrupted and following', () => {
     for (const text of ['mine', 'to be moved'])
       expect(dataOf(await target.get(`/messages?searchKey=${encodeURIComponent(text)}`))).toHaveLength(1)
     for (const at of ['/users/own', '/groups/club']) expect((await target.get(at)).status).toBe(200)
-  }, 30_000)
+  })
 })

@@ -18,20 +18,38 @@ export async function makeFolder(): Promise<string> {
   return path.join(folder, 'move')
 }
 
-/** Runs `parley move-in` in this process. */
-export async function moveIn(source: World, hosted: Hosted, target: World, folder: string, ...more: string[]) {
+/** Starts `parley move-in` in this process. */
+export function startMove(source: World, hosted: Hosted, target: World, folder: string, ...more: string[]) {
   const [stdout, stderr] = [collect(), collect()]
   const args = ['--from', hosted.url, '--from-app', source.app.name, '--apikey', source.apiKey]
   const to = ['--url', target.url, '--app', target.app.name, '--to-apikey', target.apiKey]
-  const code = await moveInCommand([...args, ...to, '--into', folder, ...more], {
+  const asked = new AbortController()
+  let isOver = false
+  const ended = moveInCommand([...args, ...to, '--into', folder, ...more], {
     stdout,
     stderr,
     env: { OUTBOUND_ALLOW: '127.0.0.1' },
     cwd: folder,
-    signal: new AbortController().signal,
+    signal: asked.signal,
     clock: systemClock,
+  }).finally(() => {
+    isOver = true
   })
-  return { code, stdout: stdout.text(), stderr: stderr.text() }
+  return {
+    ended,
+    isOver: () => isOver,
+    written: () => stderr.text() + stdout.text(),
+    stdout: () => stdout.text(),
+    stderr: () => stderr.text(),
+    cutOver: () => asked.abort(),
+  }
+}
+
+/** Runs `parley move-in` in this process, to its end. */
+export async function moveIn(...args: Parameters<typeof startMove>) {
+  const move = startMove(...args)
+  const code = await move.ended
+  return { code, stdout: move.stdout(), stderr: move.stderr() }
 }
 
 /** Waits for an answer that must be a success. */
@@ -159,8 +177,7 @@ export async function viewsOf(world: World) {
             lastMessage,
           }: Record<string, unknown> & { conversationId: string; lastMessage: { data: { text?: string } } }) => ({
             conversationId,
-            // Imported messages of groups are read.
-            ...(conversationId.includes('_user_') && { unreadMessageCount }),
+            unreadMessageCount,
             tags,
             text: lastMessage?.data.text,
           }),
@@ -173,10 +190,4 @@ export async function viewsOf(world: World) {
       ),
     })),
   )
-}
-
-/** Waits up to 40 seconds. */
-export async function waitUntil(isSo: () => boolean): Promise<void> {
-  for (let n = 0; n < 400 && !isSo(); n++) await setTimeout(100)
-  expect(isSo()).toBe(true)
 }

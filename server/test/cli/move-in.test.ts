@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { fetch } from 'undici'
 import { describe, expect, it } from 'vitest'
-import { dataOf } from '../support/chat.ts'
-import { createWorld, type World } from '../support/world.ts'
+import { dataOf, say } from '../support/chat.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
 import { startHosted } from './hosted.ts'
-import { fill, makeFolder, messagesOf, moveIn, viewsOf } from './move-in-world.ts'
+import { done, fill, makeFolder, messagesOf, moveIn, viewsOf } from './move-in-world.ts'
 
 describe('parley move-in', () => {
   it('moves everything that lists tell out of a service that has a bad day', async () => {
@@ -36,7 +37,7 @@ describe('parley move-in', () => {
 
     const report = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
     expect(report.notices.map(({ code }: { code: string }) => code)).toEqual(
-      expect.arrayContaining(['group-password', 'deleted-user', 'unread-not-set']),
+      expect.arrayContaining(['group-password', 'deleted-user']),
     )
     expect(report.files).toMatchObject({ copied: 1, uploaded: 1, failed: 0 })
     expect(moved.stdout).toContain('Not to be had over REST')
@@ -59,8 +60,8 @@ describe('parley move-in', () => {
     expect(compared).toMatchObject({ code: 1 })
     const verified = JSON.parse(await readFile(path.join(folder, 'verify.json'), 'utf8'))
     expect(verified.named).toEqual([
-      { where: 'friends and blocks alice friend carol', what: 'is missing in the new service' },
-      { where: 'friends and blocks carol friend alice', what: 'is missing in the new service' },
+      { where: 'lists of users alice friend carol', what: 'is missing in the new service' },
+      { where: 'lists of users carol friend alice', what: 'is missing in the new service' },
       { where: expect.stringContaining('of group_team'), what: 'differs', fields: ['isEdited', 'data'] },
     ])
     expect(await readFile(path.join(folder, 'verify.md'), 'utf8')).toContain('**3 differences**')
@@ -70,7 +71,23 @@ describe('parley move-in', () => {
     const again = await moveIn(source, hosted, target, folder)
     expect(again).toMatchObject({ code: 0 })
     expect(await viewsOf(target)).toEqual(await viewsOf(source))
-  }, 60_000)
+  })
+
+  it('names whose lists nobody may ask for, and hides nothing from them', async () => {
+    const [source, target] = [await createWorld(), await createWorld()]
+    await createUsers(source, 'alice', 'bob')
+    await done(source.post('/roles', { role: 'closed', name: 'Closed' }))
+    await done(source.put('/roles/closed/permissions', { permissions: { listConversations: 'deny' } }))
+    await done(source.put('/users/bob', { role: 'closed' }))
+    await say(source, 'alice', 'bob', 'hello')
+    const hosted = await startHosted(source.url)
+    const folder = await makeFolder()
+    expect(await moveIn(source, hosted, target, folder)).toMatchObject({ code: 0 })
+    const { notices } = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
+    expect(notices).toEqual([expect.objectContaining({ code: 'list-refused', count: 1, examples: ['bob'] })])
+    await done(target.delete('/roles/closed/permissions/listConversations', {}))
+    expect(dataOf(await target.get('/conversations', { as: 'bob' }))).toHaveLength(1)
+  })
 
   it('says what is wrong, and touches no folder of something else', async () => {
     const [source, target] = [await createWorld(), await createWorld()]
@@ -91,5 +108,5 @@ describe('parley move-in', () => {
       stderr: expect.stringContaining('has no checkpoint of a move'),
     })
     expect(await moveIn(source, hosted, target, folder, '--without', 'everything')).toMatchObject({ code: 2 })
-  }, 30_000)
+  })
 })

@@ -23,7 +23,11 @@ export type Attempt =
 export async function sendOnce(
   dispatcher: Dispatcher,
   url: string,
-  options: { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; headers: Record<string, string>; body: string | null },
+  options: {
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+    headers: Record<string, string>
+    body: string | null
+  },
   expected: readonly number[],
 ): Promise<Attempt> {
   let status: number

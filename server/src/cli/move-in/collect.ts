@@ -1,13 +1,15 @@
 import path from 'node:path'
 import type { JsonRecord } from '../import/records.ts'
+import { readAppPins, readFollowedThreads, readPermissions, readRoles, readSaved } from './facts.ts'
 import type { Journal } from './journal.ts'
 import { readAll, readReactions, readSpan, rowsOf, type Span } from './lists.ts'
+import { readModeration } from './moderation.ts'
 import { readLines } from './ndjson.ts'
 import type { Remote } from './remote.ts'
 import { type MoveState, sourceFiles } from './state.ts'
 
 /** Lists of each user that can be left out with --without: they are a request for each user. */
-export const listsOfUsers = ['friends', 'blocks', 'conversations', 'saves', 'tokens'] as const
+export const listsOfUsers = ['friends', 'blocks', 'conversations', 'resets', 'saves', 'threads', 'tokens'] as const
 export type ListOfUsers = (typeof listsOfUsers)[number]
 
 export interface Collecting {
@@ -39,7 +41,7 @@ async function collectOnce(
   { source, journal }: Collecting,
   name: string,
   file: string,
-  read: (source: Remote) => Promise<JsonRecord[]>,
+  read: (source: Remote) => Promise<readonly object[]>,
 ): Promise<void> {
   const { state } = journal
   if (state.done.includes(name)) return
@@ -50,31 +52,14 @@ async function collectOnce(
   })
 }
 
-async function readRoles(source: Remote): Promise<JsonRecord[]> {
-  const roles = await readAll(source, '/roles', ({ role }) => role)
-  return Promise.all(
-    roles.map(async (role) => {
-      const at = `/roles/${encodeURIComponent(String(role.role))}`
-      const [permissions, restricted] = await Promise.all([
-        readPermissions(source, `${at}/permissions`),
-        readAll(source, `${at}/restrictedfeatures`, ({ key }) => key, { missing: [404] }),
-      ])
-      return { role, permissions, restricted: restricted.map(({ key }) => key) }
-    }),
-  )
-}
-
-/** Permissions that were set, not those that hold by default. */
-async function readPermissions(source: Remote, path: string): Promise<JsonRecord> {
-  const all = await readAll(source, path, ({ id }) => id, { missing: [404] })
-  return Object.fromEntries(all.filter(({ value }) => value !== undefined).map(({ id, value }) => [String(id), value]))
-}
-
 async function readApp(source: Remote): Promise<JsonRecord[]> {
   const keys = await readAll(source, '/apikeys', ({ apiKey }) => apiKey, { missing: [403, 404] })
-  const pinned = await source.get('/conversations/pinned', { expected: [400, 404] })
-  const rows = pinned.status === 200 ? rowsOf(source, '/conversations/pinned', pinned.body) : []
-  return [...keys.map((key) => ({ kind: 'apiKey', key })), { kind: 'pinnedConversations', rows }]
+  const rows = await readAppPins(source)
+  return [
+    ...keys.map((key) => ({ kind: 'apiKey', key })),
+    { kind: 'pinnedConversations', rows },
+    ...(await readModeration(source)),
+  ]
 }
 
 const atOnce = 50
@@ -120,9 +105,11 @@ async function collectPeople({ source, journal, folder, without }: Collecting): 
   const people: { uid: string; isActive: boolean }[] = []
   for await (const user of readLines(path.join(folder, sourceFiles.users)))
     people.push({ uid: String(user.uid), isActive: !user.deactivatedAt })
+  if (state.people === people.length) return
+  const ends = without.includes('resets') ? undefined : await readEnds(folder, state)
   while (state.people < people.length) {
     const batch = people.slice(state.people, state.people + atOnce)
-    const rows = (await Promise.all(batch.map((person) => readPerson(source, person, without)))).flat()
+    const rows = (await Promise.all(batch.map((person) => readPerson(source, person, without, ends)))).flat()
     await journal.append(sourceFiles.people, rows, () => {
       state.people += batch.length
       for (const { kind } of rows) count(state, kind, 1)
@@ -134,25 +121,21 @@ async function readPerson(
   source: Remote,
   { uid, isActive }: { uid: string; isActive: boolean },
   without: readonly string[],
-): Promise<({ kind: ListOfUsers } & JsonRecord)[]> {
+  ends: Ends | undefined,
+): Promise<({ kind: ListOfUsers | 'refused' } & JsonRecord)[]> {
   const at = `/users/${encodeURIComponent(uid)}`
   const read = async <Kind extends ListOfUsers>(kind: Kind, ...args: Parameters<typeof readAll>) =>
     without.includes(kind) ? [] : (await readAll(...args)).map((row) => ({ kind, uid, row }))
   const uidOf = (row: JsonRecord) => row.uid
   const gone = { missing: [404] }
-  const own = { as: uid, missing: [404] }
-  /** The unread pointer is told by the first message behind it. Last messages are in the scan of messages. */
-  const withUnread = (rows: { kind: 'conversations'; uid: string; row: JsonRecord }[]) =>
-    Promise.all(
-      rows.map(async ({ row: { lastMessage, ...row }, ...rest }) => {
-        if (!(Number(row.unreadMessageCount) > 0)) return { ...rest, row }
-        const id = encodeURIComponent(String(row.conversationId))
-        const path = `/messages?unread=true&conversationId=${id}&affix=append&limit=1`
-        const { status, body } = await source.get(path, { as: uid, expected: [400, 404] })
-        const [first] = status === 200 ? rowsOf(source, path, body) : []
-        return { ...rest, row: { ...row, ...(first !== undefined && { firstUnread: first.id }) } }
-      }),
-    )
+  let isRefused = false
+  const onMissing = (status: number) => {
+    isRefused ||= status === 403
+  }
+  // A role may deny its users their own lists.
+  const own = { as: uid, missing: [403, 404], onMissing }
+  const withMarks = (rows: { kind: 'conversations'; uid: string; row: JsonRecord }[]) =>
+    Promise.all(rows.map(async ({ row, ...rest }) => ({ ...rest, row: await readSide(source, uid, row, ends) })))
   const lists = await Promise.all([
     read('friends', source, `${at}/friends`, uidOf, gone),
     read('blocks', source, `${at}/blockedusers?direction=blockedByMe`, uidOf, gone),
@@ -160,20 +143,96 @@ async function readPerson(
     // Nobody acts for a user who is deactivated.
     isActive
       ? read('conversations', source, '/conversations?withTags=true', ({ conversationId }) => conversationId, own).then(
-          withUnread,
+          withMarks,
         )
       : [],
-    isActive && !without.includes('saves') ? readSaved(source, uid) : [],
+    isActive && !without.includes('saves')
+      ? (await readSaved(source, uid)).map(({ id, savedAt }) => ({ kind: 'saves' as const, uid, row: { id, savedAt } }))
+      : [],
+    isActive && !without.includes('threads')
+      ? (await readFollowedThreads(source, uid)).map((row) => ({ kind: 'threads' as const, uid, row }))
+      : [],
   ])
-  return lists.flat()
+  const rows: ({ kind: ListOfUsers | 'refused' } & JsonRecord)[] = lists.flat()
+  if (isRefused) rows.push({ kind: 'refused', uid, row: {} })
+  else if (isActive && !without.includes('conversations'))
+    for (const conversationId of ends?.unlisted.get(uid) ?? [])
+      rows.push({ kind: 'resets', uid, row: { ...ends?.byConversation.get(conversationId) } })
+  return rows
 }
 
-/** Users can save about a hundred messages, so they are one page. */
-async function readSaved(source: Remote, uid: string) {
-  const path = '/messages?saved=true&affix=append&limit=1000'
-  const { status, body } = await source.get(path, { as: uid, expected: [400, 404] })
-  if (status !== 200) return []
-  return rowsOf(source, path, body).map(({ id, savedAt }) => ({ kind: 'saves' as const, uid, row: { id, savedAt } }))
+interface End {
+  /** Id of the first message. */
+  readonly first: string
+  last: string
+  readonly receiverType: unknown
+  /** Of one-to-one conversations. */
+  readonly people: readonly string[]
+  readonly guid: string | undefined
+}
+
+/** Where conversations begin and end, and which of them are not met yet in the list of whom they are of. */
+interface Ends {
+  readonly byConversation: ReadonlyMap<string, End>
+  /** Ids of conversations by uid. Who does not list one has cleared it. */
+  readonly unlisted: ReadonlyMap<string, Set<string>>
+}
+
+async function readEnds(folder: string, { spans }: MoveState): Promise<Ends> {
+  const byConversation = new Map<string, End>()
+  const unlisted = new Map<string, Set<string>>()
+  const add = (uid: string, id: string) => {
+    const ids = unlisted.get(uid) ?? new Set()
+    unlisted.set(uid, ids.add(id))
+  }
+  const inOrder = spans.map(({ from }, index) => ({ from, index })).sort((one, other) => one.from - other.from)
+  for (const { index } of inOrder)
+    for await (const row of readLines(path.join(folder, sourceFiles.messages(index)))) {
+      const [id, name] = [String(row.id), String(row.conversationId)]
+      const known = byConversation.get(name)
+      if (known !== undefined) {
+        known.last = id
+        continue
+      }
+      const isGroup = row.receiverType === 'group'
+      const people = isGroup ? [] : [...new Set([String(row.sender), String(row.receiver)])]
+      const guid = isGroup ? String(row.receiver) : undefined
+      byConversation.set(name, { first: id, last: id, receiverType: row.receiverType, people, guid })
+      if (people.length === 2) for (const uid of people) add(uid, name)
+    }
+  for await (const { kind, guid, row } of readLines(path.join(folder, sourceFiles.rooms)))
+    if (kind === 'members' && byConversation.has(`group_${guid}`)) add(String((row as JsonRecord).uid), `group_${guid}`)
+  return { byConversation, unlisted }
+}
+
+/**
+ * What is kept of a conversation in a user's list. Where their marks are is told by the first message that they have not
+ * read, and by the one before it; last messages are in the scan of messages.
+ */
+async function readSide(
+  source: Remote,
+  uid: string,
+  conversation: JsonRecord,
+  ends: Ends | undefined,
+): Promise<JsonRecord> {
+  const { lastMessage, conversationWith, ...row } = conversation
+  const { uid: peer, guid } = (conversationWith ?? {}) as JsonRecord
+  const known = ends?.byConversation.get(String(row.conversationId))
+  ends?.unlisted.get(uid)?.delete(String(row.conversationId))
+  const at = `/messages?conversationId=${encodeURIComponent(String(row.conversationId))}&limit=1`
+  const first = async (filters: string, as: { as?: string } = { as: uid }): Promise<unknown> => {
+    const { status, body } = await source.get(`${at}${filters}`, { ...as, expected: [400, 403, 404] })
+    return status === 200 ? rowsOf(source, at, body)[0]?.id : undefined
+  }
+  const visible = known === undefined ? undefined : await first('&affix=append')
+  const isReset = visible !== undefined && visible !== known?.first
+  const reset = isReset ? await first(`&affix=prepend&id=${visible}`, {}) : undefined
+  const side = { ...row, conversationWith: { uid: peer, guid }, ...(reset !== undefined && { reset }) }
+  if (!(Number(row.unreadMessageCount) > 0)) return { ...side, lastRead: (lastMessage as JsonRecord | undefined)?.id }
+  const firstUnread = await first('&unread=true&affix=append')
+  if (firstUnread === undefined) return side
+  const lastRead = row.conversationType === 'group' ? await first(`&affix=prepend&id=${firstUnread}`) : undefined
+  return { ...side, firstUnread, ...(lastRead !== undefined && { lastRead }) }
 }
 
 /** Parts of the time that are shorter, in seconds, are not divided further. */

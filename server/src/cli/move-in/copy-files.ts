@@ -1,15 +1,16 @@
 import { openAsBlob } from 'node:fs'
 import path from 'node:path'
+import { FormData, fetch } from 'undici'
 import { exitCodes, ImportFailure } from '../import/failure.ts'
 import { errorOf } from '../import/request.ts'
 import type { ImportIo } from '../import/run.ts'
 import { filesOf, openDownloads, type SourceFile } from './files.ts'
+import { forEach } from './for-each.ts'
 import type { Journal } from './journal.ts'
 import { readLines } from './ndjson.ts'
 import type { Notices } from './notices.ts'
 import type { MoveOptions } from './options.ts'
 import type { Remote } from './remote.ts'
-import { forEach } from './settle.ts'
 import { type MoveState, sourceFiles } from './state.ts'
 
 interface Copying {
@@ -21,6 +22,8 @@ interface Copying {
   readonly notices: Notices
   /** Those to copy; by default those of all messages that were read. */
   readonly files?: AsyncIterable<SourceFile>
+  /** New addresses by old ones, to which those of this copy are added; read from the folder where they are not given. */
+  readonly known?: Map<string, string>
 }
 
 const uploaded = 'uploaded.ndjson'
@@ -30,11 +33,9 @@ const uploaded = 'uploaded.ndjson'
  * run has copied is not copied again.
  * @returns the new addresses by the old ones
  */
-export async function copyFiles({ options, io, folder, journal, target, notices, files }: Copying) {
+export async function copyFiles({ options, io, folder, journal, target, notices, files, known }: Copying) {
   const counts = { copied: 0, bytes: 0, uploaded: 0, failed: 0 }
-  const addresses = new Map<string, string>()
-  for await (const { url, address, to } of readLines(path.join(folder, uploaded)))
-    if (to === options.target?.url) addresses.set(String(url), String(address))
+  const addresses = known ?? (await readAddresses(folder, options.target?.url))
   const receiver = await someone(folder)
   const downloads = openDownloads({
     folder,
@@ -71,6 +72,14 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
     await journal.save()
   }
   return { addresses, counts }
+}
+
+/** New addresses of files by their old ones, of those that were copied to a target. */
+export async function readAddresses(folder: string, target: string | undefined): Promise<Map<string, string>> {
+  const addresses = new Map<string, string>()
+  for await (const { url, address, to } of readLines(path.join(folder, uploaded)))
+    if (to === target) addresses.set(String(url), String(address))
+  return addresses
 }
 
 async function* distinctFiles(folder: string, { spans }: MoveState): AsyncGenerator<SourceFile> {

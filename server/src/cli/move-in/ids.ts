@@ -1,36 +1,77 @@
 import path from 'node:path'
 import type { JsonRecord } from '../import/records.ts'
-import { readSpan } from './lists.ts'
-import { readLines, writeLines } from './ndjson.ts'
+import { seconds, together } from './compare.ts'
+import { createIdMap, type IdMap } from './id-map.ts'
+import type { Journal } from './journal.ts'
+import { type SpanPage, scanSpan } from './lists.ts'
+import { readLines } from './ndjson.ts'
 import type { Remote } from './remote.ts'
+import type { MoveState } from './state.ts'
+
+/** Which message of the source is which of the target, one a line: `{"from": "17", "to": "42"}`. */
+export const idsFile = 'ids.ndjson'
+
+/** In place of an id in the target, for messages of the source that tell of what the target has told by itself. */
+export const noCounterpart = '0'
+
+/** What ids.ndjson has. */
+export async function readIds(folder: string): Promise<IdMap> {
+  const ids = createIdMap()
+  for await (const { from, to } of readLines(path.join(folder, idsFile))) ids.add(String(from), String(to))
+  return ids
+}
 
 /**
- * Reads which id each message has in the target, and writes the table to ids.ndjson, from the ids of the source.
- * Remembers the ids of all messages.
- * @returns the id in the target of a message of the source
+ * Reads which id each imported message has in the target, and writes ids.ndjson. The folder and the target are both in
+ * the order of time, so that only the messages of a second, and those that were refused, are remembered.
  */
-export async function readIds({
+export async function learnIds({
   target,
   folder,
+  journal,
   now,
 }: {
   readonly target: Remote
   readonly folder: string
-  readonly concurrency: number
+  readonly journal: Journal<MoveState>
   /** Epoch seconds. */
   readonly now: number
-}): Promise<(id: string) => string | undefined> {
-  const byMuid = new Map<string, string>()
-  await readSpan(target, { from: 0, to: now + 60, done: false }, '', async (rows) => {
-    for (const { muid, id } of rows) if (typeof muid === 'string') byMuid.set(muid, String(id))
-  })
-  const muids = new Map<string, string>()
-  for await (const { id, muid } of readLines(path.join(folder, 'muids.ndjson'))) muids.set(String(id), String(muid))
-  const idOf = (id: string) => byMuid.get(muids.get(id) ?? id)
-  const sources = new Map<string, string>([...muids].map(([id, muid]) => [muid, id]))
-  const table = function* (): Generator<JsonRecord> {
-    for (const [muid, to] of byMuid) yield { from: sources.get(muid) ?? muid, to }
+}): Promise<IdMap> {
+  const ids = createIdMap()
+  const muidOf = (row: JsonRecord) => String(row.muid)
+  const [unmet, unmetThere] = [new Map<string, string>(), new Map<string, string>()]
+  let waiting: { from: string; to: string }[] = []
+  const flush = async () => {
+    const pairs = waiting
+    waiting = []
+    await journal.append(idsFile, pairs)
   }
-  await writeLines(path.join(folder, 'ids.ndjson'), table())
-  return idOf
+  const add = (from: string, to: string) => {
+    ids.add(from, to)
+    waiting.push({ from, to })
+  }
+  await journal.clear(idsFile)
+  const imported = seconds(inPages(readLines(path.join(folder, 'messages.ndjson'))))
+  const there = seconds(scanSpan(target, { from: 0, to: now + 60, done: false }, ''))
+  for await (const [ours, theirs] of together(imported, there)) {
+    const byMuid = new Map(theirs.map((row) => [muidOf(row), String(row.id)]))
+    for (const row of ours) {
+      const found = byMuid.get(muidOf(row))
+      if (found === undefined) unmet.set(muidOf(row), String(row.id))
+      else add(String(row.id), found)
+      byMuid.delete(muidOf(row))
+    }
+    if (unmet.size > 0) for (const [muid, id] of byMuid) unmetThere.set(muid, id)
+    if (waiting.length >= 1000) await flush()
+  }
+  for (const [muid, id] of unmet) {
+    const found = unmetThere.get(muid)
+    if (found !== undefined) add(id, found)
+  }
+  await flush()
+  return ids
+}
+
+async function* inPages(rows: AsyncIterable<JsonRecord>): AsyncGenerator<SpanPage> {
+  for await (const row of rows) yield { rows: [row], next: undefined }
 }

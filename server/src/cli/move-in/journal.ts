@@ -11,6 +11,8 @@ export interface Journal<State> {
   readonly state: State
   /** Adds lines to a file; `after` runs in the moment when they count as written. */
   append(file: string, records: readonly object[], after?: () => void): Promise<void>
+  /** Empties a file, to write it anew. */
+  clear(file: string): Promise<void>
   /** Makes everything so far durable. */
   save(): Promise<void>
   close(): Promise<void>
@@ -96,11 +98,22 @@ export async function openJournal<State>(folder: string, origin: string, fresh: 
       })
   }, saveInterval)
 
+  /** Does something with a file after everything else that was asked of it. */
+  const inTurn = (file: string, work: () => Promise<void>): Promise<void> => {
+    const chain = (chains.get(file) ?? Promise.resolve()).then(async () => {
+      if (failure !== undefined) throw failure.error
+      await work()
+    })
+    chains.set(
+      file,
+      chain.catch(() => undefined),
+    )
+    return chain
+  }
   return {
     state,
-    append(file, records, after) {
-      const chain = (chains.get(file) ?? Promise.resolve()).then(async () => {
-        if (failure !== undefined) throw failure.error
+    append: (file, records, after) =>
+      inTurn(file, async () => {
         if (records.length > 0) {
           const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''))
           const handle = await handleOf(file)
@@ -109,13 +122,13 @@ export async function openJournal<State>(folder: string, origin: string, fresh: 
           lengths.set(file, at + bytes.length)
         }
         after?.()
-      })
-      chains.set(
-        file,
-        chain.catch(() => undefined),
-      )
-      return chain
-    },
+      }),
+    clear: (file) =>
+      inTurn(file, async () => {
+        const handle = await handleOf(file)
+        await handle.truncate(0)
+        lengths.set(file, 0)
+      }),
     save,
     async close() {
       clearInterval(timer)

@@ -13,12 +13,17 @@ const perSmallPage = 100
  * while it was read, are left out.
  * @param idOf what tells a row from others
  * @param missing statuses that mean that there is no such list: it is then empty
+ * @param onMissing is told of such a status
  */
 export async function* readPages(
   remote: Remote,
   path: string,
   idOf: (row: JsonRecord) => unknown,
-  { as, missing = [] }: { as?: string; missing?: readonly number[] } = {},
+  {
+    as,
+    missing = [],
+    onMissing,
+  }: { as?: string; missing?: readonly number[]; onMissing?: (status: number) => void } = {},
 ): AsyncGenerator<JsonRecord[]> {
   const seen = new Set<unknown>()
   let size = perPage
@@ -26,7 +31,10 @@ export async function* readPages(
   for (let page = 1; ; ) {
     const query = `${path}${path.includes('?') ? '&' : '?'}perPage=${size}&page=${page}`
     const { status, body } = await remote.get(query, { ...(as !== undefined && { as }), expected: [400, ...missing] })
-    if (missing.includes(status)) return
+    if (missing.includes(status)) {
+      onMissing?.(status)
+      return
+    }
     if (status === 400) {
       if (size === perSmallPage || page > 1) throw unlikeList(remote, path, `it answered 400 to ${query}`)
       size = perSmallPage
@@ -57,6 +65,14 @@ export async function readAll(...args: Parameters<typeof readPages>): Promise<Js
   return all
 }
 
+/** One record; undefined where there is none. */
+export async function readRecord(remote: Remote, path: string): Promise<JsonRecord | undefined> {
+  const { status, body } = await remote.get(path, { expected: [400, 404] })
+  if (status !== 200) return undefined
+  if (!isJsonObject(body.data)) throw unlikeList(remote, path, 'the answer has no record')
+  return body.data
+}
+
 /** The rows of an answer. @throws ImportFailure where it has none */
 export function rowsOf(remote: Remote, path: string, body: JsonRecord): JsonRecord[] {
   const { data } = body
@@ -78,17 +94,17 @@ export interface Span {
   done: boolean
 }
 
+/** A page of a span: its new rows, and the cursor after them; none at the end, when there are no rows any more. */
+export interface SpanPage {
+  readonly rows: JsonRecord[]
+  readonly next: Cursor | undefined
+}
+
 /**
  * Reads the messages of a span, a page at a time, in the order of time, until a page is empty. `span.to` may be lowered
  * between two pages.
- * @param take is given the new rows of each page and the cursor after them; the last time no rows and no cursor
  */
-export async function readSpan(
-  remote: Remote,
-  span: Readonly<Span>,
-  filters: string,
-  take: (rows: JsonRecord[], next: Cursor | undefined) => Promise<void>,
-): Promise<void> {
+export async function* scanSpan(remote: Remote, span: Readonly<Span>, filters: string): AsyncGenerator<SpanPage> {
   let cursor = span.cursor
   let isLost = false
   for (let repeats = 0; ; ) {
@@ -112,9 +128,19 @@ export async function readSpan(
     const last = inside.at(-1)
     if (last !== undefined) cursor = { sentAt: Number(last.sentAt), id: Number(last.id) }
     const isEnd = inside.length < fresh.length || rows.length === 0
-    await take(inside, isEnd ? undefined : cursor)
+    yield { rows: inside, next: isEnd ? undefined : cursor }
     if (isEnd) return
   }
+}
+
+/** `scanSpan`, where what is done with a page must be done before the next one is asked for. */
+export async function readSpan(
+  remote: Remote,
+  span: Readonly<Span>,
+  filters: string,
+  take: (rows: JsonRecord[], next: Cursor | undefined) => Promise<void>,
+): Promise<void> {
+  for await (const { rows, next } of scanSpan(remote, span, filters)) await take(rows, next)
 }
 
 function isAfter(row: JsonRecord, cursor: Cursor): boolean {

@@ -16,6 +16,10 @@ export const notices = {
     outcome: 'changed',
     what: 'The message that it replies to is not there any more. It became an ordinary message.',
   },
+  'quote-without-message': {
+    outcome: 'changed',
+    what: 'The message that it quotes is not there any more. It was taken without its quote.',
+  },
   'shared-muid': {
     outcome: 'changed',
     what: 'Another message has the same muid. It was given one with a suffix.',
@@ -40,9 +44,25 @@ export const notices = {
     outcome: 'skipped',
     what: 'The target did not take this friendship, block, pin, saved message or tag.',
   },
-  'unread-not-set': {
+  'rule-switched-off': {
     outcome: 'changed',
-    what: 'The conversation had unread messages. Imported messages of groups count as read.',
+    what: 'The rule of moderation was on. It was made switched off, so that it judges nothing while the move follows; switch it on with PUT /moderation/rules/{ruleId}.',
+  },
+  'moderation-refused': {
+    outcome: 'skipped',
+    what: 'The target did not take this rule, list or reason of moderation.',
+  },
+  'not-written-back': {
+    outcome: 'skipped',
+    what: 'The old service did not take what was written back to it.',
+  },
+  'list-refused': {
+    outcome: 'skipped',
+    what: 'The role of this user denies them their list of conversations, so that unread messages, tags and pins of theirs are unknown.',
+  },
+  'record-refused': {
+    outcome: 'skipped',
+    what: 'The target did not take this friendship, block, side of a conversation, saved message, thread, token or key.',
   },
 } as const satisfies Record<string, { outcome: 'changed' | 'skipped'; what: string }>
 
@@ -52,9 +72,9 @@ export type NoticeCode = keyof typeof notices
 export const notOverRest = [
   'Passwords of groups.',
   'Who received and read a message of a group: a message has one deliveredAt and one readAt.',
-  'Times of marks (read, delivered, unread, reset), and where each member joined the history.',
+  'Times of marks of groups (read, delivered, reset).',
   'Messages, users and groups that were deleted for good, and texts before the last edit.',
-  'When, and by whom, somebody was banned, blocked, or became a friend.',
+  'When, and by whom, somebody was banned; when somebody became a friend.',
   'Unread counts of groups above 300 members.',
   'Webhooks and their secrets: they are of the management API, which has other credentials.',
   'Secrets of providers of push, mail and SMS; tokens of devices.',

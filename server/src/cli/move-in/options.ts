@@ -26,6 +26,10 @@ export interface MoveOptions {
   readonly overlap: number
   /** Minutes. */
   readonly sweep: number
+  /** After the cut-over, bring what people do in the target to the source. */
+  readonly writeBack: boolean
+  /** Where webhooks of the source are taken, as hints. */
+  readonly webhooks: { readonly host: string; readonly port: number } | undefined
   /** Compare both sides; alone, nothing is moved. */
   readonly verify: boolean
 }
@@ -55,6 +59,10 @@ Options:
   --interval <s>         seconds between two looks (default: 5)
   --overlap <s>          seconds that each look goes back beyond the last (default: 300)
   --sweep <min>          minutes between two comparisons by ids (default: 15)
+  --webhooks <port>      with --follow: take webhooks of the hosted app at this port, or <host>:<port>, as hints what to
+                         read again; the address to register is shown. Nothing in them is believed
+  --write-back           with --follow, after the cut-over: bring what people do in the new service to the hosted app, while
+                         old versions of your app still use it
   --verify               compare both sides anew, record by record, and write verify.json and verify.md; nothing is moved
   --insecure             accept an untrusted TLS certificate of either side
   --help                 show this text
@@ -103,6 +111,8 @@ export function parseMoveOptions(args: readonly string[], env: Environment): Mov
     insecure: values.insecure ?? false,
     verify: values.verify ?? false,
     follow: values.follow ?? false,
+    writeBack: values['write-back'] ?? false,
+    webhooks: parseListen('--webhooks', values.webhooks),
     interval: parseCount('--interval', values.interval, 5, 3600),
     overlap: parseCount('--overlap', values.overlap, 300, 86_400),
     sweep: parseCount('--sweep', values.sweep, 15, 10_000),
@@ -131,6 +141,8 @@ function parse(args: readonly string[]) {
         interval: { type: 'string' },
         overlap: { type: 'string' },
         sweep: { type: 'string' },
+        webhooks: { type: 'string' },
+        'write-back': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values
@@ -151,6 +163,13 @@ function parseUrl(name: string, text: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw misuse(`${name} must start with http:// or https://; it is "${text}"`)
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/v3(\.0)?$/, '')}`
+}
+
+function parseListen(name: string, text: string | undefined) {
+  if (text === undefined) return undefined
+  const [, host = '0.0.0.0', port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? []
+  if (port !== undefined && Number(port) <= 65_535) return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+  throw misuse(`${name} must be a port, or <host>:<port>; it is "${text}"`)
 }
 
 function parseCount(name: string, text: string | undefined, fallback: number, most: number): number {

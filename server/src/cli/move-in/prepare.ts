@@ -5,6 +5,7 @@ import { takeListed } from '@parley/contract'
 import { createDigestSet } from '../import/digest.ts'
 import { createMuidNames } from '../import/muids.ts'
 import type { JsonRecord } from '../import/records.ts'
+import { subjectOf, tellsOfNothing } from './facts.ts'
 import { filesOf } from './files.ts'
 import { readLines, writeLines } from './ndjson.ts'
 import type { Notices } from './notices.ts'
@@ -33,8 +34,9 @@ export async function preparePeople({ folder, state, notices, now }: Preparing):
   const meet = (uid: unknown) => {
     if (typeof uid === 'string' && !uids.has(uid)) strangers.add(uid)
   }
-  for await (const { sender, receiver, receiverType, reactions } of readMessages(folder, state)) {
-    meet(sender)
+  for await (const row of readMessages(folder, state)) {
+    const { sender, receiver, receiverType, reactions } = row
+    for (const hand of [sender, row.editedBy, row.deletedBy, row.pinnedBy]) meet(hand)
     if (receiverType === 'user') meet(receiver)
     if (Array.isArray(reactions)) for (const { uid } of reactions) meet(uid)
   }
@@ -51,8 +53,7 @@ export async function preparePeople({ folder, state, notices, now }: Preparing):
 }
 
 /**
- * Makes messages.ndjson, and muids.ndjson, which tells under which muid a message of the source is imported where that is
- * not its id.
+ * Makes messages.ndjson. Each record keeps its id in the source, which tells later what became of it.
  * @param addresses new addresses of files by their old ones
  */
 export async function prepareMessages(
@@ -61,6 +62,8 @@ export async function prepareMessages(
 ): Promise<void> {
   const ids = createDigestSet()
   const nameOf = createMuidNames()
+  const named = await readNamedIds(folder, state)
+  /** Muids of messages that others name. */
   const muids = new Map<string, string>()
   const muidOf = (id: string) => muids.get(id) ?? id
   const records = async function* (): AsyncGenerator<object> {
@@ -68,25 +71,33 @@ export async function prepareMessages(
       const id = String(row.id)
       if (!ids.add(id)) continue
       const subject = subjectOf(row)
-      if (subject !== undefined && !ids.has(subject)) {
+      if (tellsOfNothing(row) || (subject !== undefined && !ids.has(subject))) {
         notices.add('action-without-message', id)
         continue
       }
-      const { parentId, ...rest } = row
-      const isOrphan = parentId !== undefined && !ids.has(String(parentId))
-      if (isOrphan) notices.add('reply-without-parent', id)
-      const { record } = takeListed('messages', isOrphan ? rest : row, muidOf)
-      const named = nameOf(record, String(record.muid))
-      if (named.kind === 'shared') notices.add('shared-muid', id)
-      if (named.muid !== id) muids.set(id, named.muid)
-      yield importable({ ...record, muid: named.muid }, addresses)
+      const isThere = (other: unknown) => other === undefined || ids.has(String(other))
+      const [hasParent, hasQuoted] = [isThere(row.parentId), isThere(row.quotedMessageId)]
+      if (!hasParent) notices.add('reply-without-parent', id)
+      if (!hasQuoted) notices.add('quote-without-message', id)
+      const { record } = takeListed('messages', withoutLost(row, hasParent, hasQuoted), muidOf)
+      const { kind, muid } = nameOf(record, String(record.muid))
+      if (kind === 'shared') notices.add('shared-muid', id)
+      if (named.has(id)) muids.set(id, muid)
+      yield importable({ ...record, muid }, addresses)
     }
   }
   await writeLines(path.join(folder, 'messages.ndjson'), records())
-  await writeLines(
-    path.join(folder, 'muids.ndjson'),
-    [...muids].map(([id, muid]) => ({ id, muid })),
-  )
+}
+
+/** Ids of messages that others reply to, quote or tell of: few of all. */
+async function readNamedIds(folder: string, state: MoveState): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  for await (const row of readMessages(folder, state)) {
+    for (const id of [row.parentId, row.quotedMessageId]) if (id !== undefined) ids.add(String(id))
+    const subject = subjectOf(row)
+    if (subject !== undefined) ids.add(subject)
+  }
+  return ids
 }
 
 /** All messages that were read, in the order of time. */
@@ -98,28 +109,26 @@ function inOrderOfTime({ spans }: MoveState) {
   return spans.map((span, index) => ({ index, from: span.from })).sort((one, other) => one.from - other.from)
 }
 
-/** The message that an action message tells of. */
-export function subjectOf({ category, type, data }: JsonRecord): string | undefined {
-  if (category !== 'action' || type !== 'message') return undefined
-  const { entities } = (data ?? {}) as { entities?: { on?: { entity?: { id?: unknown } } } }
-  const id = entities?.on?.entity?.id
-  return id === undefined ? undefined : String(id)
+/** A message without what it says of messages that are gone. */
+export function withoutLost(row: JsonRecord, hasParent: boolean, hasQuoted: boolean): JsonRecord {
+  const { parentId, quotedMessageId, ...rest } = row
+  return {
+    ...rest,
+    ...(hasParent && parentId !== undefined && { parentId }),
+    ...(hasQuoted && quotedMessageId !== undefined && { quotedMessageId }),
+  }
 }
 
 /** Members of a listed message that the move takes on other ways, or that the target makes by itself. */
 const elsewhere = [
-  'id',
   'parentId',
+  'quotedMessageId',
   'conversationId',
   'updatedAt',
   'replyCount',
   'unreadRepliesCount',
   'mentions',
-  'pinnedBy',
-  'pinnedAt',
   'savedAt',
-  'editedBy',
-  'deletedBy',
   'quotedMessage',
   'readByMeAt',
   'deliveredToMeAt',
@@ -127,7 +136,11 @@ const elsewhere = [
 
 /** A record of an import, with the new addresses of its files. */
 export function importable(record: JsonRecord, addresses: ReadonlyMap<string, string>): JsonRecord {
-  const kept = Object.fromEntries(Object.entries(record).filter(([name]) => !elsewhere.includes(name)))
+  const kept: Record<string, unknown> = Object.fromEntries(
+    Object.entries(record).filter(([name]) => !elsewhere.includes(name)),
+  )
+  // Members' marks come with their conversations.
+  if (record.receiverType === 'group') kept.countsAsUnread = true
   if (filesOf(record).every(({ url }) => !addresses.has(url))) return kept
   const data = record.data as { attachments: JsonRecord[] }
   const attachments = data.attachments.map((attachment) => {

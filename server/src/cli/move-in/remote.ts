@@ -28,11 +28,13 @@ interface CallOptions {
   readonly expected?: readonly number[]
 }
 
+export type Method = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 /** Requests to one side. All of them throw ImportFailure to end the run. */
 export interface Remote {
   readonly url: string
   get(path: string, options?: CallOptions): Promise<RemoteAnswer>
-  send(method: 'POST' | 'PUT' | 'DELETE', path: string, body: object, options?: CallOptions): Promise<RemoteAnswer>
+  send(method: Method, path: string, body: object, options?: CallOptions): Promise<RemoteAnswer>
   /** What was asked so far. */
   readonly traffic: Traffic
   close(): Promise<void>
@@ -83,7 +85,7 @@ export function openRemote(
     })
   /** Sends a request when it is its turn. Those that wait for the limit keep their place, so that they are few. */
   const once = async (
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    method: 'GET' | Method,
     path: string,
     headers: Record<string, string>,
     body: string | null,
@@ -108,7 +110,7 @@ export function openRemote(
     }
   }
   const call = async (
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    method: 'GET' | Method,
     path: string,
     body: string | null,
     { as, expected = [] }: CallOptions,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -6,11 +7,16 @@ import { type ExitCode, exitCodes, ImportFailure } from '../import/failure.ts'
 import type { JsonRecord } from '../import/records.ts'
 import { type ImportIo, runImport } from '../import/run.ts'
 import { collect } from './collect.ts'
-import { copyFiles } from './copy-files.ts'
+import { copyFiles, readAddresses } from './copy-files.ts'
+import { openAgreements } from './follow/both-ways.ts'
+import { openHints } from './follow/hints.ts'
+import { openSides } from './follow/sides.ts'
 import { follow } from './follow.ts'
-import { readIds } from './ids.ts'
+import type { IdMap } from './id-map.ts'
+import { learnIds, readIds } from './ids.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { rowsOf } from './lists.ts'
+import { settleModeration } from './moderation.ts'
 import { createNotices, type Notices, notOverRest } from './notices.ts'
 import { type MoveOptions, moveHelp, parseMoveOptions } from './options.ts'
 import { prepareMessages, preparePeople } from './prepare.ts'
@@ -69,8 +75,9 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
   try {
     if (options.verify && target !== undefined) {
       clearInterval(timer)
+      const ids = await readIds(folder)
       const { without } = options
-      const verdict = await verify({ source, target, folder, without, concurrency, now: now() })
+      const verdict = await verify({ source, target, ids, folder, without, concurrency, now: now() })
       io.stdout.write(tellVerdict(verdict, folder))
       return verdict.isEqual ? exitCodes.done : exitCodes.refused
     }
@@ -86,7 +93,10 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
       journal.state.targetWasEmpty = await isEmpty(target)
       await journal.save()
     }
-    if (settling !== undefined && !isMoved) await settleRoles(settling)
+    if (settling !== undefined && !isMoved) {
+      await settleRoles(settling)
+      await settleModeration(settling)
+    }
     const importInto = async (to: NonNullable<MoveOptions['target']>, surroundings: ImportIo) =>
       runImport(
         {
@@ -107,35 +117,43 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
       options.files && !isMoved ? await copyFiles({ options, io, folder, journal, target, notices }) : undefined
     if (!isMoved) await prepareMessages(preparing, copied?.addresses ?? new Map())
     if (options.target !== undefined && target !== undefined && settling !== undefined) {
+      let ids: IdMap | undefined
       // Once it follows, what was read at first is no more the state of the source.
       if (!isMoved) {
         outcome = await importInto(options.target, io)
         if (outcome !== exitCodes.done && outcome !== exitCodes.refused) return outcome
-        await settleRest(settling, await readIds({ target, folder, concurrency, now: now() }))
+        ids = await learnIds({ target, folder, journal, now: now() })
+        await settleRest(settling, ids.to)
       }
       if (options.follow) {
         isFollowing = true
-        const followed = await follow({
-          source,
-          target,
-          folder,
-          journal,
-          notices,
+        const removes = journal.state.targetWasEmpty === true && journal.state.cutOver === undefined
+        const known = options.files ? await readAddresses(folder, target.url) : new Map<string, string>()
+        const sides = openSides({
+          ...{ source, target, journal, notices, concurrency, removes },
+          ids: ids ?? (await readIds(folder)),
           without: options.without,
-          concurrency,
+          addresses: known,
+          copy: async (files) => {
+            if (options.files) await copyFiles({ options, io, folder, journal, target, notices, files, known })
+          },
+          now: io.clock.now,
+        })
+        journal.state.hook ??= `/hooks/${randomBytes(18).toString('base64url')}`
+        const hints = options.webhooks && (await openHints(options.webhooks, journal.state.hook))
+        if (hints !== undefined) note(`Webhooks are taken at port ${hints.port}, path ${journal.state.hook}`)
+        await follow({
+          ...{ sides, folder, journal, hints, note },
+          agreements: await openAgreements(folder, journal),
+          writesBack: options.writeBack,
           interval: options.interval * 1000,
           overlap: options.overlap,
           sweepEvery: options.sweep * 60_000,
           cutOver: asked,
-          copy: async (files) => {
-            if (!options.files) return new Map()
-            return (await copyFiles({ options, io, folder, journal, target, notices, files })).addresses
-          },
-          note,
           now: io.clock.now,
           sleep: (milliseconds) => io.clock.sleep(milliseconds, work.signal),
-        })
-        for (const [name, value] of Object.entries(followed)) settled[`followed: ${name}`] = value
+        }).finally(() => hints?.close())
+        for (const [name, value] of Object.entries(sides.counts)) settled[`followed: ${name}`] = value
         if (notices.list().some(({ code }) => code === 'message-refused')) outcome = exitCodes.refused
       }
     }

@@ -1,8 +1,9 @@
 import path from 'node:path'
 import type { JsonRecord } from '../import/records.ts'
 import { errorOf } from '../import/request.ts'
+import { forEach } from './for-each.ts'
 import { readLines } from './ndjson.ts'
-import type { NoticeCode, Notices } from './notices.ts'
+import type { Notices } from './notices.ts'
 import type { Remote } from './remote.ts'
 import { type MoveState, sourceFiles } from './state.ts'
 
@@ -60,115 +61,138 @@ function noteFailures(body: JsonRecord, note: (key: string, why: string) => void
 }
 
 /**
- * Sets what an import folder has no file for: permissions of scopes, friends, tags and pins of conversations, pinned and
- * saved messages, unread pointers, blocks. Can be repeated.
+ * Sets what an import folder has no file for: permissions of scopes, pins for everybody, friends, blocks, each user's side of their
+ * conversations, saved messages, threads that they follow, auth tokens, API keys. Can be repeated.
  * @param idOf the id in the target of a message of the source; undefined where it is not there
  */
 export async function settleRest(settling: Settling, idOf: (id: string) => string | undefined): Promise<void> {
-  const { target, folder, state, notices, counts } = settling
-  const done = (name: string) => {
-    counts[name] = (counts[name] ?? 0) + 1
-  }
-  /** Sends what may be refused for itself. */
-  const tell = async (
-    name: string,
-    method: 'POST' | 'PUT' | 'DELETE',
-    at: string,
-    body: object,
-    { as, code = 'relation-refused' }: { as?: string; code?: NoticeCode } = {},
-  ): Promise<boolean> => {
-    const answer = await target.send(method, at, body, { expected: refusals, ...(as !== undefined && { as }) })
-    if (answer.status === 200) {
-      done(name)
-      noteFailures(answer.body, (key, why) => notices.add(code, `${name} ${at} ${key}: ${why}`))
-      for (const [kind, inner] of Object.entries((answer.body.data ?? {}) as JsonRecord))
-        if (kind === 'accepted')
-          noteFailures({ data: inner }, (uid, why) => notices.add(code, `${name} ${at} ${uid}: ${why}`))
-      return true
-    }
-    notices.add(code, `${name} ${at}${as === undefined ? '' : ` as ${as}`}: ${errorOf(answer.body).code}`)
-    return false
-  }
-  const user = (uid: unknown) => `/users/${encodeURIComponent(String(uid))}`
-
+  const { target, folder, notices, counts } = settling
   for await (const { kind, guid, scope, permissions } of readLines(path.join(folder, sourceFiles.rooms))) {
     if (kind !== 'scopePermissions') continue
     const at = `/groups/${encodeURIComponent(String(guid))}/scopes/${scope}/permissions`
     await settlePermissions(settling, at, permissions as JsonRecord, `${guid} ${scope}`)
-    done('scopePermissions')
+    counts.scopePermissions = (counts.scopePermissions ?? 0) + 1
   }
-  const people = path.join(folder, sourceFiles.people)
-  const inParallel = (rows: AsyncIterable<JsonRecord>, each: (row: JsonRecord) => Promise<void>) =>
-    forEach(rows, settling.concurrency, each)
-
-  await inParallel(readLines(people), async ({ kind, uid, row }) => {
-    const { uid: other } = row as JsonRecord
-    // Friendship is mutual, and both sides list it.
-    if (kind === 'friends' && String(uid) < String(other))
-      await tell('friends', 'POST', `${user(uid)}/friends`, { accepted: [other] })
-  })
-  for (let span = 0; span < state.spans.length; span++) {
-    const pinned = pinnedIn(readLines(path.join(folder, sourceFiles.messages(span))))
-    await inParallel(pinned, async ({ id, pinnedBy }) => {
-      const found = idOf(String(id))
-      if (found === undefined) return
-      const as = pinnedBy === undefined || pinnedBy === 'app_system' ? undefined : String(pinnedBy)
-      const options = { expected: refusals, ...(as !== undefined && { as }) }
-      const answer = await target.send('POST', `/messages/${found}/pin`, {}, options)
-      if (answer.status === 200) done('pinnedMessages')
-      // Who pinned it may have lost the right since, or be gone.
-      else await tell('pinnedMessages', 'POST', `/messages/${found}/pin`, {})
-    })
-  }
-  await inParallel(readLines(people), async ({ kind, uid, row }) => {
-    const as = String(uid)
-    if (kind === 'saves') {
-      const found = idOf(String((row as JsonRecord).id))
-      if (found !== undefined) await tell('savedMessages', 'POST', `/messages/${found}/save`, {}, { as })
-    }
-    if (kind !== 'conversations') return
-    const { conversationType, conversationWith, tags, pinnedBy, firstUnread } = row as JsonRecord
-    const { uid: peer, guid } = (conversationWith ?? {}) as JsonRecord
-    const at = conversationType === 'group' ? `/groups/${encodeURIComponent(String(guid))}` : user(peer)
-    if (Array.isArray(tags) && tags.length > 0)
-      await tell('conversationTags', 'PUT', `${at}/conversation`, { tags }, { as })
-    if (pinnedBy === uid) await tell('pinnedConversations', 'POST', `${at}/conversation/pin`, {}, { as })
-    // Imported messages of groups count as read, whatever a pointer says.
-    if (firstUnread !== undefined && conversationType === 'group') notices.add('unread-not-set', `${guid} of ${uid}`)
-    const messageId = firstUnread === undefined ? undefined : idOf(String(firstUnread))
-    if (messageId !== undefined && conversationType !== 'group')
-      await tell('unreadPointers', 'DELETE', `${at}/conversation/read`, { messageId }, { as, code: 'unread-not-set' })
-  })
+  for await (const { kind, uid } of readLines(path.join(folder, sourceFiles.people)))
+    if (kind === 'refused') notices.add('list-refused', String(uid))
+  await forEach(inBatches(recordsOf(folder, idOf)), settling.concurrency, (records) => importRecords(settling, records))
   for await (const { kind, rows } of readLines(path.join(folder, sourceFiles.app))) {
     if (kind !== 'pinnedConversations' || !Array.isArray(rows) || rows.length === 0) continue
     const groups = rows.filter(({ conversationType }) => conversationType === 'group')
     const pinnedConversations = groups.map(({ conversationId }) => ({
       guid: String(conversationId).replace(/^group_/, ''),
     }))
-    if (pinnedConversations.length > 0) await tell('appPins', 'PUT', '/conversations/pinned', { pinnedConversations })
+    const { status } = await target.send(
+      'PUT',
+      '/conversations/pinned',
+      { pinnedConversations },
+      { expected: refusals },
+    )
+    if (status === 200) counts.appPins = pinnedConversations.length
+    else notices.add('relation-refused', `pins for everybody: ${status}`)
   }
-  // Last, since a block also stops whoever it is about from doing some of the above.
-  await inParallel(readLines(people), async ({ kind, uid, row }) => {
-    if (kind === 'blocks')
-      await tell('blocks', 'POST', `${user(uid)}/blockedusers`, { blockedUids: [(row as JsonRecord).uid] })
-  })
 }
 
-async function* pinnedIn(rows: AsyncIterable<JsonRecord>): AsyncGenerator<JsonRecord> {
-  for await (const row of rows) if (row.pinnedAt !== undefined) yield row
+/** What lists of users and of the app tell, as `POST /data_import/records` takes it. */
+async function* recordsOf(folder: string, idOf: (id: string) => string | undefined): AsyncGenerator<JsonRecord> {
+  const place = (id: unknown) => {
+    const messageId = id === undefined ? undefined : idOf(String(id))
+    return messageId === undefined ? undefined : { messageId }
+  }
+  for await (const { kind, uid, row } of readLines(path.join(folder, sourceFiles.people))) {
+    const of = row as JsonRecord
+    // Friendship is mutual, and both sides list it.
+    if (kind === 'friends' && String(uid) < String(of.uid)) yield { kind: 'friend', uid, friend: of.uid }
+    if (kind === 'blocks') yield { kind: 'block', uid, blocked: of.uid, blockedAt: timeOf(of.blockedAt) }
+    if (kind === 'tokens') {
+      const { authToken, platform, userAgent, appInfo, createdAt } = of
+      yield { kind: 'authToken', uid, authToken, platform, userAgent, appInfo, createdAt }
+    }
+    if (kind === 'saves' && place(of.id)) yield { kind: 'save', uid, ...place(of.id), savedAt: of.savedAt }
+    if (kind === 'threads' && place(of.id)) yield { kind: 'subscription', uid, ...place(of.id) }
+    if (kind === 'conversations') yield sideOf(String(uid), of, place)
+    if (kind === 'resets' && place(of.last)) yield hiddenSideOf(String(uid), of, place)
+  }
+  for await (const { kind, key } of readLines(path.join(folder, sourceFiles.app)))
+    if (kind === 'apiKey') {
+      const { apiKey, name, scope, createdAt } = key as JsonRecord
+      yield { kind: 'apiKey', apiKey, name, scope, createdAt }
+    }
 }
 
-/** Does something for each item, some at a time. */
-export async function forEach<Item>(
-  items: AsyncIterable<Item>,
-  atOnce: number,
-  each: (item: Item) => Promise<void>,
-): Promise<void> {
-  const running = new Set<Promise<void>>()
-  for await (const item of items) {
-    const run = each(item).finally(() => running.delete(run))
-    running.add(run)
-    if (running.size >= atOnce) await Promise.race(running)
+/** A user's side of a conversation. Marks of one-to-one conversations come with the receipts of messages. */
+function sideOf(uid: string, row: JsonRecord, place: (id: unknown) => { messageId: string } | undefined): JsonRecord {
+  const { conversationType, conversationWith, tags, pinnedBy, pinnedAt, firstUnread, lastRead } = row
+  const { uid: peer, guid } = (conversationWith ?? {}) as JsonRecord
+  const isGroup = conversationType === 'group'
+  return {
+    kind: 'conversation',
+    uid,
+    receiverType: isGroup ? 'group' : 'user',
+    receiver: isGroup ? guid : peer,
+    ...(isGroup && { read: place(lastRead) }),
+    unreadFrom: place(firstUnread),
+    reset: place(row.reset),
+    ...(Array.isArray(tags) && tags.length > 0 && { tags }),
+    ...(pinnedBy === uid && { pinnedAt }),
   }
-  await Promise.all(running)
+}
+
+/** The side of somebody who does not list a conversation, since they have cleared it. */
+function hiddenSideOf(uid: string, row: JsonRecord, place: (id: unknown) => { messageId: string } | undefined) {
+  const { receiverType, people, last, guid } = row
+  const peer = Array.isArray(people) ? people.find((other) => other !== uid) : undefined
+  return {
+    kind: 'conversation',
+    uid,
+    receiverType,
+    receiver: receiverType === 'group' ? guid : peer,
+    reset: { ...place(last), isHidden: true },
+  }
+}
+
+function timeOf(value: unknown): number | undefined {
+  const seconds = Number(value)
+  return Number.isSafeInteger(seconds) && seconds > 0 ? seconds : undefined
+}
+
+const recordsAtOnce = 500
+
+async function* inBatches(records: AsyncIterable<JsonRecord>): AsyncGenerator<JsonRecord[]> {
+  let batch: JsonRecord[] = []
+  for await (const record of records) {
+    batch.push(record)
+    if (batch.length < recordsAtOnce) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+async function importRecords({ target, notices, counts }: Settling, records: JsonRecord[]): Promise<void> {
+  const { body } = await target.send('POST', '/data_import/records', { records })
+  for (const [index, outcome] of Object.entries((body.data ?? {}) as Record<string, JsonRecord>)) {
+    const record = records[Number(index.slice(1, -1))]!
+    const { code } = errorOf(outcome)
+    const isThere = code === 'ERR_IMPORT_ALREADY_EXISTS'
+    if (outcome.success === true || isThere) {
+      const name = countedAs[String(record.kind)] ?? String(record.kind)
+      counts[name] = (counts[name] ?? 0) + 1
+    } else notices.add('record-refused', `${nameOf(record)}: ${code}`)
+  }
+}
+
+const countedAs: Readonly<Record<string, string>> = {
+  friend: 'friends',
+  block: 'blocks',
+  conversation: 'conversations',
+  subscription: 'threads followed',
+  save: 'saved messages',
+  authToken: 'auth tokens',
+  apiKey: 'API keys',
+}
+
+/** Names a record without what is secret in it. */
+function nameOf({ kind, uid, friend, blocked, receiver, messageId, name }: JsonRecord): string {
+  return [kind, uid, friend ?? blocked ?? receiver ?? messageId ?? name].filter((part) => part !== undefined).join(' ')
 }

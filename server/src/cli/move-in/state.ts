@@ -17,6 +17,14 @@ export interface MoveState {
   cutOver?: number
   /** The target had no users, groups and messages before. */
   targetWasEmpty?: boolean
+  /** Epoch seconds when people and groups were last looked for after the cut-over. */
+  added?: number
+  /** Cursor of the events of the target that are written back. */
+  events?: string
+  /** What writing back makes the source tell, which is no news: how often, by `<guid> <uid>`. */
+  echoes?: Record<string, number>
+  /** Secret path at which webhooks of the source are taken. */
+  hook?: string
   readonly counts: Record<string, number>
 }
 

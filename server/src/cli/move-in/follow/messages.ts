@@ -1,0 +1,164 @@
+import { isDeepStrictEqual } from 'node:util'
+import { takeListed } from '@parley/contract'
+import type { JsonRecord } from '../../import/records.ts'
+import { withReactions } from '../collect.ts'
+import { messageFacts, reactorsOf, standIn, subjectOf, tellsOfNothing } from '../facts.ts'
+import { filesOf } from '../files.ts'
+import { readSpan } from '../lists.ts'
+import { importable, withoutLost } from '../prepare.ts'
+import { takeGroup, takeUser } from './people.ts'
+import type { Sides } from './sides.ts'
+
+const batch = 200
+
+/** Imports messages that are new, with the people and groups that are new with them. */
+export async function takeNew(sides: Sides, rows: readonly JsonRecord[]): Promise<void> {
+  const whole = await withReactions(sides.source, rows)
+  await sides.copyFiles(whole.flatMap(filesOf))
+  for (let at = 0; at < whole.length; at += batch) {
+    const named = await Promise.all(whole.slice(at, at + batch).map((row) => nameMessage(sides, row, whole)))
+    const records = named.filter((record) => record !== undefined)
+    const missed = await importMessages(sides, records)
+    for (const { row } of missed) await takeCast(sides, row)
+    const refused = missed.length === 0 ? [] : await importMessages(sides, missed)
+    for (const { row, code } of refused) sides.notices.add('message-refused', `${row.id}: ${code}`)
+  }
+}
+
+interface Named {
+  readonly row: JsonRecord
+  readonly record: JsonRecord & { readonly muid: string }
+}
+
+/** A message as an import takes it; undefined for one that tells of a message that is gone. */
+async function nameMessage(sides: Sides, row: JsonRecord, beside: readonly JsonRecord[]): Promise<Named | undefined> {
+  const muids = new Map<string, string>()
+  const learn = async (id: string): Promise<boolean> => {
+    const [near] = beside.filter((other) => String(other.id) === id)
+    const muid = near === undefined ? await muidInTarget(sides, id) : muidOf(near)
+    if (muid !== undefined) muids.set(id, muid)
+    return muid !== undefined
+  }
+  const isThere = async (id: unknown) => id === undefined || learn(String(id))
+  const [hasParent, hasQuoted] = [await isThere(row.parentId), await isThere(row.quotedMessageId)]
+  const subject = subjectOf(row)
+  if (tellsOfNothing(row) || (subject !== undefined && !(await learn(subject)))) return undefined
+  if (!hasParent) sides.notices.add('reply-without-parent', String(row.id))
+  if (!hasQuoted) sides.notices.add('quote-without-message', String(row.id))
+  const { record } = takeListed('messages', withoutLost(row, hasParent, hasQuoted), (id) => muids.get(id) ?? id)
+  return { row, record: { ...importable(record, sides.addresses), muid: muidOf(row) } }
+}
+
+function muidOf({ muid, id }: JsonRecord): string {
+  return typeof muid === 'string' ? muid : String(id)
+}
+
+async function muidInTarget({ target, ids }: Sides, id: string): Promise<string | undefined> {
+  const known = ids.to(id)
+  if (known === undefined) return undefined
+  const { status, body } = await target.get(`/messages/${known}`, { expected: [404] })
+  return status === 200 ? muidOf(body.data as JsonRecord) : undefined
+}
+
+/** @returns those that were refused, and why */
+async function importMessages(
+  sides: Sides,
+  named: readonly Named[],
+): Promise<Array<Named & { readonly code: string | undefined }>> {
+  const outcomes = await sides.importInto(
+    'messages',
+    named.map(({ record }) => record),
+  )
+  const refused: Array<Named & { readonly code: string | undefined }> = []
+  const pairs: { from: string; to: string }[] = []
+  for (const { row, record } of named) {
+    const outcome = outcomes[record.muid]
+    if (outcome?.success) pairs.push({ from: String(row.id), to: String(outcome.data?.id) })
+    else if (outcome?.error?.code !== 'ERR_IMPORT_MUID_ALREADY_EXISTS')
+      refused.push({ row, record, code: outcome?.error?.code })
+    else {
+      const to = await takeTaken(sides, { row, record })
+      if (to !== undefined) pairs.push({ from: String(row.id), to })
+    }
+  }
+  sides.count('new messages', pairs.length)
+  await sides.addIds(pairs)
+  return refused
+}
+
+/**
+ * Finds what was imported under a muid by a run that was killed before it could remember it. Where it is another message,
+ * since muids of the source are not unique, this one gets a muid of its own.
+ */
+async function takeTaken(sides: Sides, { row, record }: Named): Promise<string | undefined> {
+  const second = Number(row.sentAt)
+  let found: string | undefined
+  const own = `${record.muid.slice(0, 200)}~${row.id}`
+  await readSpan(sides.target, { from: second, to: second, done: false }, '', async (rows) => {
+    for (const other of rows) {
+      const isSame =
+        other.muid === own || (other.muid === record.muid && sides.ids.from(String(other.id)) === undefined)
+      if (isSame && other.sender === row.sender && other.receiver === row.receiver) found = String(other.id)
+    }
+  })
+  if (found !== undefined) return found
+  sides.notices.add('shared-muid', String(row.id))
+  const { [own]: outcome } = await sides.importInto('messages', [{ ...record, muid: own }])
+  if (outcome?.success) return String(outcome.data?.id)
+  sides.notices.add('message-refused', `${row.id}: ${outcome?.error?.code}`)
+  return undefined
+}
+
+/** Users and groups that a message names and the target does not know yet. */
+async function takeCast(sides: Sides, row: JsonRecord): Promise<void> {
+  const people = [row.sender, ...(row.receiverType === 'user' ? [row.receiver] : [])].map(String)
+  for (const uid of people) {
+    const isThere = await takeUser(sides, uid)
+    if (!isThere) await sides.importInto('users', [{ uid, name: standIn, deactivatedAt: sides.now() }])
+  }
+  if (row.receiverType === 'group') await takeGroup(sides, String(row.receiver))
+}
+
+/** Brings a message of the target into the state that it has in the source. */
+export async function bring(sides: Sides, row: JsonRecord, id: string): Promise<void> {
+  const { target, act, count } = sides
+  const { status, body } = await target.get(`/messages/${id}?withTags=true`, { expected: [404] })
+  if (status === 404) return
+  const there = body.data as JsonRecord
+  const [ours, theirs] = [messageFacts(row, sides.ids.to, sides.addresses), messageFacts(there)]
+  const differs = (name: string) => !isDeepStrictEqual(ours[name], theirs[name])
+  const at = `/messages/${id}`
+  if (ours.isDeleted === true) {
+    if (theirs.isDeleted === false && (await act('DELETE', at, {}, row.deletedBy))) count('deleted messages')
+    return
+  }
+  if (row.category !== 'action' && (differs('data') || differs('tags'))) {
+    const { data } = importable(takeListed('messages', row).record, sides.addresses)
+    if (await act('PUT', at, { data, tags: row.tags ?? [] }, row.sender)) count('edited messages')
+  }
+  await bringReactions(sides, row, id)
+  if (differs('isPinned')) {
+    const isDone =
+      ours.isPinned === true ? await act('POST', `${at}/pin`, {}, row.pinnedBy) : await act('DELETE', `${at}/pin`, {})
+    if (isDone) count(ours.isPinned === true ? 'pins' : 'removed pins')
+  }
+  const mark =
+    ours.isRead === true && theirs.isRead === false
+      ? 'read'
+      : ours.isDelivered === true && theirs.isDelivered === false
+        ? 'delivered'
+        : undefined
+  const conversation = `/users/${encodeURIComponent(String(row.sender))}/conversation`
+  if (mark !== undefined && (await act('POST', `${conversation}/${mark}`, { messageId: id }, row.receiver)))
+    count('receipts')
+}
+
+async function bringReactions(sides: Sides, row: JsonRecord, id: string): Promise<void> {
+  const { source, target, act, count } = sides
+  const [ours, theirs] = await Promise.all([reactorsOf(source, String(row.id)), reactorsOf(target, id)])
+  const at = (reaction: string) => `/messages/${id}/reactions/${encodeURIComponent(reaction)}`
+  for (const [key, { reaction, uid }] of ours)
+    if (!theirs.has(key) && (await act('POST', at(reaction), {}, uid))) count('reactions')
+  for (const [key, { reaction, uid }] of theirs)
+    if (!ours.has(key) && (await act('DELETE', at(reaction), {}, uid))) count('removed reactions')
+}

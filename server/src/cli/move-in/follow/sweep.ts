@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { JsonRecord } from '../../import/records.ts'
+import { compareMessages } from '../compare.ts'
+import { messageFacts, reactorsOf, tellsOfNothing } from '../facts.ts'
+import { each, forEach } from '../for-each.ts'
+import { readRecord } from '../lists.ts'
+import { isOwnNote } from '../verify.ts'
+import type { Hinted } from './hints.ts'
+import { bring, takeNew } from './messages.ts'
+import { rereadGroup, sweepPeople, sweepPerson } from './people.ts'
+import type { Sides } from './sides.ts'
+
+/** So many differences are mended together. */
+const batch = 200
+
+/**
+ * Compares everything of both sides by its ids, and mends what differs: it finds what leaves no trace in any time.
+ * @param isComplete who gave each reaction is compared too, which costs a request for each message that has some
+ */
+export async function sweep(sides: Sides, isComplete: boolean): Promise<void> {
+  await sweepPeople(sides, isComplete)
+  let wanted: string[] = []
+  let gone: JsonRecord[] = []
+  const mend = async () => {
+    const [ids, rows] = [wanted, gone]
+    wanted = []
+    gone = []
+    await forEach(each(ids), sides.concurrency, (id) => rereadMessage(sides, id))
+    await forEach(each(rows), sides.concurrency, (row) => removeGone(sides, row))
+  }
+  const { source, target, ids, concurrency } = sides
+  const parts = Math.max(1, Math.floor(concurrency / 2))
+  await compareMessages({ source, target, ids, parts, now: sides.now() }, async ({ ours, theirs }) => {
+    if (tellsOfNothing(ours ?? theirs!)) return
+    if (ours === undefined) gone.push(theirs!)
+    else if (!(await isSame(sides, ours, theirs, isComplete))) wanted.push(String(ours.id))
+    if (wanted.length + gone.length >= batch) await mend()
+  })
+  await mend()
+}
+
+async function isSame(
+  sides: Sides,
+  ours: JsonRecord,
+  theirs: JsonRecord | undefined,
+  isComplete: boolean,
+): Promise<boolean> {
+  if (theirs === undefined) return false
+  const facts = messageFacts(ours, sides.ids.to, sides.addresses)
+  if (!isDeepStrictEqual(facts, messageFacts(theirs))) return false
+  if (!isComplete || (facts.reactions as string[]).length === 0) return true
+  const [old, young] = await Promise.all([
+    reactorsOf(sides.source, String(ours.id)),
+    reactorsOf(sides.target, String(theirs.id)),
+  ])
+  return isDeepStrictEqual([...old.keys()].sort(), [...young.keys()].sort())
+}
+
+/** Takes a message of the source as it is now, which may be that it is gone. */
+export async function rereadMessage(sides: Sides, id: string): Promise<void> {
+  const row = await readRecord(sides.source, `/messages/${encodeURIComponent(id)}?withTags=true`)
+  const known = sides.ids.to(id)
+  if (row === undefined) {
+    const there = known === undefined ? undefined : await readRecord(sides.target, `/messages/${known}`)
+    if (there !== undefined) await removeGone(sides, there)
+  } else if (known !== undefined && (await readRecord(sides.target, `/messages/${known}`)) !== undefined)
+    await bring(sides, row, known)
+  else await takeNew(sides, [row])
+}
+
+/** Reads again what hints name. */
+export async function heed(sides: Sides, { messages, groups, users }: Hinted): Promise<void> {
+  await forEach(each(groups), sides.concurrency, (guid) => rereadGroup(sides, guid))
+  await forEach(each(messages), sides.concurrency, (id) => rereadMessage(sides, id))
+  await forEach(each(users), sides.concurrency, (uid) => sweepPerson(sides, uid))
+}
+
+/** Removes a message of the target that the source has no more. */
+async function removeGone(sides: Sides, row: JsonRecord): Promise<void> {
+  const { source, ids, act, count, removes } = sides
+  const id = String(row.id)
+  const from = ids.from(id)
+  if (!removes || (from !== undefined && (await readRecord(source, `/messages/${from}`)) !== undefined)) return
+  if (!(await act('DELETE', `/messages/${id}`, { permanent: true }))) return
+  if (from !== undefined) count('messages removed that were gone')
+  else if (!isOwnNote(row)) count('messages removed that were never there')
+}

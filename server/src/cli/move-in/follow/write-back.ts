@@ -1,0 +1,220 @@
+import { exitCodes, ImportFailure } from '../../import/failure.ts'
+import { isJsonObject, type JsonRecord } from '../../import/records.ts'
+import { errorOf } from '../../import/request.ts'
+import { subjectOf } from '../facts.ts'
+import type { Journal } from '../journal.ts'
+import { readRecord, readSpan, rowsOf } from '../lists.ts'
+import { importable } from '../prepare.ts'
+import type { MoveState } from '../state.ts'
+import { type Agreements, reconcile } from './both-ways.ts'
+import { groupAt, type Sides, userAt } from './sides.ts'
+
+/** Begins the muid of what was written back, so that it is not taken for something new. */
+const mark = 'moved-back-'
+
+/** The id in the target of a message of the source that was written back. */
+export function writtenBack({ muid }: JsonRecord): string | undefined {
+  return typeof muid === 'string' && muid.startsWith(mark) ? muid.slice(mark.length) : undefined
+}
+
+export interface WritingBack {
+  readonly sides: Sides
+  readonly journal: Journal<MoveState>
+  readonly agreements: Agreements
+}
+
+const page = 500
+
+/**
+ * Brings what people did in the target since the cut-over to the source, while old versions of an app still use it. It follows
+ * the events of the target; before there were any, its lists.
+ */
+export async function writeBack(writing: WritingBack): Promise<void> {
+  const { sides, journal } = writing
+  const { state } = journal
+  if (state.events === undefined) {
+    const { body } = await sides.target.get('/events')
+    await catchUp(writing, state.cutOver ?? sides.now())
+    state.events = cursorOf(body)
+  }
+  for (;;) {
+    const at = `/events?after=${state.events}&limit=${page}`
+    const { status, body } = await sides.target.get(at, { expected: [400] })
+    if (status !== 200)
+      throw new ImportFailure(
+        exitCodes.refused,
+        `The new service does not keep its events any more from where writing back was: ${errorOf(body).code}`,
+      )
+    for (const event of rowsOf(sides.target, at, body)) {
+      await heedEvent(writing, event)
+      state.events = String(event.id)
+    }
+    state.events = cursorOf(body)
+    if ((body.meta as JsonRecord | undefined)?.more !== true) return
+  }
+}
+
+function cursorOf({ meta }: JsonRecord): string {
+  return String((meta as JsonRecord | undefined)?.cursor ?? '0')
+}
+
+/** What was written before events were kept. */
+async function catchUp(writing: WritingBack, since: number): Promise<void> {
+  const { sides } = writing
+  const span = { from: since, to: sides.now() + 60, done: false }
+  const take = async (rows: JsonRecord[]) => {
+    for (const row of rows) await writeMessage(writing, row)
+  }
+  await readSpan(sides.target, span, '&withTags=true', take)
+  await readSpan(sides.target, { ...span, from: 0 }, `&withTags=true&updatedAt[from]=${since}`, take)
+}
+
+async function heedEvent(writing: WritingBack, { trigger, data }: JsonRecord): Promise<void> {
+  const { actInSource } = writing.sides
+  const { message, reaction, users, by, body } = data as Record<string, JsonRecord | undefined>
+  switch (String(trigger)) {
+    case 'message_sent':
+      return writeMessage(writing, message!)
+    case 'message_edited':
+    case 'message_deleted':
+      return changeMessage(writing, subjectOf(message!), message!)
+    case 'message_reaction_added':
+    case 'message_reaction_removed':
+      return changeMessage(writing, String(reaction?.messageId))
+    case 'message_delivery_receipt':
+    case 'message_read_receipt':
+      return writeReceipt(writing, data as JsonRecord, body ?? {})
+    case 'user_blocked':
+    case 'user_unblocked':
+      for (const uid of Object.keys(users ?? {})) {
+        const at = `${userAt(String(by?.uid))}/blockedusers`
+        await actInSource(trigger === 'user_blocked' ? 'POST' : 'DELETE', at, { blockedUids: [uid] })
+      }
+      return
+    default:
+      if (/^group_/.test(String(trigger))) await writeGroup(writing, String(trigger), data as JsonRecord)
+  }
+}
+
+/** Sends a message of the target in the source, in the name of its sender; it has the time of then. */
+async function writeMessage(writing: WritingBack, row: JsonRecord): Promise<void> {
+  const { sides } = writing
+  const id = String(row.id)
+  if (sides.ids.from(id) !== undefined) return changeMessage(writing, id)
+  if (row.category === 'action' || row.category === 'call' || row.deletedAt !== undefined) return
+  if (!isJsonObject(row.data)) return
+  const { receiver, receiverType, category, type, tags, sender, parentId, quotedMessageId } = row
+  const { data } = importable(row, new Map())
+  const { entities, mentions, reactions, moderation, resource, ...content } = (data ?? {}) as JsonRecord
+  const parent = parentId === undefined ? undefined : sides.ids.from(String(parentId))
+  const quoted = quotedMessageId === undefined ? undefined : sides.ids.from(String(quotedMessageId))
+  const message = {
+    ...{ receiver, receiverType, category, type, data: content, muid: `${mark}${id}` },
+    ...(Array.isArray(tags) && tags.length > 0 && { tags }),
+    ...(quoted !== undefined && { quotedMessageId: quoted }),
+  }
+  const at = parent === undefined ? '/messages' : `/messages/${parent}/thread`
+  const people = receiverType === 'user' ? [sender, receiver] : [sender]
+  const answer = await sides.actInSource('POST', at, message, sender, people.map(String))
+  const made = answer?.data as JsonRecord | undefined
+  if (made?.id !== undefined) await sides.addIds([{ from: String(made.id), to: id }])
+}
+
+async function changeMessage(
+  { sides, agreements, journal }: WritingBack,
+  there: string | undefined,
+  action?: JsonRecord,
+): Promise<void> {
+  const id = there === undefined ? undefined : sides.ids.from(there)
+  if (there === undefined || id === undefined) return
+  if (action?.type === 'message' && (await readRecord(sides.target, `/messages/${there}`)) === undefined) {
+    // It was deleted for good.
+    await sides.actInSource('DELETE', `/messages/${id}`, { permanent: true })
+    return
+  }
+  await reconcile(sides, agreements, id, journal.state.cutOver ?? sides.now())
+}
+
+async function writeReceipt({ sides }: WritingBack, data: JsonRecord, body: JsonRecord): Promise<void> {
+  const id = sides.ids.from(String(body.messageId))
+  if (id === undefined) return
+  const action = body.action === 'read' ? 'read' : 'delivered'
+  const { receiver, receiverType, sender, messageSender } = data
+  const at = receiverType === 'group' ? groupAt(String(receiver)) : userAt(String(messageSender ?? receiver))
+  await sides.actInSource('POST', `${at}/conversation/${action}`, { messageId: id }, sender)
+}
+
+const lists = { admin: 'admins', moderator: 'moderators', participant: 'participants' } as const
+
+async function writeGroup(writing: WritingBack, trigger: string, data: JsonRecord): Promise<void> {
+  const { sides, journal } = writing
+  const act = sides.actInSource
+  const { group, members } = data as { group: JsonRecord; members?: Record<string, JsonRecord> }
+  const guid = String(group.guid)
+  const at = groupAt(guid)
+  const { name, type, icon, description, metadata, tags, owner } = group
+  const profile = { name, icon, description, metadata, tags }
+  if (trigger === 'group_created') {
+    const password = type === 'password' ? { password: crypto.randomUUID() } : {}
+    const made = { guid, type, ...profile, ...password, ...(owner !== 'app_system' && { owner }) }
+    await act('POST', '/groups', made, undefined, owner === undefined ? [] : [String(owner)])
+  } else if (trigger === 'group_updated') await act('PUT', at, profile)
+  else if (trigger === 'group_deleted') await act('DELETE', at, {})
+  else if (trigger === 'group_owner_transferred') await act('PUT', at, { owner })
+  for (const [uid, member] of Object.entries(members ?? {})) {
+    if (uid === owner && trigger === 'group_created') continue
+    const path = `${at}/members/${encodeURIComponent(uid)}`
+    const ban = `${at}/bannedusers/${encodeURIComponent(uid)}`
+    const done = await (async () => {
+      switch (trigger) {
+        case 'group_created':
+        case 'group_member_joined':
+        case 'group_member_added': {
+          const scope = (await scopeOf(sides, guid, uid)) ?? 'participant'
+          await sides.makeInSource([uid])
+          return act('POST', `${at}/members`, { [lists[scope]]: [uid] })
+        }
+        case 'group_member_left':
+        case 'group_member_kicked':
+          return act('DELETE', path, {})
+        case 'group_member_banned':
+          return act('POST', ban, {})
+        case 'group_member_unbanned':
+          return act('DELETE', ban, {})
+        case 'group_member_scope_changed':
+          return act('PUT', path, { scope: member.scope })
+        default:
+          return undefined
+      }
+    })()
+    if (done !== undefined) expectEcho(journal.state, `${guid} ${uid}`)
+  }
+}
+
+async function scopeOf({ target }: Sides, guid: string, uid: string): Promise<keyof typeof lists | undefined> {
+  const at = `${groupAt(guid)}/members?searchKey=${encodeURIComponent(uid)}&perPage=1000`
+  const { status, body } = await target.get(at, { expected: [404] })
+  const rows = status === 200 ? rowsOf(target, at, body) : []
+  const scope = rows.find((row) => row.uid === uid)?.scope
+  return scope === 'admin' || scope === 'moderator' || scope === 'participant' ? scope : undefined
+}
+
+function expectEcho(state: MoveState, key: string): void {
+  state.echoes ??= {}
+  state.echoes[key] = (state.echoes[key] ?? 0) + 1
+}
+
+/** A message of the source that tells of a change of members which was written back: the target has told it already. */
+export function isEcho({ echoes = {} }: MoveState, row: JsonRecord): boolean {
+  if (row.category !== 'action' || row.type !== 'groupMember') return false
+  const { on, by } = ((row.data as JsonRecord | undefined)?.entities ?? {}) as Record<string, JsonRecord | undefined>
+  for (const side of [on, by]) {
+    const key = `${row.receiver} ${(side?.entity as JsonRecord | undefined)?.uid}`
+    const left = echoes[key] ?? 0
+    if (left === 0) continue
+    if (left === 1) delete echoes[key]
+    else echoes[key] = left - 1
+    return true
+  }
+  return false
+}

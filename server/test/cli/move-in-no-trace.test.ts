@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import { until } from '../support/until.ts'
+import { createUsers, createWorld } from '../support/world.ts'
+import { startHosted } from './hosted.ts'
+import { done, makeFolder, moveIn, startMove } from './move-in-world.ts'
+
+describe('parley move-in, following what leaves no trace in any time', () => {
+  it('finds all of it by comparing, while it follows', async () => {
+    const [source, target] = [await createWorld(), await createWorld()]
+    await done(source.post('/roles', { role: 'tutor', name: 'Tutor' }))
+    await done(source.post('/roles', { role: 'guest', name: 'Guest' }))
+    const permissions = { createGroup: 'deny' }
+    dataOf(await source.put('/roles/tutor/permissions', { permissions }))
+    dataOf(await source.post('/roles/tutor/restrictedfeatures', { featuresToRestrict: ['u.listGroups'] }))
+    await createUsers(source, 'alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'gina', 'henry')
+    await createGroup(source, 'team', 'alice', { participants: ['bob', 'carol', 'erin'], moderators: ['frank'] })
+    await createGroup(source, 'short', 'alice')
+    await createGroup(source, 'passed', 'alice', { participants: ['bob'] })
+    await done(source.put('/groups/team', { icon: 'https://example.com/team.png' }))
+    await done(source.post('/groups/team/bannedusers/dave', {}))
+    await done(source.post('/users/alice/friends', { accepted: ['bob'] }))
+    await done(source.post('/users/alice/blockedusers', { blockedUids: ['gina'] }))
+    const purged = await sayInGroup(source, 'bob', 'team', 'to be purged')
+    const root = await sayInGroup(source, 'bob', 'team', 'a thread')
+    for (const uid of ['alice', 'carol']) await sayInGroup(source, uid, 'team', `by ${uid}`, { parentId: root.id })
+    const liked = await sayInGroup(source, 'alice', 'team', 'liked')
+    const swapped = await sayInGroup(source, 'alice', 'team', 'liked by others')
+    const pinned = await sayInGroup(source, 'alice', 'team', 'pinned')
+    const saved = await say(source, 'alice', 'bob', 'saved')
+    await say(source, 'gina', 'bob', 'from somebody who goes')
+    const thumb = (id: string) => `/messages/${id}/reactions/${encodeURIComponent('👍')}`
+    for (const id of [liked.id, swapped.id]) await done(source.post(thumb(id), {}, { as: 'bob' }))
+    await done(source.post(`/messages/${pinned.id}/pin`, {}, { as: 'alice' }))
+    await done(source.post(`/messages/${saved.id}/save`, {}, { as: 'bob' }))
+    await done(source.put('/users/alice/conversation', { tags: ['work'] }, { as: 'bob' }))
+    await done(source.post('/groups/team/conversation/pin', {}, { as: 'bob' }))
+    await done(source.put('/conversations/pinned', { pinnedConversations: [{ guid: 'passed' }] }))
+
+    const hosted = await startHosted(source.url, { failed: 200, limited: 200, rows: 40 })
+    const folder = await makeFolder()
+    const move = startMove(source, hosted, target, folder, '--follow', '--interval', '1', '--overlap', '60')
+    await until(() => move.written().includes(' behind:') || move.isOver())
+
+    await done(source.delete(`/messages/${purged.id}`, { permanent: true }))
+    await done(source.delete(`/messages/${root.id}`, { permanent: true }))
+    await done(source.delete(thumb(liked.id), {}, { as: 'bob' }))
+    await done(source.delete(thumb(swapped.id), {}, { as: 'bob' }))
+    await done(source.post(thumb(swapped.id), {}, { as: 'carol' }))
+    await done(source.delete(`/messages/${pinned.id}/pin`, {}, { as: 'alice' }))
+    await done(source.delete(`/messages/${saved.id}/save`, {}, { as: 'bob' }))
+    await done(source.delete('/groups/team/members', {}, { as: 'erin' }))
+    await done(source.delete('/groups/team/members/frank', {}))
+    await done(source.delete('/groups/team/bannedusers/dave', {}))
+    await done(source.delete('/users/alice/friends', { friends: ['bob'] }))
+    await done(source.delete('/users/alice/blockedusers', { blockedUids: ['gina'] }))
+    await done(source.put('/users/alice/conversation', { tags: [] }, { as: 'bob' }))
+    await done(source.delete('/groups/team/conversation/pin', {}, { as: 'bob' }))
+    await done(source.put('/conversations/pinned', { pinnedConversations: [] }))
+    await done(source.delete('/groups/short', {}))
+    await done(source.put('/groups/passed', { owner: 'bob' }))
+    await done(source.put('/groups/team', { unset: ['icon'], description: 'what remains' }))
+    await done(source.delete('/users/gina', { permanent: true }))
+    await done(source.delete('/users/henry', {}))
+    await done(source.delete('/roles/tutor/permissions/createGroup', {}))
+    await done(source.delete('/roles/tutor/restrictedfeatures', { featuresToAllow: ['u.listGroups'] }))
+    await done(source.delete('/roles/guest', {}))
+    await done(source.post('/users/alice/conversation/read', {}, { as: 'bob' }))
+
+    move.cutOver()
+    expect(await move.ended, move.written()).toBe(0)
+    const verified = await moveIn(source, hosted, target, folder, '--verify')
+    expect(verified, verified.stdout).toMatchObject({ code: 0 })
+    const { settled } = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
+    expect(settled).toMatchObject({
+      // The replies of a thread go with it.
+      'followed: messages removed that were gone': 2,
+      'followed: removed reactions': 2,
+      'followed: removed pins': 1,
+      'followed: members removed that had left': 2,
+      'followed: bans removed that were lifted': 1,
+      'followed: users removed that were gone': 1,
+      'followed: groups removed that were gone': 1,
+      'followed: roles removed that were gone': 1,
+      'followed: permissions': 2,
+      'followed: tags of conversations': 1,
+      'followed: pinned conversations': 1,
+      'followed: saved messages': 1,
+      'followed: pins for everybody': 1,
+    })
+  })
+})
