@@ -165,30 +165,39 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
   }
 }
 
+interface Gauges {
+  readonly success: number | null
+  readonly seconds: number | null
+  readonly bytes: number | null
+  readonly failures: number
+}
+
 /** What alarms go by: a backup that is late is told by the time of the last. */
 function watch(registry: Registry, database: Database): void {
-  // Each worker says the same.
-  const gauge = (name: string, help: string) => new Gauge({ name, help, aggregator: 'max', registers: [registry] })
-  const success = gauge(
+  const gauge = (name: string, help: string, of: (row: Gauges) => number | null) =>
+    new Gauge({
+      ...{ name, help, registers: [registry] },
+      // Each by itself: they are collected side by side.
+      async collect() {
+        const [row] = await database.query<Gauges>(selectGauges).catch(() => [])
+        const value = row === undefined ? null : of(row)
+        if (value !== null) this.set(value)
+      },
+    })
+  gauge(
     'parley_backup_last_success_seconds',
     'When the last scheduled backup was finished, in epoch seconds',
+    ({ success }) => success,
   )
-  const seconds = gauge('parley_backup_duration_seconds', 'How long the last scheduled backup took')
-  const bytes = gauge('parley_backup_bytes', 'Bytes of the last scheduled backup, without the files of messages')
-  const failures = new Gauge({
-    name: 'parley_backup_failures',
-    help: 'Scheduled backups that failed since the last that succeeded',
-    aggregator: 'max',
-    registers: [registry],
-    async collect() {
-      const [row] = await database
-        .query<{ success: number | null; seconds: number | null; bytes: number | null; failures: number }>(selectGauges)
-        .catch(() => [])
-      if (row === undefined) return
-      failures.set(row.failures)
-      if (row.success !== null) success.set(row.success)
-      if (row.seconds !== null) seconds.set(row.seconds)
-      if (row.bytes !== null) bytes.set(row.bytes)
-    },
-  })
+  gauge('parley_backup_duration_seconds', 'How long the last scheduled backup took', ({ seconds }) => seconds)
+  gauge(
+    'parley_backup_bytes',
+    'Bytes of the last scheduled backup, without the files of messages',
+    ({ bytes }) => bytes,
+  )
+  gauge(
+    'parley_backup_failures',
+    'Scheduled backups that failed since the last that succeeded',
+    ({ failures }) => failures,
+  )
 }

@@ -8,7 +8,8 @@ import { readHealth } from '../../src/areas/operators/health/deployment-health.t
 import { close } from '../../src/backup/target.ts'
 import { heldCommand } from '../../src/cli/held.ts'
 import { derivedKeys } from '../../src/store/data-keys.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate, migrateTo } from '../../src/store/migrate.ts'
+import { migrations } from '../../src/store/migrations/index.ts'
 import { createSecrets } from '../../src/store/secrets.ts'
 import { runCommand } from '../cli/command.ts'
 import { createGroup, dataOf, refusal, say, texts } from '../support/chat.ts'
@@ -313,27 +314,13 @@ describe('a restore', () => {
   })
 
   it('takes a backup of a version before, and none of one to come', async () => {
-    const { site, empty, folder, service } = await prepared(nothing)
-    await service.parley.close()
-    await site.query(`delete from kysely_migration where name > '0070'`)
-    for (const table of [
-      'api_keys',
-      'auth_tokens',
-      'ended_jwts',
-      'operator_tokens',
-      'erased_digests',
-      'operators',
-      'apps',
-    ]) {
-      await site.query(`drop trigger ${table}_noted on ${table}`)
-    }
-    await site.query('drop table ledger, backup_runs, data_keys, key_holders, deleted_api_keys')
-    await site.query('alter table api_keys drop column replaced_at, drop column ends_at')
+    const [site, empty] = [await createSite({ isEmpty: true }), await createSite({ isEmpty: true })]
+    const folder = await temporaryFolder()
+    const before = Object.keys(migrations).filter((name) => name < '0070')
+    await migrateTo(site.connection, before, 'an older version')
     // It kept a check of its master key, and no keys.
     const check = createSecrets(() => derivedKeys(testMasterKey)).digest('master key check')
     await site.query(`insert into settings values ('master_key_check', $1)`, [check.toString('hex')])
-    await site.query(`delete from settings where name = 'ledger'`)
-    await site.query('alter table event_horizon drop column held_until')
     const old = await back(site, folder)
     expect(await run(empty, folder, 'restore', [old])).toMatchObject({ code: 0 })
     expect(await empty.query(`select from kysely_migration where name = '0070-ledger'`)).toHaveLength(1)
