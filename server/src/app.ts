@@ -17,6 +17,7 @@ import type { Route } from './call.ts'
 import { createAppSettings } from './chat/app-settings.ts'
 import { createAppRegistry } from './chat/apps.ts'
 import { createAudit } from './chat/audit/audit.ts'
+import { startAuditChain } from './chat/audit/chain.ts'
 import { keepAuditLogShort } from './chat/audit/retention.ts'
 import { createJwts } from './chat/credentials/jwts.ts'
 import { createKeyRing } from './chat/credentials/keys.ts'
@@ -127,7 +128,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const redis = config.redis && openRedis(config.redis, secrets.digest('redis').toString('hex').slice(0, 16), log)
   const keys = createKeyRing(database, secrets, invalidation)
   const policies = createRolePolicies(database, invalidation)
-  const audit = createAudit({ caller: 'service' })
+  const audit = createAudit(secrets, { caller: 'service' })
   const apps = createAppRegistry(database, invalidation, audit)
   const settings = createAppSettings(database, invalidation, config.appDefaults)
   const notificationSettings = createNotificationSettings(database, invalidation)
@@ -222,7 +223,8 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   await invalidation.start()
   await keyWatch.start()
   const resealing = startResealing({ database, secrets, log, columns: sealedColumns })
-  const stopRetention = keepAuditLogShort(database, log, config.auditRetentionDays)
+  const stopRetention = keepAuditLogShort(database, secrets, log, config.auditRetentionDays)
+  const stopAuditChain = startAuditChain({ database, secrets, log })
   search.start()
   usage.start()
   context.moderationActions.start(context)
@@ -295,6 +297,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       media.stop()
       stopRetention()
       stopEndingKeys()
+      await stopAuditChain()
       monitor.stop()
       await invalidation.stop()
       await database.close()

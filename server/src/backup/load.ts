@@ -74,10 +74,11 @@ type Filled = Table & Pick<TableEntry, 'rows'>
 export async function prepareLoading(client: pg.Client, tables: readonly Filled[]): Promise<Index[]> {
   await makeDays(client, tables)
   await compareTables(client, tables)
+  // First: the trigger of the audit log lets nobody empty it.
+  for (const table of tables) await client.query(`alter table ${nameOf(table)} disable trigger user`)
   await client.query(`truncate ${tables.map(nameOf).join(', ')}`)
   const dropped: Index[] = []
   for (const table of tables) {
-    await client.query(`alter table ${nameOf(table)} disable trigger user`)
     if (table.rows < manyRows) continue
     for (const index of await readIndexes(client, table)) {
       await client.query(index.drop)

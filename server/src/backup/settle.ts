@@ -116,7 +116,7 @@ export async function settle(
   try {
     const secrets = await secretsOf(database, masterKey)
     const invalidation = createInvalidation(database)
-    const audit = createAudit({ caller: 'command' })
+    const audit = createAudit(secrets, { caller: 'command' })
     const events = createEvents(database, invalidation, { log, retention: 0 })
     const applied = await applyLedger({ database, events, tables, audit, secrets, log }, entries)
     const [{ horizon, last } = { horizon: 0, last: 0 }] = await database.query<{ horizon: number; last: number }>(

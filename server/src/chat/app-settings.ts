@@ -4,6 +4,7 @@ import type { Invalidation } from '../store/invalidation.ts'
 import { createMemory } from '../store/memory.ts'
 import { statement } from '../store/statement.ts'
 import type { Audit } from './audit/audit.ts'
+import { changesOf } from './audit/changes.ts'
 import { changeIdleTimeout } from './credentials/idle-timeout.ts'
 import type { App } from './identity.ts'
 
@@ -65,7 +66,8 @@ export function createAppSettings(
         const held = { ...defaults, ...settings }
         const before = row?.settings?.tokenIdleTimeout ?? defaults.tokenIdleTimeout
         await changeIdleTimeout(tx, appId, before, held.tokenIdleTimeout)
-        await audit.record(tx, appId, { action: 'app_settings_updated', type: 'app', target, details: change })
+        const details = changesOf({ ...defaults, ...row?.settings }, held)
+        await audit.record(tx, appId, { action: 'app_settings_updated', type: 'app', target, details })
         await invalidation.announce(tx, settingsTopic, String(appId))
         tx.afterCommit(() => forget(appId))
         return held

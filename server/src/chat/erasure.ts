@@ -7,6 +7,8 @@ import type { Fragment } from '../store/statement.ts'
 export interface ErasedUser {
   readonly appId: number
   readonly uid: string
+  /** What stands for them where something about them stays: drawn at random, and nobody's uid. */
+  readonly stub: string
   /** Epoch seconds. */
   readonly now: number
   /** Keys of their one-to-one conversations, and whom each is with. */

@@ -64,7 +64,7 @@ async function run(config: Config, command: string): Promise<void> {
     }
     const masterKey = config.masterKey ?? (await loadKeys(config, dataDir, { mustExist: true })).masterKey
     const secrets = await openSecrets(database, [masterKey])
-    const token = await createOwnerLink({ database, secrets, audit: createAudit({ caller: 'command' }) })
+    const token = await createOwnerLink({ database, secrets, audit: createAudit(secrets, { caller: 'command' }) })
     const address = { address: '127.0.0.1', family: 'IPv4', port: config.port }
     const origin = originOfConsole(address, config)
     process.stdout.write(`${origin}/console#setup=${token}\n`)

@@ -20,7 +20,7 @@ export async function openStore(config: Config) {
     const masterKey = config.masterKey ?? (await loadKeys(config, dataDir, { mustExist: true })).masterKey
     const secrets = await openSecrets(database, [masterKey])
     const invalidation = createInvalidation(database)
-    const audit = createAudit({ caller: 'command' })
+    const audit = createAudit(secrets, { caller: 'command' })
     return {
       ...{ config, dataDir, masterKey, database, secrets, invalidation, audit },
       apps: createAppRegistry(database, invalidation, audit),

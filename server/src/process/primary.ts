@@ -90,7 +90,7 @@ async function prepareDatabase(
   const database = openDatabase(setup.connection)
   try {
     const secrets = await openSecrets(database, [setup.masterKey])
-    const audit = createAudit({ caller: 'service' })
+    const audit = createAudit(secrets, { caller: 'service' })
     const apps = createAppRegistry(database, createInvalidation(database), audit)
     await ensureDefaultApp({ database, secrets, audit, apps, log }, config, keys)
     if (isOurs) await dropLeases(database)

@@ -98,7 +98,7 @@ describe('What moderation holds of a user in groups', () => {
 
   it('names them as a reviewer no more without looking through all that was reviewed', async () => {
     const { app, context } = await team()
-    const nothing = { now: 0, pairs: [], others: [], groups: [], guids: [], counted: [] }
+    const nothing = { stub: '~0', now: 0, pairs: [], others: [], groups: [], guids: [], counted: [] }
     const naming = ['message_moderation', 'moderation_claims', 'moderation_notes', 'moderation_reviews']
     const named = context.tables.filter(({ name }) => naming.includes(name))
     expect(named).toHaveLength(naming.length)

@@ -24,7 +24,7 @@ describe('the engines of an app', () => {
     const all = await world.get('/moderation/engines')
     expect(dataOf(all)).toMatchObject({ llm: shown, labels: { ...labels, hasApiKey: false } })
     const log = await world.get('/audit-log?targetType=engine')
-    expect(dataOf(log)).toMatchObject([{ target: { id: 'labels' } }, { details: { ...set, keyChanged: true } }])
+    expect(dataOf(log)).toMatchObject([{ target: { id: 'labels' } }, { details: { after: set, keyChanged: true } }])
     for (const answer of [all, log]) expect(JSON.stringify(answer.body)).not.toContain('very-secret')
 
     expect(dataOf(await world.delete('/moderation/engines/llm'))).toMatchObject({ success: true })

@@ -2,7 +2,9 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { sql } from 'kysely'
 import { describe, expect, inject, it } from 'vitest'
+import { linkEntries } from '../../src/chat/audit/chain.ts'
 import { appsCommand } from '../../src/cli/apps.ts'
 import { auditCommand } from '../../src/cli/audit.ts'
 import { dataOf } from '../support/chat.ts'
@@ -146,13 +148,43 @@ describe('parley audit', () => {
     expect(entries.map(({ action }: { action: string }) => action)).toEqual([
       ...['app_settings_updated', 'apikey_created', 'apikey_created', 'app_created'],
     ])
-    expect(entries[0]).toMatchObject({ actor: { caller: 'command' }, details: { maxBots: 3 } })
+    expect(entries[0]).toMatchObject({ actor: { caller: 'command' }, details: { after: { maxBots: 3 } } })
     const { out: filtered } = await audit(name, '--action', 'apikey_created', '--limit', '1')
     expect(filtered.trimEnd().split('\n').length).toBe(1)
     expect(JSON.parse(filtered).action).toBe('apikey_created')
   })
 
+  it('exports all of it, page after page, and proves that it is as it was written', async () => {
+    const name = newName()
+    await apps('create', name)
+    for (let n = 1; n <= 3; n++) await apps('set', name, `maxBots=${n}`)
+    const linesOf = ({ out }: Ended) => out.trimEnd().split('\n')
+    expect(linesOf(await audit(name, '--limit', '2')).length).toBe(2)
+    expect(linesOf(await audit(name, '--all')).length).toBe(6)
+    const verified = await parleyProcess('audit', '--verify', name)
+    expect(verified.code).toBe(0)
+    expect(verified.out).toMatch(new RegExp(`^${name}: as it was written. 6 entries.* Ends at (\\d+:[0-9a-f]*)\n$`))
+    const told = `999999:${'a'.repeat(24)}`
+    expect(await audit('--verify', name, '--head', told)).toMatchObject({
+      ...{ code: 1, out: expect.stringContaining('the entry 999999 that was told is not in the chain') },
+    })
+    const service = await sharedService()
+    const { apps: registry, database, secrets } = service.parley.context
+    const app = await registry.find(name)
+    await linkEntries(database, secrets)
+    await database.run(sql`
+      insert into audit_log (app_id, created_at, action, caller, target_type, target)
+      values (${app?.appId}, 1, 'role_created', 'service', 'role', 'forged')`)
+    const found = await audit('--verify', name)
+    expect(found.code).toBe(1)
+    expect(found.out).toContain('has no seal')
+    expect((await audit('--operators', '--limit', '1')).code).toBe(0)
+  })
+
   it('says what is wrong', async () => {
+    expect(await audit('--verify', '--action', 'role_created')).toMatchObject({ code: 2 })
+    expect(await audit('parley', '--head', '1:aa')).toMatchObject({ code: 2 })
+    expect(await audit('parley', '--operators')).toMatchObject({ code: 2 })
     expect(await audit(newName())).toMatchObject({ code: 1, err: expect.stringContaining('there is no app') })
     expect(await audit()).toMatchObject({ code: 2, err: expect.stringContaining('Usage:') })
     expect(await audit('parley', '--action', 'x')).toMatchObject({ code: 2 })

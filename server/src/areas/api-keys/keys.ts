@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { ApiError, appLimitReached, hasReached, limits } from '@parley/contract'
 import { sql } from 'kysely'
 import { lockApp } from '../../chat/apps.ts'
+import { changesOf } from '../../chat/audit/changes.ts'
 import { type KeyScope, keysTopic } from '../../chat/credentials/keys.ts'
 import { keyFingerprint } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
@@ -51,6 +52,13 @@ const select = statement(`
   where app_id = $1
   and digest = $2`)
 
+const lock = statement(`
+  select sealed, name, scope, created_at as "createdAt"
+  from api_keys
+  where app_id = $1
+  and digest = $2
+  for update`)
+
 const update = statement(`
   update api_keys
   set name = coalesce($3, name),
@@ -65,14 +73,17 @@ const remove = statement(`
     delete from api_keys
     where app_id = $1
     and digest = $2
-    returning app_id, digest
-  )
+    returning app_id, digest, sealed, name, scope, created_at
+  ),
+  noted as (
   insert into deleted_api_keys (app_id, digest, deleted_at)
   select app_id, digest, $3
   from removed
   on conflict (app_id, digest) do update
   set deleted_at = excluded.deleted_at
-  returning digest`)
+  )
+  select sealed, name, scope, created_at as "createdAt"
+  from removed`)
 
 /** Creates a key. @throws 400 when the app has as many as it may have (setting `maxApiKeys`) */
 export async function insertKey(store: Store, appId: number, name: string, scope: KeyScope): Promise<ApiKey> {
@@ -128,7 +139,7 @@ export async function storeKey(
   const digest = secrets.digest(apiKey)
   const inserted = await tx.query(insert, [appId, digest, secrets.seal(apiKey), name, scope, createdAt])
   if (inserted.length === 0) return false
-  const details = { name, scope }
+  const details = changesOf(undefined, { name, scope })
   await audit.record(tx, appId, { action: 'apikey_created', type: 'apikey', target: keyFingerprint(digest), details })
   return true
 }
@@ -190,10 +201,12 @@ export async function changeKey(
 ): Promise<ApiKey> {
   const digest = store.secrets.digest(apiKey.toLowerCase())
   const row = await store.database.transaction(async (tx) => {
+    const [before] = await tx.query<KeyRow>(lock, [appId, digest])
     const [changed] = await tx.query<KeyRow>(update, [appId, digest, change.name ?? null, change.scope ?? null])
     if (changed === undefined) throw unknownKey()
     const target = keyFingerprint(digest)
-    await store.audit.record(tx, appId, { action: 'apikey_updated', type: 'apikey', target, details: change })
+    const details = changesOf(before && recorded(before), recorded(changed))
+    await store.audit.record(tx, appId, { action: 'apikey_updated', type: 'apikey', target, details })
     await store.invalidation.announce(tx, keysTopic, String(appId))
     tx.afterCommit(() => store.keys.forget(appId))
     return changed
@@ -216,13 +229,17 @@ export async function dropKey(
   appId: number,
   digest: Buffer,
 ): Promise<boolean> {
-  const removed = await tx.query(remove, [appId, digest, Math.floor(Date.now() / 1000)])
-  if (removed.length === 0) return false
-  await audit.record(tx, appId, { action: 'apikey_deleted', type: 'apikey', target: keyFingerprint(digest) })
+  const [removed] = await tx.query<KeyRow>(remove, [appId, digest, Math.floor(Date.now() / 1000)])
+  if (removed === undefined) return false
+  const details = changesOf(recorded(removed), undefined)
+  await audit.record(tx, appId, { action: 'apikey_deleted', type: 'apikey', target: keyFingerprint(digest), details })
   await invalidation.announce(tx, keysTopic, String(appId))
   tx.afterCommit(() => keys.forget(appId))
   return true
 }
+
+/** What the audit log has of a key. */
+const recorded = ({ name, scope }: KeyRow) => ({ name, scope })
 
 function show(secrets: Secrets, row: KeyRow): ApiKey {
   return { apiKey: secrets.unseal(row.sealed), name: row.name, scope: row.scope, createdAt: row.createdAt }

@@ -170,9 +170,13 @@ async function tablesOf({ database, tables }: Store): Promise<Array<(appId: numb
   )
 }
 
-/** By an index each time: what was removed before is passed over there, whoever looks through the table meets it again. */
+/**
+ * By an index each time: what was removed before is passed over there, whoever looks through the table meets it again. With an app
+ * its audit log goes, which is not changed otherwise.
+ */
 const byIndex = statement(
-  "select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)",
+  `select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+    set_config('parley.audit_log', 'remove', true)`,
 )
 
 /** Several parts of a table have rows of the same place, but only those of the app go. */

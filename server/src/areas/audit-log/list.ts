@@ -12,6 +12,7 @@ interface Row {
   readonly key: string | null
   readonly uid: string | null
   readonly operator: number | null
+  readonly token: number | null
   readonly address: string | null
   readonly type: AuditEntry['target']['type']
   readonly target: string
@@ -28,7 +29,7 @@ export async function listEntries(
 ): Promise<AnswerOf<typeof listAuditLog>> {
   const limit = query.limit ?? defaultLimit
   const rows = await database.run<Row>(sql`
-    select id, action, created_at as "createdAt", caller, key, uid, operator, address, target_type as type, target, details
+    select id, action, created_at as "createdAt", caller, key, uid, operator, token, address, target_type as type, target, details
     from audit_log
     where ${allOf(conditionsOf(appId, query))}
     order by created_at desc, id desc
@@ -46,12 +47,13 @@ export async function listEntries(
 
 function conditionsOf(
   appId: number,
-  { action, key, uid, targetType, target, from, to, before }: QueryOf<typeof listAuditLog>,
+  { action, key, uid, operator, targetType, target, from, to, before }: QueryOf<typeof listAuditLog>,
 ): Fragment[] {
   const conditions: Fragment[] = [sql`app_id = ${appKey(appId)}`]
   if (action !== undefined) conditions.push(sql`action = ${action}`)
   if (key !== undefined) conditions.push(sql`key = ${key}`)
   if (uid !== undefined) conditions.push(sql`uid = ${uid.toLowerCase()}`)
+  if (operator !== undefined) conditions.push(sql`operator = ${Number(operator)}`)
   if (targetType !== undefined) conditions.push(sql`target_type = ${targetType}`)
   if (target !== undefined) {
     // Only ids of webhooks and providers can have upper case.
@@ -78,6 +80,7 @@ function showEntry({
   key,
   uid,
   operator,
+  token,
   address,
   type,
   target,
@@ -92,6 +95,7 @@ function showEntry({
       ...(key !== null && { key }),
       ...(uid !== null && { uid }),
       ...(operator !== null && { operator: String(operator) }),
+      ...(token !== null && { token: String(token) }),
       ...(address !== null && { address }),
     },
     target: { type, id: target },

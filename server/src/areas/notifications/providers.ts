@@ -1,5 +1,6 @@
 import type { AuditAction, Channel } from '@parley/contract'
 import { lockApp } from '../../chat/apps.ts'
+import { changesOf, digestOfValue } from '../../chat/audit/changes.ts'
 import { hasProvider, type ProviderRow, readProviders } from '../../chat/notifications/providers.ts'
 import type { Context } from '../../context.ts'
 import { listenersTopic } from '../../events/listening.ts'
@@ -89,14 +90,35 @@ export function changeProviders<Result>(
 
 /** Whoever brings notifications reads what they say: who that is, is recorded. */
 function record(
-  { audit }: Pick<Context, 'audit'>,
+  { audit, secrets }: Pick<Context, 'audit' | 'secrets'>,
   tx: Transaction,
   appId: number,
   action: Extract<AuditAction, `provider_${string}`>,
   { id, channel, kind }: Pick<ProviderRow, 'id' | 'channel' | 'kind'>,
+  before: Recorded | undefined,
+  after: Recorded | undefined,
 ): Promise<void> {
-  return audit.record(tx, appId, { action, type: 'provider', target: id, details: { channel, kind } })
+  const changes = changesOf(before && recorded(secrets, before), after && recorded(secrets, after))
+  return audit.record(tx, appId, { action, type: 'provider', target: id, details: { channel, kind, ...changes } })
 }
+
+type Recorded = Pick<ProviderRow, 'enabled' | 'isDefault'> & {
+  readonly settings: object
+  /** As JSON; of them it is only said whether they have changed. */
+  readonly secrets: string
+}
+
+/** What the audit log has of a provider: of its settings, which can be addresses with secrets in them, digests. */
+function recorded(keys: Context['secrets'], { enabled, isDefault, settings, secrets }: Recorded) {
+  const digests = Object.entries(settings).map(([name, value]) => [name, digestOfValue(keys, value)] as const)
+  return { enabled, isDefault, ...Object.fromEntries(digests), secrets: digestOfValue(keys, secrets) }
+}
+
+/** A provider as it was. */
+const rowOf = ({ secrets }: Pick<Context, 'secrets'>, row: ProviderRow): Recorded => ({
+  ...row,
+  secrets: secrets.unseal(row.sealed),
+})
 
 export async function insertProvider(
   context: Pick<Context, 'secrets' | 'audit'>,
@@ -111,7 +133,8 @@ export async function insertProvider(
   const values = [appId, channel, kind, id, enabled, isDefault, settings, sealed, Date.now()]
   const [made] = await tx.query<{ key: number }>(insert, values)
   await tx.query(insertSender, [appId, made?.key])
-  await record(context, tx, appId, 'provider_created', { id, channel, kind })
+  const after = { ...provider, secrets: JSON.stringify(provider.secrets) }
+  await record(context, tx, appId, 'provider_created', { id, channel, kind }, undefined, after)
   return found(await readProviders(tx, appId, channel, kind), id)
 }
 
@@ -119,25 +142,28 @@ export async function updateProvider(
   context: Pick<Context, 'secrets' | 'audit'>,
   tx: Transaction,
   appId: number,
-  { key, channel, kind, id }: ProviderRow,
+  row: ProviderRow,
   change: Omit<ProviderChange, 'id' | 'isDefault'>,
 ): Promise<ProviderRow> {
-  const sealed = context.secrets.seal(JSON.stringify(change.secrets))
+  const { key, channel, kind, id } = row
+  const secrets = JSON.stringify(change.secrets)
+  const sealed = context.secrets.seal(secrets)
   await tx.query(update, [appId, key, change.enabled, JSON.stringify(change.settings), sealed, Date.now()])
   await tx.query(forgetFailures, [appId, key])
-  await record(context, tx, appId, 'provider_updated', { id, channel, kind })
+  const after = { ...change, isDefault: row.isDefault, secrets }
+  await record(context, tx, appId, 'provider_updated', row, rowOf(context, row), after)
   return found(await readProviders(tx, appId, channel, kind), id)
 }
 
 /** Removes a provider with the devices that it knows; what waits for it is found by nobody, and goes with its age. */
 export async function removeProvider(
-  context: Pick<Context, 'audit'>,
+  context: Pick<Context, 'secrets' | 'audit'>,
   tx: Transaction,
   appId: number,
   row: ProviderRow,
 ): Promise<void> {
   await tx.query(remove, [appId, row.key])
-  await record(context, tx, appId, 'provider_deleted', row)
+  await record(context, tx, appId, 'provider_deleted', row, rowOf(context, row), undefined)
 }
 
 const setDefault = statement(`
@@ -149,14 +175,15 @@ const setDefault = statement(`
 
 /** From now on this one is meant where none of its kind is named. */
 export async function makeDefault(
-  context: Pick<Context, 'audit'>,
+  context: Pick<Context, 'secrets' | 'audit'>,
   tx: Transaction,
   appId: number,
   row: ProviderRow,
 ): Promise<void> {
   const { channel, kind, key } = row
   await tx.query(setDefault, [appId, channel, kind, key])
-  await record(context, tx, appId, 'provider_updated', row)
+  const before = rowOf(context, row)
+  await record(context, tx, appId, 'provider_updated', row, before, { ...before, isDefault: true })
 }
 
 function found(rows: readonly ProviderRow[], id: string): ProviderRow {

@@ -7,6 +7,7 @@ import {
   rolePermissions,
   type setRolePermissions,
 } from '@parley/contract'
+import { changesOf } from '../../chat/audit/changes.ts'
 import { lockRole, type RoleRow } from '../../chat/roles/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
@@ -88,7 +89,7 @@ async function storePermissions(
   permissions: Permissions,
 ): Promise<void> {
   await tx.query(store, [appId, row.role, JSON.stringify(permissions)])
-  const details = { permissions }
+  const details = changesOf(row.permissions, permissions)
   await context.audit.record(tx, appId, { action: 'role_permissions_updated', type: 'role', target: row.role, details })
   await notifyOfChange(context, tx, appId)
 }

@@ -8,6 +8,7 @@ import {
   scopePermissions,
   type setScopePermissions,
 } from '@parley/contract'
+import { changesOf } from '../../chat/audit/changes.ts'
 import { lockGroup } from '../../chat/groups/access.ts'
 import type { GroupRow } from '../../chat/groups/rows.ts'
 import type { Context } from '../../context.ts'
@@ -101,6 +102,7 @@ async function storeScope(
   permissions: Permissions,
 ): Promise<void> {
   await tx.query(store, [appId, group.guid, JSON.stringify({ ...group.permissions, [scope]: permissions })])
-  const [target, details] = [group.guid, { scope, permissions }]
+  const target = group.guid
+  const details = { scope, ...changesOf(group.permissions[scope] ?? {}, permissions) }
   await audit.record(tx, appId, { action: 'scope_permissions_updated', type: 'group', target, details })
 }

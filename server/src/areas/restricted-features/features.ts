@@ -94,7 +94,10 @@ async function change(
 ): Promise<void> {
   if (Object.keys(restricted).length === Object.keys(row.restrictedFeatures).length) return
   await tx.query(store, [appId, row.role, JSON.stringify(restricted)])
-  const details = { restricted: Object.keys(restricted) }
+  const details = {
+    before: { restricted: Object.keys(row.restrictedFeatures) },
+    after: { restricted: Object.keys(restricted) },
+  }
   await context.audit.record(tx, appId, { action: 'role_features_updated', type: 'role', target: row.role, details })
   await notifyOfChange(context, tx, appId)
 }

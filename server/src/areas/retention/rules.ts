@@ -1,4 +1,5 @@
 import type { RetentionMode } from '@parley/contract'
+import { changesOf } from '../../chat/audit/changes.ts'
 import { requireGroup } from '../../chat/groups/access.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -56,6 +57,7 @@ export function changeRule(context: Store, appId: number, guid: string, rule: Ru
   return context.database.transaction(async (tx) => {
     await waitForStep(tx, appId)
     const group = await requireGroup(tx, appId, guid)
+    const [before] = await tx.query<Rule>(select, [appId, group.guid])
     if (rule === undefined) {
       await tx.query(remove, [appId, group.guid])
       await tx.query(beginAnew, [appId])
@@ -64,7 +66,7 @@ export function changeRule(context: Store, appId: number, guid: string, rule: Ru
       action: 'group_retention_updated',
       type: 'group',
       target: group.guid,
-      details: rule ?? { reset: true },
+      details: changesOf(before, rule),
     })
     return readRule(context, tx, appId, group.guid)
   })

@@ -9,6 +9,7 @@ import {
   type updateRole,
 } from '@parley/contract'
 import { lockApp } from '../../chat/apps.ts'
+import { changesOf } from '../../chat/audit/changes.ts'
 import { rolesTopic } from '../../chat/roles/policies.ts'
 import { lockRole, type RoleRow, roleColumns, showRole, unknownRole } from '../../chat/roles/rows.ts'
 import type { Context } from '../../context.ts'
@@ -57,7 +58,8 @@ export async function insertRole(store: Store, appId: number, body: BodyOf<typeo
       settings === null ? null : JSON.stringify(settings),
       Math.floor(Date.now() / 1000),
     ])
-    await store.audit.record(tx, appId, { action: 'role_created', type: 'role', target: role })
+    const details = changesOf(undefined, recorded(inserted as RoleRow))
+    await store.audit.record(tx, appId, { action: 'role_created', type: 'role', target: role, details })
     if (settings !== null) await notifyOfChange(store, tx, appId)
     return inserted as RoleRow
   })
@@ -70,6 +72,11 @@ function readSettings(sent: RoleSettings | undefined): RoleSettings | null {
   const { listUsers, sendMessagesTo } = sent
   const settings = { ...(listUsers && { listUsers }), ...(sendMessagesTo && { sendMessagesTo }) }
   return Object.keys(settings).length === 0 ? null : settings
+}
+
+/** What the audit log has of a role. */
+function recorded({ name, description, metadata, settings, permissions, restrictedFeatures }: RoleRow) {
+  return { name, description, metadata, settings, permissions, restricted: Object.keys(restrictedFeatures) }
 }
 
 const selectPage = statement(`
@@ -124,7 +131,7 @@ export async function changeRole(
       settings === null ? null : JSON.stringify(settings),
       Math.floor(Date.now() / 1000),
     ])
-    const details = { changed: [...Object.keys(change), ...unset] }
+    const details = changesOf(recorded(current), recorded(changed as RoleRow))
     await store.audit.record(tx, appId, { action: 'role_updated', type: 'role', target: current.role, details })
     await notifyOfChange(store, tx, appId)
     return changed as RoleRow
@@ -136,7 +143,7 @@ const remove = statement(`
   delete from roles
   where app_id = $1
   and role = $2
-  returning role`)
+  returning ${roleColumns}`)
 
 const reassignUsers = statement(`
   update users u
@@ -163,10 +170,11 @@ export function removeRole(store: Store, appId: number, sent: string): Promise<s
   const role = sent.toLowerCase()
   if (role === defaultRole || role === agenticRole) throw builtIn(role)
   return store.database.transaction(async (tx) => {
-    const removed = await tx.query(remove, [appId, role])
-    if (removed.length === 0) throw unknownRole(sent)
+    const [removed] = await tx.query<RoleRow>(remove, [appId, role])
+    if (removed === undefined) throw unknownRole(sent)
     await tx.query(reassignUsers, [appId, role, defaultRole, Math.floor(Date.now() / 1000)])
-    await store.audit.record(tx, appId, { action: 'role_deleted', type: 'role', target: role })
+    const details = changesOf(recorded(removed), undefined)
+    await store.audit.record(tx, appId, { action: 'role_deleted', type: 'role', target: role, details })
     await notifyOfChange(store, tx, appId)
     return role
   })

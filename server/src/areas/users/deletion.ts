@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { signErasure } from '../../chat/audit/redaction.ts'
 import { raiseReceipts } from '../../chat/conversations/group-receipts.ts'
 import { lockConversations } from '../../chat/conversations/membership.ts'
 import { type ErasedUser, erase } from '../../chat/erasure.ts'
@@ -117,7 +119,8 @@ export async function deleteForGood(
     await keepErased(tx, secrets, appId, 'uid', [uid])
     await keepErased(tx, secrets, appId, 'muid', traces.muids)
     const unclean = await certify(context, tx, user, traces, { tally, held })
-    await audit.record(tx, appId, { action: 'user_deleted', type: 'user', target: uid })
+    const auditEntries = await signErasure(tx, secrets, appId, user.stub)
+    await audit.record(tx, appId, { action: 'user_deleted', type: 'user', target: uid, details: { auditEntries } })
     tx.afterCommit(() => {
       if (unclean.length > 0) log.error({ appId, tables: unclean }, 'an erasure has left something behind')
       events.publish(appId, { control: 'sessions_ended', uid })
@@ -157,6 +160,7 @@ async function lockTraces(tx: Transaction, appId: number, uid: string): Promise<
   return {
     appId,
     uid,
+    stub: `~${randomBytes(4).toString('hex')}`,
     now: Math.floor(Date.now() / 1000),
     pairs: pairs.map(({ key }) => key),
     others: pairs.map(({ other }) => other),

@@ -61,23 +61,25 @@ export async function replaceTriggers(tx: Transaction, appId: number, id: string
 
 /** Unsubscribes; what was not subscribed to does not matter. @throws 404 for what is no trigger, or no webhook */
 export async function unsubscribe(context: Context, appId: number, id: string, ids: readonly string[]): Promise<void> {
-  const done = { action: 'webhook_updated', target: id, details: { changed: ['triggers'] } } as const
-  await changeWebhooks(context, appId, done, async (tx) => {
+  const done = { action: 'webhook_updated', target: id } as const
+  await changeWebhooks(context, appId, done, async (tx, note) => {
     const webhook = await requireWebhook(tx, appId, id)
     const unknown = ids.find((trigger) => !known.has(trigger))
     if (unknown !== undefined) throw unknownTrigger(unknown)
     await tx.query(remove, [appId, webhook.id, ids])
+    note(webhook, await requireWebhook(tx, appId, id))
   })
 }
 
 /** Subscribes, trigger by trigger: one that cannot be does not stop the others. @throws 404 for what is no webhook */
 export function subscribe(context: Context, appId: number, id: string, ids: readonly string[]) {
-  const done = { action: 'webhook_updated', target: id, details: { changed: ['triggers'] } } as const
-  return changeWebhooks(context, appId, done, async (tx) => {
+  const done = { action: 'webhook_updated', target: id } as const
+  return changeWebhooks(context, appId, done, async (tx, note) => {
     const webhook = await requireWebhook(tx, appId, id)
     const refusals = ids.map((trigger) => [trigger, refusalOf(webhook.version, trigger)] as const)
     const accepted = refusals.filter(([, refusal]) => refusal === undefined).map(([trigger]) => trigger)
     await insertTriggers(tx, appId, webhook.id, accepted)
+    note(webhook, await requireWebhook(tx, appId, id))
     return Object.fromEntries(refusals.map(([trigger, refusal]) => [trigger, outcomeOf(refusal)]))
   })
 }

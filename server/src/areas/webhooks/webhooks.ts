@@ -114,7 +114,7 @@ export async function insertWebhook(
   const secret = makeSecret()
   const { maxWebhooks } = await context.settings.of(appId)
   const done = { action: 'webhook_created', target: body.id } as const
-  return changeWebhooks(context, appId, done, async (tx) => {
+  return changeWebhooks(context, appId, done, async (tx, note) => {
     const [{ count } = { count: 0 }] = await tx.query<{ count: number }>(countWebhooks, [appId])
     const [made] = await tx.query<{ key: number }>(insert, [
       appId,
@@ -134,7 +134,9 @@ export async function insertWebhook(
     if (hasReached(maxWebhooks, count)) throw appLimitReached(maxWebhooks, 'webhooks')
     await tx.query(insertState, [appId, made.key])
     await insertTriggers(tx, appId, body.id, body.triggers ?? [])
-    return { webhook: await requireWebhook(tx, appId, body.id), secret }
+    const webhook = await requireWebhook(tx, appId, body.id)
+    note(undefined, webhook)
+    return { webhook, secret }
   })
 }
 
@@ -147,8 +149,8 @@ export async function changeWebhook(
 ): Promise<WebhookRow> {
   await requireWebhook(context.database, appId, id)
   if (change.webhookURL !== undefined) await checkAddress(context, change.webhookURL)
-  const done = { action: 'webhook_updated', target: id, details: { changed: Object.keys(change) } } as const
-  return changeWebhooks(context, appId, done, async (tx) => {
+  const done = { action: 'webhook_updated', target: id } as const
+  return changeWebhooks(context, appId, done, async (tx, note) => {
     const webhook = await requireWebhook(tx, appId, id)
     checkTriggers(webhook.version, change.triggers ?? [])
     checkCredentials(change, webhook)
@@ -166,7 +168,9 @@ export async function changeWebhook(
     ])
     if (change.triggers !== undefined) await replaceTriggers(tx, appId, id, change.triggers)
     await tryAtOnce(tx, appId, webhook.key)
-    return requireWebhook(tx, appId, id)
+    const changed = await requireWebhook(tx, appId, id)
+    note(webhook, changed)
+    return changed
   })
 }
 
@@ -178,7 +182,8 @@ async function tryAtOnce(tx: Transaction, appId: number, webhook: number): Promi
 
 /** Removes a webhook; nothing more is sent to it. @throws 404 `ERR_WEBHOOK_NOT_FOUND` */
 export async function removeWebhook(context: Context, appId: number, id: string): Promise<void> {
-  await changeWebhooks(context, appId, { action: 'webhook_deleted', target: id }, async (tx) => {
+  await changeWebhooks(context, appId, { action: 'webhook_deleted', target: id }, async (tx, note) => {
+    note(await requireWebhook(tx, appId, id), undefined)
     const removed = await tx.query(remove, [appId, id])
     if (removed.length === 0) throw unknownWebhook(id)
   })

@@ -1,6 +1,8 @@
 import type { AuditAction, auditCallers, auditTargetTypes } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
+import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
+import { seal } from './seal.ts'
 
 /** Who did something, as far as that is known. */
 export interface AuditActor {
@@ -10,6 +12,8 @@ export interface AuditActor {
   readonly uid?: string | undefined
   /** The id of the operator. */
   readonly operator?: number | undefined
+  /** The id of the operator's personal token. */
+  readonly token?: number | undefined
   readonly address?: string | undefined
 }
 
@@ -33,31 +37,35 @@ export interface Audit {
 }
 
 const insert = statement(`
-  insert into audit_log (app_id, created_at, action, caller, key, uid, operator, address, target_type, target, details)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`)
+  insert into audit_log (app_id, created_at, action, caller, key, uid, operator, token, address, target_type, target, details, seal)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`)
 
 /** What is of no app is recorded under this one, which no app has. */
 export const deployment = 0
 
-/** @param acting who acts where nobody else is named */
-export function createAudit(acting: Acting): Audit {
+/** @param acting who acts where nobody else is named @param now epoch milliseconds */
+export function createAudit(secrets: Pick<Secrets, 'digest'>, acting: Acting, now: () => number = Date.now): Audit {
   return {
     async record(on, appId, { action, type, target, details }) {
       const actor = typeof acting === 'function' ? acting() : acting
-      await on.query(insert, [
-        appId,
-        Math.floor(Date.now() / 1000),
+      const entry = {
+        createdAt: Math.floor(now() / 1000),
         action,
-        actor.caller,
-        actor.key ?? null,
-        actor.uid ?? null,
-        actor.operator ?? null,
-        actor.address ?? null,
+        caller: actor.caller,
+        key: actor.key ?? null,
+        uid: actor.uid ?? null,
+        operator: actor.operator ?? null,
+        token: actor.token ?? null,
+        address: actor.address ?? null,
         type,
         target,
-        details === undefined ? null : JSON.stringify(details),
-      ])
+        details: details === undefined ? null : JSON.stringify(details),
+      }
+      const { createdAt, caller, key, uid, operator, token, address } = entry
+      const actedBy = [caller, key, uid, operator, token, address]
+      const values = [appId, createdAt, action, ...actedBy, type, target, entry.details]
+      await on.query(insert, [...values, seal(secrets, appId, entry)])
     },
-    by: createAudit,
+    by: (other) => createAudit(secrets, other, now),
   }
 }

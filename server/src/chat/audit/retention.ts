@@ -1,39 +1,74 @@
 import type { Log } from '../../log.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
-import type { Database } from '../../store/database.ts'
+import type { Database, Transaction } from '../../store/database.ts'
+import type { Secrets } from '../../store/secrets.ts'
 import { statement } from '../../store/statement.ts'
-import { deployment } from './audit.ts'
+import { holdChain, keepChain } from './chain.ts'
 
-/** Of each app and of the deployment the oldest entries, by the primary key; in small batches, so that nobody waits for them. */
-const removeOld = statement(`
-  delete from audit_log a
-  using (select app_id from apps union all select ${deployment}) kept
-  cross join lateral (
-    select o.app_id, o.created_at, o.id
-    from audit_log o
-    where o.app_id = kept.app_id
-    and o.created_at < $1
-    order by o.created_at, o.id
-    limit 1000
-  ) old
-  where a.app_id = old.app_id
-  and a.created_at = old.created_at
-  and a.id = old.id
-  returning a.app_id`)
+const atOnce = 1_000
+
+const selectApps = statement(`
+  select app_id as "appId"
+  from audit_chains`)
+
+/** From the first that is left. */
+const selectOldest = statement(`
+  select seq, link, created_at as "createdAt"
+  from audit_log
+  where app_id = $1
+  and seq > $2
+  order by seq
+  limit ${atOnce}`)
+
+/** Only here, and where an app is removed, can entries be removed. */
+export const allowRemoval = statement(`select set_config('parley.audit_log', 'remove', true)`)
+
+const removeTo = statement(`
+  delete from audit_log
+  where app_id = $1
+  and seq <= $2`)
 
 const removeEveryMs = 600_000
 
+type Keys = Pick<Secrets, 'digest'>
+
 /** Removes entries of the audit log that are older than `retentionDays`, now and then. @returns ends that */
-export function keepAuditLogShort(database: Database, log: Log, retentionDays: number): () => void {
+export function keepAuditLogShort(database: Database, secrets: Keys, log: Log, retentionDays: number): () => void {
   const remove = () =>
-    removeOldEntries(database, Math.floor(Date.now() / 1000) - retentionDays * 86_400).catch((err: unknown) => {
-      if (!isConnectionFailure(err)) log.warn({ err }, 'old entries of the audit log could not be removed')
-    })
+    removeOldEntries(database, secrets, Math.floor(Date.now() / 1000) - retentionDays * 86_400).catch(
+      (err: unknown) => {
+        if (!isConnectionFailure(err)) log.warn({ err }, 'old entries of the audit log could not be removed')
+      },
+    )
   const timer = setInterval(remove, removeEveryMs).unref()
   return () => clearInterval(timer)
 }
 
-/** @param before epoch seconds */
-export async function removeOldEntries(database: Pick<Database, 'query'>, before: number): Promise<void> {
-  while ((await database.query(removeOld, [before])).length > 0);
+/**
+ * Removes the oldest entries, of each app and of the deployment: from the beginning of the chain up to the first that is kept, in
+ * small steps, so that nobody waits for them.
+ * @param before epoch seconds
+ */
+export async function removeOldEntries(
+  database: Pick<Database, 'query' | 'transaction'>,
+  secrets: Keys,
+  before: number,
+): Promise<void> {
+  for (const { appId } of await database.query<{ appId: number }>(selectApps)) {
+    while ((await database.transaction((tx) => removeSome(tx, secrets, appId, before))) === atOnce);
+  }
+}
+
+/** @returns how many are gone */
+async function removeSome(tx: Transaction, secrets: Keys, appId: number, before: number): Promise<number> {
+  const chain = await holdChain(tx, secrets, appId)
+  const oldest = await tx.query<{ seq: number; link: Buffer; createdAt: number }>(selectOldest, [appId, chain.sinceSeq])
+  const kept = oldest.findIndex(({ createdAt }) => createdAt >= before)
+  const old = kept === -1 ? oldest : oldest.slice(0, kept)
+  const last = old.at(-1)
+  if (last === undefined) return 0
+  await tx.query(allowRemoval)
+  await tx.query(removeTo, [appId, last.seq])
+  await keepChain(tx, secrets, appId, { ...chain, sinceSeq: last.seq, sinceLink: last.link })
+  return old.length
 }

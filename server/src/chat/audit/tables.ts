@@ -1,33 +1,49 @@
 import { sql } from 'kysely'
 import { appKey } from '../../store/app-key.ts'
 import type { Fragment } from '../../store/statement.ts'
-import { erasable } from '../erasure.ts'
+import { erasable, untouched } from '../erasure.ts'
 
-/** Finds a uid in the id of a one-to-one conversation, on either end, as a regular expression of PostgreSQL. */
+/** A uid, as it stands in a regular expression of PostgreSQL. */
+const escaped = (uid: string) => uid.replace(/[^A-Za-z0-9]/g, '\\$&')
+
+/** Finds a uid in the id of a one-to-one conversation, on either end. */
 function inConversation(uid: string): string {
-  const escaped = uid.replace(/[^A-Za-z0-9]/g, '\\$&')
-  return `^${escaped}(?=_user_)|(?<=_user_)${escaped}$`
+  return `^${escaped(uid)}(?=_user_)|(?<=_user_)${escaped(uid)}$`
+}
+
+/** Finds a uid in details that is a text of its own. */
+function inDetails(uid: string): string {
+  return `(?<=")${escaped(uid)}(?=")`
 }
 
 /**
- * Puts something else in place of a uid, wherever the audit log names it. Conversations are targets of one action only,
- * by which an index finds them.
+ * Puts something else in place of a uid, wherever the audit log names it, and where they acted in place of their address. An index
+ * finds the actions that name people otherwise: the conversations that operators read, and who decided about a message.
  */
 const rename = (appId: number, uid: string, replacement: Fragment): Fragment => sql`
-  with replacement as materialized (select ${replacement} as uid)
+  with replacement as materialized (
+    select ${replacement} as uid, set_config('parley.audit_log', 'erase', true) as purpose
+  )
   update audit_log a
   set uid = case when a.uid = ${uid} then r.uid else a.uid end,
+    address = case when a.uid = ${uid} and a.address is not null then r.uid else a.address end,
     target = case
       when a.target_type = 'user' and a.target = ${uid} then r.uid
       when a.target_type = 'conversation' then regexp_replace(a.target, ${inConversation(uid)}, r.uid, 'gi')
       else a.target
+    end,
+    details = case
+      when a.action = 'message_reviewed' then regexp_replace(a.details::text, ${inDetails(uid)}, r.uid, 'gi')::json
+      else a.details
     end
   from replacement r
   where a.app_id = ${appKey(appId)}
+  and r.purpose = 'erase'
   and (
     a.uid = ${uid}
     or (a.target = ${uid} and a.target_type = 'user')
-    or (a.action = 'reading_opened' and a.target ~* ${inConversation(uid)})
+    or (a.action in ('reading_opened', 'conversation_read') and a.target ~* ${inConversation(uid)})
+    or (a.action = 'message_reviewed' and a.details::text ~* ${inDetails(uid)})
   )`
 
 /**
@@ -40,8 +56,9 @@ export const auditTables = [
     'audit_log',
     {},
     {
-      ofUser: [({ appId, uid }) => rename(appId, uid, sql`'~' || left(gen_random_uuid()::text, 8)`)],
+      ofUser: [({ appId, uid, stub }) => rename(appId, uid, sql`${stub}::text`)],
       ofReuse: [({ appId, uid, former }) => rename(appId, uid, sql`${former}::text`)],
     },
   ),
+  untouched('audit_chains', 'has digests, and names nobody'),
 ]

@@ -5,6 +5,7 @@ import { createMemory } from '../../store/memory.ts'
 import { statement } from '../../store/statement.ts'
 import { lockApp } from '../apps.ts'
 import type { Audit } from '../audit/audit.ts'
+import { changesOf } from '../audit/changes.ts'
 import type { App } from '../identity.ts'
 
 /** What can be asked outside: the address of a list, a language model, what finds labels of pictures and videos. */
@@ -87,19 +88,25 @@ export function createEngineSettings(database: Database, invalidation: Invalidat
         const { url, model, key, onError, contextMessages } = setting
         const now = Math.floor(Date.now() / 1000)
         await tx.query(write, [appId, engine, url, model, key, onError, contextMessages, now])
-        const keyChanged = key !== present.key
-        const details = { url: url && withoutQuery(url), model, onError, contextMessages, keyChanged }
+        const details = { keyChanged: key !== present.key, ...changesOf(recorded(present), recorded(setting)) }
         await audit.record(tx, appId, { action: 'moderation_engine_updated', type: 'engine', target: engine, details })
         return setting
       }),
     remove: ({ appId }, engine, audit) =>
       changing(appId, async (tx) => {
+        const present = (await read(tx, appId))[engine]
         const removed = await tx.query(remove, [appId, engine])
         if (removed.length === 0) return false
-        await audit.record(tx, appId, { action: 'moderation_engine_deleted', type: 'engine', target: engine })
+        const details = changesOf(recorded(present), undefined)
+        await audit.record(tx, appId, { action: 'moderation_engine_deleted', type: 'engine', target: engine, details })
         return true
       }),
   }
+}
+
+/** What the audit log has of an engine. */
+function recorded({ url, model, onError, contextMessages }: EngineSetting) {
+  return { url: url && withoutQuery(url), model, onError, contextMessages }
 }
 
 /** An address without what may be secret in it. */

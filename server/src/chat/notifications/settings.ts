@@ -6,6 +6,7 @@ import { createMemory } from '../../store/memory.ts'
 import { statement } from '../../store/statement.ts'
 import { lockApp } from '../apps.ts'
 import type { Audit } from '../audit/audit.ts'
+import { changesOf } from '../audit/changes.ts'
 import type { App } from '../identity.ts'
 
 /** What an app has decided about its notifications. */
@@ -55,13 +56,13 @@ export function createNotificationSettings(database: Database, invalidation: Inv
   return {
     of: memory.recall,
     change: (app, change, audit) =>
-      changing(app, audit, change, async (tx, before) => {
+      changing(app, audit, async (tx, before) => {
         const set = pick(defaultNotificationSettings, before, change)
         await tx.query(write, [app.appId, JSON.stringify(set)])
         return set
       }),
     reset: (app, audit) =>
-      changing(app, audit, { reset: true }, async (tx) => {
+      changing(app, audit, async (tx) => {
         await tx.query(remove, [app.appId])
         return {}
       }),
@@ -71,7 +72,6 @@ export function createNotificationSettings(database: Database, invalidation: Inv
   function changing(
     { appId, name: target }: NamedApp,
     audit: Audit,
-    details: object,
     work: (tx: Transaction, before: NotificationSettingsIn) => Promise<NotificationSettingsIn>,
   ): Promise<void> {
     return database.transaction(async (tx) => {
@@ -79,6 +79,7 @@ export function createNotificationSettings(database: Database, invalidation: Inv
       const before = await read(tx, appId)
       const after = await work(tx, before)
       if (!isDeepStrictEqual(before, after)) {
+        const details = changesOf(before, after)
         await audit.record(tx, appId, { action: 'notification_settings_updated', type: 'app', target, details })
       }
       await invalidation.announce(tx, topic, String(appId))

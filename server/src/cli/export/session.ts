@@ -22,7 +22,7 @@ export async function openSession(env: Readonly<Record<string, string | undefine
     const masterKey = config.masterKey ?? (await loadKeys(config, dataDir, { mustExist: true })).masterKey
     const secrets = await openSecrets(database, [masterKey])
     const invalidation = createInvalidation(database)
-    const audit = createAudit({ caller: 'command' })
+    const audit = createAudit(secrets, { caller: 'command' })
     const apps = createAppRegistry(database, invalidation, audit)
     return {
       ...{ config, connectionString, database, secrets, invalidation, audit, apps },

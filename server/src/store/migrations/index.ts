@@ -44,6 +44,8 @@ import * as appImports from './0061-app-imports.ts'
 import * as ledger from './0070-ledger.ts'
 import * as backupRuns from './0071-backup-runs.ts'
 import * as keys from './0075-keys.ts'
+import * as auditChain from './0085-audit-chain.ts'
+import * as auditIndexes from './0086-audit-indexes.ts'
 import * as notificationPlanners from './0095-notification-planners.ts'
 import type { Migration } from './migration.ts'
 
@@ -95,5 +97,7 @@ export const migrations: Record<string, Migration> = {
   '0070-ledger': ledger,
   '0071-backup-runs': backupRuns,
   '0075-keys': keys,
+  '0085-audit-chain': auditChain,
+  '0086-audit-indexes': auditIndexes,
   '0095-notification-planners': notificationPlanners,
 }

@@ -8,8 +8,14 @@ export interface Migration extends KyselyMigration {
 /**
  * Makes an index on a table that may be full, while others write to it. For migrations that run `outside`.
  * @param definition what follows the name: `on messages (app_id, sent_at)`
+ * @param isUnique no two rows may be alike
  */
-export async function buildIndex(db: Kysely<unknown>, name: string, definition: string): Promise<void> {
+export async function buildIndex(
+  db: Kysely<unknown>,
+  name: string,
+  definition: string,
+  isUnique = false,
+): Promise<void> {
   await db.connection().execute(async (on) => {
     const run = (text: string) => sql.raw(text).execute(on)
     const { rows } = await sql<{ patience: string; isBroken: boolean }>`
@@ -21,7 +27,7 @@ export async function buildIndex(db: Kysely<unknown>, name: string, definition: 
     await run('set lock_timeout = 0')
     // One that was interrupted stays behind, and is of no use.
     if (rows[0]?.isBroken === true) await run(`drop index concurrently if exists ${name}`)
-    await run(`create index concurrently if not exists ${name} ${definition}`)
+    await run(`create ${isUnique ? 'unique ' : ''}index concurrently if not exists ${name} ${definition}`)
     await run(`set lock_timeout = '${rows[0]?.patience}'`)
   })
 }

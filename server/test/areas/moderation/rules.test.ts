@@ -196,8 +196,11 @@ describe('a rule', () => {
     const { data } = (await world.get('/audit-log?targetType=rule')).body
     expect(data).toMatchObject([
       { action: 'moderation_rule_deleted', target: { type: 'rule', id: 'no-insults' } },
-      { action: 'moderation_rule_updated', details: { changed: ['mode'], mode: 'shadow', revision: 2 } },
-      { action: 'moderation_rule_created', details: { mode: 'on' } },
+      {
+        action: 'moderation_rule_updated',
+        details: { before: { mode: 'on' }, after: { mode: 'shadow' }, revision: 2 },
+      },
+      { action: 'moderation_rule_created', details: { after: { mode: 'on' } } },
     ])
   })
 })

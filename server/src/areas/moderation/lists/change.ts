@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   appLimitReached,
   type BodyOf,
@@ -7,6 +8,7 @@ import {
   limits,
   type updateKeywordList,
 } from '@parley/contract'
+import { changesOf } from '../../../chat/audit/changes.ts'
 import type { App } from '../../../chat/identity.ts'
 import type { ListRow } from '../../../chat/moderation/lists.ts'
 import type { ListCategory } from '../../../chat/moderation/model.ts'
@@ -48,7 +50,7 @@ export async function makeList(context: Changing, app: App, body: BodyOf<typeof 
     }
     await listStore.insert(tx, app.appId, id, text, former)
     await requireRoom(tx, app)
-    const details = { category, terms: text.count }
+    const details = changesOf(undefined, recorded(text))
     await context.audit.record(tx, app.appId, { action: 'moderation_list_created', type: 'list', target: id, details })
     return requireList(tx, app, id)
   })
@@ -71,7 +73,7 @@ export async function changeList(context: Changing, app: App, id: string, body: 
     await listStore.advance(tx, app.appId, former, text)
     await requireRoom(tx, app)
     const changed = await requireList(tx, app, id)
-    const details = { changed: Object.keys(body), terms: changed.count, revision: changed.revision }
+    const details = { revision: changed.revision, ...changesOf(recorded(row), recorded(changed)) }
     await context.audit.record(tx, app.appId, { action: 'moderation_list_updated', type: 'list', target: id, details })
     return changed
   })
@@ -85,8 +87,15 @@ export async function removeList(context: Changing, app: App, id: string): Promi
     const uses = await rulesWith(tx, app, id, ({ mode }) => mode !== 'off')
     if (uses.length > 0) throw listInUse(id, uses)
     await listStore.remove(tx, app.appId, former)
-    await context.audit.record(tx, app.appId, { action: 'moderation_list_deleted', type: 'list', target: id })
+    const details = changesOf(recorded(former.row), undefined)
+    await context.audit.record(tx, app.appId, { action: 'moderation_list_deleted', type: 'list', target: id, details })
   })
+}
+
+/** What the audit log has of a list: of terms, which may be very many, how many there are and a digest; its revisions have them. */
+function recorded({ name, description, category, terms, count, username }: WholeList) {
+  const digest = createHash('sha256').update(terms).digest('hex').slice(0, 16)
+  return { name, description, category, username, terms: { count, digest } }
 }
 
 /** @throws 404 `ERR_KEYWORD_NOT_FOUND` */

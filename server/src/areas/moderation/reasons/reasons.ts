@@ -1,5 +1,6 @@
 import { appLimitReached, type BodyOf, type createReason, limits, type updateReason } from '@parley/contract'
 import { lockApp } from '../../../chat/apps.ts'
+import { changesOf } from '../../../chat/audit/changes.ts'
 import { predefinedReasons } from '../../../chat/moderation/predefined.ts'
 import { type ReasonRow, readFormerReason, readReason, readReasons } from '../../../chat/moderation/reasons.ts'
 import type { Context } from '../../../context.ts'
@@ -38,7 +39,8 @@ export function makeReason(context: Changing, appId: number, body: BodyOf<typeof
       throw appLimitReached(reasonsPerApp, 'reasons for flagging besides the predefined ones')
     }
     const now = Math.floor(Date.now() / 1000)
-    await context.audit.record(tx, appId, { action: 'moderation_reason_created', type: 'reason', target: id })
+    const details = changesOf(undefined, { name, description })
+    await context.audit.record(tx, appId, { action: 'moderation_reason_created', type: 'reason', target: id, details })
     const times = { createdAt: now, updatedAt: now }
     return store(tx, appId, { id, name, description, predefined, removed: false, ...times })
   })
@@ -53,19 +55,23 @@ export function renameReason(
 ): Promise<ReasonRow> {
   return changing(context, appId, async (tx) => {
     const row = await requireReason(tx, appId, id)
-    const details = { changed: description === undefined ? ['name'] : ['name', 'description'] }
+    const details = changesOf(recorded(row), { name, description: description ?? row.description })
     await context.audit.record(tx, appId, { action: 'moderation_reason_updated', type: 'reason', target: id, details })
     const updatedAt = Math.max(Math.floor(Date.now() / 1000), row.updatedAt)
     return store(tx, appId, { ...row, name, description: description ?? row.description, updatedAt })
   })
 }
 
+/** What the audit log has of a reason. */
+const recorded = ({ name, description }: ReasonRow) => ({ name, description })
+
 /** Removes a reason; flags that name it keep its id. @throws 404 `ERR_REASON_NOT_FOUND` */
 export async function removeReason(context: Changing, appId: number, id: string): Promise<void> {
   await changing(context, appId, async (tx) => {
     const row = await requireReason(tx, appId, id)
     await store(tx, appId, { ...row, removed: true })
-    await context.audit.record(tx, appId, { action: 'moderation_reason_deleted', type: 'reason', target: id })
+    const details = changesOf(recorded(row), undefined)
+    await context.audit.record(tx, appId, { action: 'moderation_reason_deleted', type: 'reason', target: id, details })
   })
 }
 

@@ -1,4 +1,5 @@
 import { appLimitReached, type BodyOf, badRequest, type createRule, limits, type updateRule } from '@parley/contract'
+import { changesOf } from '../../../chat/audit/changes.ts'
 import type { App } from '../../../chat/identity.ts'
 import { predefinedRules } from '../../../chat/moderation/predefined.ts'
 import { listIdsOf, type RuleRow, type RuleText } from '../../../chat/moderation/rules.ts'
@@ -33,7 +34,7 @@ export async function makeRule(context: Changing, app: App, body: BodyOf<typeof 
     await keepLists(tx, app, text)
     await ruleStore.insert(tx, app.appId, id, text, former)
     await requireRoom(tx, app)
-    const details = { mode: text.mode }
+    const details = changesOf(undefined, text)
     await context.audit.record(tx, app.appId, { action: 'moderation_rule_created', type: 'rule', target: id, details })
     return requireRule(tx, app, id)
   })
@@ -50,7 +51,7 @@ export async function changeRule(context: Changing, app: App, id: string, body: 
     await ruleStore.advance(tx, app.appId, former, text)
     await requireRoom(tx, app)
     const row = await requireRule(tx, app, id)
-    const details = { changed: Object.keys(body), mode: row.mode, revision: row.revision }
+    const details = { revision: row.revision, ...changesOf(recorded(former.row), recorded(row)) }
     await context.audit.record(tx, app.appId, { action: 'moderation_rule_updated', type: 'rule', target: id, details })
     return row
   })
@@ -62,7 +63,8 @@ export async function removeRule(context: Changing, app: App, id: string): Promi
     const former = await ruleStore.readFormer(tx, app.appId, id)
     if (former?.row.active !== true) throw unknownRule(id)
     await ruleStore.remove(tx, app.appId, former)
-    await context.audit.record(tx, app.appId, { action: 'moderation_rule_deleted', type: 'rule', target: id })
+    const details = changesOf(recorded(former.row), undefined)
+    await context.audit.record(tx, app.appId, { action: 'moderation_rule_deleted', type: 'rule', target: id, details })
   })
 }
 
@@ -71,6 +73,11 @@ export async function requireRule(on: Parameters<typeof ruleStore.read>[0], app:
   const row = await ruleStore.read(on, app.appId, id)
   if (row === undefined) throw unknownRule(id)
   return row
+}
+
+/** What the audit log has of a rule. */
+function recorded({ name, description, mode, filters, conditions, exceptions, actions }: RuleText): RuleText {
+  return { name, description, mode, filters, conditions, exceptions, actions }
 }
 
 function textOf(base: RuleText | undefined, body: Change, mode: RuleText['mode']): RuleText {
