@@ -100,7 +100,9 @@ export const getUserExport = defineOperation({
     after: Type.Optional(
       Type.String({ pattern: '^[0-9a-f-]{36}_[0-9]{1,15}$', description: 'Only the records behind a page' }),
     ),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 500 })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 1000, default: 500, description: '0: only how far it is' }),
+    ),
   }),
   answer: Type.Object({
     data: Type.Object({ export: Export, records: Type.Array(PersonRecord) }),

@@ -1,12 +1,13 @@
 import type { Operation } from '@parley/contract'
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
-import type { AuditActor } from '../chat/audit/audit.ts'
+import type { Audit, AuditActor } from '../chat/audit/audit.ts'
 import type { App, Caller } from '../chat/identity.ts'
 import type { RateLimitName } from '../config/rate-limits.ts'
 import type { Context } from '../context.ts'
 import type { CallerKind } from '../limits/rate-limiter.ts'
 import { authenticate, checkAccess, resolveApp } from '../protocol/caller.ts'
 import { databaseAway } from '../protocol/errors.ts'
+import type { Deed, DeedLog } from './admin/deeds.ts'
 import { createExhausted } from './exhausted.ts'
 import { kindOf, takeFromLimits } from './rate-limits.ts'
 import { auditActorOf } from './reader.ts'
@@ -40,10 +41,12 @@ export interface Face {
   arrive(request: FastifyRequest, reply: FastifyReply, operation: Operation, limitedBy: LimitedBy): Promise<void>
   /** Who the request writes to the audit log as. */
   actorOf(request: FastifyRequest, caller: Caller): AuditActor
+  /** Sees to it that what a call changes is in the audit log. */
+  follow?(audit: Audit, deed: Deed): DeedLog
   /** Looks at the query, once it is known to be as declared. @throws what refuses it */
   checkQuery?(request: FastifyRequest, operation: Operation, query: Record<string, unknown>): void
   /** What becomes of an answer on its way out. */
-  onAnswer?(request: FastifyRequest, reply: FastifyReply, answer: string): string
+  onAnswer?(request: FastifyRequest, reply: FastifyReply, answer: string): string | Promise<string>
 }
 
 /** The public API: by API key or auth token. */

@@ -67,9 +67,13 @@ function registerOperation(
     onSend: (request, reply, payload, done) => {
       const app = request.asked?.app
       if (app === undefined || typeof payload !== 'string') return done(null, payload)
+      const link = (answer: string) => {
+        if (!answer.includes('/media/')) return done(null, answer)
+        context.fileLinks.inText(app, answer).then((text) => done(null, text), done)
+      }
       const answer = face.onAnswer?.(request, reply, payload) ?? payload
-      if (!answer.includes('/media/')) return done(null, answer)
-      context.fileLinks.inText(app, answer).then((text) => done(null, text), done)
+      if (typeof answer === 'string') return link(answer)
+      answer.then(link, done)
     },
     handler: async (request, reply) => {
       const { app, caller } = request.asked as Required<Asked>
@@ -108,8 +112,10 @@ function registerOperation(
         const call = { app, caller, host, origin, files, ...acting, ...input }
         const database = own.readAs(reader)
         const audit = context.audit.by(() => face.actorOf(request, caller))
-        const asked = { ...context, database, audit }
+        const deeds = face.follow?.(audit, { operation, app, params, body })
+        const asked = { ...context, database, audit: deeds?.audit ?? audit }
         const answered = await handle(call, request.span === undefined ? asked : tracedContext(asked, request.span))
+        await deeds?.finish(own)
         return answered instanceof Serialized ? written(reply, answered) : answered
       }
       const isTextForm = operation.readsFile !== undefined && isForm(request)

@@ -3,7 +3,7 @@ import { type Journal, startJournal } from '../../src/emulators/journal.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { createOwnServices, type OwnServices } from '../support/own-services.ts'
 import { createWorld } from '../support/world.ts'
-import { createOperator, createOwner } from './operator.ts'
+import { createOperator, createOwner, meOf } from './operator.ts'
 
 describe('the journal of the emulators', () => {
   let own: OwnServices | undefined
@@ -19,10 +19,18 @@ describe('the journal of the emulators', () => {
     const service = await own.start({ EMULATORS_URL: journal.endpoint })
     const world = await createWorld(service)
     const owner = await createOwner(world)
-    const read = async () => dataOf(await owner.get('/emulators/journal'))
+    const read = async (reason = '?reason=trying%20it') => dataOf(await owner.get(`/emulators/journal${reason}`))
     expect(await read()).toEqual({ isSet: true, lines: [] })
     journal.add('FCM 200 to device: Alice: hi')
     journal.add('Twilio 201 to +49: hi')
+    // Not without a reason, which is recorded once an hour.
+    expect(await read('')).toEqual({ isSet: true, lines: [] })
+    expect(refusal(await owner.get('/emulators/journal?reason=x'))).toBe('400 ERR_BAD_REQUEST')
+    const { id } = await meOf(owner)
+    await read()
+    expect(dataOf(await owner.get(`/audit-log?operator=${id}&action=emulators_read`))).toMatchObject([
+      { target: { type: 'operator', id }, details: { reason: 'trying it' } },
+    ])
     expect(await read()).toMatchObject({
       lines: [
         { number: 2, text: 'Twilio 201 to +49: hi' },

@@ -2,6 +2,7 @@ import { type OperatorRight, type OperatorRole, operatorRoles, rightOf, rightsOf
 import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { createOperator, createOwner, meOf, newEmail, password, Visitor } from './operator.ts'
 
@@ -211,6 +212,47 @@ describe('what people wrote', () => {
     const given = await createOperator(owner, { role: 'support', mayRead: true, apps })
     dataOf(await given.post(at('/readings'), { of: '*', reason: 'the owner asked' }))
     expect(JSON.stringify((await given.get(at('/messages'))).body)).toContain('a secret')
+  })
+
+  it('is recorded for each conversation that a reading of the whole app shows, once an hour', async () => {
+    const { world, owner, at } = await createTalk()
+    const read = async () =>
+      dataOf(await world.get('/audit-log?action=conversation_read')).map(
+        ({ target, details }: { target: { id: string }; details: object }) => ({ id: target.id, details }),
+      )
+    dataOf(await owner.get(at('/messages')))
+    expect(await read()).toEqual([])
+    dataOf(await owner.post(at('/readings'), { of: '*', reason: 'Report 17' }))
+    dataOf(await owner.get(at('/users')))
+    expect(await read()).toEqual([])
+    await Promise.all([1, 2, 3].map(() => owner.get(at('/messages'))))
+    const details = { reason: 'Report 17' }
+    expect((await read()).sort((a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1))).toEqual([
+      { id: 'alice_user_bob', details },
+      { id: 'group_team', details },
+    ])
+  })
+
+  it('is also what somebody remarked who flagged a message', async () => {
+    const { world, owner, at, id } = await createTalk()
+    dataOf(await world.post(`/messages/${id}/flagged`, { remark: 'they know where I live' }, { as: 'bob' }))
+    const flagged = async () => JSON.stringify((await owner.get(at('/moderation/flagged-messages'))).body)
+    expect(await flagged()).toContain('"flaggedBy":[{"uid":"bob"')
+    expect(await flagged()).not.toContain('they know where I live')
+    dataOf(await owner.post(at('/readings'), { of: 'alice_user_bob', reason: 'the report' }))
+    expect(await flagged()).toContain('they know where I live')
+  })
+
+  it('is also in the data that a person has asked for', async () => {
+    const { world, owner, at } = await createTalk()
+    dataOf(await world.post('/me/export', {}, { as: 'alice' }))
+    dataOf(await owner.post(at('/users/alice/export')))
+    const fetched = async (query = '') => dataOf(await owner.get(at(`/users/alice/export${query}`)))
+    await until(async () => (await fetched('?limit=0')).export.status === 'ready')
+    expect(dataOf(await world.get('/audit-log?action=person_export_fetched'))).toEqual([])
+    expect(JSON.stringify(await fetched())).not.toContain('a secret')
+    dataOf(await owner.post(at('/readings'), { of: '*', reason: 'Alice asked for it' }))
+    expect(JSON.stringify(await fetched())).toContain('a secret')
   })
 
   it('is not found out by searching', async () => {

@@ -1,17 +1,23 @@
 import { ApiError, getEmulatorsJournal } from '@parley/contract'
 import { request } from 'undici'
+import { deployment } from '../../chat/audit/audit.ts'
 import type { JournalLine } from '../../emulators/journal.ts'
 import { type AdminRoute, serveAdmin } from './call.ts'
+import { recordReads } from './readings.ts'
 
 const patienceMs = 2_000
 
 export const operations: readonly AdminRoute[] = [
-  serveAdmin(getEmulatorsJournal, async ({ operator }, { config }) => {
+  serveAdmin(getEmulatorsJournal, async ({ operator, query }, context) => {
     if (operator.apps !== null) {
       throw new ApiError('ERR_PERMISSION_DENIED', 'The journal has texts of all apps: it is for operators of all apps.')
     }
-    const { emulatorsUrl } = config
-    return { data: emulatorsUrl === undefined ? { isSet: false, lines: [] } : await readJournal(emulatorsUrl) }
+    const { emulatorsUrl } = context.config
+    const { reason = '' } = query
+    if (emulatorsUrl === undefined) return { data: { isSet: false, lines: [] } }
+    if (reason.trim().length < 3) return { data: { isSet: true, lines: [] } }
+    await recordReads(context, deployment, operator, [emulatorsUrl], reason.trim())
+    return { data: await readJournal(emulatorsUrl) }
   }),
 ]
 

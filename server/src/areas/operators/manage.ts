@@ -46,6 +46,7 @@ const update = statement(`
 const removeSessions = statement('delete from operator_sessions where operator_id = $1')
 const removeTokens = statement('delete from operator_tokens where operator_id = $1')
 const removeReadings = statement('delete from operator_readings where operator_id = $1')
+const removeReads = statement('delete from operator_reads where operator_id = $1')
 const removeIdentity = statement('delete from operator_identities where operator_id = $1')
 const removeAccount = statement('delete from operators where operator_id = $1')
 
@@ -102,7 +103,7 @@ export async function changeAccount(
 export async function deleteAccount(context: Context, id: string): Promise<void> {
   await context.database.transaction(async (tx) => {
     await readLocked(tx, id)
-    for (const remove of [removeSessions, removeTokens, removeReadings, removeIdentity, removeAccount]) {
+    for (const remove of [removeSessions, removeTokens, removeReadings, removeReads, removeIdentity, removeAccount]) {
       await tx.query(remove, [id])
     }
     await requireOwner(tx)

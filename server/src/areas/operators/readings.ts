@@ -1,4 +1,5 @@
 import { type AdminBodyOf, badRequest, type openReading } from '@parley/contract'
+import { deployment } from '../../chat/audit/audit.ts'
 import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
@@ -65,4 +66,43 @@ export async function openOwnReading(
     })
   })
   return { of, reason, openedAt: now, until }
+}
+
+const removeForgotten = statement(`
+  delete from operator_reads
+  where app_id = $1
+  and operator_id = $2
+  and at <= $3`)
+
+const noteReads = statement(`
+  insert into operator_reads (app_id, operator_id, conversation, at)
+  select $1, $2, unnest($3::text[]), $4
+  on conflict do nothing
+  returning conversation`)
+
+/**
+ * Records what an operator is shown by a reading of the whole app: each conversation once an hour.
+ * @param appId that of the deployment for what is of no app
+ */
+export async function recordReads(
+  { database, audit }: Pick<Context, 'database' | 'audit'>,
+  appId: number,
+  { account }: Operator,
+  conversations: Iterable<string>,
+  reason: string,
+): Promise<void> {
+  const now = Math.floor(Date.now() / 1000)
+  const read = [...conversations].sort()
+  await database.transaction(async (tx) => {
+    await tx.query(removeForgotten, [appId, account.id, now - readingSeconds])
+    const fresh = await tx.query<{ conversation: string }>(noteReads, [appId, account.id, read, now])
+    for (const { conversation } of fresh) {
+      const [action, type] =
+        appId === deployment
+          ? (['emulators_read', 'operator'] as const)
+          : (['conversation_read', 'conversation'] as const)
+      const target = appId === deployment ? String(account.id) : conversation
+      await audit.record(tx, appId, { action, type, target, details: { reason } })
+    }
+  })
 }

@@ -20,6 +20,10 @@ export const tables = [
     'operator_readings',
     'says what operators may read for an hour; what the audit log has of it is erased there',
   ),
+  untouched(
+    'operator_reads',
+    'says what operators have read within an hour; what the audit log has of it is erased there',
+  ),
   untouched('doctor_runs', 'they are of the deployment'),
   untouched('doctor_findings', 'they count, and name nobody'),
   erasable('doctor_examples', {}, { ofUser: [forgetExamples], ofReuse: [forgetExamples] }),

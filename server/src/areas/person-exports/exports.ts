@@ -166,8 +166,10 @@ export async function fetchExport(
   const [run, place] = after?.split('_') ?? [row.run, '0']
   if (run !== row.run) throw noExport(uid)
   const found =
-    row.status === 'ready' ? await database.query<RecordRow>(selectRecords, [appId, run, Number(place), limit + 1]) : []
-  if (row.status === 'ready' && after === undefined) {
+    row.status === 'ready' && limit > 0
+      ? await database.query<RecordRow>(selectRecords, [appId, run, Number(place), limit + 1])
+      : []
+  if (row.status === 'ready' && limit > 0 && after === undefined) {
     await audit.record(database, appId, { action: 'person_export_fetched', type: 'user', target: uid })
   }
   const page = found.slice(0, limit)

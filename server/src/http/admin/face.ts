@@ -1,17 +1,19 @@
 import { ApiError, type Operation, type OperatorRight, rightOf } from '@parley/contract'
 import type { FastifyRequest } from 'fastify'
-import { everything, isOfApp, listOwnReadings, type Operator } from '../../areas/operators/index.ts'
+import { everything, isOfApp, listOwnReadings, type Operator, recordReads } from '../../areas/operators/index.ts'
 import { AppPausedError, type RegisteredApp, unknownApp } from '../../chat/apps.ts'
+import type { AuditActor } from '../../chat/audit/audit.ts'
 import type { Caller } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import type { Face } from '../face.ts'
+import { followDeed } from './deeds.ts'
 import { adminPrefix, authenticateOperator, checkGate, isolate } from './gate.ts'
 import { leaveOutTexts } from './texts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** IDs of the conversations that the operator may read at the moment; `*` for all of the app. */
-    readings: ReadonlySet<string> | undefined
+    /** IDs of the conversations that the operator may read at the moment, `*` for all of the app, and why. */
+    readings: ReadonlyMap<string, string> | undefined
   }
 }
 
@@ -40,13 +42,14 @@ export function createOperatorFace(context: Context): Face {
       checkRunning(app, operation, right)
       const caller = callerOf(operation, operator, request)
       const readings = operator.rights.has('read') ? await listOwnReadings(context, app, operator) : []
-      request.readings = new Set(readings.map(({ of }) => of))
+      request.readings = new Map(readings.map(({ of, reason }) => [of, reason]))
       request.asked = { app, caller }
     },
-    actorOf: ({ operator, clientAddress }, caller) => ({
-      ...{ caller: 'operator', operator: operator?.account.id, address: clientAddress },
+    actorOf: (request, caller) => ({
+      ...actorOf(request),
       uid: caller.kind === 'user' ? caller.uid : undefined,
     }),
+    follow: followDeed,
     checkQuery(request, { area }, { searchKey }) {
       // Whoever finds by a text knows it.
       const isOfTexts = searchKey !== undefined && area === 'Messages'
@@ -54,9 +57,19 @@ export function createOperatorFace(context: Context): Face {
     },
     onAnswer(request, reply, answer) {
       isolate(reply)
-      if (reply.statusCode !== 200 || request.readings?.has(everything)) return answer
+      if (reply.statusCode !== 200) return answer
+      const { readings = new Map<string, string>(), operator, asked } = request
       const parsed = JSON.parse(answer)
-      const leftOut = leaveOutTexts(parsed, (conversation) => request.readings?.has(conversation) === true)
+      const reasonForAll = readings.get(everything)
+      if (reasonForAll !== undefined && operator !== undefined && asked !== undefined) {
+        // Whoever may read everything is shown all of it; which conversations that were, is recorded.
+        const read = new Set<string>()
+        leaveOutTexts(parsed, { isOpen: () => true, onRead: (of) => void (readings.has(of) || read.add(of)) })
+        if (read.size === 0) return answer
+        const audit = context.audit.by(actorOf(request))
+        return recordReads({ ...context, audit }, asked.app.appId, operator, read, reasonForAll).then(() => answer)
+      }
+      const leftOut = leaveOutTexts(parsed, { isOpen: (conversation) => readings.has(conversation) })
       if (leftOut === 0) return answer
       reply.header(leftOutHeader, leftOut)
       const text = JSON.stringify(parsed)
@@ -65,6 +78,11 @@ export function createOperatorFace(context: Context): Face {
       return text
     },
   }
+}
+
+/** Who an operator's request writes to the audit log as. */
+export function actorOf({ operator, clientAddress }: FastifyRequest): AuditActor {
+  return { caller: 'operator', operator: operator?.account.id, token: operator?.tokenId, address: clientAddress }
 }
 
 function callerOf(operation: Operation, operator: Operator, { headers, method }: FastifyRequest): Caller {

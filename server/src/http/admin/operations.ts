@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import { compileCheck, sanitize } from '../../protocol/validation.ts'
 import { tracedContext } from '../../traced-context.ts'
 import { compileQueryReader } from '../query.ts'
-import { findAppOf, requireRight } from './face.ts'
+import { actorOf, findAppOf, requireRight } from './face.ts'
 import {
   adminPrefix,
   authenticateOperator,
@@ -67,9 +67,7 @@ function registerAdminOperation(server: FastifyInstance, context: Context, { ope
         cookie: sessionCookie(context, request, reply),
         signInCookie: signInCookie(context, request, reply),
       }
-      const audit = context.audit.by({
-        ...{ caller: 'operator', operator: operator?.account.id, address: request.clientAddress },
-      })
+      const audit = context.audit.by(actorOf(request))
       const asked = { ...context, audit }
       const given = request.span === undefined ? asked : tracedContext(asked, request.span)
       return handle(call as unknown as AdminCall<AdminOperation>, given)

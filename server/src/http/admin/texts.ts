@@ -1,24 +1,36 @@
-/**
- * Takes what people wrote out of an answer: the content of messages, wherever they stand in it, what they quote, and what rules of
- * moderation found in them. Who, to whom and when stays.
- * @param isOpen whether a conversation may be read
- * @returns how many texts were taken out
- */
-export function leaveOutTexts(answer: unknown, isOpen: (conversation: string) => boolean): number {
-  return walk(answer, isOpen, false)
+/** Which texts of an answer may be seen, and which of them are. */
+export interface Reader {
+  /** Whether a conversation may be read. */
+  isOpen(conversation: string): boolean
+  /** A text of a conversation is in the answer. */
+  onRead?(conversation: string): void
 }
 
-/** @param isRead whether it belongs to a message of a conversation that may be read */
-function walk(value: unknown, isOpen: (conversation: string) => boolean, isRead: boolean): number {
-  if (Array.isArray(value)) return value.reduce((count: number, item) => count + walk(item, isOpen, isRead), 0)
+/**
+ * Takes what people wrote out of an answer: the content of messages, wherever they stand in it, what they quote, what rules of
+ * moderation found in them, what engines said about them, and the remarks of those who flagged them. Who, to whom and when stays.
+ * @returns how many texts were taken out
+ */
+export function leaveOutTexts(answer: unknown, reader: Reader): number {
+  return walk(answer, reader, undefined)
+}
+
+/** @param of the conversation that it belongs to, where that may be read */
+function walk(value: unknown, reader: Reader, of: string | undefined): number {
+  if (Array.isArray(value)) return value.reduce((count: number, item) => count + walk(item, reader, of), 0)
   if (typeof value !== 'object' || value === null) return 0
   const object = value as Record<string, unknown>
-  const conversation = conversationOf(object)
-  const mayRead = conversation === undefined ? isRead : isOpen(conversation)
-  let count = mayRead ? 0 : takeOut(object)
-  for (const member of Object.values(object)) count += walk(member, isOpen, mayRead)
+  const own = conversationOf(object)
+  const read = own === undefined ? of : reader.isOpen(own) ? own : undefined
+  let count = 0
+  if (read === undefined && !(own === undefined && reader.isOpen(anywhere))) count = takeOut(object)
+  else if (read !== undefined && hasTexts(object)) reader.onRead?.(read)
+  for (const member of Object.values(object)) count += walk(member, reader, read)
   return count
 }
+
+/** What belongs to no conversation that the answer names. */
+const anywhere = ''
 
 /** The conversation that an object is of: its own, or that of the message that it is about. */
 function conversationOf(object: Record<string, unknown>): string | undefined {
@@ -28,6 +40,20 @@ function conversationOf(object: Record<string, unknown>): string | undefined {
   return typeof message?.conversationId === 'string' ? message.conversationId : undefined
 }
 
+/** Members of an object that can hold what people wrote. */
+function textsOf(object: Record<string, unknown>): string[] {
+  const names: string[] = []
+  // An example of a dry run: what the rule looked at.
+  if (typeof object.messageId === 'string' && typeof object.text === 'string') names.push('text')
+  // What an engine answered, which may quote the message.
+  if (typeof object.responseBodyTruncated === 'boolean') names.push('responseBody', 'validationErrors')
+  // What an engine said about a message that was held back.
+  if (typeof object.ruleId === 'string' && typeof object.reason === 'string') names.push('reason')
+  // What somebody wrote who flagged a message.
+  if (typeof object.uid === 'string' && typeof object.remark === 'string') names.push('remark')
+  return names.filter((name) => name in object)
+}
+
 function takeOut(object: Record<string, unknown>): number {
   if (isMessage(object)) {
     const { data, quotedMessage: _, ...rest } = object
@@ -35,27 +61,18 @@ function takeOut(object: Record<string, unknown>): number {
     object.data = { entities: (data as { entities?: unknown }).entities }
     return 1
   }
-  let count = 0
-  // An example of a dry run: what the rule looked at.
-  if (typeof object.messageId === 'string' && typeof object.text === 'string') {
-    delete object.text
-    count++
-  }
-  // What an engine answered, which may quote the message.
-  if (typeof object.responseBodyTruncated === 'boolean') {
-    for (const name of ['responseBody', 'validationErrors']) {
-      if (!(name in object)) continue
-      delete object[name]
-      count++
-    }
-  }
+  const names = textsOf(object)
+  for (const name of names) delete object[name]
   // What a rule found: `{start, end, text}`.
   const match = object.match as { text?: unknown } | null | undefined
-  if (typeof match?.text === 'string') {
-    delete match.text
-    count++
-  }
-  return count
+  if (typeof match?.text !== 'string') return names.length
+  delete match.text
+  return names.length + 1
+}
+
+function hasTexts(object: Record<string, unknown>): boolean {
+  const match = object.match as { text?: unknown } | null | undefined
+  return isMessage(object) || textsOf(object).length > 0 || typeof match?.text === 'string'
 }
 
 function isMessage({ category, type, data }: Record<string, unknown>): boolean {
