@@ -87,7 +87,7 @@ export interface AppSettingsOut {
 
 export interface AuditEntry {
   id: string
-  action: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'group_retention_updated' | 'retention_hold_set' | 'retention_hold_lifted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped' | 'master_key_changed'
+  action: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'group_retention_updated' | 'retention_hold_set' | 'retention_hold_lifted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'operator_acted' | 'reading_opened' | 'conversation_read' | 'emulators_read' | 'doctor_started' | 'doctor_stopped' | 'master_key_changed'
   createdAt: number
   actor: {
     caller: 'fullAccess' | 'authOnly' | 'token' | 'operator' | 'command' | 'service'
@@ -97,6 +97,8 @@ export interface AuditEntry {
     uid?: string
     /** ID of the operator */
     operator?: string
+    /** ID of the personal token that the operator acted by */
+    token?: string
     /** IP address of the client */
     address?: string
   }
@@ -564,6 +566,32 @@ export interface KeywordList {
   active: boolean
   /** true on predefined lists */
   default?: boolean
+}
+
+export interface KeywordListRevision {
+  id: string
+  name: string
+  description?: string
+  /** What the list holds. Beyond the public contract: `custom-api`, the address of an engine, and `prompt`, what a language model is asked to look for */
+  category: 'word' | 'pattern' | 'sentence-similarity' | 'custom-api' | 'prompt'
+  /** Its terms came from a file, and are as they stood there, with their quotes */
+  isCSV: boolean
+  /** The address of an engine */
+  url?: string
+  basicAuthEnabled?: boolean
+  username?: string
+  /** Epoch seconds */
+  createdAt: number
+  /** Epoch seconds; of this revision */
+  updatedAt: number
+  /** `<appId>_<listId>_<n>`, where n counts from 1 */
+  revisionId: string
+  /** This revision is the current one */
+  active: boolean
+  /** true on predefined lists */
+  default?: boolean
+  /** How many it has */
+  terms: number
 }
 
 export interface LabelsEngine {
@@ -2603,11 +2631,13 @@ export interface Calls {
   /** List the audit log, newest entries first. All filters can be combined. For the next page, send `meta.next.before` as `before`. */
   'GET /audit-log': {
     input: {
-      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'group_retention_updated' | 'retention_hold_set' | 'retention_hold_lifted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped' | 'master_key_changed'
+      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'group_retention_updated' | 'retention_hold_set' | 'retention_hold_lifted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'operator_acted' | 'reading_opened' | 'conversation_read' | 'emulators_read' | 'doctor_started' | 'doctor_stopped' | 'master_key_changed'
       /** The first 8 digits of the digest of an API key, as in the log */
       key?: string
       /** The acting user */
       uid?: string
+      /** ID of the operator */
+      operator?: string
       targetType?: 'app' | 'apikey' | 'user' | 'group' | 'role' | 'webhook' | 'provider' | 'engine' | 'rule' | 'list' | 'reason' | 'message' | 'conversation' | 'operator' | 'session' | 'doctor' | 'master_key'
       /** ID of the target */
       target?: string
@@ -3385,6 +3415,27 @@ export interface Calls {
   'GET /moderation/keywords/{keywordId}': {
     input: {
       keywordId: string
+    }
+    answer: {
+      data: KeywordList
+    }
+  }
+  /** List the revisions of a list, newest first. Each as it was, without its terms. The last 50 are kept, and those that something names. */
+  'GET /moderation/keywords/{keywordId}/revisions': {
+    input: {
+      keywordId: string
+      limit?: number
+    }
+    answer: {
+      data: KeywordListRevision[]
+      meta: ModerationListMeta
+    }
+  }
+  /** Get a revision of a list, with its terms. */
+  'GET /moderation/keywords/{keywordId}/revisions/{revisionId}': {
+    input: {
+      keywordId: string
+      revisionId: string
     }
     answer: {
       data: KeywordList
@@ -4418,6 +4469,7 @@ export interface Calls {
       uid: string
       /** Only the records behind a page */
       after?: string
+      /** 0: only how far it is */
       limit?: number
     }
     answer: {
@@ -8097,11 +8149,13 @@ export interface AdminCalls {
   /** List what operators did to the deployment, newest entries first. Sign-ins, accounts, invitations, tokens, apps. What was done in an app is in the audit log of that app. For the next page, send `meta.next.before` as `before`. */
   'GET /audit-log': {
     input: {
-      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'group_retention_updated' | 'retention_hold_set' | 'retention_hold_lifted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'reading_opened' | 'doctor_started' | 'doctor_stopped' | 'master_key_changed'
+      action?: 'app_created' | 'app_settings_updated' | 'app_paused' | 'app_resumed' | 'app_deleted' | 'app_undeleted' | 'app_removed' | 'notification_settings_updated' | 'apikey_created' | 'apikey_updated' | 'apikey_deleted' | 'token_created' | 'token_deleted' | 'user_created' | 'user_updated' | 'user_deleted' | 'group_retention_updated' | 'retention_hold_set' | 'retention_hold_lifted' | 'person_export_asked' | 'person_export_released' | 'person_export_made' | 'person_export_fetched' | 'user_banned' | 'user_unbanned' | 'group_deleted' | 'role_created' | 'role_updated' | 'role_deleted' | 'role_permissions_updated' | 'role_features_updated' | 'scope_permissions_updated' | 'data_imported' | 'webhook_created' | 'webhook_updated' | 'webhook_deleted' | 'provider_created' | 'provider_updated' | 'provider_deleted' | 'moderation_engine_updated' | 'moderation_engine_deleted' | 'moderation_rule_created' | 'moderation_rule_updated' | 'moderation_rule_deleted' | 'moderation_dry_run_started' | 'moderation_list_created' | 'moderation_list_updated' | 'moderation_list_deleted' | 'moderation_reason_created' | 'moderation_reason_updated' | 'moderation_reason_deleted' | 'message_reviewed' | 'moderation_acted' | 'operator_created' | 'operator_updated' | 'operator_deleted' | 'operator_invited' | 'operator_invitation_withdrawn' | 'operator_signed_in' | 'operator_signed_out' | 'operator_session_ended' | 'operator_password_changed' | 'operator_linked' | 'operator_unlinked' | 'operator_sign_in_refused' | 'operator_totp_enabled' | 'operator_totp_disabled' | 'operator_token_created' | 'operator_token_deleted' | 'operator_acted' | 'reading_opened' | 'conversation_read' | 'emulators_read' | 'doctor_started' | 'doctor_stopped' | 'master_key_changed'
       /** The first 8 digits of the digest of an API key, as in the log */
       key?: string
       /** The acting user */
       uid?: string
+      /** ID of the operator */
+      operator?: string
       targetType?: 'app' | 'apikey' | 'user' | 'group' | 'role' | 'webhook' | 'provider' | 'engine' | 'rule' | 'list' | 'reason' | 'message' | 'conversation' | 'operator' | 'session' | 'doctor' | 'master_key'
       /** ID of the target */
       target?: string
@@ -8166,9 +8220,12 @@ export interface AdminCalls {
       }
     }
   }
-  /** What came to the emulators of providers, newest first. For development: `npm run emulate` stands in for providers and engines, and `EMULATORS_URL` names it. It shows texts of all apps, so it is for operators of all apps who may read. */
+  /** What came to the emulators of providers, newest first. For development: `npm run emulate` stands in for providers and engines, and `EMULATORS_URL` names it. It has texts of all apps, so it is for operators of all apps who may read, and shows them for a reason, which is recorded once an hour in the audit log of operators. */
   'GET /emulators/journal': {
-    input: object
+    input: {
+      /** Why it is read; without one no lines are shown */
+      reason?: string
+    }
     answer: {
       data: {
         /** Whether `EMULATORS_URL` is set */

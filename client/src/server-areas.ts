@@ -131,6 +131,8 @@ export const serverAreas = {
       create: 'POST /moderation/keywords',
       update: 'PUT /moderation/keywords/{keywordId}',
       delete: 'DELETE /moderation/keywords/{keywordId}',
+      revisions: 'GET /moderation/keywords/{keywordId}/revisions',
+      revision: 'GET /moderation/keywords/{keywordId}/revisions/{revisionId}',
     },
     engines: {
       get: 'GET /moderation/engines',

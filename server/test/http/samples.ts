@@ -611,6 +611,8 @@ export const samples: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'get-rule-keyword': list,
   'update-rule-keyword': (ids) => ({ ...list(ids), body: { searchTerms: ['darn'] } }),
   'delete-rule-keyword': list,
+  'list-keyword-revisions': list,
+  'get-keyword-revision': (ids) => ({ params: { keywordId: ids.list, revisionId: `${ids.appId}_${ids.list}_1` } }),
   'create-rule': (ids) => ({ body: { id: `${ids.rule}2`, ...insults } }),
   'list-rules': () => ({}),
   'get-rule': rule,

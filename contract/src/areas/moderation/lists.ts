@@ -168,3 +168,45 @@ export const deleteKeywordList = defineOperation({
   answer: enveloped(Outcome),
   errors: unknownList,
 })
+
+const {
+  searchTerms: _searchTerms,
+  disallowedSentences: _disallowedSentences,
+  prompts: _prompts,
+  ...described
+} = KeywordList.properties
+
+/** A revision among others: of its terms, which may be very many, how many there are. */
+export const KeywordListRevision = Type.Object(
+  {
+    ...described,
+    terms: Type.Integer({ description: 'How many it has' }),
+  },
+  { additionalProperties: false },
+)
+export type KeywordListRevision = Static<typeof KeywordListRevision>
+
+/** Beyond the public contract: what a list was before. */
+export const listKeywordRevisions = defineOperation({
+  ...one,
+  id: 'list-keyword-revisions',
+  method: 'GET',
+  path: '/moderation/keywords/{keywordId}/revisions',
+  summary: 'List the revisions of a list, newest first',
+  description: 'Each as it was, without its terms. The last 50 are kept, and those that something names.',
+  query: Type.Object(ModerationLimit),
+  answer: Type.Object({ data: Type.Array(KeywordListRevision), meta: ModerationListMeta }),
+  errors: unknownList,
+})
+
+export const getKeywordRevision = defineOperation({
+  ...one,
+  id: 'get-keyword-revision',
+  method: 'GET',
+  path: '/moderation/keywords/{keywordId}/revisions/{revisionId}',
+  summary: 'Get a revision of a list, with its terms',
+  description: 'As it was. The last 50 are kept, and those that something names.',
+  params: Type.Object({ keywordId: Type.String(), revisionId: Type.String() }),
+  answer: enveloped(KeywordList),
+  errors: unknownList,
+})

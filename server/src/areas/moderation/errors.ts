@@ -12,6 +12,10 @@ export function unknownList(id: string): ApiError {
   return new ApiError('ERR_KEYWORD_NOT_FOUND', `There is no list with the id ${id}.`)
 }
 
+export function unknownRevision(id: string): ApiError {
+  return new ApiError('ERR_KEYWORD_NOT_FOUND', `There is no revision with the id ${id} of this list.`)
+}
+
 export function listExists(id: string): ApiError {
   return new ApiError('ERR_KEYWORD_ALREADY_EXISTS', `A list with the id ${id} already exists.`)
 }

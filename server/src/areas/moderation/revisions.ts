@@ -22,6 +22,8 @@ interface Kind<Text, Row extends Text & Revised> {
   readonly of: string
   /** Columns of `Row`, of revisions `v` and what they are of, `r`. */
   readonly columns: string
+  /** The same for a list of revisions, where something in them is too large for that. */
+  readonly columnsOfMany?: string
   /** The columns that hold what a revision says, in the order of `valuesOf`. */
   readonly said: readonly string[]
   readonly valuesOf: (text: Text) => unknown[]
@@ -65,7 +67,20 @@ export interface RevisionStore<Text, Row> {
 
 /** Locks of the app are for the caller: whoever changes anything holds it. */
 export function createRevisionStore<Text, Row extends Text & Revised>(kind: Kind<Text, Row>): RevisionStore<Text, Row> {
-  const { table, revisions, of, columns, said, valuesOf, shippedIds, shipped, kept, named, emptied } = kind
+  const {
+    table,
+    revisions,
+    of,
+    columns,
+    columnsOfMany = columns,
+    said,
+    valuesOf,
+    shippedIds,
+    shipped,
+    kept,
+    named,
+    emptied,
+  } = kind
   const current = `
   select ${columns}
   from ${table} r
@@ -76,7 +91,7 @@ export function createRevisionStore<Text, Row extends Text & Revised>(kind: Kind
   const selectAll = statement(`${current}
   order by v.created_at desc, r.key desc`)
   const selectRevisions = statement(`
-  select ${columns}
+  select ${columnsOfMany}
   from ${table} r
   join ${revisions} v on v.app_id = r.app_id and v.${of} = r.id
   where r.app_id = $1

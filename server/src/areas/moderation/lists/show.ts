@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { KeywordList } from '@parley/contract'
+import type { KeywordList, KeywordListRevision } from '@parley/contract'
 import type { App } from '../../../chat/identity.ts'
 import { type JsonText, toJson } from '../../../chat/json.ts'
 import type { ListRow } from '../../../chat/moderation/lists.ts'
@@ -13,11 +13,11 @@ const memberOf = {
   prompt: 'prompts',
 } as const
 
-/** A revision of a list in a response, written out: its terms are stored as they are answered, and may be very many. */
-export function writeList(app: App, row: ListRow, more: object = {}): JsonText<KeywordList> {
+/** All of a revision but its terms. */
+function describe(app: App, row: ListRow) {
   const { id, name, description, category, isCsv, username, password, createdAt, updatedAt, active, predefined } = row
   const url = category === 'custom-api' ? (JSON.parse(row.terms) as string[])[0] : undefined
-  const shown = {
+  return {
     ...{ id, name },
     ...(description !== null && { description }),
     ...{ category, isCSV: isCsv },
@@ -25,9 +25,18 @@ export function writeList(app: App, row: ListRow, more: object = {}): JsonText<K
     ...(username !== null && { username }),
     ...{ createdAt, updatedAt, revisionId: revisionId(app, row), active },
     ...(predefined && { default: true }),
-    ...more,
   }
-  const text = toJson(shown)
+}
+
+/** A revision among others. */
+export function showRevision(app: App, row: ListRow): KeywordListRevision {
+  return { ...describe(app, row), terms: row.count }
+}
+
+/** A revision of a list in a response, written out: its terms are stored as they are answered, and may be very many. */
+export function writeList(app: App, row: ListRow, more: object = {}): JsonText<KeywordList> {
+  const { category } = row
+  const text = toJson({ ...describe(app, row), ...more })
   if (category === 'custom-api') return text as JsonText<KeywordList>
   return `${text.slice(0, -1)},"${memberOf[category]}":${row.terms}}` as JsonText<KeywordList>
 }

@@ -5,7 +5,7 @@ import { createRevisionStore } from '../revisions.ts'
 /** What a revision of a list says. */
 export type WholeList = ListText & Pick<ListRow, 'terms' | 'count'>
 
-/** Of each list; they may be a megabyte each. No operation answers those that are not the current one. */
+/** Of each list; they may be a megabyte each. */
 const keptRevisions = 50
 
 /** Decisions, dry runs, and questions that wait for engines. */
@@ -42,6 +42,10 @@ export const listStore = createRevisionStore<WholeList, ListRow>({
   revisions: 'moderation_list_revisions',
   of: 'list_id',
   columns: listColumns,
+  columnsOfMany: listColumns.replace(
+    'v.terms::text',
+    "case v.category when 'custom-api' then v.terms::text else '[]' end",
+  ),
   said: ['name', 'description', 'category', 'is_csv', 'terms', 'count', 'username', 'password_sealed'],
   valuesOf: ({ name, description, category, isCsv, terms, count, username, password }) => [
     ...[name, description, category, isCsv, terms, count, username, password],
