@@ -3,6 +3,7 @@ import type { AdminResult } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { admin } from '../api.ts'
+import { useApps } from '../shell/Frame.tsx'
 import { useMe } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { type Field, Form, FormButton, type Values } from '../ui/Form.tsx'
@@ -211,11 +212,17 @@ function Tokens() {
   const act = useAct()
   const save = useSave()
   const tokens = useQuery({ queryKey: ['own-tokens'], queryFn: () => admin('GET /tokens') })
+  const apps = useApps()
   const [made, setMade] = useState<string>()
   const refresh = [['own-tokens']]
   const fields: readonly Field[] = [
     { name: 'name', label: 'What it is for', required: true, max: 100 },
     { name: 'rights', label: 'Rights', kind: 'choices', options: me.rights, required: true },
+    {
+      ...{ name: 'apps', label: 'Only for these apps', kind: 'choices' },
+      options: me.apps ?? apps.data?.map(({ appId }) => appId) ?? [],
+      hint: 'None chosen: all of yours',
+    },
     { name: 'days', label: 'Valid for days', kind: 'number', min: 1, max: 366, required: true },
   ]
   return (
@@ -228,8 +235,9 @@ function Tokens() {
           title="Create a personal token"
           fields={fields}
           initial={{ days: 90, rights: ['look'] }}
-          onSubmit={async (values) => {
-            const run = () => admin('POST /tokens', values as never)
+          onSubmit={async ({ apps: of, ...values }) => {
+            const isOfSome = Array.isArray(of) && of.length > 0
+            const run = () => admin('POST /tokens', { ...values, ...(isOfSome && { apps: of }) } as never)
             setMade((await save({ run, done: 'The token was created', refresh })).token)
           }}
         />
@@ -249,6 +257,7 @@ function Tokens() {
             columns={[
               { label: 'Name', cell: ({ name }) => name },
               { label: 'Rights', cell: ({ rights }) => rights.join(', ') },
+              { label: 'Apps', cell: ({ apps }) => apps?.join(', ') ?? 'all of yours' },
               { label: 'Valid until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
               { label: 'Last used', cell: ({ usedAt }) => <Time at={usedAt} /> },
               {

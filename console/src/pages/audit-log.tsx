@@ -1,11 +1,13 @@
-import { Group, Modal, Select, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Select, Text, TextInput } from '@mantine/core'
 import type { AuditEntry } from '@parley/client'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { admin } from '../api.ts'
 import { useApp } from '../shell/session.tsx'
-import { Actor } from '../ui/Actor.tsx'
+import { Actor, useOperators } from '../ui/Actor.tsx'
 import { useAddress } from '../ui/address.ts'
+import { saveFile } from '../ui/files.ts'
 import { type Page as ListPage, useRows } from '../ui/lists.ts'
+import { notify, notifyError } from '../ui/notices.tsx'
 import { Facts, Json, Page, Time } from '../ui/page.tsx'
 import { Table } from '../ui/Table.tsx'
 
@@ -25,7 +27,10 @@ const targets = [
   'conversation',
   'operator',
   'session',
+  'doctor',
 ]
+
+const filters = ['action', 'targetType', 'target', 'operator', 'key', 'uid'] as const
 
 /** What was done in an app: with its keys, by its users, by operators. */
 export function AuditLog() {
@@ -44,7 +49,7 @@ export function AuditLog() {
 export function OperatorAuditLog() {
   return (
     <Log
-      name=""
+      name="operators"
       title="Audit log of operators"
       hint="Sign-ins, accounts, invitations, tokens, apps. What was done in an app is in its own audit log."
       ask={(input) => admin('GET /audit-log', input as never)}
@@ -52,36 +57,33 @@ export function OperatorAuditLog() {
   )
 }
 
-function Log(props: {
-  readonly name: string
-  readonly title: string
-  readonly hint: string
-  readonly ask: (input: object) => Promise<ListPage<AuditEntry>>
-}) {
+type Ask = (input: object) => Promise<ListPage<AuditEntry>>
+
+function Log(props: { readonly name: string; readonly title: string; readonly hint: string; readonly ask: Ask }) {
   const { name, title, hint, ask } = props
-  const [{ type = '', target = '' }, change] = useAddress()
+  const [address, change] = useAddress()
   const [open, setOpen] = useState<AuditEntry>()
-  const list = useRows<AuditEntry>(['audit-log', name, type, target], (place) =>
-    ask({ limit: 100, ...(type !== '' && { targetType: type }), ...(target !== '' && { target }), ...place }),
-  )
+  const wanted = readFilters(address)
+  const list = useRows<AuditEntry>(['audit-log', name, wanted], (place) => ask({ limit: 100, ...wanted, ...place }))
   return (
-    <Page title={title} hint={hint}>
+    <Page title={title} hint={hint} actions={<Export name={name} ask={(place) => ask({ ...wanted, ...place })} />}>
       <Group>
+        <Word label="Action" name="action" placeholder="Action, such as user_banned" />
         <Select
           aria-label="About"
           placeholder="About anything"
           data={targets}
           clearable
-          value={type || null}
-          onChange={(next) => change({ type: next ?? undefined })}
-          w={180}
+          value={address.targetType ?? null}
+          onChange={(next) => change({ targetType: next ?? undefined })}
+          w={160}
         />
-        <TextInput
-          aria-label="ID of the target"
-          placeholder="ID of the target"
-          defaultValue={target}
-          onChange={(event) => change({ target: event.currentTarget.value })}
-        />
+        <Word label="ID of the target" name="target" />
+        <ByOperator />
+        <Word label="Acting user" name="uid" placeholder="Acting user: ID" />
+        <Word label="API key" name="key" placeholder="API key: its 8 digits" />
+        <When label="From" name="from" />
+        <When label="Until" name="to" />
       </Group>
       <Table
         label={title}
@@ -105,6 +107,7 @@ function Log(props: {
                 When: <Time at={open.createdAt} />,
                 On: `${open.target.type} ${open.target.id}`,
                 By: <Actor of={open} />,
+                'By the personal token': open.actor.token,
                 'On behalf of': open.actor.operator === undefined ? undefined : open.actor.uid,
                 From: open.actor.address,
               }}
@@ -114,5 +117,117 @@ function Log(props: {
         )}
       </Modal>
     </Page>
+  )
+}
+
+/** What the address asks for, as far as the service would take it. */
+function readFilters(address: Readonly<Record<string, string>>): Record<string, unknown> {
+  const words = filters.flatMap((name) => {
+    const value = address[name]?.trim() ?? ''
+    const isWhole = name !== 'key' || /^[0-9a-f]{8}$/.test(value)
+    const isKnown = name !== 'action' || /^[a-z]+(_[a-z]+)+$/.test(value)
+    return value === '' || !isWhole || !isKnown ? [] : [[name, value] as const]
+  })
+  const times = (['from', 'to'] as const).flatMap((name) => {
+    const at = Math.floor(Date.parse(address[name] ?? '') / 1000)
+    return Number.isNaN(at) ? [] : [[name, at] as const]
+  })
+  return Object.fromEntries([...words, ...times])
+}
+
+interface FilterProps {
+  readonly label: string
+  readonly name: string
+  readonly placeholder?: string
+}
+
+function Word({ label, name, placeholder = label }: FilterProps) {
+  const [address, change] = useAddress()
+  return (
+    <TextInput
+      aria-label={label}
+      placeholder={placeholder}
+      defaultValue={address[name] ?? ''}
+      onChange={(event) => change({ [name]: event.currentTarget.value })}
+      w={190}
+    />
+  )
+}
+
+function When({ label, name }: FilterProps) {
+  const [address, change] = useAddress()
+  return (
+    <TextInput
+      aria-label={label}
+      title={label}
+      type="datetime-local"
+      defaultValue={address[name] ?? ''}
+      onChange={(event) => change({ [name]: event.currentTarget.value })}
+    />
+  )
+}
+
+/** Of operators who see others, a choice; else by the ID. */
+function ByOperator() {
+  const [{ operator = '' }, change] = useAddress()
+  const operators = useOperators()
+  if (operators.data === undefined) return null
+  return (
+    <Select
+      aria-label="Operator"
+      placeholder="By anybody"
+      data={operators.data.map(({ id, email }) => ({ value: id, label: email }))}
+      clearable
+      searchable
+      value={operator || null}
+      onChange={(next) => change({ operator: next ?? undefined })}
+      w={200}
+    />
+  )
+}
+
+const mostExported = 200_000
+
+/** All that is found, as a file of one JSON object a line. It is read page after page, and can be stopped. */
+function Export({ name, ask }: { readonly name: string; readonly ask: Ask }) {
+  const [count, setCount] = useState<number>()
+  const stopping = useRef<AbortController>(undefined)
+  const run = async () => {
+    const stop = new AbortController()
+    stopping.current = stop
+    const lines: string[] = []
+    setCount(0)
+    try {
+      for (let place: object | undefined = {}; place !== undefined && lines.length < mostExported; ) {
+        const { data, meta } = await ask({ limit: 1000, ...place })
+        if (stop.signal.aborted) return
+        for (const entry of data) lines.push(`${JSON.stringify(entry)}\n`)
+        setCount(lines.length)
+        place = (meta as { next?: object } | undefined)?.next
+      }
+      saveFile(`audit-log-${name}.ndjson`, lines, 'application/x-ndjson')
+      if (lines.length >= mostExported) notify(`The first ${mostExported}. For all of them use “parley audit --all”.`)
+    } catch (error) {
+      notifyError(error)
+    } finally {
+      setCount(undefined)
+    }
+  }
+  if (count === undefined) {
+    return (
+      <Button variant="default" onClick={() => void run()}>
+        Export
+      </Button>
+    )
+  }
+  return (
+    <Group gap="xs">
+      <Text size="sm" role="status">
+        {count} entries
+      </Text>
+      <Button variant="light" color="red" onClick={() => stopping.current?.abort()}>
+        Stop
+      </Button>
+    </Group>
   )
 }

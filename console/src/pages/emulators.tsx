@@ -1,24 +1,48 @@
-import { Alert, Text } from '@mantine/core'
+import { Alert, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { admin } from '../api.ts'
 import { useCan, useMe } from '../shell/session.tsx'
+import { ask } from '../ui/act.tsx'
 import { SmallTable, Time } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
 
 /** What came to the emulators of providers, where some run beside the service. */
-export function useEmulators() {
+export function useEmulators(reason = '') {
   const can = useCan()
   const { apps } = useMe()
   return useQuery({
-    queryKey: ['emulators'],
-    queryFn: () => admin('GET /emulators/journal'),
+    queryKey: ['emulators', reason],
+    queryFn: () => admin('GET /emulators/journal', reason === '' ? {} : { reason }),
     enabled: can('read') && apps === null,
-    refetchInterval: ({ state }) => (state.data?.isSet === true ? 3_000 : false),
+    refetchInterval: ({ state }) => (state.data?.isSet === true && reason !== '' ? 3_000 : false),
   })
 }
 
 export function Emulators() {
-  const journal = useEmulators()
+  const [reason, setReason] = useState('')
+  const journal = useEmulators(reason)
+  const begin = async () => {
+    const said = await ask({
+      title: 'Read what came to the emulators?',
+      text: 'You see texts of all apps. Your reason is recorded in the audit log of operators.',
+      label: 'Read',
+      asks: { label: 'Your reason, such as what you try out', minLength: 3 },
+    })
+    if (said !== undefined) setReason(said)
+  }
+  if (reason === '') {
+    return (
+      <Alert color="yellow">
+        <Group justify="space-between">
+          <Text size="sm">What came to the emulators is left out until you say why you read it.</Text>
+          <Button size="xs" onClick={() => void begin()}>
+            Read
+          </Button>
+        </Group>
+      </Alert>
+    )
+  }
   return (
     <Loaded query={journal}>
       {({ problem, lines }) => (

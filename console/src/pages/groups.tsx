@@ -10,6 +10,7 @@ import { useRows } from '../ui/lists.ts'
 import { Facts, Json, Page, Section, Time } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
+import { RetentionOfGroup } from './group-retention.tsx'
 import { UserLink } from './users.tsx'
 
 const types = ['public', 'password', 'private'] as const
@@ -131,6 +132,7 @@ export function GroupPage() {
               <Tabs.Tab value="members">Members</Tabs.Tab>
               <Tabs.Tab value="bans">Bans</Tabs.Tab>
               <Tabs.Tab value="permissions">Permissions</Tabs.Tab>
+              <Tabs.Tab value="retention">Retention</Tabs.Tab>
               <Tabs.Tab value="profile">Profile</Tabs.Tab>
             </Tabs.List>
             <Tabs.Panel value="members" pt="md">
@@ -141,6 +143,9 @@ export function GroupPage() {
             </Tabs.Panel>
             <Tabs.Panel value="permissions" pt="md">
               <Permissions guid={guid} />
+            </Tabs.Panel>
+            <Tabs.Panel value="retention" pt="md">
+              <RetentionOfGroup guid={guid} />
             </Tabs.Panel>
             <Tabs.Panel value="profile" pt="md">
               <Profile group={group} />

@@ -3,7 +3,11 @@ import { useEffect, useRef, useState } from 'react'
 import { explain } from '../api.ts'
 import { checkFiles, type ImportState, importFiles, kindOf, kinds, type Refused } from '../import.ts'
 import { useApp } from '../shell/session.tsx'
+import { filesOf, saveFile } from '../ui/files.ts'
+import { isOfMoveIn, type MoveIn, readMoveIn } from '../ui/move-in.ts'
 import { Page, Section, SmallTable } from '../ui/page.tsx'
+import { Problem } from '../ui/states.tsx'
+import { MoveInReport } from './move-in.tsx'
 
 const shownRefused = 100
 
@@ -23,8 +27,19 @@ function ImportInto() {
   const isRunning = state?.phase === 'running'
   useWarning(isRunning)
 
-  const take = (list: FileList | null) => {
-    const taken = [...(list ?? [])].filter(({ name }) => kindOf(name) !== undefined)
+  const [move, setMove] = useState<MoveIn>()
+  const [problem, setProblem] = useState<unknown>()
+
+  const take = async (list: readonly File[]) => {
+    const taken = list.filter(({ name }) => kindOf(name) !== undefined)
+    setProblem(undefined)
+    try {
+      setMove(await readMoveIn(list))
+      const isNothing = taken.length === 0 && !list.some(({ name }) => isOfMoveIn(name))
+      if (isNothing) setProblem(new Error('None of these files has a name that an import knows.'))
+    } catch (error) {
+      setProblem(error)
+    }
     setFiles(taken)
     setState(left !== undefined && isOf(left, taken) ? left.state : undefined)
   }
@@ -60,14 +75,15 @@ function ImportInto() {
         onDrop={(event) => {
           event.preventDefault()
           setOver(false)
-          if (!isRunning) take(event.dataTransfer.files)
+          if (!isRunning) void filesOf(event.dataTransfer).then(take, setProblem)
         }}
       >
         <Stack align="flex-start">
           <Text size="sm">
-            Drop files here: users.ndjson, groups.ndjson, members.ndjson and messages.ndjson, each plain or gzipped, one
-            JSON record per line. Any of them may be missing. A dry run says what would become of each record, and
-            stores nothing. For millions of messages use the command “parley import”.
+            Drop files or their folder here: users.ndjson, groups.ndjson, members.ndjson and messages.ndjson, each plain
+            or gzipped, one JSON record per line. Any of them may be missing. A dry run says what would become of each
+            record, and stores nothing. For millions of messages use the command “parley import”. Of a move from a
+            hosted service, report.json, verify.json and checkpoint.json are shown.
           </Text>
           <Group>
             <Button component="label" variant="default" disabled={isRunning}>
@@ -76,8 +92,18 @@ function ImportInto() {
                 type="file"
                 multiple
                 hidden
-                accept=".ndjson,.gz"
-                onChange={(event) => take(event.currentTarget.files)}
+                accept=".ndjson,.gz,.json"
+                onChange={(event) => void take([...(event.currentTarget.files ?? [])])}
+              />
+            </Button>
+            <Button component="label" variant="default" disabled={isRunning}>
+              Choose a folder
+              <input
+                type="file"
+                multiple
+                hidden
+                ref={(input) => input?.setAttribute('webkitdirectory', '')}
+                onChange={(event) => void take([...(event.currentTarget.files ?? [])].filter(isAtTop))}
               />
             </Button>
             <Button variant="default" onClick={check} disabled={files.length === 0 || isRunning}>
@@ -104,10 +130,15 @@ function ImportInto() {
           )}
         </Stack>
       </Paper>
+      {problem !== undefined && <Problem error={problem} />}
       {state !== undefined && <Result state={state} />}
+      {move !== undefined && <MoveInReport of={move} />}
     </Page>
   )
 }
+
+/** Below the folder that was chosen, a move has others with thousands of files. */
+const isAtTop = ({ webkitRelativePath }: File) => webkitRelativePath.split('/').length <= 2
 
 /** The page itself sends the records: whoever leaves it is asked first. */
 function useWarning(isRunning: boolean): void {
@@ -227,10 +258,9 @@ function Result({ state }: { readonly state: ImportState }) {
 
 /** The refused records as a file, one per line, with why. */
 function download(refused: readonly Refused[]): void {
-  const text = refused.map((one) => JSON.stringify(one)).join('\n')
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([`${text}\n`], { type: 'application/x-ndjson' }))
-  link.download = 'import-refused.ndjson'
-  link.click()
-  URL.revokeObjectURL(link.href)
+  saveFile(
+    'import-refused.ndjson',
+    refused.map((one) => `${JSON.stringify(one)}\n`),
+    'application/x-ndjson',
+  )
 }

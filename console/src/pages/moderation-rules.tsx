@@ -7,6 +7,7 @@ import { codeOf } from '../api.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
+import { Compare, differencesOf } from '../ui/Compare.tsx'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { Facts, Json, Page, Section, SmallTable, Status, Time } from '../ui/page.tsx'
 import { ReadingBar, texts, wholeApp } from '../ui/Reading.tsx'
@@ -123,6 +124,8 @@ export function RulePage() {
   const act = useAct()
   const save = useSave()
   const navigate = useNavigate()
+  const [{ than }, change] = useAddress()
+  const open = (revisionId: string | undefined) => change({ than: revisionId })
   const rule = useQuery({ queryKey: ['rule', appId, ruleId], queryFn: () => client.moderation.rules.get({ ruleId }) })
   const revisions = useQuery({
     queryKey: ['revisions', appId, ruleId],
@@ -233,23 +236,59 @@ export function RulePage() {
                     },
                     { label: 'Mode', cell: ({ mode }) => <Status of={mode} /> },
                     { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-                    { label: 'Differs from now in', cell: (one) => differences(one, rule).join(', ') || 'nothing' },
+                    {
+                      label: 'Differs from now in',
+                      cell: (one) => differencesOf(one, rule, Object.keys(compared)).join(', ') || 'nothing',
+                    },
+                    {
+                      label: 'Compare',
+                      cell: ({ revisionId, active }) =>
+                        !active && <CompareButton revisionId={revisionId} isOpen={than === revisionId} onOpen={open} />,
+                    },
                   ]}
                 />
               )}
             </Loaded>
           </Section>
+          {revisions.data
+            ?.filter(({ revisionId }) => revisionId === than)
+            .map((then) => (
+              <Compare key={than} title={`${than} and now`} then={then} now={rule} names={compared} />
+            ))}
         </Page>
       )}
     </Loaded>
   )
 }
 
-const compared = ['name', 'description', 'mode', 'filters', 'conditions', 'exceptions', 'action'] as const
+const compared = {
+  name: 'Name',
+  description: 'Description',
+  mode: 'Mode',
+  filters: 'Filters',
+  conditions: 'Conditions',
+  exceptions: 'Exceptions',
+  action: 'What happens when it is met',
+}
 
-/** Names of what is otherwise in two revisions. */
-function differences(one: ModerationRule, other: ModerationRule): string[] {
-  return compared.filter((name) => JSON.stringify(one[name]) !== JSON.stringify(other[name]))
+/** Shows how a revision differs from what there is now, or no longer. */
+function CompareButton(props: {
+  readonly revisionId: string
+  readonly isOpen: boolean
+  readonly onOpen: (revisionId: string | undefined) => void
+}) {
+  const { revisionId, isOpen, onOpen } = props
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      aria-expanded={isOpen}
+      aria-label={`Compare ${revisionId} with now`}
+      onClick={() => onOpen(isOpen ? undefined : revisionId)}
+    >
+      Compare
+    </Button>
+  )
 }
 
 /** Tries a rule on texts that somebody types. */
@@ -467,6 +506,69 @@ function termsOf({ terms, category, ...others }: Values): Values {
 const linesOf = ({ searchTerms, disallowedSentences, prompts }: KeywordList) =>
   (searchTerms ?? disallowedSentences ?? prompts ?? []).join('\n')
 
+const comparedInLists = {
+  name: 'Name',
+  description: 'Description',
+  category: 'What it holds',
+  url: 'Address of an engine',
+  username: 'User name at the engine',
+  searchTerms: 'Words and patterns',
+  disallowedSentences: 'Sentences',
+  prompts: 'Prompts',
+}
+
+/** How a list was before, and what has changed since. */
+function RevisionsOf({ list }: { readonly list: KeywordList }) {
+  const { appId, client } = useApp()
+  const [{ than }, change] = useAddress()
+  const { id: keywordId } = list
+  const revisions = useQuery({
+    queryKey: ['list-revisions', appId, keywordId, list.revisionId],
+    queryFn: async () => (await client.moderation.keywords.revisions({ keywordId, limit: 50 })).data,
+  })
+  const then = useQuery({
+    queryKey: ['list-revision', appId, keywordId, than],
+    queryFn: () => client.moderation.keywords.revision({ keywordId, revisionId: than ?? '' }),
+    enabled: than !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <Section title={`Revisions of ${list.name}`}>
+      <Loaded query={revisions}>
+        {(revisions) => (
+          <SmallTable
+            label="Revisions"
+            rows={revisions}
+            idOf={({ revisionId }) => revisionId}
+            empty="There is none."
+            columns={[
+              { label: 'Revision', cell: ({ revisionId, active }) => `${revisionId}${active ? ' (current)' : ''}` },
+              { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+              { label: 'Terms', cell: ({ terms }) => terms },
+              {
+                label: 'Compare',
+                cell: ({ revisionId, active }) =>
+                  !active && (
+                    <CompareButton
+                      revisionId={revisionId}
+                      isOpen={than === revisionId}
+                      onOpen={(next) => change({ than: next })}
+                    />
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      {than !== undefined && (
+        <Loaded query={then}>
+          {(then) => <Compare title={`${than} and now`} then={then} now={list} names={comparedInLists} />}
+        </Loaded>
+      )}
+    </Section>
+  )
+}
+
 /** Lists of words, patterns and sentences that rules refer to. */
 export function Lists() {
   const { appId, client } = useApp()
@@ -503,86 +605,93 @@ export function Lists() {
     >
       <Loaded query={lists}>
         {(lists) => (
-          <SmallTable
-            label="Lists"
-            rows={lists}
-            idOf={({ id }) => id}
-            empty="There are no lists."
-            columns={[
-              {
-                label: 'Name',
-                cell: ({ id, name }) => (
-                  <Anchor
-                    component="button"
-                    type="button"
-                    size="sm"
-                    aria-expanded={open === id}
-                    onClick={() => change({ list: open === id ? undefined : id })}
-                  >
-                    {name}
-                  </Anchor>
-                ),
-              },
-              { label: 'Holds', cell: ({ category }) => category },
-              {
-                label: 'Terms',
-                cell: (list) =>
-                  open === list.id ? (
-                    <Code block className="code">
-                      {linesOf(list) || list.url}
-                    </Code>
-                  ) : (
-                    linesOf(list).split('\n').filter(Boolean).length
+          <>
+            <SmallTable
+              label="Lists"
+              rows={lists}
+              idOf={({ id }) => id}
+              empty="There are no lists."
+              columns={[
+                {
+                  label: 'Name',
+                  cell: ({ id, name }) => (
+                    <Anchor
+                      component="button"
+                      type="button"
+                      size="sm"
+                      aria-expanded={open === id}
+                      onClick={() => change({ list: open === id ? undefined : id, than: undefined })}
+                    >
+                      {name}
+                    </Anchor>
                   ),
-              },
-              { label: 'Revision', cell: ({ revisionId }) => revisionId },
-              { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-              {
-                label: 'Actions',
-                cell: (list) =>
-                  can('rules') &&
-                  list.default !== true && (
-                    <Group gap={4} wrap="nowrap">
-                      <FormButton
-                        button="Edit"
-                        size="compact-xs"
-                        variant="default"
-                        title={`Edit ${list.name}`}
-                        fields={listFields}
-                        initial={{ ...list, terms: linesOf(list) }}
-                        onSubmit={(values) =>
-                          save({
-                            run: () =>
-                              client.moderation.keywords.update({ keywordId: list.id, ...termsOf(values) } as never),
-                            done: 'There is a new revision',
-                            refresh,
-                          })
-                        }
-                      />
-                      <Button
-                        size="compact-xs"
-                        variant="light"
-                        color="red"
-                        onClick={() =>
-                          void act({
-                            run: () => client.moderation.keywords.delete({ keywordId: list.id }),
-                            done: 'The list was deleted',
-                            refresh,
-                            question: {
-                              title: `Delete ${list.name}?`,
-                              text: 'Rules that name it find nothing by it any more.',
-                              label: 'Delete',
-                            },
-                          })
-                        }
-                      >
-                        Delete
-                      </Button>
-                    </Group>
-                  ),
-              },
-            ]}
-          />
+                },
+                { label: 'Holds', cell: ({ category }) => category },
+                {
+                  label: 'Terms',
+                  cell: (list) =>
+                    open === list.id ? (
+                      <Code block className="code">
+                        {linesOf(list) || list.url}
+                      </Code>
+                    ) : (
+                      linesOf(list).split('\n').filter(Boolean).length
+                    ),
+                },
+                { label: 'Revision', cell: ({ revisionId }) => revisionId },
+                { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+                {
+                  label: 'Actions',
+                  cell: (list) =>
+                    can('rules') &&
+                    list.default !== true && (
+                      <Group gap={4} wrap="nowrap">
+                        <FormButton
+                          button="Edit"
+                          size="compact-xs"
+                          variant="default"
+                          title={`Edit ${list.name}`}
+                          fields={listFields}
+                          initial={{ ...list, terms: linesOf(list) }}
+                          onSubmit={(values) =>
+                            save({
+                              run: () =>
+                                client.moderation.keywords.update({ keywordId: list.id, ...termsOf(values) } as never),
+                              done: 'There is a new revision',
+                              refresh,
+                            })
+                          }
+                        />
+                        <Button
+                          size="compact-xs"
+                          variant="light"
+                          color="red"
+                          onClick={() =>
+                            void act({
+                              run: () => client.moderation.keywords.delete({ keywordId: list.id }),
+                              done: 'The list was deleted',
+                              refresh,
+                              question: {
+                                title: `Delete ${list.name}?`,
+                                text: 'Rules that name it find nothing by it any more.',
+                                label: 'Delete',
+                              },
+                            })
+                          }
+                        >
+                          Delete
+                        </Button>
+                      </Group>
+                    ),
+                },
+              ]}
+            />
+            {lists
+              .filter(({ id }) => id === open)
+              .map((list) => (
+                <RevisionsOf key={list.id} list={list} />
+              ))}
+          </>
         )}
       </Loaded>
     </Section>

@@ -354,7 +354,14 @@ function CaseLine(props: {
   }, [isCurrent])
   const { text } = of.message.data as { text?: string }
   return (
-    <Paper component="li" withBorder p={6} ref={line} bg={isCurrent ? 'var(--mantine-primary-color-light)' : ''}>
+    <Paper
+      component="li"
+      withBorder
+      p={6}
+      ref={line}
+      className="in-sight"
+      bg={isCurrent ? 'var(--mantine-primary-color-light)' : ''}
+    >
       <Group wrap="nowrap" gap="xs">
         {onChoose !== undefined && (
           <Checkbox size="xs" checked={isChosen} onChange={onChoose} aria-label={`Choose the message ${of.id}`} />

@@ -1,10 +1,14 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Result } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { codeOf } from '../api.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct } from '../ui/act.tsx'
-import { Facts, Page, Section, SmallTable, Time } from '../ui/page.tsx'
+import { saveFile } from '../ui/files.ts'
+import { notifyError } from '../ui/notices.tsx'
+import { Facts, Page, Section, SmallTable, Status, Time } from '../ui/page.tsx'
+import { ReadingBar, texts, wholeApp } from '../ui/Reading.tsx'
 import { Loaded } from '../ui/states.tsx'
 
 type Erasure = Result<'GET /users/{uid}/erasures'>[number]
@@ -34,9 +38,16 @@ export function ErasedUser({ uid }: { readonly uid: string }) {
 }
 
 function Requests({ uid }: { readonly uid: string }) {
-  const { client } = useApp()
+  const { appId, client } = useApp()
   const can = useCan()
   const act = useAct()
+  const key = [texts, appId, 'export-of', uid]
+  const asked = useQuery({
+    queryKey: key,
+    queryFn: () => client.users.export({ uid, limit: 0 }).then(({ data }) => data.export, nothingWhereNotAsked),
+    enabled: can('manage'),
+    refetchInterval: ({ state }) => (state.data?.status === 'making' ? 2_000 : false),
+  })
   return (
     <Section title="Their data">
       <Text size="sm">
@@ -49,14 +60,86 @@ function Requests({ uid }: { readonly uid: string }) {
             size="xs"
             variant="default"
             onClick={() =>
-              void act({ run: () => client.users.releaseExport({ uid }), done: 'What they have asked for is released' })
+              void act({
+                run: () => client.users.releaseExport({ uid }),
+                done: 'What they have asked for is released',
+                refresh: [key],
+              })
             }
           >
             Release what they have asked for
           </Button>
         </Group>
       )}
+      {can('manage') && (
+        <Loaded query={asked}>
+          {(asked) =>
+            asked === null ? (
+              <Text size="sm" c="dimmed">
+                They have asked for nothing.
+              </Text>
+            ) : (
+              <>
+                <Facts
+                  facts={{
+                    State: <Status of={asked.status} />,
+                    Asked: <Time at={asked.askedAt} />,
+                    Released: asked.releasedAt && <Time at={asked.releasedAt} />,
+                    Made: asked.madeAt && <Time at={asked.madeAt} />,
+                    'Can be fetched until': asked.expiresAt && <Time at={asked.expiresAt} />,
+                    Records: asked.records,
+                  }}
+                />
+                {asked.status === 'ready' && <Archive uid={uid} />}
+              </>
+            )
+          }
+        </Loaded>
+      )}
     </Section>
+  )
+}
+
+function nothingWhereNotAsked(error: unknown): null {
+  if (codeOf(error) === 'ERR_EXPORT_NOT_FOUND') return null
+  throw error
+}
+
+/** What was put together, as a file of one JSON object a line. Messages are in it as far as the operator may read them. */
+function Archive({ uid }: { readonly uid: string }) {
+  const { client } = useApp()
+  const [count, setCount] = useState<number>()
+  const run = async () => {
+    const lines: string[] = []
+    setCount(0)
+    try {
+      for (let after: { readonly after?: string } | undefined = {}; after !== undefined; ) {
+        const { data, meta } = await client.users.export({ uid, limit: 1000, ...after })
+        for (const record of data.records) lines.push(`${JSON.stringify(record)}\n`)
+        setCount(lines.length)
+        after = meta.next
+      }
+      saveFile(`data-of-${uid}.ndjson`, lines, 'application/x-ndjson')
+    } catch (error) {
+      notifyError(error)
+    } finally {
+      setCount(undefined)
+    }
+  }
+  return (
+    <Stack gap="xs">
+      <ReadingBar of={wholeApp} />
+      <Group>
+        <Button size="xs" variant="default" loading={count !== undefined} onClick={() => void run()}>
+          Download the archive
+        </Button>
+        {count !== undefined && (
+          <Text size="sm" role="status">
+            {count} records
+          </Text>
+        )}
+      </Group>
+    </Stack>
   )
 }
 
@@ -159,6 +242,15 @@ function Certificate({ erasure }: { readonly erasure: Erasure }) {
   const touched = places.filter(({ removed = 0, changed = 0, left = 0 }) => removed + changed + left > 0)
   return (
     <Stack gap="xs">
+      <Group justify="flex-end">
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => saveFile(`erasure-${erasedAt}.json`, [JSON.stringify(erasure, null, 2)], 'application/json')}
+        >
+          Download the certificate
+        </Button>
+      </Group>
       <Facts
         facts={{
           Erased: <Time at={erasedAt} />,

@@ -1,5 +1,6 @@
 import {
   ActionIcon,
+  Alert,
   AppShell,
   Box,
   Burger,
@@ -16,10 +17,11 @@ import {
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { admin, isSignedOut, queryClient } from '../api.ts'
 import { Questions, useAct } from '../ui/act.tsx'
 import { PausedBanner } from '../ui/app-state.tsx'
+import { Page } from '../ui/page.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { type Section, sectionsOfApp, sectionsOfDeployment } from './sections.ts'
 import { useCan, useMe } from './session.tsx'
@@ -73,11 +75,40 @@ export function Frame() {
       </AppShell.Navbar>
       <AppShell.Main>
         {appId !== undefined && <PausedBanner app={apps?.find((app) => app.appId === appId)} />}
-        <Outlet />
+        <Allowed appId={appId} pathname={pathname}>
+          <Outlet />
+        </Allowed>
       </AppShell.Main>
       <Questions />
     </AppShell>
   )
+}
+
+/** The page, for those who may see it. */
+function Allowed(props: {
+  readonly appId: string | undefined
+  readonly pathname: string
+  readonly children: ReactNode
+}) {
+  const { appId, pathname, children } = props
+  const can = useCan()
+  const base = appId === undefined ? '' : `/apps/${encodeURIComponent(appId)}`
+  const section = sectionAt(pathname, base)
+  if (section === undefined || can(section.right)) return children
+  return (
+    <Page title={section.label}>
+      <Alert color="gray" title="You may not see this" role="alert" maw={640}>
+        <Text size="sm">It is for operators with the right “{section.right}”.</Text>
+      </Alert>
+    </Page>
+  )
+}
+
+/** The section that a page is in: the one with the longest path that the page's begins with. */
+function sectionAt(pathname: string, base: string): Section | undefined {
+  return (base === '' ? sectionsOfDeployment : sectionsOfApp)
+    .filter(({ path }) => pathname === base + path || pathname.startsWith(`${base}${path}/`))
+    .sort((a, b) => b.path.length - a.path.length)[0]
 }
 
 function Sections({ of, base }: { readonly of: readonly Section[]; readonly base: string }) {

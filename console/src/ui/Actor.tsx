@@ -4,15 +4,20 @@ import { useQuery } from '@tanstack/react-query'
 import { admin } from '../api.ts'
 import { useCan } from '../shell/session.tsx'
 
-/** Who did what an entry of an audit log is about. */
-export function Actor({ of: { actor } }: { readonly of: AuditEntry }) {
+/** The operators, for those who may see them. */
+export function useOperators(isWanted = true) {
   const can = useCan()
-  const operators = useQuery({
+  return useQuery({
     queryKey: ['operators'],
     queryFn: () => admin('GET /operators'),
-    enabled: can('operators') && actor.operator !== undefined,
+    enabled: can('operators') && isWanted,
     staleTime: 60_000,
   })
+}
+
+/** Who did what an entry of an audit log is about. */
+export function Actor({ of: { actor } }: { readonly of: AuditEntry }) {
+  const operators = useOperators(actor.operator !== undefined)
   const known = operators.data?.find(({ id }) => id === actor.operator)
   const who =
     actor.operator !== undefined

@@ -17,7 +17,7 @@ export function MessageView({ message, actions }: { readonly message: Message; r
   const { appId } = useApp()
   const { sender, sentAt, editedAt, editedBy, deletedAt, deletedBy, reactions = [], replyCount = 0 } = message
   return (
-    <Paper withBorder p="xs" component="article" data-message-id={message.id}>
+    <Paper withBorder p="xs" component="article" className="in-sight" data-message-id={message.id}>
       <Group justify="space-between" align="flex-start" wrap="nowrap">
         <Stack gap={4} miw={0}>
           <Group gap="xs">

@@ -40,7 +40,7 @@ describeWith(chromiumProgram, 'the first ten minutes of docs/console.md, in a re
     await page.getByRole('link', { name: world.app.name, exact: true }).click()
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.getByRole('link', { name: 'Import' }).click()
-    await page.locator('input[type=file]').setInputFiles(files)
+    await page.locator('input[type=file]').first().setInputFiles(files)
     await page.getByRole('button', { name: 'Import', exact: true }).click()
     await page.getByText('Done.').waitFor()
 

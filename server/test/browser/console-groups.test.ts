@@ -77,7 +77,7 @@ describeWith(chromiumProgram, 'groups and imports in the console, in a real brow
       { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('not for the import') },
     ]
     const choose = async () => {
-      await page.locator('input[type=file]').setInputFiles(files)
+      await page.locator('input[type=file]').first().setInputFiles(files)
       await page.getByRole('button', { name: 'Import', exact: true }).click()
       await page.getByText('Done.').waitFor()
     }

@@ -76,6 +76,12 @@ describeWith(chromiumProgram, 'health in the console, in a real browser', () => 
     const { page, problems, open } = await openSignedIn(browser, world, owner, path)
     journal.add('FCM 200 to a-device: Alice: <b>hi</b>')
     await page.getByRole('tab', { name: 'Emulators' }).click()
+    await page.getByRole('button', { name: 'Read', exact: true }).click()
+    await page
+      .getByRole('dialog')
+      .getByLabel(/Your reason/)
+      .fill('Trying out pushes')
+    await page.getByRole('dialog').getByRole('button', { name: 'Read' }).click()
     await page.getByText('FCM 200 to a-device: Alice: <b>hi</b>').waitFor()
     expect(await findingsOf(page)).toEqual([])
     await journal.close()

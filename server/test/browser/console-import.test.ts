@@ -64,7 +64,7 @@ describeWith(chromiumProgram, 'imports in the console, in a real browser', () =>
       ),
     ]
     const { page, problems } = tab
-    await page.locator('input[type=file]').setInputFiles(files)
+    await page.locator('input[type=file]').first().setInputFiles(files)
     await page.getByRole('button', { name: 'Dry run' }).click()
     await page.getByText('This is what an import would do. Nothing was stored.').waitFor()
     expect(await cellsOf(tab, 'users')).toEqual(['users', '3', '1', '1', '1'])
@@ -99,7 +99,7 @@ describeWith(chromiumProgram, 'imports in the console, in a real browser', () =>
       await route.continue()
     })
     page.on('dialog', (dialog) => void dialog.accept())
-    await page.locator('input[type=file]').setInputFiles(file)
+    await page.locator('input[type=file]').first().setInputFiles(file)
     await page.getByRole('button', { name: 'Import', exact: true }).click()
     await until(async () => (await cellsOf(tab, 'users')).join(' ') === 'users 1000 1000 0 0')
     await page.reload()
@@ -108,7 +108,7 @@ describeWith(chromiumProgram, 'imports in the console, in a real browser', () =>
     expect(await findingsOf(page)).toEqual([])
 
     mayPass = 1
-    await page.locator('input[type=file]').setInputFiles(file)
+    await page.locator('input[type=file]').first().setInputFiles(file)
     await page.getByRole('button', { name: 'Go on' }).click()
     await until(async () => (await cellsOf(tab, 'users')).join(' ') === 'users 1500 1500 0 0')
     await page.getByRole('button', { name: 'Stop' }).click()

@@ -173,6 +173,28 @@ describeWith(chromiumProgram, 'moderation in the console, in a real browser', ()
     expect(problems).toEqual([])
   })
 
+  it('compares how a list was with how it is now', async () => {
+    const world = await createWorld()
+    const list = { id: 'insults', name: 'Insults', category: 'word', searchTerms: 'darn, heck' }
+    dataOf(await world.post('/moderation/keywords', list))
+    dataOf(await world.put('/moderation/keywords/insults', { searchTerms: 'heck, blast' }))
+    const path = `/apps/${world.app.name}/moderation?tab=lists`
+    const { page, problems } = await openAs(browser, world, { role: 'support' }, path)
+    await page.getByRole('button', { name: 'Insults', exact: true }).click()
+    const first = `${world.app.name}_insults_1`
+    await page.getByRole('button', { name: `Compare ${first} with now` }).click()
+    const comparison = page.locator('section', { has: page.getByRole('heading', { name: `${first} and now` }) }).last()
+    await comparison.getByText('Taken away since: 1').waitFor()
+    await comparison.getByText('darn', { exact: true }).waitFor()
+    await comparison.getByText('blast', { exact: true }).waitFor()
+    expect(await findingsOf(page)).toEqual([])
+    // A link shows the same to a colleague.
+    expect(new URL(page.url()).searchParams.get('than')).toBe(first)
+    await page.reload()
+    await comparison.getByText('Added since: 1').waitFor()
+    expect(problems).toEqual([])
+  })
+
   it('sets up engines, without ever showing their keys, and removes them', async () => {
     const world = await createWorld()
     const path = `/apps/${world.app.name}/moderation?tab=engines`

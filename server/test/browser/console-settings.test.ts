@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
@@ -41,6 +42,30 @@ describeWith(chromiumProgram, 'settings of an app, in the console', () => {
     await page.getByLabel('JWT: issuer').fill('')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect.poll(async () => (await settings()).jwtIssuer, { timeout: 30_000 }).toBe('')
+    expect(problems).toEqual([])
+  })
+
+  it('have an audit log beside them that is filtered, shared by its address and exported', async () => {
+    const world = await createWorld()
+    dataOf(await world.post('/roles', { role: 'vip', name: 'VIP' }))
+    const path = `/apps/${world.app.name}/audit-log`
+    const { page, problems } = await openAs(browser, world, { role: 'support' }, path)
+    await page.getByText('4', { exact: true }).or(page.getByText('4 so far')).waitFor()
+    await page.getByLabel('Action').fill('role_created')
+    await page.getByText('1', { exact: true }).waitFor()
+    expect(new URL(page.url()).searchParams.get('action')).toBe('role_created')
+    await page.getByText('role vip').click()
+    await page.getByRole('dialog').getByText('"name": "VIP"').waitFor()
+    expect(await findingsOf(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export' }).click()
+    const lines = readFileSync(await (await downloading).path(), 'utf8')
+      .trim()
+      .split('\n')
+    expect(lines.map((line) => JSON.parse(line).action)).toEqual(['role_created'])
+    await page.reload()
+    await page.getByText('role vip').waitFor()
     expect(problems).toEqual([])
   })
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
@@ -107,6 +108,12 @@ describeWith(chromiumProgram, 'a user in the console, in a real browser', () => 
     expect(await findingsOf(page)).toEqual([])
     await page.getByRole('button', { name: 'Release what they have asked for' }).click()
     await soon(async () => expect(dataOf(await world.get('/users/alice/export')).export.status).toBe('ready'))
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download the archive' }).click()
+    const archive = readFileSync(await (await downloading).path(), 'utf8')
+      .trim()
+      .split('\n')
+    expect(archive.map((line) => JSON.parse(line).kind)).toContain('profile')
     await page.getByRole('button', { name: 'Put on hold' }).click()
     await page.getByRole('dialog').getByLabel('Why').fill('a claim')
     await page.getByRole('dialog').getByRole('button', { name: 'Put on hold' }).click()
