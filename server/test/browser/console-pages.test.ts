@@ -1,0 +1,213 @@
+import { type OperatorRight, type OperatorRole, operatorRoles, rightsOfRoles } from '@parley/contract'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createOperator, createOwner, type Visitor } from '../admin/operator.ts'
+import { describeWith } from '../gate/needs.ts'
+import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import { createWorld, type World } from '../support/world.ts'
+import { chromiumProgram, launchBrowser } from './chromium.ts'
+import { type ConsoleTab, findingsOf, openSignedIn } from './console.ts'
+
+/** A page of the console, and what is on it for whom. */
+interface PageOf {
+  /** Below the address of the app, or from the first / on where it is none of an app. */
+  readonly path: string
+  /** Whoever lacks it is told so, and sees nothing of the page. */
+  readonly right?: OperatorRight
+  /** Names of buttons, with the right that each asks for. */
+  readonly buttons?: Readonly<Record<string, OperatorRight>>
+  /** What its picture in docs/console is called. */
+  readonly picture?: string
+}
+
+/** Every page and every part of one that has an address. */
+const pages: readonly PageOf[] = [
+  { path: '', picture: 'overview' },
+  { path: '/users', picture: 'users', buttons: { 'Create a user': 'manage' } },
+  { path: '/users/alice', picture: 'user', buttons: { Edit: 'manage', Erase: 'manage', Deactivate: 'moderate' } },
+  { path: '/users/alice?tab=groups' },
+  { path: '/users/alice?tab=conversations' },
+  { path: '/users/alice?tab=blocks', buttons: { 'Block somebody': 'manage' } },
+  {
+    path: '/users/alice?tab=sessions',
+    picture: 'sessions',
+    buttons: { 'Log out everywhere': 'moderate', End: 'moderate' },
+  },
+  { path: '/users/alice?tab=notifications', buttons: { 'Mute a conversation': 'configure' } },
+  {
+    path: '/users/alice?tab=data',
+    buttons: { 'Release what they have asked for': 'manage', 'Put on hold': 'configure' },
+  },
+  { path: '/users/alice?tab=history' },
+  { path: '/groups', picture: 'groups', buttons: { 'Create a group': 'manage' } },
+  {
+    path: '/groups/team',
+    picture: 'group',
+    buttons: { Edit: 'manage', 'Change the owner': 'manage', Delete: 'manage', 'Add members': 'manage' },
+  },
+  { path: '/groups/team?tab=bans', buttons: { Unban: 'moderate' } },
+  { path: '/groups/team?tab=permissions' },
+  { path: '/groups/team?tab=retention', buttons: { Change: 'configure', 'Put on hold': 'configure' } },
+  { path: '/groups/team?tab=profile' },
+  { path: '/messages', picture: 'messages' },
+  { path: '/messages?tab=search', buttons: { Read: 'read' } },
+  { path: '/conversations/group_team', picture: 'conversation', buttons: { Read: 'read' } },
+  {
+    path: '/moderation',
+    picture: 'moderation',
+    buttons: { Approve: 'moderate', Remove: 'moderate', Claim: 'moderate', Read: 'read' },
+  },
+  { path: '/moderation?tab=reviewed', buttons: { Read: 'read' } },
+  { path: '/moderation?tab=rules', picture: 'rules', buttons: { 'Create a rule': 'rules' } },
+  {
+    path: '/moderation?tab=lists&list=insults&than={app}_insults_1',
+    picture: 'lists',
+    buttons: { 'Create a list': 'rules', Edit: 'rules', Delete: 'rules' },
+  },
+  { path: '/moderation?tab=reasons', buttons: { 'Create a reason': 'rules' } },
+  { path: '/moderation?tab=engines', picture: 'engines', buttons: { 'Set up': 'configure' } },
+  {
+    path: '/moderation/rules/insults',
+    picture: 'rule',
+    buttons: { Edit: 'rules', Delete: 'rules', Try: 'rules', Start: 'rules', 'Set to off': 'rules' },
+  },
+  { path: '/notifications', picture: 'notifications', buttons: { 'Send pushes again': 'configure' } },
+  { path: '/notifications?tab=explain' },
+  { path: '/notifications?tab=providers', picture: 'providers', buttons: { 'Set up': 'configure' } },
+  { path: '/notifications?tab=preferences' },
+  { path: '/notifications?tab=templates', picture: 'templates' },
+  { path: '/notifications?tab=unsubscriptions' },
+  { path: '/webhooks', picture: 'webhooks', right: 'configure', buttons: { 'Create a webhook': 'configure' } },
+  {
+    path: '/webhooks/hook',
+    picture: 'webhook',
+    right: 'configure',
+    buttons: { Test: 'configure', Edit: 'configure', Delete: 'configure', Disable: 'configure' },
+  },
+  { path: '/events', picture: 'events' },
+  { path: '/roles', picture: 'roles', buttons: { 'Create a role': 'configure' } },
+  { path: '/import', picture: 'import', right: 'manage', buttons: { 'Dry run': 'manage', Import: 'manage' } },
+  { path: '/settings', picture: 'settings', buttons: { Save: 'configure' } },
+  { path: '/keys', picture: 'keys', right: 'keys', buttons: { 'Create a key': 'keys', Delete: 'keys' } },
+  { path: '/audit-log', picture: 'audit-log', buttons: { Export: 'look' } },
+  { path: '//apps', picture: 'apps', buttons: { 'Create an app': 'apps', Pause: 'configure' } },
+  { path: '//health', picture: 'health', right: 'health', buttons: { 'Run the doctor': 'doctor' } },
+  { path: '//operators', picture: 'operators', right: 'operators', buttons: { 'Invite somebody': 'operators' } },
+  { path: '//audit-log', right: 'operators', buttons: { Export: 'operators' } },
+  { path: '//account', picture: 'account', buttons: { 'Create a token': 'look' } },
+]
+
+const names = ['Alice Adams', 'Bob Brown', 'Carol Chen', 'Dave Diaz', 'Erin Ekwueme', 'Frank Fischer', 'Grace Gupta']
+
+/** Everything that pages need to have something on them. */
+async function furnish(world: World): Promise<void> {
+  for (const name of names) {
+    const uid = (name.split(' ')[0] ?? '').toLowerCase()
+    dataOf(await world.post('/users', { uid, name, tags: uid === 'alice' ? ['staff'] : [], metadata: { plan: 'pro' } }))
+  }
+  await createGroup(world, 'team', 'alice', { participants: ['bob', 'dave', 'erin', 'frank'] })
+  dataOf(await world.post('/groups/team/bannedusers/carol'))
+  dataOf(await world.post('/users/alice/auth_tokens', { platform: 'ios', userAgent: 'Chat 3.1' }))
+  const talk = ['Shall we meet at six?', 'I can do half past.', 'Fine, the usual place.', 'Bring the tickets.']
+  for (const [n, text] of talk.entries()) {
+    await sayInGroup(world, ['alice', 'bob', 'dave', 'erin'][n] as string, 'team', text)
+    await say(world, n % 2 === 0 ? 'alice' : 'bob', n % 2 === 0 ? 'bob' : 'alice', text)
+  }
+  const { id } = await say(world, 'alice', 'bob', 'You never listen, do you?')
+  dataOf(await world.post(`/messages/${id}/flagged`, { remark: 'rude' }, { as: 'bob' }))
+  const list = { id: 'insults', name: 'Insults', category: 'word', searchTerms: 'darn, heck' }
+  dataOf(await world.post('/moderation/keywords', list))
+  dataOf(await world.put('/moderation/keywords/insults', { searchTerms: 'heck, blast, blimey' }))
+  const conditions = [{ operand: 'text', category: 'word', operator: 'contains', value: ['darn'] }]
+  dataOf(await world.post('/moderation/rules', { id: 'insults', name: 'Insults', mode: 'shadow', conditions }))
+  const webhookURL = 'https://127.0.0.1:9/hook'
+  dataOf(await world.post('/webhooks', { id: 'hook', name: 'Hook', webhookURL, triggers: ['message_sent'] }))
+}
+
+const isLong = process.env.LONG === '1'
+/** A folder for pictures of the pages, as an owner sees them at a desk: `PICTURES=docs/console LONG=1`. */
+const picturesIn = process.env.PICTURES
+/** A phone is narrow and dark; what is right for one colour scheme need not be for the other. */
+const looks = [
+  { name: 'a desk, light', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+  { name: 'a phone, dark', colorScheme: 'dark', viewport: { width: 390, height: 780 } },
+] as const
+
+describeWith(chromiumProgram, 'every page of the console, in a real browser', () => {
+  let browser: Browser
+  let world: World
+  const visitors = new Map<OperatorRole, Visitor>()
+
+  beforeAll(async () => {
+    browser = await launchBrowser()
+    world = await createWorld()
+    await furnish(world)
+    const owner = await createOwner(world)
+    for (const role of operatorRoles) {
+      // Of all apps: what is of the deployment is among the pages.
+      visitors.set(role, role === 'owner' ? owner : await createOperator(owner, { role }))
+    }
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  /** Opens a page, and waits until nothing of it is still loading. */
+  async function open({ page, open }: ConsoleTab, path: string): Promise<void> {
+    const below = path.replaceAll('{app}', world.app.name)
+    await open(path.startsWith('//') ? below.slice(1) : `/apps/${world.app.name}${below}`)
+    await page.locator('main').locator('h1, [role=alert]').first().waitFor()
+    await page.locator('main [aria-label="Loading"], main [aria-busy="true"]').first().waitFor({ state: 'detached' })
+  }
+
+  async function look(
+    tab: ConsoleTab,
+    role: OperatorRole,
+    { path, right, buttons = {}, picture }: PageOf,
+  ): Promise<string[]> {
+    await open(tab, path)
+    const { page } = tab
+    const may = (asked: OperatorRight) => rightsOfRoles[role].includes(asked)
+    const flaws: string[] = []
+    const isOpen = right === undefined || may(right)
+    if ((await page.getByText('You may not see this').count()) !== (isOpen ? 0 : 1)) {
+      flaws.push(isOpen ? 'is refused' : 'is not refused')
+    }
+    for (const [name, asked] of Object.entries(buttons)) {
+      const button = page.locator('main').getByRole('button', { name, exact: true }).first()
+      if (isOpen && may(asked)) {
+        await button.waitFor({ timeout: 10_000 }).catch(() => flaws.push(`has no “${name}”`))
+      } else if ((await button.count()) > 0) flaws.push(`has “${name}”`)
+    }
+    flaws.push(...(await findingsOf(page)))
+    if (
+      picturesIn !== undefined &&
+      picture !== undefined &&
+      role === 'owner' &&
+      (page.viewportSize()?.width ?? 0) > 1000
+    ) {
+      await page.screenshot({ path: `${picturesIn}/${picture}.png`, animations: 'disabled' })
+    }
+    const isTooWide = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
+    if (isTooWide) flaws.push('is wider than the screen')
+    return flaws.map((flaw) => `${path} ${flaw}`)
+  }
+
+  // Each page for each role in either look is for the long run; here each is seen twice, by one role at a desk and by one on a phone.
+  it.each(operatorRoles.flatMap((role, place) => looks.map((look, other) => [role, look, place + other] as const)))(
+    'shows %s what they may see, and no more: at %o',
+    async (role, { colorScheme, viewport }, turn) => {
+      const tab = await openSignedIn(browser, world, visitors.get(role) as Visitor, '/account')
+      await tab.page.setViewportSize(viewport)
+      await tab.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      const mine = pages.filter((_, place) => isLong || place % 4 === turn % 4)
+      const flaws: string[] = []
+      for (const page of mine) flaws.push(...(await look(tab, role, page)))
+      expect(flaws).toEqual([])
+      // Whoever may not see something is answered so.
+      expect(tab.problems.filter((problem) => !/40[34]/.test(problem))).toEqual([])
+      await tab.page.context().close()
+    },
+    600_000,
+  )
+})
