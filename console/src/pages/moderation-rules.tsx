@@ -606,6 +606,11 @@ export function Lists() {
       <Loaded query={lists}>
         {(lists) => (
           <>
+            {lists
+              .filter(({ id }) => id === open)
+              .map((list) => (
+                <RevisionsOf key={list.id} list={list} />
+              ))}
             <SmallTable
               label="Lists"
               rows={lists}
@@ -686,11 +691,6 @@ export function Lists() {
                 },
               ]}
             />
-            {lists
-              .filter(({ id }) => id === open)
-              .map((list) => (
-                <RevisionsOf key={list.id} list={list} />
-              ))}
           </>
         )}
       </Loaded>
