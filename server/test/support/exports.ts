@@ -72,7 +72,7 @@ export async function importInto(
   const { database, secrets, apps, invalidation } = context
   return importExactly(
     {
-      ...{ database, secrets, apps, invalidation, audit: createAudit({ caller: 'command' }) },
+      ...{ database, secrets, apps, invalidation, audit: createAudit(secrets, { caller: 'command' }) },
       storage: createFolderStorage(mediaFolder),
     },
     registered,

@@ -163,6 +163,33 @@ async function linkSome(
   return { chain, count: entries.length }
 }
 
+const selectWithoutSeal = statement(`
+  select ${chainedColumns}
+  from audit_log
+  where app_id = $1
+  and seal is null
+  and seq is null
+  order by id`)
+
+const writeSeals = statement(`
+  update audit_log a
+  set seal = n.seal
+  from unnest($2::bigint[], $3::bigint[], $4::bytea[]) n (created_at, id, seal)
+  where a.app_id = $1
+  and a.created_at = n.created_at
+  and a.id = n.id`)
+
+/** Seals what was brought from another service, in the transaction that brings it. */
+export async function sealUnsealed(tx: Transaction, secrets: Keys, appId: number): Promise<void> {
+  const entries = await tx.query<ChainedEntry>(selectWithoutSeal, [appId])
+  await tx.query(writeSeals, [
+    appId,
+    entries.map(({ createdAt }) => createdAt),
+    entries.map(({ id }) => id),
+    entries.map((entry) => seal(secrets, appId, entry)),
+  ])
+}
+
 /** Links entries soon after they are written, as one of however many processes there are. @returns ends that */
 export function startAuditChain(
   { database, secrets, log }: { readonly database: Database; readonly secrets: Keys; readonly log: Log },

@@ -28,6 +28,8 @@ interface More {
 
 const anew = 'drawn anew, in the same order'
 const generated = 'computed by the database'
+const ofOperators = 'operators are of the installation'
+const underMasterKey = 'made under the master key, anew by the service that imports'
 const sealedApart = 'in secrets.ndjson, under the passphrase'
 /** The conversation of a group, which is imported before it. */
 const ofGroup = `(select k.key from conversations k where k.app_id = $1 and k.kind = 2 and k.first = r.guid)`
@@ -326,7 +328,12 @@ export const places: readonly Place[] = [
     ...(['audit_log', 'audit', 'The audit log'] as const),
     'created_at, id',
     'action caller key uid address target_type target details created_at',
-    { made: { id: anew, operator: 'operators are of the installation' } },
+    {
+      made: {
+        ...{ id: anew, operator: ofOperators, token: ofOperators },
+        ...{ seal: underMasterKey, seq: underMasterKey, link: underMasterKey, redaction: underMasterKey },
+      },
+    },
   ),
   place('usage_apps', 'usage-apps', 'Figures: users ever numbered', 'app_id', 'numbered'),
   place('usage_users', 'usage-users', 'Figures: numbers of users', 'number', 'uid number'),
@@ -413,6 +420,8 @@ export const leftOut: Readonly<Record<string, string>> = {
   operator_sign_ins: ofInstallation,
   operator_tokens: ofInstallation,
   operator_readings: ofInstallation,
+  operator_reads: ofInstallation,
+  audit_chains: underMasterKey,
   doctor_runs: ofInstallation,
   doctor_findings: ofInstallation,
   doctor_examples: ofInstallation,

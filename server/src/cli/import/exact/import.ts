@@ -6,6 +6,7 @@ import { pauseApp, resumeApp } from '../../../areas/apps/index.ts'
 import { settingsTopic } from '../../../chat/app-settings.ts'
 import { type AppRegistry, type RegisteredApp, systemUid } from '../../../chat/apps.ts'
 import type { Audit } from '../../../chat/audit/audit.ts'
+import { sealUnsealed } from '../../../chat/audit/chain.ts'
 import { keysTopic } from '../../../chat/credentials/keys.ts'
 import { rolesTopic } from '../../../chat/roles/policies.ts'
 import { listenersTopic } from '../../../events/listening.ts'
@@ -182,7 +183,7 @@ async function digestOf(file: string): Promise<string> {
 }
 
 async function importPlace(
-  { database }: ExactTarget,
+  { database, secrets }: ExactTarget,
   app: RegisteredApp,
   manifest: Manifest,
   catalogue: Catalogue,
@@ -201,7 +202,10 @@ async function importPlace(
     if (signal.aborted) throw new ExactStopped('stopped')
     const records = batch
     batch = []
-    await database.transaction((tx) => storeBatch(tx, app.appId, place, insertion, records, line))
+    await database.transaction(async (tx) => {
+      await storeBatch(tx, app.appId, place, insertion, records, line)
+      if (place.table === 'audit_log') await sealUnsealed(tx, secrets, app.appId)
+    })
     onProgress(name, line)
   }
   for await (const text of readLines(path.join(folder, name))) {
