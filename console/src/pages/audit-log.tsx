@@ -28,6 +28,7 @@ const targets = [
   'operator',
   'session',
   'doctor',
+  'master_key',
 ]
 
 const filters = ['action', 'targetType', 'target', 'operator', 'key', 'uid'] as const
