@@ -38,6 +38,8 @@ export const operations: readonly Route[] = [
 
   serve(contract.deleteModeratedMessage, async ({ app, params }, context) => {
     const message = await requireOne(context, app, params.id)
+    // The app removes those as messages: moderation has nothing to do with them.
+    refuseActions(message)
     const byApp = { editor: undefined, policy: undefined, device: undefined }
     await deleteMessage(context, app, byApp, message.id, true, 'senderAndApp')
     return { data: { success: true, message: `message ${message.id} was deleted` } }
