@@ -6,8 +6,12 @@ import { tooManyLogins } from './errors.ts'
  * at once, and each asks for what it has missed as soon as it is in; so it is their way in that is paced, not what they ask.
  */
 export interface Admission {
-  /** Resolves when it is the caller's turn, at once where few come. @throws 503 when more wait than can be let in in time */
-  enter(): Promise<void>
+  /**
+   * Resolves when it is the caller's turn, at once where few come.
+   * @param isStillThere whoever has gone takes nobody's turn
+   * @throws 503 when more wait than can be let in in time
+   */
+  enter(isStillThere?: () => boolean): Promise<void>
 }
 
 /** How much of the time the event loop has worked lately, from 0 to 1: since it was last asked. */
@@ -18,18 +22,19 @@ const burst = 20
 const turnMs = 50
 const load = { low: 0.5, high: 0.7 }
 /** Most clients give up on a login that takes ten seconds. */
-const usualLongestMs = 8_000
+export const longestWaitMs = 8_000
 
 /**
  * @param least logins a second, however busy the process is; twice as many to begin with, and ten times as many while it has
  *   time. What they bring shows in the load a moment later, so the pace rises slowly and falls fast
  * @param longestMs after which one that waits is refused
  */
-export function createAdmission(least: number, loadOf: Load = ownLoad(), longestMs = usualLongestMs): Admission {
+export function createAdmission(least: number, loadOf: Load = ownLoad(), longestMs = longestWaitMs): Admission {
   const waiting: Array<{
     readonly since: number
     readonly enter: () => void
     readonly refuse: (error: Error) => void
+    readonly isStillThere: () => boolean
   }> = []
   const pace = { first: least * 2, most: least * 10 }
   let perSecond = pace.first
@@ -50,9 +55,11 @@ export function createAdmission(least: number, loadOf: Load = ownLoad(), longest
     else if (busy < load.low) perSecond = Math.min(pace.most, perSecond * 1.05)
     refill(at)
     while (waiting[0] !== undefined && at - waiting[0].since > longestMs) waiting.shift()?.refuse(tooManyLogins())
-    const some = waiting.splice(0, Math.floor(allowance))
-    allowance -= some.length
-    for (const { enter } of some) enter()
+    for (let first = waiting[0]; first !== undefined && allowance >= 1; first = waiting[0]) {
+      waiting.shift()
+      if (first.isStillThere()) allowance -= 1
+      first.enter()
+    }
     if (waiting.length > 0) return
     clearInterval(turning)
     turning = undefined
@@ -60,7 +67,7 @@ export function createAdmission(least: number, loadOf: Load = ownLoad(), longest
   }
 
   return {
-    async enter() {
+    async enter(isStillThere = () => true) {
       const at = performance.now()
       refill(at)
       if (turning === undefined && allowance >= 1) {
@@ -69,7 +76,7 @@ export function createAdmission(least: number, loadOf: Load = ownLoad(), longest
       }
       if (waiting.length >= (longestMs / 1000) * pace.most) throw tooManyLogins()
       await new Promise<void>((enter, refuse) => {
-        waiting.push({ since: at, enter, refuse })
+        waiting.push({ since: at, enter, refuse, isStillThere })
         if (turning !== undefined) return
         // What was before says nothing of now.
         loadOf()

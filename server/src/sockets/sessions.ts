@@ -8,7 +8,7 @@ import type { SessionsEnded } from '../events/types.ts'
 import { limitExceeded } from '../limits/errors.ts'
 import { toApiError } from '../protocol/errors.ts'
 import { compileCheck, sanitize } from '../protocol/validation.ts'
-import { createAdmission } from './admission.ts'
+import { createAdmission, longestWaitMs } from './admission.ts'
 import { authenticate } from './auth.ts'
 import type { Connection, Login } from './connection.ts'
 import type { PresenceTracker } from './presence/tracker.ts'
@@ -60,7 +60,11 @@ export function createSessions(
   presence: PresenceTracker,
   settings: SocketSettings,
 ): Sessions {
-  const admission = createAdmission(settings.loginsPerSecond)
+  const admission = createAdmission(
+    settings.loginsPerSecond,
+    undefined,
+    Math.min(longestWaitMs, settings.authTimeoutMs * 0.8),
+  )
   let ended = 0
   let devices = 0
   let isChecking = false
@@ -133,7 +137,7 @@ export function createSessions(
       try {
         const frame = sanitize(sent, 'frame')
         checkAuth(frame)
-        await admission.enter()
+        await admission.enter(() => connection.state === 'authenticating')
         if (connection.state !== 'authenticating') return false
         const login = await check(connection, frame as AuthFrame)
         if (connection.state !== 'authenticating') return false

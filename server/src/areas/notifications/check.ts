@@ -43,8 +43,9 @@ function flawsOfSchedule(schedule: ScheduleIn | undefined, path: string): ErrorD
 }
 
 function flawsOfTemplates(templates: NotificationSettingsIn['templates']): ErrorDetail[] {
-  return Object.entries(templates ?? {}).flatMap(([name, members]) => {
-    if (typeof members !== 'object') return []
+  return Object.entries(templates ?? {}).flatMap(([name, members]: [string, unknown]) => {
+    // Of members that the schema does not name, anything may come.
+    if (typeof members !== 'object' || members === null) return []
     return Object.entries(members).flatMap(([member, text]) => {
       const path = `body/templates/${name}/${member}`
       if (typeof text !== 'string') return []

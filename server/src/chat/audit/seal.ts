@@ -93,7 +93,7 @@ export function isEqual(one: Buffer, other: Buffer): boolean {
 
 /** A uid that was given to somebody else has a mark since then, which says nothing new. */
 function withoutFormer(text: string | null): string | null {
-  return text === null ? null : text.replaceAll(/~\d+(?=$|_user_)/g, '')
+  return text === null ? null : text.replaceAll(/~\d+(?=$|_user_|")/g, '')
 }
 
 function commit(secrets: Digests, nonce: Buffer, field: ErasableField, text: string | null): Buffer {

@@ -11,9 +11,9 @@ function inConversation(uid: string): string {
   return `^${escaped(uid)}(?=_user_)|(?<=_user_)${escaped(uid)}$`
 }
 
-/** Finds a uid in details that is a text of its own. */
+/** Finds a uid as the reviewer in the details of a decision: other members can be the same word. */
 function inDetails(uid: string): string {
-  return `(?<=")${escaped(uid)}(?=")`
+  return `(?<="reviewer": ?")${escaped(uid)}(?=")`
 }
 
 /**

@@ -113,15 +113,24 @@ export async function readParticipantState(
 /** Counting more than this on every read is dearer than remembering once. */
 export const rememberFrom = 200
 
+/** Of many users at once, in any order: what somebody else is writing is passed over, so that nobody waits crosswise. */
 const remember = statement(`
+  with free as (
+    select r.*
+    from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::int[], $7::bigint[], $8::bigint[], $9::bigint[])
+      as r(uid, conversation, sent_at, id, unread, version, unread_sent_at, unread_id)
+    join conversation_states s on s.app_id = $1
+      and s.uid = r.uid
+      and s.conversation = r.conversation
+      and (s.unread_sent_at, s.unread_id) = (r.unread_sent_at, r.unread_id)
+    for update of s skip locked
+  )
   update conversation_states s
   set counted_sent_at = r.sent_at, counted_id = r.id, counted_unread = r.unread, counted_version = r.version
-  from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::int[], $7::bigint[], $8::bigint[], $9::bigint[])
-    as r(uid, conversation, sent_at, id, unread, version, unread_sent_at, unread_id)
+  from free r
   where s.app_id = $1
   and s.uid = r.uid
-  and s.conversation = r.conversation
-  and (s.unread_sent_at, s.unread_id) = (r.unread_sent_at, r.unread_id)`)
+  and s.conversation = r.conversation`)
 
 /** What was counted of a side, and up to where. */
 export type CountedState = Pick<

@@ -28,10 +28,11 @@ const turnMs = 10_000
 
 const take = statement(`
   insert into notification_planners as s (app_id, leased_by, leased_until)
-  select app_id, $2, ${nowMs} + ${leaseMs}
-  from apps
-  where app_id = $1
-  and paused_at is null
+  select p.app_id, $2, ${nowMs} + ${leaseMs}
+  from notification_plans p
+  join apps a on a.app_id = p.app_id
+  where p.app_id = $1
+  and a.paused_at is null
   on conflict (app_id) do update
   set leased_by = excluded.leased_by,
     leased_until = excluded.leased_until
@@ -64,6 +65,14 @@ const release = statement(`
   and asked = $3
   returning app_id`)
 
+/** Lets go at once. */
+const giveBack = statement(`
+  update notification_planners
+  set leased_by = null,
+    leased_until = 0
+  where app_id = $1
+  and leased_by = $2`)
+
 /** Lets go at once; a job goes on. */
 const handOver = statement(`
   with released as (
@@ -94,8 +103,8 @@ export async function planWhileAsked(options: PlannerOptions, appId: number, sig
     const isDone = await goOn(options, appId, names, signal)
     if (!isDone) await database.query(handOver, names)
   } catch (error) {
-    // The job is tried again; where this fails, too, others go on once the lease has run out.
-    await database.query(handOver, names).catch(() => {})
+    // This job is tried again, later each time; where this fails, too, others go on once the lease has run out.
+    await database.query(giveBack, names).catch(() => {})
     throw error
   } finally {
     clearInterval(renewing)

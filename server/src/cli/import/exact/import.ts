@@ -258,6 +258,12 @@ function openSecrets(
 const makeStates = [
   'insert into webhook_states (app_id, webhook) select app_id, key from webhooks where app_id = $1 on conflict do nothing',
   'insert into notification_senders (app_id, provider) select app_id, key from notification_providers where app_id = $1 on conflict do nothing',
+  // From now on: what is in the log of the other service was planned there.
+  `insert into notification_plans (app_id, event, uid)
+    select $1, last_value - case when is_called then 0 else 1 end, ''
+    from event_ids
+    where exists (select from notification_providers where app_id = $1 and enabled)
+    on conflict do nothing`,
 ].map(statement)
 
 /** What has lost its secret cannot work: it is there, and switched off. */
