@@ -49,6 +49,8 @@ describe('parley keys rotate master', () => {
       runCommand(keysCommand, args, { DATABASE_URL: own.url, DATA_DIR: folder, PARLEY_MASTER_KEY: '' })
 
     dataOf(await call(0, 'POST', '/users', { uid: 'alice', name: 'Alice' }))
+    // Somebody else has the tokens of the load: beyond a hundred the oldest of a user go.
+    dataOf(await call(0, 'POST', '/users', { uid: 'bob', name: 'Bob' }))
     dataOf(
       await call(0, 'POST', '/groups', { guid: 'closed', name: 'Closed', type: 'password', password: 'open sesame' }),
     )
@@ -68,8 +70,8 @@ describe('parley keys rotate master', () => {
     const load = [0, 1].map(async (at) => {
       while (!isOver) {
         for (const [method, where] of [
-          ['POST', '/users/alice/auth_tokens'],
-          ['GET', '/users/alice/auth_tokens'],
+          ['POST', '/users/bob/auth_tokens'],
+          ['GET', '/users/bob/auth_tokens'],
           ['GET', '/apikeys'],
         ] as const) {
           const { status } = await call(at, method, where)
