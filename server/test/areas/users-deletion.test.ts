@@ -146,8 +146,10 @@ describe('deleting a user for good', () => {
       ...['moderation_reasons', 'moderation_rules', 'moderation_rule_revisions'],
       // Filled where an operator reads what people wrote, for an hour, and where one runs the doctor.
       ...['operator_readings', 'operator_reads', 'doctor_examples'],
-      // Digests, which the service makes a moment later.
-      'audit_chains',
+      // Digests, which the service makes a moment later, or of what was revoked.
+      ...['audit_chains', 'ledger', 'deleted_api_keys'],
+      // Of the app alone: where its messages came from, and who plans for it.
+      ...['app_imports', 'kept_message_ids', 'notification_planners'],
       // Filled where a rule is run dry, and looked at in the tests of that.
       ...[
         'moderation_dry_runs',
