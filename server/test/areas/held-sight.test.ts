@@ -175,7 +175,10 @@ describe('Whoever wrote what is held', () => {
         expect(refusal(await world.get(`/messages/${id}/thread`, options))).toBe(unknown)
         expect(refusal(await world.get(`/messages/${id}/reactions`, options))).toBe(unknown)
       }
-      expect(refusal(await world.get(`/notifications/v1/explain?uid=bob&messageId=${id}`))).toBe(unknown)
+      // The app, which decides about it, is told that it is held, and no more.
+      expect(dataOf(await world.get(`/notifications/v1/explain?uid=bob&messageId=${id}`))).toEqual({
+        ...{ uid: 'bob', notifications: [], unplanned: 'HELD' },
+      })
       expect(dataOf(await world.get(`/messages/${id}/thread`, { as: 'alice' }))).toEqual([])
     }
   })
