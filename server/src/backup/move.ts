@@ -90,7 +90,7 @@ async function move(
     onProgress({ what: `${table.schema}.${table.name}`, rows, of })
   })
   await finishLoading([target], tables, indexes, (what) => onProgress({ what, rows, of }))
-  await moveSequences(target, await readSequences(source), false)
+  await moveSequences(target, await readSequences(source), 0n)
   const database = openDatabase(to)
   await resumeJobs(database).finally(() => database.close())
   // From here on the target counts. Whoever starts the source by mistake is told.

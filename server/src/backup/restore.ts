@@ -2,7 +2,7 @@ import type { FileStore } from '../media/storage.ts'
 import type { ConnectionSettings } from '../store/connection.ts'
 import { openSecrets } from '../store/data-keys.ts'
 import { openDatabase } from '../store/database.ts'
-import { finishMigrating, migrate, NewerDatabaseError } from '../store/migrate.ts'
+import { ClosedDatabaseError, finishMigrating, NewerDatabaseError } from '../store/migrate.ts'
 import { migrations } from '../store/migrations/index.ts'
 import { copyFile, readFileList } from './files.ts'
 import { BackupError, filesFolder, type Manifest } from './format.ts'
@@ -11,7 +11,7 @@ import type { LedgerEntry } from './ledger/places.ts'
 import { load } from './load.ts'
 import { type Settled, settle } from './settle.ts'
 import { connect } from './snapshot.ts'
-import { clear, close, isServed, open, standingOf } from './target.ts'
+import { clear, close, isServed, open, reasonClosed, standingOf } from './target.ts'
 
 export interface RestoreProgress {
   readonly what: string
@@ -77,8 +77,9 @@ export async function restore(options: RestoreOptions): Promise<Settled> {
 
 /**
  * Does to a database that was brought back by other means (a point-in-time recovery, a dump, a snapshot of its disk) what a restore does
- * beyond bringing data back.
+ * beyond bringing data back. As long as it is not finished, the service does not start on it.
  * @throws BackupError when a service uses it
+ * @throws ClosedDatabaseError when it is closed for another reason than that this was not finished
  */
 export async function settleRecovered({
   connection,
@@ -92,10 +93,15 @@ export async function settleRecovered({
   const client = await connect(connection, 'restoring parley')
   try {
     if (await isServed(client)) throw new BackupError(inUse)
-    await migrate(connection)
+    const reason = await reasonClosed(client)
+    if (reason !== undefined && reason !== unsettled) throw new ClosedDatabaseError(reason)
+    await finishMigrating(connection)
     const database = openDatabase(connection)
     await openSecrets(database, [masterKey]).finally(() => database.close())
-    return await settle(client, { connection, entries, masterKey })
+    await close(client, unsettled, true)
+    const settled = await settle(client, { connection, entries, masterKey })
+    await open(client)
+    return settled
   } finally {
     await client.end()
   }
@@ -112,6 +118,9 @@ export async function requireUnused(connection: ConnectionSettings): Promise<voi
 }
 
 const inUse = 'A service or a command uses this database at the moment: stop it first. Nothing was written.'
+
+const unsettled =
+  'This database was being made fit to serve, and that was not finished. Run `parley restore --recovered` again.'
 
 const unfinished = (id: string) =>
   `The backup ${id} was being restored into this database, and that was not finished: what is there is not whole. Run \`parley restore\` again.`

@@ -29,8 +29,8 @@ export interface Settled {
 }
 
 /**
- * How far sequences are moved: past everything that was given out between the backup and the loss, however much that was. Ids are
- * safe up to 2^53, which leaves room for some thousand restores.
+ * How far sequences are moved by a restore: past everything that was given out between the backup and the loss, however much that
+ * was. Ids are safe up to 2^53, which leaves room for some thousand restores.
  */
 const jump = { bigint: 1_000_000_000_000n, integer: 1_000_000n } as const
 
@@ -40,22 +40,60 @@ const selectType = `
   where schemaname = $1
   and sequencename = $2`
 
-/** Moves each sequence on from where it was. @param far so that nothing is given out a second time; else to where it was */
+/** Moves each sequence on from where it was. @param jumps how many times; none: to where it was */
 export async function moveSequences(
   client: pg.ClientBase,
   sequences: readonly SequenceEntry[],
-  far: boolean,
+  jumps: bigint,
 ): Promise<void> {
   for (const sequence of sequences) {
     const { rows } = await client.query<{ type: string; max: string }>(selectType, [sequence.schema, sequence.name])
     const [found] = rows
-    if (found === undefined || (sequence.lastValue === null && !far)) continue
-    const step = far ? (jump[found.type as keyof typeof jump] ?? jump.integer) : 0n
+    if (found === undefined || (sequence.lastValue === null && jumps === 0n)) continue
+    const step = (jump[found.type as keyof typeof jump] ?? jump.integer) * jumps
     const next = BigInt(sequence.lastValue ?? 0) + step
     if (next >= BigInt(found.max)) throw new Error(`The sequence ${sequence.name} has no numbers left.`)
     await client.query('select setval($1::regclass, $2::bigint)', [nameOf(sequence), String(next)])
   }
 }
+
+const selectLedgerIds = `
+  select (select value from settings where name = 'ledger') as of,
+    (select max(id)::text from ledger) as last`
+
+const ledgerIds = 'ledger_id_seq'
+
+/** How many restores there were by the time that a number of the ledger was given out. */
+const restoresBy = (id: bigint) => id / jump.bigint
+
+/**
+ * Moves each sequence past whatever was given out, also by what came of other restores of the same backup: each leaves an entry in
+ * the ledger, and so its number tells how many there were.
+ * @param kept where they stood at the end of the backup; some came by migrations since
+ */
+async function moveOn(
+  client: pg.ClientBase,
+  kept: readonly SequenceEntry[],
+  entries: readonly LedgerEntry[],
+): Promise<void> {
+  const keptValues = new Map(kept.map((sequence) => [nameOf(sequence), sequence.lastValue]))
+  const sequences = (await readSequences(client)).map((sequence) => {
+    const values = [sequence.lastValue, keptValues.get(nameOf(sequence)) ?? null].filter((value) => value !== null)
+    return { ...sequence, lastValue: values.length === 0 ? null : String(largest(values.map(BigInt))) }
+  })
+  const { rows } = await client.query<{ of: string; last: string | null }>(selectLedgerIds)
+  const given = BigInt(sequences.find(({ name }) => name === ledgerIds)?.lastValue ?? 0)
+  const own = entries.filter(({ of }) => of === rows[0]?.of).map(({ id }) => BigInt(id))
+  const known = largest([given, BigInt(rows[0]?.last ?? 0), ...own])
+  await moveSequences(client, sequences, restoresBy(known) + 1n - restoresBy(given))
+}
+
+const largest = (values: readonly bigint[]) => values.reduce((one, other) => (one > other ? one : other))
+
+/** Nothing is to be done again for it: by its number the next restore sees this one. */
+const noteRestore = statement(`
+  insert into ledger (kind, app_id, digest, at)
+  values ('restored', 0, '', (extract(epoch from clock_timestamp()) * 1000)::bigint)`)
 
 /** What somebody may have used since: one-time addresses and sign-ins of operators; and the backup that was being made. */
 const forgotten = [
@@ -94,13 +132,13 @@ export async function resumeJobs(on: Queryable): Promise<void> {
 /**
  * Makes a database that was brought back fit to serve: nothing is given out twice, nothing that was sent is sent again, what was
  * erased or revoked since is so again, and clients and back ends see that they must begin anew.
- * @param sequences where they stood at the end of the backup; undefined: where they stand
+ * @param sequences where they stood at the end of the backup; those that it does not have: where they stand
  */
 export async function settle(
   client: pg.ClientBase,
   {
     connection,
-    sequences,
+    sequences = [],
     entries,
     masterKey,
   }: {
@@ -110,7 +148,7 @@ export async function settle(
     readonly masterKey: string | undefined
   },
 ): Promise<Settled> {
-  await moveSequences(client, sequences ?? (await readSequences(client)), true)
+  await moveOn(client, sequences, entries)
   const log = createLog('silent')
   const database = openDatabase(connection)
   try {
@@ -118,6 +156,7 @@ export async function settle(
     const invalidation = createInvalidation(database)
     const audit = createAudit(secrets, { caller: 'command' })
     const events = createEvents(database, invalidation, { log, retention: 0 })
+    await database.query(noteRestore)
     const applied = await applyLedger({ database, events, tables, audit, secrets, log }, entries)
     const [{ horizon, last } = { horizon: 0, last: 0 }] = await database.query<{ horizon: number; last: number }>(
       selectEvents,

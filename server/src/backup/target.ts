@@ -24,6 +24,13 @@ export async function standingOf(client: pg.ClientBase): Promise<Standing> {
   return marker.rows.length > 0 ? 'data' : 'unfinished'
 }
 
+/** @returns why no service starts on this database; undefined where one does */
+export async function reasonClosed(client: pg.ClientBase): Promise<string | undefined> {
+  const { rows } = await client.query(`select to_regclass('${closedMarker}') is not null as there`)
+  if (!rows[0].there) return undefined
+  return (await client.query<{ why: string }>(`select why from ${closedMarker}`)).rows[0]?.why
+}
+
 const countServices = `
   select count(*)::int as count
   from pg_stat_activity

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ensureKey } from '../../src/areas/api-keys/keys.ts'
 import { readHealth } from '../../src/areas/operators/health/deployment-health.ts'
 import { close } from '../../src/backup/target.ts'
@@ -230,6 +230,39 @@ describe('a restore', () => {
     expect(await listHeld(empty)).toBe('Nothing is held.\n')
   })
 
+  it('gives out nothing a second time, however often the same backup is brought back', async () => {
+    const { empty, folder, world, id } = await prepared(nothing)
+    const given: number[] = []
+    const operators: number[] = []
+    for (const round of ['first', 'second', 'third']) {
+      const replace = given.length === 0 ? [] : ['--replace', empty.name]
+      expect(await run(empty, folder, 'restore', [id, ...replace])).toMatchObject({ code: 0 })
+      const { parley, url } = await empty.start({ BACKUP_TO: folder })
+      const again = servedBy(world, url)
+      const message = await say(again, 'alice', 'bob', round)
+      given.push(Number(message.id))
+      const [operator] = await empty.query<{ id: number }>(`
+        insert into operators (email, name, role, created_at)
+        values ('new@example.com', 'New', 'owner', 1)
+        returning operator_id as id`)
+      operators.push(operator?.id ?? 0)
+      await parley.close()
+    }
+    expect(new Set(given).size).toBe(3)
+    expect(new Set(operators).size).toBe(3)
+    // They are as far apart each time: there is room for thousands.
+    expect((given[2] as number) - (given[1] as number)).toBeLessThan(
+      1.5 * ((given[1] as number) - (given[0] as number)),
+    )
+    const lines = (
+      await readFile(path.join(folder, 'ledger', `${new Date().toISOString().slice(0, 7)}.ndjson`), 'utf8')
+    )
+      .split('\n')
+      .filter((line) => line.includes('"restored"'))
+      .map((line) => JSON.parse(line).id)
+    expect(new Set(lines).size).toBe(3)
+  })
+
   it('disables again who was disabled, and deletes again which app was deleted', async () => {
     const { site, empty, folder, world, service } = await prepared(async (world) => {
       const { database } = world.context
@@ -262,6 +295,18 @@ describe('a restore', () => {
     // Once more, from what came of that: nothing is left to do.
     const second = await run(empty, folder, 'restore', ['--recovered'])
     expect(second.out).not.toContain('Done again')
+    // One that was interrupted is begun anew; one of another reason is not.
+    const client = new pg.Client(empty.connection)
+    await client.connect()
+    onTestFinished(() => client.end())
+    await client.query(`alter table event_horizon rename to away`)
+    expect((await run(empty, folder, 'restore', ['--recovered'])).code).not.toBe(0)
+    await expect(migrate(empty.connection)).rejects.toThrow('parley restore --recovered')
+    await client.query(`alter table away rename to event_horizon`)
+    expect(await run(empty, folder, 'restore', ['--recovered'])).toMatchObject({ code: 0 })
+    await migrate(empty.connection)
+    await close(client, 'It was moved away.', true)
+    expect((await run(empty, folder, 'restore', ['--recovered'])).err).toContain('It was moved away.')
   })
 
   it('makes clients and back ends begin anew, whatever they had seen', async () => {
@@ -324,6 +369,11 @@ describe('a restore', () => {
     const old = await back(site, folder)
     expect(await run(empty, folder, 'restore', [old])).toMatchObject({ code: 0 })
     expect(await empty.query(`select from kysely_migration where name = '0070-ledger'`)).toHaveLength(1)
+    // Sequences that came by migrations since go on, too.
+    const [{ last } = { last: 0 }] = await empty.query<{ last: number }>(
+      'select last_value::float8 as last from ledger_id_seq',
+    )
+    expect(last).toBeGreaterThanOrEqual(1e12)
 
     await site.query(`insert into kysely_migration values ('9999-from-tomorrow', now()::text)`)
     const newer = await back(site, folder)

@@ -14,7 +14,7 @@ export type Applied = Readonly<Record<string, number>>
 const selectLedger = statement(`select value from settings where name = 'ledger'`)
 
 const selectKnown = statement(`
-  select id
+  select id, kind, app_id as app, encode(digest, 'base64') as digest, at
   from ledger
   where id = any($1::bigint[])`)
 
@@ -117,10 +117,11 @@ const endOperatorSessions = statement('delete from operator_sessions returning s
 export async function applyLedger(store: Store, entries: readonly LedgerEntry[]): Promise<Applied> {
   const { database } = store
   const [ledger] = await database.query<{ value: string }>(selectLedger)
-  const own = new Map(entries.filter(({ of }) => of === ledger?.value).map((entry) => [entry.id, entry]))
-  const known = await database.query<{ id: number }>(selectKnown, [[...own.keys()]])
-  for (const { id } of known) own.delete(id)
-  const fresh = [...own.values()].sort((one, other) => one.id - other.id)
+  const own = new Map(entries.filter(({ of }) => of === ledger?.value).map((entry) => [wholeOf(entry), entry]))
+  const ids = [...own.values()].map(({ id }) => id)
+  const known = await database.query<Omit<LedgerEntry, 'of'>>(selectKnown, [ids])
+  for (const entry of known) own.delete(wholeOf(entry))
+  const fresh = [...own.values()].sort((one, other) => one.id - other.id || one.at - other.at)
   const of = (...kinds: string[]) => fresh.filter(({ kind }) => kinds.includes(kind))
   const columns = (list: readonly LedgerEntry[]) => ({
     kinds: list.map(({ kind }) => kind),
@@ -154,6 +155,9 @@ export async function applyLedger(store: Store, entries: readonly LedgerEntry[])
   await database.query(keep, [JSON.stringify(fresh)])
   return Object.fromEntries(Object.entries(applied).filter(([, number]) => number > 0))
 }
+
+/** Two restores of the same backup gave out the same numbers once. */
+const wholeOf = ({ id, kind, app, digest, at }: Omit<LedgerEntry, 'of'>) => JSON.stringify([id, kind, app, digest, at])
 
 /** Of what was changed to and fro, the last. */
 function latest(entries: readonly LedgerEntry[]): LedgerEntry[] {

@@ -39,7 +39,8 @@ export function createLedgerFolder(parent: string): LedgerPlace {
       const month = new Date(entries[0]?.at ?? Date.now()).toISOString().slice(0, 7)
       const file = await open(path.join(folder, `${month}.ndjson`), 'a', 0o600)
       try {
-        await file.appendFile(linesOf(entries))
+        // After a line that was cut off by a crash, which must not take the next entry with it.
+        await file.appendFile(`\n${linesOf(entries)}`)
         await file.sync()
       } finally {
         await file.close()
