@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { copyFile, link, open, readFile, rename, rm } from 'node:fs/promises'
+import { chown, copyFile, link, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'dotenv'
 import type { Config } from './config/index.ts'
@@ -95,6 +95,7 @@ export async function copyKeysFile(file: string, name: string): Promise<string> 
 export async function changeKeysFile(file: string, changes: Readonly<Record<string, string>>): Promise<void> {
   const held = (await readKeysFile(file)) ?? {}
   const draft = await writeDraft(file, { ...held, ...changes })
+  await keepOwner(file, draft)
   await rename(draft, file)
   await syncFolder(path.dirname(file))
 }
@@ -149,6 +150,16 @@ async function writeDraft(file: string, keys: Readonly<Record<string, string>>):
     await handle.close()
   }
   return draft
+}
+
+/** What root writes, the user of the service must be able to read as before. */
+async function keepOwner(file: string, draft: string): Promise<void> {
+  if (process.getuid?.() !== 0) return
+  const before = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (before !== undefined) await chown(draft, before.uid, before.gid)
 }
 
 async function syncFolder(folder: string): Promise<void> {

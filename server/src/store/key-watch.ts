@@ -74,7 +74,12 @@ export function watchKeys({ database, secrets, invalidation, log, masterKey, sou
     return true
   }
   const look = async () => {
-    const present = (await source.read()) ?? known
+    // Where it cannot be read for a moment, the process stays listed with the key that it has, so that this is not ended under it.
+    const present =
+      (await source.read().catch((err) => {
+        log.warn({ err, source: source.name }, `${source.name} could not be read`)
+        return undefined
+      })) ?? known
     const opens = await takeUp(present)
     if (!opens && !isLost) {
       log.error(
