@@ -265,12 +265,13 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     adminHttp,
     sockets,
     async close() {
+      // Ending a backup takes a while: meanwhile the rest ends, too.
+      const backing = backups?.stop()
       await metricsHttp?.close()
       await adminHttp?.close()
       await http.close()
       await removals.stop()
       await ledger?.stop()
-      await backups?.stop()
       await retention.stop()
       await resealing.stop()
       await keyWatch.stop()
@@ -300,6 +301,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
       await stopAuditChain()
       monitor.stop()
       await invalidation.stop()
+      await backing
       await database.close()
       await tracing?.stop()
     },

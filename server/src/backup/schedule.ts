@@ -24,6 +24,9 @@ const lock = 7_206_951_017
 
 const lookEveryMs = 15_000
 
+/** Whoever ends the service waits for ten seconds, often. */
+const endsWithinMs = 3_000
+
 const tryLock = statement('select pg_try_advisory_lock($1) as leads')
 const unlock = statement('select pg_advisory_unlock_all()')
 
@@ -133,12 +136,19 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
       env: { ...process.env, DATA_DIR: dataDir },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const stop = () => child.kill('SIGTERM')
+    let kill: NodeJS.Timeout | undefined
+    const stop = () => {
+      child.kill('SIGTERM')
+      kill = setTimeout(() => child.kill('SIGKILL'), endsWithinMs)
+    }
     stopping.signal.addEventListener('abort', stop)
     let [out, err] = ['', '']
     child.stdout.on('data', (chunk) => (out += chunk))
     child.stderr.on('data', (chunk) => (err = (err + chunk).slice(-2_000)))
-    const [code] = await once(child, 'close').finally(() => stopping.signal.removeEventListener('abort', stop))
+    const [code] = await once(child, 'close').finally(() => {
+      stopping.signal.removeEventListener('abort', stop)
+      clearTimeout(kill)
+    })
     if (code !== 0) throw new Error(err.trim() || `the backup ended with ${code}`)
     return out.split('\n')[0] as string
   }
