@@ -269,12 +269,14 @@ describe('a restore', () => {
       await database.transaction((tx) =>
         tx.run(sql`
           insert into operators (email, name, role, created_at)
-          values ('gone@example.com', 'Gone', 'owner', 1), ('kept@example.com', 'Kept', 'owner', 1)`),
+          values ('gone@example.com', 'Gone', 'owner', 1), ('kept@example.com', 'Kept', 'owner', 1),
+            ('removed@example.com', 'Removed', 'owner', 1)`),
       )
       dataOf(await world.post('/users/alice/auth_tokens', {}))
     })
     await site.query(`update operators set disabled_at = 1700000000`)
     await site.query(`update operators set disabled_at = null where email = 'kept@example.com'`)
+    await site.query(`delete from operators where email = 'removed@example.com'`)
     await site.query(`update apps set deletes_at = 1, paused_at = 1 where name = $1`, [world.app.name])
     // As an import of somebody's own issuer does; the app has none here.
     await site.query(
@@ -285,7 +287,7 @@ describe('a restore', () => {
     )
     await service.parley.close()
     const { out } = await run(empty, folder, 'restore')
-    for (const what of ['1 operators disabled or enabled', '1 apps deleted or taken back', '1 logins ended']) {
+    for (const what of ['2 operators disabled or enabled', '1 apps deleted or taken back', '1 logins ended']) {
       expect(out).toContain(what)
     }
     expect(await empty.query('select email from operators where disabled_at is null')).toEqual([
