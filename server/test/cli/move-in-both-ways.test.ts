@@ -131,9 +131,16 @@ describe('parley move-in, after the cut-over', () => {
     await sayInGroup(source, 'bob', 'team', 'from-an-old-version')
     await done(source.post(thumb(first.id), {}, { as: 'alice' }))
     await done(source.post('/groups/team/members', { participants: ['carol'] }))
+    // Clients choose muids: nobody gets hold of somebody else's message with the mark of what was written back.
+    const secondThere = await inTarget('second')
+    const muid = `moved-back-${secondThere.id}`
+    const forged = await sayInGroup(source, 'bob', 'team', 'forged', { muid })
+    // One muid twice in one look.
+    await sayInGroup(source, 'bob', 'team', 'twin-one', { muid: 'twin' })
+    await sayInGroup(source, 'alice', 'team', 'twin-two', { muid: 'twin' })
     await soon(async () => {
       expect(await listed(source)).toEqual(await listed(target))
-      expect(await listed(source)).toHaveLength(6)
+      expect(await listed(source)).toHaveLength(9)
       expect(dataOf(await source.get(thumb(first.id)))).toHaveLength(2)
     })
 
@@ -142,8 +149,11 @@ describe('parley move-in, after the cut-over', () => {
     await done(target.delete(`/messages/${(await inTarget('second')).id}`, {}, { as: 'alice' }))
     await done(target.delete('/groups/team/members', {}, { as: 'newcomer' }))
     await done(source.delete(thumb(first.id), {}, { as: 'alice' }))
+    await done(source.put(`/messages/${forged.id}`, { data: { text: 'forged, edited' } }, { as: 'bob' }))
+    await done(target.delete(`/messages/${(await inTarget('hello')).id}`, { permanent: true }))
     await soon(async () => {
       expect(await listed(source)).toEqual(await listed(target))
+      expect(await listed(source)).toHaveLength(8)
       expect(dataOf(await source.get(thumb(first.id)))).toEqual([])
       const uids = dataOf(await source.get('/groups/team/members')).map(({ uid }: { uid: string }) => uid)
       expect(uids).toEqual(['alice', 'bob', 'carol'])

@@ -16,8 +16,9 @@ import type { Sides } from './sides.ts'
  * changed since, so that nothing that was changed on one side is undone by the other, and nothing circles.
  */
 export interface Agreement {
-  readonly content: string
-  readonly isPinned: boolean
+  /** Undefined, as `isPinned`, where one side has refused to become as the other. */
+  readonly content: string | undefined
+  readonly isPinned: boolean | undefined
   /** `<reaction> <uid>` */
   readonly reactions: readonly string[]
 }
@@ -34,8 +35,8 @@ export async function openAgreements(folder: string, journal: Journal<MoveState>
   const known = new Map<string, Agreement>()
   for await (const { id, content, isPinned, reactions } of readLines(path.join(folder, file)))
     known.set(String(id), {
-      content: String(content),
-      isPinned: isPinned === true,
+      content: content === undefined ? undefined : String(content),
+      isPinned: isPinned === undefined ? undefined : isPinned === true,
       reactions: Array.isArray(reactions) ? reactions.map(String) : [],
     })
   return {
@@ -50,7 +51,7 @@ export async function openAgreements(folder: string, journal: Journal<MoveState>
 
 /**
  * Brings a message to the same state on both sides. What differs from what they last agreed on has changed there; where both
- * have changed, or nobody knows, the later one is right.
+ * have changed, or nobody knows, the later one is right. What a side refuses is not agreed on: it would be undone on the other.
  * @param cutOver epoch seconds; until then both sides were the same
  */
 export async function reconcile(sides: Sides, agreements: Agreements, id: string, cutOver: number): Promise<void> {
@@ -73,28 +74,31 @@ export async function reconcile(sides: Sides, agreements: Agreements, id: string
   const says = (row: JsonRecord, files: ReadonlyMap<string, string>) =>
     digestOf([contentOf(row, files), [...((row.tags as string[] | undefined) ?? [])].sort()]).toString(16)
   const [content, contentThere] = [says(ours, addresses), says(theirs, new Map())]
-  let agreed = content
+  let agreed: string | undefined = content
   if (content !== contentThere && ours.category !== 'action') {
     const isLater = Number(ours.editedAt ?? 0) >= Number(theirs.editedAt ?? 0)
     const isRight = known?.content === contentThere || (known?.content !== content && isLater)
     const row = isRight ? ours : theirs
     const { data } = importable(takeListed('messages', row).record, isRight ? addresses : new Map())
     const body = { data, tags: row.tags ?? [] }
-    agreed = isRight ? content : contentThere
-    if (isRight) {
-      if (await act('PUT', atThere, body, row.sender)) count('edited messages')
-    } else await actInSource('PUT', at, body, row.sender)
+    const answer = isRight
+      ? await act('PUT', atThere, body, row.sender)
+      : await actInSource('PUT', at, body, row.sender)
+    if (isRight && answer !== undefined) count('edited messages')
+    agreed = answer === undefined ? known?.content : isRight ? content : contentThere
   }
   const [pinned, pinnedThere] = [ours.pinnedAt !== undefined, theirs.pinnedAt !== undefined]
-  let isPinned = pinned
+  let isPinned: boolean | undefined = pinned
   if (pinned !== pinnedThere) {
     // Who has it pinned since the cut-over has pinned it; otherwise the other has taken it off.
-    const isNew = known === undefined ? Number(ours.pinnedAt ?? theirs.pinnedAt) >= cutOver : !known.isPinned
+    const isNew = known?.isPinned === undefined ? Number(ours.pinnedAt ?? theirs.pinnedAt) >= cutOver : !known.isPinned
     const isRight = isNew === pinned
-    isPinned = isRight ? pinned : pinnedThere
     const by = isRight ? ours.pinnedBy : theirs.pinnedBy
-    if (isRight) await act(isPinned ? 'POST' : 'DELETE', `${atThere}/pin`, {}, by)
-    else await actInSource(isPinned ? 'POST' : 'DELETE', `${at}/pin`, {}, by)
+    const method = isNew ? 'POST' : 'DELETE'
+    const answer = isRight
+      ? await act(method, `${atThere}/pin`, {}, by)
+      : await actInSource(method, `${at}/pin`, {}, by)
+    isPinned = answer === undefined ? known?.isPinned : isNew
   }
   const reactions = await reconcileReactions(sides, { id, there, known, cutOver })
   await agreements.set(id, { content: agreed, isPinned, reactions })
@@ -116,14 +120,21 @@ async function reconcileReactions(
   for (const [key, { reaction, uid, reactedAt }] of new Map([...ours, ...theirs])) {
     const isInBoth = ours.has(key) && theirs.has(key)
     const isNew = of.known === undefined ? reactedAt >= of.cutOver : !of.known.reactions.includes(key)
-    if (isInBoth || isNew) agreed.push(key)
-    if (isInBoth) continue
+    if (isInBoth) {
+      agreed.push(key)
+      continue
+    }
     // One side has it: it was given there, or taken back on the other.
-    if (isNew && ours.has(key)) {
-      if (await act('POST', path(of.there, reaction), {}, uid)) count('reactions')
-    } else if (isNew) await actInSource('POST', path(of.id, reaction), {}, uid)
-    else if (ours.has(key)) await actInSource('DELETE', path(of.id, reaction), {}, uid)
-    else if (await act('DELETE', path(of.there, reaction), {}, uid)) count('removed reactions')
+    const isOurs = ours.has(key)
+    const method = isNew ? 'POST' : 'DELETE'
+    const answer =
+      isNew === isOurs
+        ? await act(method, path(of.there, reaction), {}, uid)
+        : await actInSource(method, path(of.id, reaction), {}, uid, isNew ? [uid] : [])
+    const isDone = answer !== undefined
+    if (isDone && isNew === isOurs) count(isNew ? 'reactions' : 'removed reactions')
+    // What could not be taken back stays agreed, so that it is not given to the other side again.
+    if (isNew === isDone) agreed.push(key)
   }
   return agreed.sort()
 }

@@ -65,13 +65,20 @@ async function importMessages(
   sides: Sides,
   named: readonly Named[],
 ): Promise<Array<Named & { readonly code: string | undefined }>> {
+  // An answer names records by their muid, which not even one request has to itself: repeats come after it, one by one.
+  const firsts = new Map<string, Named>()
+  const repeats: Named[] = []
+  for (const one of named) {
+    if (firsts.has(one.record.muid)) repeats.push(one)
+    else firsts.set(one.record.muid, one)
+  }
   const outcomes = await sides.importInto(
     'messages',
-    named.map(({ record }) => record),
+    [...firsts.values()].map(({ record }) => record),
   )
   const refused: Array<Named & { readonly code: string | undefined }> = []
   const pairs: { from: string; to: string }[] = []
-  for (const { row, record } of named) {
+  for (const { row, record } of firsts.values()) {
     const outcome = outcomes[record.muid]
     if (outcome?.success) pairs.push({ from: String(row.id), to: String(outcome.data?.id) })
     else if (outcome?.error?.code !== 'ERR_IMPORT_MUID_ALREADY_EXISTS')
@@ -83,6 +90,13 @@ async function importMessages(
   }
   sides.count('new messages', pairs.length)
   await sides.addIds(pairs)
+  for (const { row, record } of repeats) {
+    await takeCast(sides, row)
+    const to = await takeTaken(sides, { row, record })
+    if (to === undefined) continue
+    sides.count('new messages')
+    await sides.addIds([{ from: String(row.id), to }])
+  }
   return refused
 }
 

@@ -12,9 +12,19 @@ import { groupAt, type Sides, userAt } from './sides.ts'
 /** Begins the muid of what was written back, so that it is not taken for something new. */
 const mark = 'moved-back-'
 
-/** The id in the target of a message of the source that was written back. */
-export function writtenBack({ muid }: JsonRecord): string | undefined {
-  return typeof muid === 'string' && muid.startsWith(mark) ? muid.slice(mark.length) : undefined
+/**
+ * The id in the target of a message of the source that was written back. Clients choose muids, so the mark alone proves nothing:
+ * who could claim the message of somebody else would edit and delete it by what they do to their own.
+ */
+export async function writtenBack({ target, ids }: Sides, row: JsonRecord): Promise<string | undefined> {
+  const { muid } = row
+  const back = typeof muid === 'string' && muid.startsWith(mark) ? muid.slice(mark.length) : ''
+  if (!/^[1-9]\d{0,15}$/.test(back)) return undefined
+  const known = ids.from(back)
+  if (known !== undefined && known !== String(row.id)) return undefined
+  const there = await readRecord(target, `/messages/${back}`)
+  if (there === undefined) return undefined
+  return ['sender', 'receiver', 'receiverType'].every((name) => there[name] === row[name]) ? back : undefined
 }
 
 export interface WritingBack {
@@ -76,8 +86,9 @@ async function heedEvent(writing: WritingBack, { trigger, data }: JsonRecord): P
     case 'message_sent':
       return writeMessage(writing, message!)
     case 'message_edited':
+      return changeMessage(writing, subjectOf(message!))
     case 'message_deleted':
-      return changeMessage(writing, subjectOf(message!), message!)
+      return deleteMessage(writing, subjectOf(message!))
     case 'message_reaction_added':
     case 'message_reaction_removed':
       return changeMessage(writing, String(reaction?.messageId))
@@ -120,19 +131,23 @@ async function writeMessage(writing: WritingBack, row: JsonRecord): Promise<void
   if (made?.id !== undefined) await sides.addIds([{ from: String(made.id), to: id }])
 }
 
-async function changeMessage(
-  { sides, agreements, journal }: WritingBack,
-  there: string | undefined,
-  action?: JsonRecord,
-): Promise<void> {
+async function changeMessage({ sides, agreements, journal }: WritingBack, there: string | undefined): Promise<void> {
   const id = there === undefined ? undefined : sides.ids.from(there)
-  if (there === undefined || id === undefined) return
-  if (action?.type === 'message' && (await readRecord(sides.target, `/messages/${there}`)) === undefined) {
-    // It was deleted for good.
-    await sides.actInSource('DELETE', `/messages/${id}`, { permanent: true })
-    return
-  }
-  await reconcile(sides, agreements, id, journal.state.cutOver ?? sides.now())
+  if (id !== undefined) await reconcile(sides, agreements, id, journal.state.cutOver ?? sides.now())
+}
+
+/**
+ * Deletes a message in the source as it was deleted in the target. Those that moderation holds or has blocked are not shown either:
+ * for good goes only what moderation does not have.
+ */
+async function deleteMessage(writing: WritingBack, there: string | undefined): Promise<void> {
+  const { target, ids, actInSource } = writing.sides
+  const id = there === undefined ? undefined : ids.from(there)
+  if (id === undefined) return
+  if ((await readRecord(target, `/messages/${there}`)) !== undefined) return changeMessage(writing, there)
+  const { status, body } = await target.get(`/moderation/messages/${there}`, { expected: [400, 403, 404] })
+  const isGone = status === 404 && errorOf(body).code === 'ERR_MESSAGE_ID_NOT_FOUND'
+  await actInSource('DELETE', `/messages/${id}`, isGone ? { permanent: true } : {})
 }
 
 async function writeReceipt({ sides }: WritingBack, data: JsonRecord, body: JsonRecord): Promise<void> {
