@@ -3431,7 +3431,7 @@ export interface Calls {
       meta: ModerationListMeta
     }
   }
-  /** Get a revision of a list, with its terms. */
+  /** Get a revision of a list, with its terms. As it was. The last 50 are kept, and those that something names. */
   'GET /moderation/keywords/{keywordId}/revisions/{revisionId}': {
     input: {
       keywordId: string
