@@ -176,6 +176,8 @@ describe('sealing anew', () => {
         and data_type = 'bytea'
         and not column_name = any($1)
         and not (table_name = 'operators' and column_name = 'password')
+        -- digests that prove the entries
+        and table_name not in ('audit_log', 'audit_chains')
         order by 1`),
       [others],
     )
