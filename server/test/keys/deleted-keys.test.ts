@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createStage } from '../faults/support/stage.ts'
 import { dataOf } from '../support/chat.ts'
 import { createOwnDatabase, type OwnDatabase } from '../support/own-database.ts'
+import { until } from '../support/until.ts'
 import { send } from '../support/world.ts'
 
 const stage = createStage()
@@ -33,7 +34,8 @@ it('A key that was deleted stays deleted when the service starts with an environ
   for (const [name, key] of Object.entries(old)) {
     const refused = await list(again, key)
     expect([refused.status, refused.body.error.code]).toEqual([401, 'AUTH_ERR_APIKEY_NOT_FOUND'])
-    expect(second.output()).toContain(`${name} is a key that was deleted. It stays deleted`)
+    // The log is written a moment later.
+    await until(() => second.output().includes(`${name} is a key that was deleted. It stays deleted`))
   }
   expect(second.output()).not.toContain(old.PARLEY_API_KEY)
   expect((await list(again, apiKey)).body.data.map(({ name }: { name: string }) => name)).toEqual(['new'])
