@@ -32,7 +32,9 @@ describe('logins of sockets', () => {
       [0, 1].map(async (busy) => {
         const admission = createAdmission(40, () => busy)
         let count = 0
-        for (let i = 0; i < 400; i++) void admission.enter().then(() => count++)
+        // On a starved machine the last of them wait for too long.
+        const refused = (error: { status: number }) => expect(error.status).toBe(503)
+        for (let i = 0; i < 400; i++) void admission.enter().then(() => count++, refused)
         await until(() => count >= 100)
         return () => count
       }),
