@@ -72,7 +72,7 @@ describeWith(redisServer, 'WORKERS=2', () => {
       await other.close()
     }
     const servedBy = () =>
-      new Set([...service.output().matchAll(/"worker":(\d),"operation":"get-user"/g)].map(([, worker]) => worker))
+      new Set([...service.requests().matchAll(/"worker":(\d),"operation":"get-user"/g)].map(([, worker]) => worker))
     await until(() => servedBy().size === 2)
 
     await serving(url, 2)

@@ -21,6 +21,8 @@ export interface ServiceProcess {
   readonly isRunning: boolean
   /** The last lines of both its outputs, but for requests. */
   output(): string
+  /** The last of the lines that tell of requests. */
+  requests(): string
   signal(signal: NodeJS.Signals): void
   /** SIGKILL, and waits until it is gone. */
   kill(): Promise<void>
@@ -55,13 +57,15 @@ export function launchService(environment: Record<string, string>, script = main
   if (pid === undefined) throw new Error(`${file} cannot be run`)
 
   const lines: string[] = []
+  /** Under load these would leave no room for the others. */
+  const requests: string[] = []
   let expected = false
   const exited = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Exit)
   const ready = new Promise<string>((resolve, reject) => {
     const remember = (line: string) => {
-      // Under load these would leave no room for the others.
-      if (!line.includes('"msg":"request"')) lines.push(line)
-      if (lines.length > rememberedLines) lines.shift()
+      const to = line.includes('"msg":"request"') ? requests : lines
+      to.push(line)
+      if (to.length > rememberedLines) to.shift()
     }
     createInterface({ input: child.stderr }).on('line', remember)
     createInterface({ input: child.stdout }).on('line', (line) => {
@@ -90,6 +94,7 @@ export function launchService(environment: Record<string, string>, script = main
       return child.exitCode === null && child.signalCode === null
     },
     output: () => lines.join('\n'),
+    requests: () => requests.join('\n'),
     signal,
     async kill() {
       signal('SIGKILL')
