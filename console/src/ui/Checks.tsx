@@ -99,7 +99,14 @@ function Where(props: { readonly check: string; readonly one: Concerned; readonl
 function To({ address, children }: { readonly address: string; readonly children: string }) {
   const [to = '', query = ''] = address.split('?')
   return (
-    <Anchor component={Link} to={to} search={Object.fromEntries(new URLSearchParams(query)) as never} size="sm">
+    // It stands among other words: its colour alone does not tell it from them.
+    <Anchor
+      component={Link}
+      to={to}
+      search={Object.fromEntries(new URLSearchParams(query)) as never}
+      size="sm"
+      underline="always"
+    >
       {children}
     </Anchor>
   )
