@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createAudit } from '../../src/chat/audit/audit.ts'
 import { ExportStopped } from '../../src/cli/export/export.ts'
 import { readManifest } from '../../src/cli/export/manifest.ts'
 import { ExactRefusal, ExactStopped } from '../../src/cli/import/exact/import.ts'
@@ -241,6 +242,36 @@ describe('an exact import', () => {
         await expectSame(folder, second)
       })
       expect(await findDrift(context.database, target.appId)).toEqual([])
+    })
+  })
+
+  it('that ends just when it has paused the app is finished by the next, which lets the app go on', async () => {
+    await withFolder(async (folder) => {
+      const { context } = await exported(folder)
+      const target = await emptyApp(context)
+      let isPaused = false
+      const audit = createAudit(context.secrets, { caller: 'command' })
+      const ended = importInto(...([context, target, folder, {}] as const), {
+        audit: {
+          ...audit,
+          record: async (tx, appId, record) => {
+            isPaused ||= record.action === 'app_paused'
+            await audit.record(tx, appId, record)
+          },
+        },
+        database: {
+          ...context.database,
+          transaction: async (work) => {
+            const result = await context.database.transaction(work)
+            if (isPaused) throw new Error('killed')
+            return result
+          },
+        },
+      })
+      await expect(ended).rejects.toThrow('killed')
+      expect((await context.apps.find(target.name))?.pausedAt).not.toBe(null)
+      expect(await importInto(context, target, folder)).toEqual({ wasThere: false, remarks: [] })
+      expect((await context.apps.find(target.name))?.pausedAt).toBe(null)
     })
   })
 

@@ -8,7 +8,7 @@ import { createAudit } from '../../src/chat/audit/audit.ts'
 import { type Exported, exportApp } from '../../src/cli/export/export.ts'
 import { readManifest } from '../../src/cli/export/manifest.ts'
 import { openBlocks } from '../../src/cli/export/seal.ts'
-import { type ExactOptions, importExactly } from '../../src/cli/import/exact/import.ts'
+import { type ExactOptions, type ExactTarget, importExactly } from '../../src/cli/import/exact/import.ts'
 import type { Context } from '../../src/context.ts'
 import { createFolderStorage } from '../../src/media/folder.ts'
 
@@ -65,6 +65,7 @@ export async function importInto(
   app: { readonly name: string },
   folder: string,
   own: Partial<ExactOptions> = {},
+  ownTarget: Partial<ExactTarget> = {},
 ) {
   const manifest = await readManifest(folder)
   if (manifest === undefined) throw new Error('this folder holds no export')
@@ -74,6 +75,7 @@ export async function importInto(
     {
       ...{ database, secrets, apps, invalidation, audit: createAudit(secrets, { caller: 'command' }) },
       storage: createFolderStorage(mediaFolder),
+      ...ownTarget,
     },
     registered,
     manifest,

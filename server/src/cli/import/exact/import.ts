@@ -112,6 +112,10 @@ const insertProgress = statement(`
   insert into app_imports (app_id, source, was_paused)
   values ($1, $2, $3)`)
 
+const deleteProgress = statement(`
+  delete from app_imports
+  where app_id = $1`)
+
 const writeProgress = statement(`
   update app_imports
   set file = $2, line = $3
@@ -129,7 +133,9 @@ async function begin(target: ExactTarget, app: RegisteredApp, source: string): P
   const { database } = target
   const [known] = await database.query<Progress>(selectProgress, [app.appId])
   if (known !== undefined && known.source === source) {
-    if (known.finishedAt === null && app.pausedAt === null) await pauseApp(target, app)
+    if (known.finishedAt !== null) return known
+    if (app.pausedAt === null) await pauseApp(target, app)
+    if (known.file === '') await clear(target, app, known)
     return known
   }
   if (known !== undefined && known.finishedAt === null)
@@ -138,18 +144,34 @@ async function begin(target: ExactTarget, app: RegisteredApp, source: string): P
     )
   if (known !== undefined)
     throw new ExactRefusal(`an export was imported into ${app.name} before: take an app that is empty`)
-  await requireEmpty(database, app)
-  if (app.pausedAt === null) await pauseApp(target, app)
-  return database.transaction(async (tx) => {
-    // Somebody may have come before it was paused.
+  const wasPaused = app.pausedAt !== null
+  // Written first: whoever is killed now finds here, the next time, that it was this import that paused the app.
+  await database.transaction(async (tx) => {
     await requireEmpty(tx, app)
-    await tx.query(insertProgress, [app.appId, source, app.pausedAt !== null])
-    // What every new app has is in the export, too.
-    for (const table of new Set(places.map((place) => place.table))) {
-      if (table !== 'audit_log') await tx.query(statement(`delete from ${table} where app_id = $1`), [app.appId])
-    }
-    return { source, file: '', line: 0, wasPaused: app.pausedAt !== null, finishedAt: null }
+    await tx.query(insertProgress, [app.appId, source, wasPaused])
   })
+  if (!wasPaused) await pauseApp(target, app)
+  const begun = { source, file: '', line: 0, wasPaused, finishedAt: null }
+  await clear(target, app, begun)
+  return begun
+}
+
+/** Removes what every new app has, which is in the export, too. */
+async function clear(target: ExactTarget, app: RegisteredApp, { wasPaused }: Progress): Promise<void> {
+  try {
+    await target.database.transaction(async (tx) => {
+      // Somebody may have come before it was paused.
+      await requireEmpty(tx, app)
+      for (const table of new Set(places.map((place) => place.table))) {
+        if (table !== 'audit_log') await tx.query(statement(`delete from ${table} where app_id = $1`), [app.appId])
+      }
+    })
+  } catch (error) {
+    if (!(error instanceof ExactRefusal)) throw error
+    await target.database.query(deleteProgress, [app.appId])
+    if (!wasPaused) await resumeApp(target, app)
+    throw error
+  }
 }
 
 async function requireEmpty(on: Pick<Transaction, 'query'>, app: RegisteredApp): Promise<void> {
