@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { readEpochSeconds } from './import-flaws.ts'
 import { ImportMessage } from './import-messages.ts'
 import { ImportGroup, ImportMember, ImportUser } from './import-profiles.ts'
 import type { ImportKind } from './import-records.ts'
@@ -104,7 +105,8 @@ function reactionsOf(listed: readonly unknown[]): Record<string, unknown[]> | un
   for (const entry of listed) {
     const { reaction, uid, reactedAt } = (entry ?? {}) as { reaction?: unknown; uid?: unknown; reactedAt?: unknown }
     if (typeof reaction !== 'string' || typeof uid !== 'string') return undefined
-    given[reaction] = [...(given[reaction] ?? []), reactedAt === undefined ? uid : { uid, reactedAt }]
+    const isKnown = readEpochSeconds(reactedAt) !== undefined
+    given[reaction] = [...(given[reaction] ?? []), isKnown ? { uid, reactedAt } : uid]
   }
   return { ...given }
 }

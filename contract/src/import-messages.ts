@@ -137,7 +137,11 @@ export const checkImportMessage = makeRecordCheck(
     for (const [uid, savedAt] of Object.entries(message.savedBy ?? {})) {
       yield* notInFuture({ [`savedBy/${uid}`]: savedAt }, context.now)
     }
-    for (const reaction of Object.keys(message.reactions ?? {})) {
+    for (const [reaction, persons] of Object.entries(message.reactions ?? {})) {
+      for (const person of persons) {
+        if (typeof person === 'string') continue
+        yield* notInFuture({ [`reactions/${reaction}`]: person.reactedAt }, context.now)
+      }
       const length = [...reaction].length
       if (length < 1 || length > limits.reactionLength)
         yield flaw('reactions', `must have reactions of 1 to ${limits.reactionLength} characters`)

@@ -319,6 +319,11 @@ describe('checkImportMessage', () => {
       'reactions ERR_BAD_REQUEST',
     ],
     ['a reaction of 46 characters', { ...message, reactions: { ['x'.repeat(46)]: [] } }, 'reactions ERR_BAD_REQUEST'],
+    [
+      'a reaction given in the future',
+      { ...message, reactions: { x: ['bob', { uid: 'alice', reactedAt: 9_999_999_999 }] } },
+      'reactions/x ERR_BAD_REQUEST',
+    ],
     ['a reaction without a list', { ...message, reactions: { x: 'alice' } }, `reactions/x ${messageFormat}`],
     ['details of another sender', { ...message, senderUserDetails: user }, `senderUserDetails/uid ${messageFormat}`],
     [

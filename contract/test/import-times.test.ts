@@ -1,4 +1,4 @@
-import { checkImportMessage, readOptionalTime } from '@parley/contract'
+import { checkImportMessage, readOptionalTime, takeListed } from '@parley/contract'
 import { describe, expect, it } from 'vitest'
 
 describe('readOptionalTime', () => {
@@ -19,5 +19,19 @@ describe('readOptionalTime', () => {
     const flaws = (record: object) => checkImportMessage(record, { now: 2 }).map(({ path }) => path)
     expect(flaws({ ...message, deletedAt: 0 })).toEqual(['data'])
     expect(flaws({ ...message, deletedAt: '1' })).toEqual([])
+  })
+})
+
+describe('takeListed', () => {
+  it('takes a reaction whose time nobody can read without that time', () => {
+    const reactions = [
+      { reaction: '👍', uid: 'alice', reactedAt: 1_700_000_000 },
+      { reaction: '👍', uid: 'bob', reactedAt: null },
+      { reaction: '👍', uid: 'carol', reactedAt: '2024-01-01' },
+      { reaction: '👍', uid: 'dave' },
+    ]
+    const { record, ignored } = takeListed('messages', { id: '1', reactions })
+    expect(record.reactions).toEqual({ '👍': [{ uid: 'alice', reactedAt: 1_700_000_000 }, 'bob', 'carol', 'dave'] })
+    expect(ignored).toEqual([])
   })
 })
