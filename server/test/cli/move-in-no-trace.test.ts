@@ -73,10 +73,10 @@ describe('parley move-in, following what leaves no trace in any time', () => {
     expect(await move.ended, move.written()).toBe(0)
     const verified = await moveIn(source, hosted, target, folder, '--verify')
     expect(verified, verified.stdout).toMatchObject({ code: 0 })
-    const { settled } = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
+    const { settled, notices } = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
     expect(settled).toMatchObject({
-      // The replies of a thread go with it.
-      'followed: messages removed that were gone': 2,
+      // One for itself, a thread with its two replies.
+      'followed: messages removed that were gone': 4,
       'followed: removed reactions': 2,
       'followed: removed pins': 1,
       'followed: members removed that had left': 2,
@@ -90,5 +90,6 @@ describe('parley move-in, following what leaves no trace in any time', () => {
       'followed: saved messages': 1,
       'followed: pins for everybody': 1,
     })
+    expect(notices).toEqual([])
   })
 })

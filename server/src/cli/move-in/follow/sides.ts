@@ -91,6 +91,8 @@ export function openSides(options: SidesOptions): Sides {
     const who = typeof as === 'string' && as !== systemUid ? as : undefined
     const answer = await target.send(method, at, body, { expected: refusals, ...(who !== undefined && { as: who }) })
     if (answer.status === 200) return answer.body
+    // What is not there any more is removed: with what it belonged to, or by a request whose answer was lost.
+    if (method === 'DELETE' && answer.status === 404 && who === undefined) return answer.body
     // What is somebody's own cannot be done by the app.
     if (who !== undefined && !/\/(reactions|conversation|save|subscription)\b/.test(at)) return act(method, at, body)
     notices.add('relation-refused', `${method} ${at}: ${errorOf(answer.body).code}`)
