@@ -39,6 +39,11 @@ describe('parley move-in, following what leaves no trace in any time', () => {
     await done(source.post('/groups/team/conversation/pin', {}, { as: 'bob' }))
     await done(source.put('/conversations/pinned', { pinnedConversations: [{ guid: 'passed' }] }))
 
+    const of = (list: string, uid: string) => `/notifications/v1/preferences${list}?uid=${uid}`
+    const muted = { conversations: [{ id: 'bob', type: 'oneOnOne' }] }
+    await done(source.put(of('/mute', 'alice'), muted))
+    await done(source.call('PATCH', of('', 'alice'), { oneOnOnePreferences: { oneOnOneReactions: 1 } }))
+
     const hosted = await startHosted(source.url, { failed: 200, limited: 200, rows: 40 })
     const folder = await makeFolder()
     const move = startMove(source, hosted, target, folder, '--follow', '--interval', '1', '--overlap', '60')
@@ -68,6 +73,10 @@ describe('parley move-in, following what leaves no trace in any time', () => {
     await done(source.delete('/roles/tutor/restrictedfeatures', { featuresToAllow: ['u.listGroups'] }))
     await done(source.delete('/roles/guest', {}))
     await done(source.post('/users/alice/conversation/read', {}, { as: 'bob' }))
+    await done(source.delete(of('/mute', 'alice'), muted))
+    await done(source.delete(of('', 'alice')))
+    await done(source.call('PATCH', of('/timezone', 'bob'), { timezone: 'Europe/Oslo' }))
+    await done(source.call('PATCH', '/notifications/v1/settings', { sound: { chat: 'bell' } }))
 
     move.cutOver()
     expect(await move.ended, move.written()).toBe(0)
@@ -89,6 +98,8 @@ describe('parley move-in, following what leaves no trace in any time', () => {
       'followed: pinned conversations': 1,
       'followed: saved messages': 1,
       'followed: pins for everybody': 1,
+      'followed: notification settings': 1,
+      'followed: notifications of users': 2,
     })
     expect(notices).toEqual([])
   })

@@ -96,7 +96,34 @@ export async function fill(world: World): Promise<void> {
   await sendFile(world)
   for (let n = 0; n < 60; n++) await sayInGroup(world, n % 2 === 0 ? 'bob' : 'carol', 'team', `line ${n}`)
   await done(world.post('/users/carol/blockedusers', { blockedUids: ['dave'] }))
+  await chooseNotifications(world)
   await done(world.delete('/users/gone', { permanent: true }))
+}
+
+async function chooseNotifications(world: World): Promise<void> {
+  const at = '/notifications/v1'
+  const group = { messagesSetting: 3, repliesOverride: false }
+  await done(world.call('PATCH', `${at}/settings`, { preferences: { group }, sound: { chat: 'chime' } }))
+  const chosen = { groupPreferences: { groupReactions: 3 }, mutePreferences: { schedule: { sunday: { dnd: true } } } }
+  await done(world.call('PATCH', `${at}/preferences?uid=bob`, chosen))
+  const conversations = [
+    { id: 'alice', type: 'oneOnOne', until: 4_000_000_000_000 },
+    { id: 'team', type: 'group' },
+  ]
+  await done(world.put(`${at}/preferences/mute?uid=bob`, { conversations }))
+  await done(world.call('PATCH', `${at}/preferences/timezone?uid=carol`, { timezone: 'Asia/Singapore' }))
+  await done(world.call('PATCH', `${at}/contact-details`, { email: 'carol@example.com' }, { as: 'carol' }))
+}
+
+/** What holds about notifications, of the app and of its users. */
+export async function notificationsOf(world: World) {
+  const at = '/notifications/v1'
+  const lists = ['preferences', 'preferences/mute', 'preferences/timezone']
+  const ofUsers = ['alice', 'bob', 'carol'].flatMap((uid) => [
+    ...lists.map((list) => world.get(`${at}/${list}?uid=${uid}`)),
+    world.get(`${at}/contact-details`, { as: uid }),
+  ])
+  return (await Promise.all([world.get(`${at}/settings`), ...ofUsers])).map(dataOf)
 }
 
 async function sendFile(world: World): Promise<void> {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { dataOf, say } from '../support/chat.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { startHosted } from './hosted.ts'
-import { done, fill, makeFolder, messagesOf, moveIn, viewsOf } from './move-in-world.ts'
+import { done, fill, makeFolder, messagesOf, moveIn, notificationsOf, viewsOf } from './move-in-world.ts'
 
 describe('parley move-in', () => {
   it('moves everything that lists tell out of a service that has a bad day', async () => {
@@ -22,6 +22,7 @@ describe('parley move-in', () => {
 
     expect(await messagesOf(target)).toEqual(await messagesOf(source))
     expect(await viewsOf(target)).toEqual(await viewsOf(source))
+    expect(await notificationsOf(target)).toEqual(await notificationsOf(source))
     for (const list of ['/groups/team/members', '/groups/team/bannedusers']) {
       const rows = async (world: World) =>
         dataOf(await world.get(list)).map(({ uid, scope, joinedAt }: Record<string, unknown>) => ({

@@ -1,15 +1,18 @@
 import path from 'node:path'
-import type { JsonRecord } from '../import/records.ts'
+import { isJsonObject, type JsonRecord } from '../import/records.ts'
 import { readAppPins, readFollowedThreads, readPermissions, readRoles, readSaved } from './facts.ts'
 import type { Journal } from './journal.ts'
 import { readAll, readReactions, readSpan, rowsOf, type Span } from './lists.ts'
 import { readModeration } from './moderation.ts'
 import { readLines } from './ndjson.ts'
+import { changeOf, readNotifications, readSettings, untouched } from './notifications.ts'
 import type { Remote } from './remote.ts'
 import { type MoveState, sourceFiles } from './state.ts'
 
 /** Lists of each user that can be left out with --without: they are a request for each user. */
-export const listsOfUsers = ['friends', 'blocks', 'conversations', 'resets', 'saves', 'threads', 'tokens'] as const
+export const listsOfUsers = [
+  ...['friends', 'blocks', 'conversations', 'resets', 'saves', 'threads', 'tokens', 'notifications'],
+] as const
 export type ListOfUsers = (typeof listsOfUsers)[number]
 
 export interface Collecting {
@@ -58,6 +61,7 @@ async function readApp(source: Remote): Promise<JsonRecord[]> {
   return [
     ...keys.map((key) => ({ kind: 'apiKey', key })),
     { kind: 'pinnedConversations', rows },
+    { kind: 'notificationSettings', row: await readSettings(source) },
     ...(await readModeration(source)),
   ]
 }
@@ -107,9 +111,12 @@ async function collectPeople({ source, journal, folder, without }: Collecting): 
     people.push({ uid: String(user.uid), isActive: !user.deactivatedAt })
   if (state.people === people.length) return
   const ends = without.includes('resets') ? undefined : await readEnds(folder, state)
+  const settings = without.includes('notifications') ? undefined : await settingsIn(folder)
   while (state.people < people.length) {
     const batch = people.slice(state.people, state.people + atOnce)
-    const rows = (await Promise.all(batch.map((person) => readPerson(source, person, without, ends)))).flat()
+    const rows = (
+      await Promise.all(batch.map((person) => readPerson(source, person, { without, ends, settings })))
+    ).flat()
     await journal.append(sourceFiles.people, rows, () => {
       state.people += batch.length
       for (const { kind } of rows) count(state, kind, 1)
@@ -117,11 +124,24 @@ async function collectPeople({ source, journal, folder, without }: Collecting): 
   }
 }
 
+/** Notification settings of the app, as they were read; undefined where it has none. */
+async function settingsIn(folder: string): Promise<JsonRecord | undefined> {
+  for await (const { kind, row } of readLines(path.join(folder, sourceFiles.app)))
+    if (kind === 'notificationSettings' && isJsonObject(row)) return row
+  return undefined
+}
+
+interface ReadingPeople {
+  readonly without: readonly string[]
+  readonly ends: Ends | undefined
+  /** What holds where somebody chose nothing about their notifications; undefined: those are not read. */
+  readonly settings: JsonRecord | undefined
+}
+
 async function readPerson(
   source: Remote,
   { uid, isActive }: { uid: string; isActive: boolean },
-  without: readonly string[],
-  ends: Ends | undefined,
+  { without, ends, settings }: ReadingPeople,
 ): Promise<({ kind: ListOfUsers | 'refused' } & JsonRecord)[]> {
   const at = `/users/${encodeURIComponent(uid)}`
   const read = async <Kind extends ListOfUsers>(kind: Kind, ...args: Parameters<typeof readAll>) =>
@@ -152,6 +172,7 @@ async function readPerson(
     isActive && !without.includes('threads')
       ? (await readFollowedThreads(source, uid)).map((row) => ({ kind: 'threads' as const, uid, row }))
       : [],
+    isActive && settings !== undefined ? readChosen(source, uid, settings) : [],
   ])
   const rows: ({ kind: ListOfUsers | 'refused' } & JsonRecord)[] = lists.flat()
   if (isRefused) rows.push({ kind: 'refused', uid, row: {} })
@@ -159,6 +180,13 @@ async function readPerson(
     for (const conversationId of ends?.unlisted.get(uid) ?? [])
       rows.push({ kind: 'resets', uid, row: { ...ends?.byConversation.get(conversationId) } })
   return rows
+}
+
+/** What somebody chose about their notifications; nothing where all is as the app says. */
+async function readChosen(source: Remote, uid: string, settings: JsonRecord) {
+  const row = await readNotifications(source, uid)
+  const isChosen = row !== undefined && changeOf(untouched(settings), row) !== undefined
+  return isChosen ? [{ kind: 'notifications' as const, uid, row }] : []
 }
 
 interface End {

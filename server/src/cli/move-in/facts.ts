@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonRecord } from '../import/records.ts'
 import type { Keyed } from './compare.ts'
 import { readAll, readPages, readReactions, rowsOf } from './lists.ts'
+import { readNotifications } from './notifications.ts'
 import type { Remote } from './remote.ts'
 
 /** What is compared of what a side has: nothing that a service makes by itself. */
@@ -111,7 +112,7 @@ export async function* usersOf(side: Remote): Keyed {
 
 function userFacts(user: JsonRecord): JsonRecord {
   return {
-    ...pick(user, ['name', 'avatar', 'link', 'role', 'metadata', 'createdAt']),
+    ...pick(user, ['name', 'avatar', 'link', 'role', 'statusMessage', 'metadata', 'createdAt']),
     tags: sorted(user.tags),
     isDeactivated: user.deactivatedAt !== undefined,
   }
@@ -191,10 +192,13 @@ export async function readAppPins(side: Remote): Promise<JsonRecord[]> {
 /** In what a user has of their own: their role denies them their list of conversations. */
 export const refused = 'refused'
 
+/** In what a user has of their own: what they chose about their notifications. */
+export const chosen = 'notifications'
+
 /**
  * What a user has of their own: `friend <uid>`, `blocks <uid>`, `saved <id>`, `thread <id>`, and `conversation <user|group> <id>`
  * with tags, unread messages, and whether they pinned it. Nobody asks in the name of users who are deactivated: those have
- * only friends and blocks.
+ * only friends and blocks. If it is complete, `notifications` is what holds for them.
  * @param idOf the id in the target of a message that they saved, or whose thread they follow
  * @param isComplete where they see each conversation from, too, which costs a request for each
  */
@@ -221,6 +225,8 @@ export async function readPerson(
     unless('saves', () => readSaved(side, uid)),
     unless('threads', () => readFollowedThreads(side, uid)),
   ])
+  const notifications =
+    isComplete && !without.includes('notifications') ? await readNotifications(side, uid) : undefined
   /** The first message that they see: what is before it they have cleared. */
   const first = async ({ conversationId }: JsonRecord) => {
     const path = `/messages?conversationId=${encodeURIComponent(String(conversationId))}&affix=append&limit=1`
@@ -238,6 +244,7 @@ export async function readPerson(
   )
   return new Map<string, JsonRecord>([
     ...(isRefused ? [[refused, {}] as const] : []),
+    ...(notifications === undefined ? [] : [[chosen, notifications] as const]),
     ...friends.map((row) => [`friend ${row.uid}`, {}] as const),
     ...blocks.map((row) => [`blocks ${row.uid}`, {}] as const),
     ...saved.map(({ id }) => [`saved ${nameOf(id)}`, {}] as const),

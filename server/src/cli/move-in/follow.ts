@@ -75,9 +75,10 @@ export async function follow(following: Following): Promise<void> {
   if (hasCutOver) note('Cut over before: only what is new or changed is taken, nothing is removed.')
   else if (!sides.removes) note('The app had data of its own before: what is gone in the source is not removed.')
 
-  const addOnce = async () => {
+  const addOnce = async (since = state.added ?? state.cutOver) => {
     const began = Math.floor(now() / 1000)
-    await takeAdditions(sides, (state.added ?? state.cutOver ?? began) - following.overlap)
+    state.met ??= {}
+    await takeAdditions(sides, state.met, (since ?? began) - following.overlap)
     state.added = began
   }
   let swept = now()
@@ -115,8 +116,11 @@ export async function follow(following: Following): Promise<void> {
   if (failure !== undefined) throw failure.error
   if (hasCutOver) await addOnce()
   else {
+    const began = Math.floor(now() / 1000)
     await sweep(sides, true)
     await drain()
+    // Remembers who came last, so that those who are removed in the target from now on do not come back.
+    await addOnce(began)
     state.cutOver = Math.floor(now() / 1000)
   }
   await rm(flag, { force: true })

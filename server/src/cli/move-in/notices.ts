@@ -60,6 +60,10 @@ export const notices = {
     outcome: 'skipped',
     what: 'The role of this user denies them their list of conversations, so that unread messages, tags and pins of theirs are unknown.',
   },
+  'notification-refused': {
+    outcome: 'skipped',
+    what: 'The target did not take this setting or template of notifications, or what this user chose about them.',
+  },
   'record-refused': {
     outcome: 'skipped',
     what: 'The target did not take this friendship, block, side of a conversation, saved message, thread, token or key.',
@@ -77,7 +81,7 @@ export const notOverRest = [
   'When, and by whom, somebody was banned; when somebody became a friend.',
   'Unread counts of groups above 300 members.',
   'Webhooks and their secrets: they are of the management API, which has other credentials.',
-  'Secrets of providers of push, mail and SMS; tokens of devices.',
+  'Providers of push, mail and SMS with their secrets; tokens of devices; what somebody unsubscribed from by a link in a mail.',
   'Recordings of calls.',
 ] as const
 

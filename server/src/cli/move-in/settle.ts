@@ -1,9 +1,10 @@
 import path from 'node:path'
-import type { JsonRecord } from '../import/records.ts'
+import { isJsonObject, type JsonRecord } from '../import/records.ts'
 import { errorOf } from '../import/request.ts'
 import { forEach } from './for-each.ts'
 import { readLines } from './ndjson.ts'
 import type { Notices } from './notices.ts'
+import { bringNotifications, bringSettings, type Doing, readNotifications, readSettings } from './notifications.ts'
 import type { Remote } from './remote.ts'
 import { type MoveState, sourceFiles } from './state.ts'
 
@@ -62,7 +63,7 @@ function noteFailures(body: JsonRecord, note: (key: string, why: string) => void
 
 /**
  * Sets what an import folder has no file for: permissions of scopes, pins for everybody, friends, blocks, each user's side of their
- * conversations, saved messages, threads that they follow, auth tokens, API keys. Can be repeated.
+ * conversations, saved messages, threads that they follow, notifications, auth tokens, API keys. Can be repeated.
  * @param idOf the id in the target of a message of the source; undefined where it is not there
  */
 export async function settleRest(settling: Settling, idOf: (id: string) => string | undefined): Promise<void> {
@@ -75,6 +76,7 @@ export async function settleRest(settling: Settling, idOf: (id: string) => strin
   }
   for await (const { kind, uid } of readLines(path.join(folder, sourceFiles.people)))
     if (kind === 'refused') notices.add('list-refused', String(uid))
+  await settleNotifications(settling)
   await forEach(inBatches(recordsOf(folder, idOf)), settling.concurrency, (records) => importRecords(settling, records))
   for await (const { kind, rows } of readLines(path.join(folder, sourceFiles.app))) {
     if (kind !== 'pinnedConversations' || !Array.isArray(rows) || rows.length === 0) continue
@@ -91,6 +93,30 @@ export async function settleRest(settling: Settling, idOf: (id: string) => strin
     if (status === 200) counts.appPins = pinnedConversations.length
     else notices.add('relation-refused', `pins for everybody: ${status}`)
   }
+}
+
+/** Sets what the app and its users chose about notifications. Can be repeated. */
+async function settleNotifications(settling: Settling): Promise<void> {
+  const { target, folder, notices, counts } = settling
+  const act: Doing = async (method, path, body, as) => {
+    const answer = await target.send(method, path, body, { expected: refusals, ...(as !== undefined && { as }) })
+    if (answer.status !== 200) notices.add('notification-refused', `${as ?? path}: ${errorOf(answer.body).code}`)
+    return answer.status === 200
+  }
+  for await (const { kind, row } of readLines(path.join(folder, sourceFiles.app))) {
+    if (kind !== 'notificationSettings' || !isJsonObject(row)) continue
+    const there = await readSettings(target)
+    if (there !== undefined && (await bringSettings(row, there, act))) counts.notificationSettings = 1
+  }
+  const chosen = async function* () {
+    for await (const { kind, uid, row } of readLines(path.join(folder, sourceFiles.people)))
+      if (kind === 'notifications' && isJsonObject(row)) yield { uid: String(uid), row }
+  }
+  await forEach(chosen(), settling.concurrency, async ({ uid, row }) => {
+    const there = await readNotifications(target, uid)
+    if (there !== undefined && (await bringNotifications(uid, row, there, act, false)))
+      counts['notifications of users'] = (counts['notifications of users'] ?? 0) + 1
+  })
 }
 
 /** What lists of users and of the app tell, as `POST /data_import/records` takes it. */

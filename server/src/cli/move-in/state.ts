@@ -19,10 +19,14 @@ export interface MoveState {
   targetWasEmpty?: boolean
   /** Epoch seconds when people and groups were last looked for after the cut-over. */
   added?: number
+  /** When those came whom that found and the next time will find again, by `user|group|member <id> <time>`. */
+  met?: Record<string, number>
   /** Cursor of the events of the target that are written back. */
   events?: string
   /** What writing back makes the source tell, which is no news: how often, by `<guid> <uid>`. */
   echoes?: Record<string, number>
+  /** Signs the muids of what is written back. */
+  mark?: string
   /** Secret path at which webhooks of the source are taken. */
   hook?: string
   readonly counts: Record<string, number>

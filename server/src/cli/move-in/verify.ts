@@ -6,6 +6,7 @@ import { compareLists, compareMessages, type Found, type Keyed } from './compare
 import { readAddresses } from './copy-files.ts'
 import { addDigest, digestOf } from './digests.ts'
 import {
+  chosen,
   groupsOf,
   isStandIn,
   messageFacts,
@@ -20,6 +21,7 @@ import {
 } from './facts.ts'
 import { forEach } from './for-each.ts'
 import type { IdMap } from './id-map.ts'
+import { knownTo, readSettings } from './notifications.ts'
 import type { Remote } from './remote.ts'
 
 export interface Verifying {
@@ -119,6 +121,13 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
     for (const { conversationId, conversationType } of await readAppPins(side))
       if (conversationType === 'group') yield [String(conversationId), {}]
   })
+  const settings = without.includes('notifications') ? [] : await Promise.all([source, target].map(readSettings))
+  const [ours, theirs] = settings
+  if (ours !== undefined && theirs !== undefined)
+    await compare('notification settings', async function* (side) {
+      // What the new service does not know is no difference.
+      yield ['of the app', side === source ? knownTo(theirs, ours) : theirs]
+    })
   await forEach(keysOf(groupsOf(source)), concurrency, async (guid) => {
     await compare('members and bans', async function* (side) {
       for (const [key, record] of await readRoom(side, guid)) yield [`${guid} ${key}`, record]
@@ -127,11 +136,17 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
       for (const [key, record] of await readScopes(side, guid)) yield [`${guid} ${key}`, record]
     })
   })
+  // An old service without notifications tells nobody's.
+  const isOnlyHere = ({ key, ours }: Found) => ours === undefined && key.endsWith(` ${chosen}`)
   await forEach(keysOf(usersOf(source)), concurrency, async (uid) => {
-    await compare('lists of users', async function* (side) {
-      const idOf = side === source ? ids.to : undefined
-      for (const [key, record] of await readPerson(side, uid, without, idOf, true)) yield [`${uid} ${key}`, record]
-    })
+    await compare(
+      'lists of users',
+      async function* (side) {
+        const idOf = side === source ? ids.to : undefined
+        for (const [key, record] of await readPerson(side, uid, without, idOf, true)) yield [`${uid} ${key}`, record]
+      },
+      isOnlyHere,
+    )
   })
 
   const addresses = await readAddresses(folder, target.url)

@@ -58,7 +58,7 @@ export async function look({ sides, state, agreements, taken }: Looking, since: 
 /** Once people write on both sides, the source tells of what the target did itself. */
 async function isNoNews(sides: Sides, state: MoveState, row: JsonRecord): Promise<boolean> {
   const from = String(row.id)
-  const back = await writtenBack(sides, row)
+  const back = await writtenBack(sides, state, row)
   if (back !== undefined) await sides.addIds([{ from, to: back }])
   else if (subjectOf(row) !== undefined || isEcho(state, row)) await sides.addIds([{ from, to: noCounterpart }])
   else return false

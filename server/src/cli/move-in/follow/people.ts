@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { JsonRecord } from '../../import/records.ts'
 import { compareLists, type Found, type Keyed } from '../compare.ts'
 import {
+  chosen,
   groupFacts,
   groupsOf,
   isStandIn,
@@ -15,6 +16,7 @@ import {
 } from '../facts.ts'
 import { each, forEach } from '../for-each.ts'
 import { readRecord, rowsOf } from '../lists.ts'
+import { bringNotifications, bringSettings, type Doing, readSettings } from '../notifications.ts'
 import type { Remote } from '../remote.ts'
 import { groupAt, refusals, type Sides, userAt } from './sides.ts'
 
@@ -35,6 +37,7 @@ export async function sweepPeople(sides: Sides, isComplete: boolean): Promise<vo
   await forEach(each(groups), concurrency, (group) => sweepGroup(sides, group))
   await forEach(keysOf(groupsOf(source)), concurrency, (guid) => sweepRoom(sides, guid))
   await sweepAppPins(sides)
+  if (isComplete && !sides.without.includes('notifications')) await sweepSettings(sides)
   await forEach(keysOf(usersOf(source)), concurrency, (uid) => sweepPerson(sides, uid, isComplete))
   // Who is gone is removed after their groups have passed to others.
   await forEach(each(gone), concurrency, (user) => sweepUser(sides, user))
@@ -42,26 +45,41 @@ export async function sweepPeople(sides: Sides, isComplete: boolean): Promise<vo
 
 /**
  * Takes users, groups and members that are new since a moment. After the cut-over that is all that is known of them: what
- * differs otherwise may have changed on either side.
+ * differs otherwise may have changed on either side. Who was met before and is not there has been removed there since.
+ * @param met when they came, by what they are and that time; brought up to date
  * @param since epoch seconds
  */
-export async function takeAdditions(sides: Sides, since: number): Promise<void> {
+export async function takeAdditions(sides: Sides, met: Record<string, number>, since: number): Promise<void> {
   const { source, target, concurrency } = sides
-  const isNew = ({ ours, theirs }: Found) =>
-    ours !== undefined && theirs === undefined && Number(ours.createdAt ?? 0) >= since
-  const users = await compareLists(
-    () => usersOf(source),
-    () => usersOf(target),
-  )
-  await forEach(each(users.filter(isNew)), concurrency, async ({ key }) => void (await takeUser(sides, key)))
-  const groups = await compareLists(
-    () => groupsOf(source),
-    () => groupsOf(target),
-  )
-  await forEach(each(groups.filter(isNew)), concurrency, ({ key }) => takeGroup(sides, key))
+  const meeting: Record<string, number> = {}
+  /** Whether somebody came since then, and was not met before. */
+  const isNew = (name: string, came: unknown): boolean => {
+    const at = Number(came ?? 0)
+    if (at < since) return false
+    const key = `${name} ${at}`
+    meeting[key] = at
+    return met[key] === undefined
+  }
+  const missing = async (kind: string, listOf: (side: Remote) => Keyed): Promise<string[]> => {
+    const fresh = new Set<string>()
+    async function* noted(): Keyed {
+      for await (const [key, record] of listOf(source)) {
+        if (isNew(`${kind} ${key}`, record.createdAt)) fresh.add(key)
+        yield [key, record]
+      }
+    }
+    const found = await compareLists(noted, () => listOf(target))
+    return found
+      .filter(({ key, ours, theirs }) => ours !== undefined && theirs === undefined && fresh.has(key))
+      .map(({ key }) => key)
+  }
+  const users = await missing('user', usersOf)
+  await forEach(each(users), concurrency, async (uid) => void (await takeUser(sides, uid)))
+  const groups = await missing('group', groupsOf)
+  await forEach(each(groups), concurrency, (guid) => takeGroup(sides, guid))
   await forEach(keysOf(groupsOf(source)), concurrency, async (guid) => {
     const members = await readRoom(source, guid)
-    const joined = [...members].filter(([, { joinedAt }]) => Number(joinedAt ?? 0) >= since)
+    const joined = [...members].filter(([uid, { joinedAt }]) => isNew(`member ${guid} ${uid}`, joinedAt))
     if (joined.length === 0) return
     const there = await readRoom(target, guid)
     for (const [uid, member] of joined) {
@@ -69,6 +87,8 @@ export async function takeAdditions(sides: Sides, since: number): Promise<void> 
       await takeMember(sides, guid, uid, member)
     }
   })
+  for (const [key, at] of Object.entries(met)) if (at < since) delete met[key]
+  Object.assign(met, meeting)
 }
 
 const isGone = ({ ours }: Found) => ours === undefined
@@ -107,7 +127,7 @@ async function sweepUser(sides: Sides, { key: uid, ours, theirs }: Found): Promi
   count('changed users')
   if (ours.isDeactivated === false && theirs.isDeactivated === true)
     await act('PUT', '/users', { uidsToActivate: [uid] })
-  const profile = profileOf(ours, theirs, ['name', 'avatar', 'link', 'role', 'metadata', 'tags'])
+  const profile = profileOf(ours, theirs, ['name', 'avatar', 'link', 'role', 'statusMessage', 'metadata', 'tags'])
   if (Object.keys(profile).length > 0) await act('PUT', userAt(uid), profile)
   if (ours.isDeactivated === true && theirs.isDeactivated === false) await act('DELETE', userAt(uid), {})
 }
@@ -133,8 +153,11 @@ async function sweepGroup(sides: Sides, { key: guid, ours, theirs }: Found): Pro
 /** What an update sets and unsets. */
 function profileOf(ours: JsonRecord, theirs: JsonRecord, names: readonly string[]): Record<string, unknown> {
   const changed = names.filter((name) => !isDeepStrictEqual(ours[name], theirs[name]))
-  const unset = changed.filter((name) => ours[name] === null)
+  const isCleared = (name: string) => name === 'statusMessage' && ours[name] === null
+  const unset = changed.filter((name) => ours[name] === null && !isCleared(name))
   const profile: Record<string, unknown> = {}
+  // There is no other way to clear it.
+  if (changed.some(isCleared)) profile.statusMessage = ''
   for (const name of changed) if (ours[name] !== null) profile[name] = ours[name]
   if (unset.length > 0) profile.unset = unset
   return profile
@@ -256,6 +279,17 @@ async function sweepAppPins(sides: Sides): Promise<void> {
   if (await sides.act('PUT', '/conversations/pinned', { pinnedConversations })) sides.count('pins for everybody')
 }
 
+const doing =
+  ({ act }: Sides): Doing =>
+  async (...args) =>
+    (await act(...args)) !== undefined
+
+async function sweepSettings(sides: Sides): Promise<void> {
+  const [ours, theirs] = await Promise.all([sides.source, sides.target].map(readSettings))
+  if (ours !== undefined && theirs !== undefined && (await bringSettings(ours, theirs, doing(sides))))
+    sides.count('notification settings')
+}
+
 /** Brings friends, blocks, saved messages, tags and pins of conversations of a user into the state of the source. */
 export async function sweepPerson(sides: Sides, uid: string, isComplete = false): Promise<void> {
   const { source, target, act, count, removes } = sides
@@ -268,7 +302,10 @@ export async function sweepPerson(sides: Sides, uid: string, isComplete = false)
     const [kind, one = '', other = ''] = key.split(' ')
     const there = theirs.get(key)
     if (kind === refused) continue
-    if (kind === 'conversation') {
+    if (kind === chosen) {
+      if (there !== undefined && (await bringNotifications(uid, wanted, there, doing(sides), removes)))
+        count('notifications of users')
+    } else if (kind === 'conversation') {
       const conversation = `${one === 'group' ? groupAt(other) : userAt(other)}/conversation`
       const known = there ?? { tags: [], isPinned: false, unread: 0 }
       if (!isDeepStrictEqual(wanted.tags, known.tags))
@@ -291,7 +328,7 @@ export async function sweepPerson(sides: Sides, uid: string, isComplete = false)
   }
   for (const key of theirs.keys()) {
     const [kind, one = ''] = key.split(' ')
-    if (!removes || ours.has(key) || kind === refused) continue
+    if (!removes || ours.has(key) || kind === refused || kind === chosen) continue
     if (kind === 'conversation') {
       if (ours.has(refused)) continue
       const [, , other = ''] = key.split(' ')

@@ -1,3 +1,4 @@
+import { createHmac, randomBytes } from 'node:crypto'
 import { exitCodes, ImportFailure } from '../../import/failure.ts'
 import { isJsonObject, type JsonRecord } from '../../import/records.ts'
 import { errorOf } from '../../import/request.ts'
@@ -13,13 +14,25 @@ import { groupAt, type Sides, userAt } from './sides.ts'
 const mark = 'moved-back-'
 
 /**
- * The id in the target of a message of the source that was written back. Clients choose muids, so the mark alone proves nothing:
- * who could claim the message of somebody else would edit and delete it by what they do to their own.
+ * The muid in the source of a message of the target. Clients choose muids: signed, none of theirs can be in the place of what
+ * is yet to be written back.
  */
-export async function writtenBack({ target, ids }: Sides, row: JsonRecord): Promise<string | undefined> {
-  const { muid } = row
-  const back = typeof muid === 'string' && muid.startsWith(mark) ? muid.slice(mark.length) : ''
-  if (!/^[1-9]\d{0,15}$/.test(back)) return undefined
+function markOf(secret: string, id: string): string {
+  const signature = createHmac('sha256', secret).update(id).digest('hex').slice(0, 24)
+  return `${mark}${id}-${signature}`
+}
+
+/**
+ * The id in the target of a message of the source that was written back. The mark alone proves nothing, since clients see those
+ * of others: who could claim the message of somebody else would edit and delete it by what they do to their own.
+ */
+export async function writtenBack(
+  { target, ids }: Sides,
+  state: MoveState,
+  row: JsonRecord,
+): Promise<string | undefined> {
+  const [, back] = new RegExp(`^${mark}([1-9]\\d{0,15})-`).exec(String(row.muid)) ?? []
+  if (back === undefined || state.mark === undefined || row.muid !== markOf(state.mark, back)) return undefined
   const known = ids.from(back)
   if (known !== undefined && known !== String(row.id)) return undefined
   const there = await readRecord(target, `/messages/${back}`)
@@ -42,6 +55,11 @@ const page = 500
 export async function writeBack(writing: WritingBack): Promise<void> {
   const { sides, journal } = writing
   const { state } = journal
+  if (state.mark === undefined) {
+    // What a killed run has written is known again by it.
+    state.mark = randomBytes(16).toString('hex')
+    await journal.save()
+  }
   if (state.events === undefined) {
     const { body } = await sides.target.get('/events')
     await catchUp(writing, state.cutOver ?? sides.now())
@@ -109,7 +127,7 @@ async function heedEvent(writing: WritingBack, { trigger, data }: JsonRecord): P
 
 /** Sends a message of the target in the source, in the name of its sender; it has the time of then. */
 async function writeMessage(writing: WritingBack, row: JsonRecord): Promise<void> {
-  const { sides } = writing
+  const { sides, journal } = writing
   const id = String(row.id)
   if (sides.ids.from(id) !== undefined) return changeMessage(writing, id)
   if (row.category === 'action' || row.category === 'call' || row.deletedAt !== undefined) return
@@ -120,7 +138,7 @@ async function writeMessage(writing: WritingBack, row: JsonRecord): Promise<void
   const parent = parentId === undefined ? undefined : sides.ids.from(String(parentId))
   const quoted = quotedMessageId === undefined ? undefined : sides.ids.from(String(quotedMessageId))
   const message = {
-    ...{ receiver, receiverType, category, type, data: content, muid: `${mark}${id}` },
+    ...{ receiver, receiverType, category, type, data: content, muid: markOf(String(journal.state.mark), id) },
     ...(Array.isArray(tags) && tags.length > 0 && { tags }),
     ...(quoted !== undefined && { quotedMessageId: quoted }),
   }
