@@ -31,6 +31,7 @@ const userFields = {
   avatar: Type.Optional(ImportAddress),
   link: Type.Optional(ImportAddress),
   role: Type.Optional(RoleOfUserIn),
+  statusMessage: Type.Optional(Type.String({ maxLength: limits.statusMessageLength })),
   createdAt: Type.Optional(ImportTime),
   lastActiveAt: Type.Optional(ImportTime),
   deactivatedAt: Type.Optional(ImportTime),
@@ -55,6 +56,7 @@ const groupFields = {
   guid: IdIn,
   name: NameIn,
   type: oneOf('public', 'password', 'private'),
+  description: Type.Optional(Type.String({ maxLength: limits.descriptionLength })),
   icon: Type.Optional(ImportAddress),
   password: Type.Optional(Type.String({ minLength: 1, maxLength: limits.groupPasswordLength })),
   passwordHash: Type.Optional(

@@ -21,6 +21,8 @@ export const limits = {
   nameLength: 100,
   /** Characters of the description of a group or role. */
   descriptionLength: 255,
+  /** Characters of the `statusMessage` of a user. */
+  statusMessageLength: 255,
   /** Characters of an `avatar`, `icon` or `link`. */
   urlLength: 3000,
   /** Bytes of `metadata` of a user, group or message, as JSON. The `metadata` of a role has no limit of its own. */

@@ -36,6 +36,8 @@ export interface ImportOutcome<Entity> {
   readonly data?: Entity
   /** Why it was not stored. */
   readonly error?: Static<typeof Failure>
+  /** Of a message that is there already: its id. */
+  readonly id?: string
   /** Members of the record that the import does not know. */
   readonly ignored?: readonly string[]
 }
@@ -47,6 +49,7 @@ function outcomesOf<Entity extends TSchema>(entity: Entity) {
       success: Type.Boolean(),
       data: Type.Optional(entity),
       error: Type.Optional(Failure),
+      id: Type.Optional(Type.String({ description: 'Of a message that is there already: its id' })),
       ignored: Type.Optional(
         Type.Array(Type.String(), { description: 'Members of the record that the import does not know' }),
       ),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { limits } from '../limits.ts'
 import { defineOperation } from '../operation.ts'
 import {
   enveloped,
@@ -20,7 +21,10 @@ import {
 
 const shared = { area: 'Users', rateLimit: 'standard' } as const
 
-const StatusMessageIn = Type.String({ maxLength: 255, description: 'Status text; an empty string clears it' })
+const StatusMessageIn = Type.String({
+  maxLength: limits.statusMessageLength,
+  description: 'Status text; an empty string clears it',
+})
 
 const MetadataIn = Type.Unsafe<Record<string, unknown>>({
   ...JsonObject,

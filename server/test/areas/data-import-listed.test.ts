@@ -13,6 +13,8 @@ async function createSource() {
   const world = await createWorld()
   await createUsers(world, 'alice', 'bob', 'carol')
   await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+  dataOf(await world.put('/users/bob', { statusMessage: 'away' }))
+  dataOf(await world.put('/groups/team', { description: 'Everybody' }))
   const first = await say(world, 'alice', 'bob', 'hello')
   const gone = await say(world, 'bob', 'alice', 'not meant')
   await sayInGroup(world, 'bob', 'team', 'good morning')
@@ -74,6 +76,8 @@ describe('what lists of the API answer', () => {
     const before = await allMessages(world)
     expect(shown(await allMessages(target))).toEqual(shown(before))
     expect(shown(before).map(({ category }) => category)).toContain('action')
+    expect(dataOf(await target.get('/users/bob')).statusMessage).toBe('away')
+    expect(dataOf(await target.get('/groups/team')).description).toBe('Everybody')
     for (const viewer of ['alice', 'bob']) {
       const threads = async (of: World) => {
         const [parent] = (await allMessages(of)).filter(({ replyCount }) => replyCount > 0)
@@ -188,11 +192,11 @@ describe('records of lists that do not fit', () => {
   it('name what an import does not know, of every kind', async () => {
     const world = await createTarget()
     const [users, groups, members] = await Promise.all([
-      importAll(world, 'users', [{ uid: 'dora', name: 'Dora', statusMessage: 'away', status: 'offline' }]),
+      importAll(world, 'users', [{ uid: 'dora', name: 'Dora', mood: 'fine', status: 'offline' }]),
       importAll(world, 'groups', [{ guid: 'club', name: 'Club', type: 'public', membersCount: 3, banner: 'x' }]),
       importAll(world, 'members', [{ guid: 'team', uid: 'carol', name: 'Carol', nickname: 'Caro' }]),
     ])
-    expect(users.dora.ignored).toEqual(['statusMessage'])
+    expect(users.dora.ignored).toEqual(['mood'])
     expect(groups.club.ignored).toEqual(['banner'])
     expect(members.team_member_carol).toMatchObject({ success: true, ignored: ['nickname'] })
   })

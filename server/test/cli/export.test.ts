@@ -5,6 +5,7 @@ import { createAudit } from '../../src/chat/audit/audit.ts'
 import { ExportStopped } from '../../src/cli/export/export.ts'
 import { readManifest } from '../../src/cli/export/manifest.ts'
 import { ExactRefusal, ExactStopped } from '../../src/cli/import/exact/import.ts'
+import { importCommand, systemClock } from '../../src/cli/import/run.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
 import { routes } from '../../src/routes.ts'
 import { furnishInOrder } from '../http/in-order.ts'
@@ -27,6 +28,7 @@ import { picture, sendForm, toBob } from '../support/forms.ts'
 import { groupText, importWell } from '../support/imports.ts'
 import { flag, moderatedWorld, review, takeRulesAway } from '../support/review.ts'
 import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
+import { collect } from './import-world.ts'
 
 takeRulesAway()
 
@@ -201,6 +203,29 @@ describe('an export', () => {
       await importWell(target, 'members', members)
       await importWell(target, 'messages', await recordsOf(folder, 'messages.ndjson'))
       expect(dataOf(await target.get(`/messages/${id}`)).data.text).toBe('good morning')
+
+      // By the command, into an app that has messages: it names what it left aside, and tells old and new ids.
+      const busy = await createWorld()
+      await createUsers(busy, 'zoe', 'yves')
+      await say(busy, 'zoe', 'yves', 'was here before')
+      const run = async () => {
+        const stdout = collect()
+        const to = ['--url', busy.url, '--apikey', busy.apiKey, '--app', busy.app.name]
+        const surroundings = { stdout, stderr: collect(), env: {}, cwd: folder, clock: systemClock }
+        const { signal } = new AbortController()
+        return { code: await importCommand([folder, ...to], { ...surroundings, signal }), stdout: stdout.text() }
+      }
+      const first = await run()
+      expect(first).toMatchObject({ code: 0 })
+      expect(first.stdout).toContain('Left aside, as only parley import --exact takes it:')
+      expect(first.stdout).toMatch(/states\.ndjson +Marks, unread pointers.*\(2\)/)
+      expect(first.stdout).not.toContain('friends.ndjson')
+      const pairs = await recordsOf(folder, 'ids.ndjson')
+      const byFrom = (one: { from?: unknown }, other: { from?: unknown }) => Number(one.from) - Number(other.from)
+      const found = pairs.find(({ from }) => from === id)
+      expect(dataOf(await busy.get(`/messages/${found?.to}`)).data.text).toBe('good morning')
+      expect(await run()).toMatchObject({ code: 0, stdout: expect.stringContaining('New ids were drawn for') })
+      expect((await recordsOf(folder, 'ids.ndjson')).toSorted(byFrom)).toEqual(pairs.toSorted(byFrom))
     })
   })
 })

@@ -37,10 +37,7 @@ describe('parley import', () => {
   it('takes files of what lists of the API answer, and says what it leaves out', async () => {
     const world = await createImportWorld()
     const said = { sender: 'ann', receiverType: 'user', receiver: 'bob', sentAt: 1_700_000_000, data: { text: 'hi' } }
-    await world.put('users.ndjson', [
-      { uid: 'ann', name: 'Ann', status: 'offline', statusMessage: 'away' },
-      ...users('bob'),
-    ])
+    await world.put('users.ndjson', [{ uid: 'ann', name: 'Ann', status: 'offline', mood: 'fine' }, ...users('bob')])
     await world.put('groups.ndjson', groups)
     await world.put('members.ndjson', [{ guid: 'g1', uid: 'ann', name: 'Ann', scope: 'admin' }])
     await world.put('messages.ndjson', [
@@ -58,9 +55,9 @@ describe('parley import', () => {
       { muid: 'mine', parentMuid: '1' },
       { muid: '3', parentMuid: 'mine', reactions: { '👍': ['bob'] } },
     ])
-    expect(outcome.stdout).toContain('Left out of users, as an import does not know it: statusMessage (1).')
+    expect(outcome.stdout).toContain('Left out of users, as an import does not know it: mood (1).')
     expect(outcome.stdout).toContain('Left out of messages, as an import does not know it: reactions (1).')
-    expect((await world.run('--dry-run')).stdout).toContain('statusMessage (1)')
+    expect((await world.run('--dry-run')).stdout).toContain('mood (1)')
   })
 
   it('keeps the order of each conversation while requests run in parallel', async () => {

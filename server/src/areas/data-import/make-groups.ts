@@ -12,15 +12,15 @@ import type { NewGroup } from './roster.ts'
 
 const insert = statement(`
   insert into groups (
-    app_id, guid, name, name_key, type, password_digest, icon, owner, metadata, tags, conversation, created_at,
+    app_id, guid, name, name_key, type, password_digest, icon, description, owner, metadata, tags, conversation, created_at,
     updated_at
   )
-  select $1, r.guid, r.name, r.name_key, r.type, r.password_digest, r.icon, r.owner, r.metadata::json, r.tags::text[],
+  select $1, r.guid, r.name, r.name_key, r.type, r.password_digest, r.icon, r.description, r.owner, r.metadata::json, r.tags::text[],
     0, coalesce(r.created_at, $2), case when r.created_at < $2 then $2 end
   from unnest(
     $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::text[], $10::text[], $11::text[],
-    $12::bigint[]
-  ) as r(guid, name, name_key, type, password_digest, icon, owner, metadata, tags, created_at)
+    $12::text[], $13::bigint[]
+  ) as r(guid, name, name_key, type, password_digest, icon, description, owner, metadata, tags, created_at)
   order by r.guid collate "C"
   on conflict (app_id, guid) do nothing
   returning guid, owner, created_at as "createdAt"`)
@@ -60,6 +60,7 @@ export async function makeGroups(
       return digestGroupPassword(secrets, appId, guid.toLowerCase(), password ?? '')
     }),
     details.map(({ icon }) => icon ?? null),
+    details.map(({ description }) => description ?? null),
     groups.map(({ owner }) => owner),
     details.map(({ metadata }) => (metadata === undefined ? null : JSON.stringify(metadata))),
     details.map(({ tags = [] }) => textArray([...new Set(tags)])),

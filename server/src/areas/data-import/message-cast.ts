@@ -3,10 +3,9 @@ import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type Foresight, type ImportResult, type ImportRow, readForesight, retryMeetings } from '../messages/index.ts'
-import * as errors from './errors.ts'
 import { makeGroups } from './make-groups.ts'
 import { enrol, holdUsers } from './memberships.ts'
-import { type Failure, refuse } from './outcomes.ts'
+import { type Failure, refuseMessage } from './outcomes.ts'
 import { type Links, openRoster, type Present, type Roster, readPresent } from './roster.ts'
 import { makeUsers } from './users.ts'
 
@@ -108,7 +107,7 @@ function admitAll(
     const foreseen = foresee(rows.filter((_, place) => refusals[place] === undefined))
     for (const [place, row] of rows.entries()) {
       const refusal = foreseen.get(row)
-      if (refusal !== undefined) refusals[place] = refuse(errors.ofMessage(refusal, row))
+      if (refusal !== undefined) refusals[place] = refuseMessage(refusal, row, foresee.holderOf(row))
     }
     if (refusals.filter((refusal) => refusal === undefined).length === admitted) return { roster, refusals }
   }

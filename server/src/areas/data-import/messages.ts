@@ -8,7 +8,7 @@ import { mapInTurns } from '../../pauses.ts'
 import { createImportedWriter, type ImportRow, isFaultOfData, toImportRow } from '../messages/index.ts'
 import * as errors from './errors.ts'
 import { Overtaken, resultsOf, type Written, writeWithCast } from './message-cast.ts'
-import { type Failure, type Outcome, refuse, stored } from './outcomes.ts'
+import { type Failure, type Outcome, refuse, refuseMessage, stored } from './outcomes.ts'
 import { type Links, ownerOf, readRoster } from './roster.ts'
 
 /** Imports messages, with the users and groups that they bring along. */
@@ -96,7 +96,7 @@ async function outcomesOf(
       return { ...stored(write(row, result)), ...ignored }
     }
     if ('cause' in result) return notStored(context, row, result.cause)
-    return refuse(errors.ofMessage(result.refusal, row))
+    return refuseMessage(result.refusal, row, result.holder)
   }
   return mapInTurns(rows, outcomeOf)
 }

@@ -40,15 +40,15 @@ function alreadyThere(uid: string) {
 
 const insert = statement(`
   insert into users as u (
-    app_id, uid, name, name_key, avatar, link, role, metadata, tags, created_at, updated_at, last_active_at,
-    deactivated_at
+    app_id, uid, name, name_key, avatar, link, role, status_message, metadata, tags, created_at, updated_at,
+    last_active_at, deactivated_at
   )
-  select $1, r.uid, r.name, r.name_key, r.avatar, r.link, r.role, r.metadata::json, r.tags::text[],
+  select $1, r.uid, r.name, r.name_key, r.avatar, r.link, r.role, r.status_message, r.metadata::json, r.tags::text[],
     coalesce(r.created_at, $2), case when r.created_at < $2 then $2 end, r.last_active_at, r.deactivated_at
   from unnest(
-    $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[],
-    $12::bigint[], $13::bigint[]
-  ) as r(uid, name, name_key, avatar, link, role, metadata, tags, created_at, last_active_at, deactivated_at)
+    $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
+    $12::bigint[], $13::bigint[], $14::bigint[]
+  ) as r(uid, name, name_key, avatar, link, role, status_message, metadata, tags, created_at, last_active_at, deactivated_at)
   order by r.uid collate "C"
   on conflict (app_id, uid) do nothing
   returning ${userColumns}`)
@@ -74,6 +74,7 @@ async function insertUsers(
     users.map(({ avatar }) => avatar ?? null),
     users.map(({ link }) => link ?? null),
     users.map(({ role }) => role?.toLowerCase() ?? 'default'),
+    users.map(({ statusMessage }) => statusMessage || null),
     users.map(({ metadata }) => (metadata === undefined ? null : JSON.stringify(metadata))),
     users.map(({ tags = [] }) => textArray([...new Set(tags)])),
     users.map(({ createdAt }) => readOptionalTime(createdAt)),

@@ -17,6 +17,8 @@ export interface ImportOptions {
   readonly dryRun: boolean
   readonly report: string | undefined
   readonly insecure: boolean
+  /** `false` writes no table of new ids: whoever runs the import makes one. */
+  readonly tellsIds?: boolean
 }
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -1,4 +1,11 @@
-import { createMuidsById, type ErrorCode, type ErrorDetail, type ImportKind, takeListed } from '@parley/contract'
+import {
+  createMuidsById,
+  type ErrorCode,
+  type ErrorDetail,
+  type ImportKind,
+  importedId,
+  takeListed,
+} from '@parley/contract'
 import type { Line } from './input.ts'
 
 /** Why a record was not stored, as the service says it or as this command found it. */
@@ -27,6 +34,8 @@ export interface Outgoing {
   readonly key: string
   /** Records of one sequence are sent one after the other, in the order of the file. */
   readonly sequence: string
+  /** The id of a message that lists gave, where the record has one. */
+  readonly id: string | undefined
   /** The conversation of a message, as the service names it. */
   readonly conversation: string | undefined
   /** The line as it stood in the file, where it did not have to be translated: it is sent as it is. */
@@ -98,6 +107,7 @@ export function toOutgoing(kind: ImportKind, line: Line, { record, key, isTransl
     line: line.number,
     key,
     sequence,
+    id: kind === 'messages' ? importedId(record.id)?.toString() : undefined,
     conversation,
     text,
     bytes: isTranslated ? Buffer.byteLength(text) : line.bytes,

@@ -6,11 +6,13 @@ import { compareCounts } from './compare.ts'
 import { type DryTally, emptyDryTally, makeDryRun } from './dry-run.ts'
 import { type ExitCode, exitCodes, ImportFailure } from './failure.ts'
 import { findInputFiles, type InputFile } from './input.ts'
+import { findLeftAside } from './left-aside.ts'
+import { openNewIds } from './new-ids.ts'
 import { type ImportOptions, importHelp, parseImportOptions } from './options.ts'
-import { openProgress, type Progress, type ProgressStream } from './progress.ts'
+import { formatCount, openProgress, type Progress, type ProgressStream } from './progress.ts'
 import { openReport, type Report } from './report.ts'
 import { type Clock, openService, type Service } from './service.ts'
-import { formatComparison, formatDryTallies, formatTallies } from './summary.ts'
+import { formatComparison, formatDryTallies, formatLeftAside, formatTallies } from './summary.ts'
 import { emptyTally, type Tally, transferFile } from './transfer.ts'
 
 /** The surroundings of the command, so that tests can put theirs in place. */
@@ -56,7 +58,9 @@ export async function runImport(options: ImportOptions, io: ImportIo): Promise<E
     const report = await openReport(options.report, folder, io.cwd, inputs, progress.note)
     try {
       const run: Run = { options, io, service, files, report, progress }
-      return options.dryRun ? await checkFiles(run) : await importFiles(run)
+      const code = options.dryRun ? await checkFiles(run) : await importFiles(run, folder)
+      io.stdout.write(formatLeftAside(await findLeftAside(folder)))
+      return code
     } finally {
       await report.close()
       if (report.lines > 0) io.stdout.write(`Refused records are in ${report.path}\n`)
@@ -77,18 +81,24 @@ interface Run {
   readonly progress: Progress
 }
 
-async function importFiles({ options, io, service, files, report, progress }: Run): Promise<ExitCode> {
+async function importFiles({ options, io, service, files, report, progress }: Run, folder: string): Promise<ExitCode> {
+  const newIds = options.tellsIds === false ? undefined : await openNewIds(folder, io.cwd)
   const tallies = new Map<ImportKind, Tally>(files.map(({ kind }) => [kind, emptyTally()]))
   const accepted = new Map<string, number>()
   const { signal } = io
   const now = Math.floor(io.clock.now() / 1000)
-  const transfer = { ...options, service, report, signal, accepted, note: progress.note, now }
+  const transfer = { ...options, service, report, newIds, signal, accepted, note: progress.note, now }
   try {
     for (const file of files) {
       if (!signal.aborted) await transferFile(file, tallies.get(file.kind)!, progress, transfer)
     }
   } finally {
     io.stdout.write(formatTallies(tallies))
+    await newIds?.close()
+    if (newIds !== undefined && newIds.lines > 0)
+      io.stdout.write(
+        `New ids were drawn for ${formatCount(newIds.lines)} messages: ${newIds.path} has the old and the new ones.\n`,
+      )
   }
   if (signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
   const messages = files.find(({ kind }) => kind === 'messages')

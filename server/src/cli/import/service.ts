@@ -25,6 +25,8 @@ export interface Clock {
 
 export interface RecordAnswer {
   readonly success: boolean
+  /** Of a message, also of one that was there before. */
+  readonly id?: string
   readonly error?: RecordError
 }
 
@@ -148,7 +150,12 @@ export function openService(
       for (const { key } of batch) {
         const record = Object.hasOwn(data, key) ? data[key] : undefined
         if (!isJsonObject(record)) continue
-        records.set(key, record.success === true ? { success: true } : { success: false, error: errorOf(record) })
+        const id = record.success === true && isJsonObject(record.data) ? record.data.id : record.id
+        const known = typeof id === 'string' && { id }
+        records.set(
+          key,
+          record.success === true ? { success: true, ...known } : { success: false, ...known, error: errorOf(record) },
+        )
       }
       return { outcome: 'taken', records, resent: answer.resent }
     },

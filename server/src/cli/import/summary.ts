@@ -1,6 +1,7 @@
 import type { ImportKind } from '@parley/contract'
 import type { Comparison } from './compare.ts'
 import type { DryTally } from './dry-run.ts'
+import type { LeftAside } from './left-aside.ts'
 import { formatCount } from './progress.ts'
 import type { Tally } from './transfer.ts'
 
@@ -52,6 +53,16 @@ function formatIgnored(tallies: ReadonlyMap<ImportKind, Pick<Tally, 'ignored'>>)
     const names = [...ignored].map(([name, count]) => `${name} (${formatCount(count)})`)
     return names.length === 0 ? [] : [`Left out of ${kind}, as an import does not know it: ${names.join(', ')}.`]
   })
+}
+
+/** What of an export only `--exact` brings over. */
+export function formatLeftAside(files: readonly LeftAside[]): string {
+  if (files.length === 0) return ''
+  const lines = files.map(({ file, holds, records }) => {
+    const count = records === undefined ? '' : ` (${formatCount(records)})`
+    return `  ${file.padEnd(28)} ${holds}${count}\n`
+  })
+  return `Left aside, as only parley import --exact takes it:\n${lines.join('')}`
 }
 
 /** What comparing with the counts of the service brought out. */

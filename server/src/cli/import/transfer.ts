@@ -3,6 +3,7 @@ import { exitCodes, ImportFailure } from './failure.ts'
 import { type InputFile, maxBodyBytes } from './input.ts'
 import { openLanes } from './lanes.ts'
 import { createMuidNames } from './muids.ts'
+import type { NewIds } from './new-ids.ts'
 import type { Progress } from './progress.ts'
 import {
   idFields,
@@ -37,6 +38,8 @@ export interface Tally {
 export interface Transfer {
   readonly service: Service
   readonly report: Report
+  /** Undefined where nobody wants to know. */
+  readonly newIds: NewIds | undefined
   readonly batch: number
   readonly concurrency: number
   readonly signal: AbortSignal
@@ -158,9 +161,10 @@ async function bookAnswers(
   batch: readonly Outgoing[],
   { records, resent }: Extract<BatchAnswer, { outcome: 'taken' }>,
   tally: Tally,
-  { accepted, report }: Transfer,
+  { accepted, report, newIds }: Transfer,
 ): Promise<void> {
   const refusals: Refusal[] = []
+  const pairs: { from: string; to: string }[] = []
   for (const record of batch) {
     const answer = records.get(record.key)
     const isThere = answer?.error?.code === existsCodes[kind] && !isOfAnother(kind, answer.error)
@@ -168,7 +172,8 @@ async function bookAnswers(
       if (isThere) tally.alreadyThere += 1
       else tally.stored += 1
       if (isThere && resent) tally.alreadyThereAfterRetry += 1
-      const { conversation } = record
+      const { conversation, id } = record
+      if (id !== undefined && answer.id !== undefined && answer.id !== id) pairs.push({ from: id, to: answer.id })
       if (conversation !== undefined) accepted.set(conversation, (accepted.get(conversation) ?? 0) + 1)
       continue
     }
@@ -177,7 +182,7 @@ async function bookAnswers(
     refusals.push(toRefusal(kind, record, error))
   }
   tally.refused += refusals.length
-  await report.write(refusals)
+  await Promise.all([report.write(refusals), newIds?.write(pairs)])
 }
 
 /** The service has this id, but of another record: counting it as already there would lose this one silently. */

@@ -107,6 +107,7 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
           dryRun: false,
           report: undefined,
           insecure,
+          tellsIds: false,
         },
         surroundings,
       )

@@ -3,11 +3,15 @@ import { partsOf } from '../../../chat/naming.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { readKnown } from './known.ts'
-import { type ImportRefusal, type NamedConversation, nameOf, planImport } from './plan.ts'
+import { type ImportRefusal, idsByMuid, type NamedConversation, nameOf, planImport } from './plan.ts'
 import type { ImportRow } from './row.ts'
 
 /** What the writer would refuse of some of the rows, by row, as things stood when they were read. */
-export type Foresight = (rows: readonly ImportRow[]) => ReadonlyMap<ImportRow, ImportRefusal>
+export interface Foresight {
+  (rows: readonly ImportRow[]): ReadonlyMap<ImportRow, ImportRefusal>
+  /** The id of the message that has the muid of a row already. */
+  holderOf(row: ImportRow): number | undefined
+}
 
 /**
  * Reads what the writer will decide by. Nothing is locked and the writer decides again: this is for messages that bring
@@ -25,7 +29,7 @@ export async function readForesight(on: Queryable, appId: number, rows: readonly
     if (!byName.has(name)) byName.set(name, { appId, key: -byName.size - 1, kind: row.kind, first, second })
   }
   const conversations = [...byName.values()]
-  return (some) => {
+  const foresee = (some: readonly ImportRow[]) => {
     const plan = planImport(some, conversations, known)
     return new Map(
       some.flatMap((row, place): Array<[ImportRow, ImportRefusal]> => {
@@ -34,6 +38,7 @@ export async function readForesight(on: Queryable, appId: number, rows: readonly
       }),
     )
   }
+  return Object.assign(foresee, { holderOf: idsByMuid(known) })
 }
 
 const select = statement(`

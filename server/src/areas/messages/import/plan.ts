@@ -134,6 +134,12 @@ export function planImport<Conversation extends NamedConversation>(
   })
 }
 
+/** Ids of messages that are there, by what identifies a row. */
+export function idsByMuid(known: readonly KnownMessage[]): (row: ImportRow) => number | undefined {
+  const ids = new Map(known.map(({ appId, muid, id }) => [muidKey(appId, muid), id]))
+  return (row) => ids.get(muidKey(row.appId, row.muid))
+}
+
 /** The name of a conversation among those of all apps. */
 export function nameOf(
   { appId, kind }: Pick<ImportRow, 'appId' | 'kind'>,

@@ -8,7 +8,7 @@ import { type KnownPairs, lockAll } from './conversations.ts'
 import { markReceipts, moveConversations, type NumberedMessage, parentsOf } from './effects.ts'
 import { takeIds } from './ids.ts'
 import { readKnown } from './known.ts'
-import { type ImportRefusal, type PlannedMessage, planImport } from './plan.ts'
+import { type ImportRefusal, idsByMuid, type PlannedMessage, planImport } from './plan.ts'
 import type { ImportRow } from './row.ts'
 import {
   insertMessages,
@@ -24,7 +24,8 @@ import {
 /** What became of a row. */
 export type ImportResult =
   | { readonly id: number; readonly parentId: number | null; readonly quotedId: number | null }
-  | { readonly refusal: ImportRefusal }
+  /** `holder` is the id of the message that is there already. */
+  | { readonly refusal: ImportRefusal; readonly holder?: number | undefined }
   /** The database does not take this row. */
   | { readonly refusal: 'ERR_EXCEPTION'; readonly cause: unknown }
 
@@ -75,7 +76,10 @@ async function writeIn(tx: Transaction, known: KnownPairs, rows: readonly Import
   const plan = planImport(rows, conversations, stored)
   const numbered = number(plan, bringsIds ? await giveIds(tx, plan, now) : drawn)
   if (numbered.size > 0) await store(tx, [...numbered.values()])
-  return plan.map((planned): ImportResult => {
+  const holderOf = plan.includes('ERR_IMPORT_MUID_ALREADY_EXISTS') ? idsByMuid(stored) : undefined
+  return plan.map((planned, place): ImportResult => {
+    if (planned === 'ERR_IMPORT_MUID_ALREADY_EXISTS')
+      return { refusal: planned, holder: holderOf?.(rows[place] as ImportRow) }
     if (typeof planned === 'string') return { refusal: planned }
     const { id, parentId, quotedId } = numbered.get(planned.row) as NumberedMessage
     return { id, parentId, quotedId }
