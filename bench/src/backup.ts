@@ -5,16 +5,13 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
-import pg from 'pg'
 import { type Copied, copyIn, copyOut } from './backup/copy.ts'
 import { percentile, sendAtPace } from './backup/open-loop.ts'
+import { fillWorld, messageOf } from './backup/world.ts'
 import { type AtEnd, withCleanup } from './cleanup.ts'
 import type { Goal } from './goals.ts'
 import { progress } from './progress.ts'
-import { credentials } from './requests.ts'
-import { scaleWorld } from './seed/sizes.ts'
-import { seedWorld } from './seed/world.ts'
-import { type Service, startService } from './service.ts'
+import { startService } from './service.ts'
 import { describeMachine, renderGoals } from './table.ts'
 
 const usage = `npm run bench:backup -- [options]
@@ -34,7 +31,6 @@ const { values: options } = parseArgs({
 
 const program = fileURLToPath(new URL('../../server/dist/cli/main.js', import.meta.url))
 const perSecond = 500
-const senders = 40
 
 if (options.help) console.log(usage)
 else await withCleanup(run)
@@ -46,7 +42,7 @@ async function run(atEnd: AtEnd): Promise<void> {
   const service = await startService({ env: { PARLEY_MASTER_KEY: masterKey } })
   atEnd(() => service.stop())
   const scale = options.quick ? 0.01 : Number(options.scale)
-  await fill(service, scale)
+  await fillWorld(service, scale)
 
   const { host, port, user, password, database } = service.database
   const url = `postgresql://${user}:${password}@localhost:${port}/${database}?host=${encodeURIComponent(String(host))}`
@@ -128,27 +124,4 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now()
   await work()
   return (performance.now() - begun) / 1000
-}
-
-async function fill(service: Service, scale: number): Promise<void> {
-  const client = new pg.Client(service.database)
-  await client.connect()
-  try {
-    const { rows } = await client.query<{ app_id: number }>(`select app_id from apps where name = 'parley'`)
-    await seedWorld(client, rows[0]?.app_id as number, scaleWorld(scale), { progress })
-  } finally {
-    await client.end()
-  }
-}
-
-/** Users of the world write to each other in turn. */
-function messageOf({ apiKey }: Service) {
-  return (n: number) => ({
-    path: '/v3/messages',
-    headers: credentials({ apiKey, as: `u${1 + (n % senders)}` }),
-    body: JSON.stringify({
-      ...{ receiver: `u${101 + (n % senders)}`, receiverType: 'user', category: 'message', type: 'text' },
-      data: { text: `message number ${n}, about as long as what people write to each other` },
-    }),
-  })
 }
