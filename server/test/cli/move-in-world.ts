@@ -96,6 +96,7 @@ export async function fill(world: World): Promise<void> {
   await sendFile(world)
   for (let n = 0; n < 60; n++) await sayInGroup(world, n % 2 === 0 ? 'bob' : 'carol', 'team', `line ${n}`)
   await done(world.post('/users/carol/blockedusers', { blockedUids: ['dave'] }))
+  for (const _ of [1, 2, 3]) await done(world.post('/users/bob/auth_tokens', {}))
   await chooseNotifications(world)
   await done(world.delete('/users/gone', { permanent: true }))
 }

@@ -23,6 +23,9 @@ describe('parley move-in', () => {
     expect(await messagesOf(target)).toEqual(await messagesOf(source))
     expect(await viewsOf(target)).toEqual(await viewsOf(source))
     expect(await notificationsOf(target)).toEqual(await notificationsOf(source))
+    const tokens = async (world: World) =>
+      dataOf(await world.get('/users/bob/auth_tokens')).map(({ authToken }: { authToken: string }) => authToken)
+    expect(await tokens(target)).toEqual(await tokens(source))
     for (const list of ['/groups/team/members', '/groups/team/bannedusers']) {
       const rows = async (world: World) =>
         dataOf(await world.get(list)).map(({ uid, scope, joinedAt }: Record<string, unknown>) => ({

@@ -59,7 +59,7 @@ async function readApp(source: Remote): Promise<JsonRecord[]> {
   const keys = await readAll(source, '/apikeys', ({ apiKey }) => apiKey, { missing: [403, 404] })
   const rows = await readAppPins(source)
   return [
-    ...keys.map((key) => ({ kind: 'apiKey', key })),
+    ...keys.toReversed().map((key) => ({ kind: 'apiKey', key })),
     { kind: 'pinnedConversations', rows },
     { kind: 'notificationSettings', row: await readSettings(source) },
     ...(await readModeration(source)),
@@ -159,7 +159,10 @@ async function readPerson(
   const lists = await Promise.all([
     read('friends', source, `${at}/friends`, uidOf, gone),
     read('blocks', source, `${at}/blockedusers?direction=blockedByMe`, uidOf, gone),
-    isActive ? read('tokens', source, `${at}/auth_tokens`, ({ authToken }) => authToken, gone) : [],
+    // The newest comes first; made in the order in which they were, they are listed alike.
+    isActive
+      ? (await read('tokens', source, `${at}/auth_tokens`, ({ authToken }) => authToken, gone)).toReversed()
+      : [],
     // Nobody acts for a user who is deactivated.
     isActive
       ? read('conversations', source, '/conversations?withTags=true', ({ conversationId }) => conversationId, own).then(
@@ -276,10 +279,12 @@ async function collectMessages({ source, journal, concurrency, now }: Collecting
     spans.push({ from: Number(first?.sentAt ?? 0), to: now(), done: first === undefined })
   }
   const busy = new Set<Span>()
+  /** The time of the last message of each part that is on its way; the cursor follows when it is written. */
+  const reached = new Map<Span, number>()
   const next = (): Span | undefined => {
     const waiting = spans.find((span) => !span.done && !busy.has(span))
     if (waiting !== undefined) return waiting
-    const left = (span: Span) => span.to - (span.cursor?.sentAt ?? span.from)
+    const left = (span: Span) => span.to - (reached.get(span) ?? span.cursor?.sentAt ?? span.from)
     const [longest] = [...busy].sort((one, other) => left(other) - left(one))
     if (longest === undefined || left(longest) < shortestSpan) return undefined
     const middle = longest.to - Math.floor(left(longest) / 2)
@@ -297,6 +302,7 @@ async function collectMessages({ source, journal, concurrency, now }: Collecting
   }
   const readInto = (span: Span) =>
     readSpan(source, span, '&withTags=true', async (rows, cursor) => {
+      if (rows.length > 0) reached.set(span, Number(rows.at(-1)?.sentAt))
       const whole = await withReactions(source, rows)
       await journal.append(sourceFiles.messages(spans.indexOf(span)), whole, () => {
         if (cursor === undefined) span.done = true

@@ -187,10 +187,13 @@ const recordsAtOnce = 500
 async function* inBatches(records: AsyncIterable<JsonRecord>): AsyncGenerator<JsonRecord[]> {
   let batch: JsonRecord[] = []
   for await (const record of records) {
+    // Batches are sent beside each other, and the tokens of a user are made in their order.
+    const isOfLast = record.kind === 'authToken' && batch.at(-1)?.uid === record.uid
+    if (batch.length >= recordsAtOnce && !isOfLast) {
+      yield batch
+      batch = []
+    }
     batch.push(record)
-    if (batch.length < recordsAtOnce) continue
-    yield batch
-    batch = []
   }
   if (batch.length > 0) yield batch
 }

@@ -21,7 +21,7 @@ export interface Position {
 export interface MovedConversation {
   readonly conversation: LockedConversation
   readonly createdAt: number
-  /** Its last message of any kind, and the last that lists show; null while there is none. */
+  /** Its last message of any kind, and the last by which it is listed; null while there is none. */
   readonly last: Position
   readonly listed: Position | null
   /** Time of the newest message of the batch that says when it was received or read. */
@@ -96,9 +96,8 @@ export function moveConversations(messages: readonly NumberedMessage[]): MovedCo
       const { sentAt, deliveredAt, readAt } = message.row
       if (deliveredAt !== null || readAt !== null) timedSentAt = Math.max(timedSentAt ?? 0, sentAt)
       last = later(last, positionOf(message))
-      // What tells of an edit or a deletion moves no conversation in lists.
-      if (message.row.deletedAt === null && message.row.subjectMuid === null)
-        listed = later(listed, positionOf(message))
+      // What tells of an edit or a deletion moves no conversation in lists. What was deleted had moved it when it was sent.
+      if (message.row.subjectMuid === null) listed = later(listed, positionOf(message))
       if (conversation.kind === 'user') createdAt = Math.min(createdAt, message.row.sentAt)
     }
     return { conversation, createdAt, last: last ?? nowhere, listed, timedSentAt }
