@@ -1,5 +1,5 @@
 import type { MessageList as Messages, PendingMessage, ShownMessage } from '@parley/client'
-import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Virtualizer, type VirtualizerHandle } from 'virtua'
 import { useParleyContext } from './context.tsx'
 import { dayOf } from './format.ts'
@@ -34,6 +34,8 @@ type Row =
 /** Screens above what is seen at which older messages are asked for, and pixels from the end that count as the end. */
 const aheadScreens = 5
 const nearEnd = 60
+/** What ARIA has for a list whose length nobody knows. */
+const unknownSize = -1
 /** Seconds within which messages of one sender stand together. */
 const together = 300
 
@@ -164,7 +166,7 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
               key={row.key}
               row={row}
               at={at}
-              count={rows.length}
+              setSize={hasOlder || hasNewer ? unknownSize : rows.length}
               me={me?.uid}
               locale={locale}
               today={texts.today}
@@ -186,7 +188,8 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
 interface RowViewProps {
   readonly row: Row
   readonly at: number
-  readonly count: number
+  /** How many rows there are in all, as screen readers say it. */
+  readonly setSize: number
   readonly me: string | undefined
   readonly locale: string | undefined
   readonly today: string
@@ -194,7 +197,9 @@ interface RowViewProps {
   readonly actionsOf: (message: ShownMessage) => MessageActions
 }
 
-function RowView({ row, at, count, me, locale, today, isFocused, actionsOf }: RowViewProps) {
+/** With each message that comes, the other rows stay as they are. */
+const RowView = memo(function RowView(props: RowViewProps) {
+  const { row, at, setSize, me, locale, today, isFocused, actionsOf } = props
   const element = useRef<HTMLElement>(null)
   useEffect(() => {
     if (isFocused) element.current?.focus({ preventScroll: true })
@@ -208,7 +213,7 @@ function RowView({ row, at, count, me, locale, today, isFocused, actionsOf }: Ro
       ref={element}
       tabIndex={-1}
       aria-posinset={at + 1}
-      aria-setsize={count}
+      aria-setsize={setSize}
       data-message-id={message?.id}
     >
       {row.is === 'pending' ? (
@@ -228,7 +233,7 @@ function RowView({ row, at, count, me, locale, today, isFocused, actionsOf }: Ro
       )}
     </article>
   )
-}
+})
 
 interface Known {
   readonly messages: readonly ShownMessage[]

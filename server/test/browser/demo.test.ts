@@ -164,7 +164,8 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     await alice.click('#log-in')
     await list.locator('article').last().waitFor()
     await list.hover()
-    const size = async () => Number(await list.locator('article').first().getAttribute('aria-setsize'))
+    /** What comes before the first row on screen pushes it on. */
+    const position = async () => Number(await list.locator('article').first().getAttribute('aria-posinset'))
     const seen = async () => {
       const top = (await list.boundingBox())?.y ?? 0
       for (const row of await list.locator('article[data-message-id]').all()) {
@@ -192,9 +193,9 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
       return held > 0
     })
     await soon(async () => expect(await seen()).toEqual(await seen()))
-    const [place, before] = [await seen(), await size()]
+    const [place, before] = [await seen(), await position()]
     release()
-    await soon(async () => expect(await size()).toBeGreaterThan(before))
+    await soon(async () => expect(await position()).toBeGreaterThan(before))
     await soon(async () => expect(await seen()).toEqual(place))
 
     for (let n = 0; n < 40; n++) await alice.mouse.wheel(0, -800)
@@ -211,7 +212,7 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
       await Promise.all(Array.from({ length: 40 }, (_, i) => say(world, 'bob', 'alice', `burst ${n} ${i}`)))
     }
     await soon(async () => {
-      expect(await alice.locator('main article').last().getAttribute('aria-setsize')).toBe('400')
+      expect(await alice.locator('main article').last().getAttribute('aria-posinset')).toBe('400')
     })
     expect(alice.problems).toEqual([])
   })
