@@ -44,7 +44,10 @@ export function makeRecordCheck<Schema extends TSchema, Context>(
   return (record, context) => {
     const unfit = findUnfit(record)
     if (unfit !== undefined) return [unfit]
-    if (validator.Check(record)) return [...rules(record, context)]
+    if (validator.Check(record)) {
+      const found = rules(record, context)
+      return Array.isArray(found) ? found : [...found]
+    }
     const flaws = validator.Errors(record).flatMap((error) => toFlaws(error, schema, record, format))
     return flaws.length > 0 ? flaws : [{ code: format, path: '', message: 'must be a valid record of its kind' }]
   }
@@ -136,15 +139,23 @@ export function notInFuture(
   now: number,
   code: ErrorCode = 'ERR_BAD_REQUEST',
 ): ImportFlaw[] {
-  const latest = now + limits.importSecondsAhead
   const flaws: ImportFlaw[] = []
   // Each record of an import comes through here, and hardly any has a flaw.
-  for (const path in times) {
-    const time = readEpochSeconds(times[path])
-    if (time === undefined || time <= latest) continue
-    flaws.push({ code, path, message: `must be at most ${limits.importSecondsAhead} seconds in the future` })
-  }
+  for (const path in times) addIfInFuture(flaws, path, times[path], now, code)
   return flaws
+}
+
+/** Adds a flaw to others where a time is in the future. */
+export function addIfInFuture(
+  flaws: ImportFlaw[],
+  path: string,
+  value: unknown,
+  now: number,
+  code: ErrorCode = 'ERR_BAD_REQUEST',
+): void {
+  const time = readEpochSeconds(value)
+  if (time === undefined || time <= now + limits.importSecondsAhead) return
+  flaws.push({ code, path, message: `must be at most ${limits.importSecondsAhead} seconds in the future` })
 }
 
 export function webAddresses(urls: Record<string, string | undefined>): ImportFlaw[] {
@@ -157,11 +168,24 @@ export function webAddresses(urls: Record<string, string | undefined>): ImportFl
 
 /** Limits the size of a value: bytes of its JSON in UTF-8. */
 export function atMostBytes(path: string, value: unknown, limit: number): ImportFlaw[] {
-  if (value === undefined) return []
+  if (value === undefined || isSurelyWithin(value, limit)) return []
   const text = JSON.stringify(value)
   if (text.length * 3 <= limit) return []
   const fits = text.length <= limit && new TextEncoder().encode(text).length <= limit
   return fits ? [] : [flaw(path, `must be at most ${limit} bytes of JSON`)]
+}
+
+/** Most is so short that it need not be written out to be measured: a character takes at most six bytes, escaped. */
+function isSurelyWithin(value: unknown, limit: number): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  let most = 2
+  for (const name in value) {
+    const inner = (value as Record<string, unknown>)[name]
+    if (typeof inner !== 'string') return false
+    most += (name.length + inner.length) * 6 + 6
+    if (most > limit) return false
+  }
+  return true
 }
 
 /** Prefixes the paths of an embedded record's flaws with the name of the field that holds it. */

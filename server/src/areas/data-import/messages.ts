@@ -106,10 +106,29 @@ function notStored(context: Pick<Context, 'log'>, row: ImportRow, cause: unknown
   return refuse(errors.notStored(row.muid))
 }
 
+/** It names its sender and receiver, and no more. */
+function bringsNobody(message: ImportMessage): boolean {
+  return (
+    message.reactions === undefined &&
+    message.savedBy === undefined &&
+    message.senderUserDetails === undefined &&
+    message.receiverUserDetails === undefined &&
+    message.receiverGroupDetails === undefined &&
+    message.receiverGroupOwnerDetails === undefined &&
+    message.mentionedUserDetails === undefined
+  )
+}
+
 function linksOf(message: ImportMessage): Links {
   const { sender, receiver, receiverType, senderUserDetails, mentionedUserDetails = {} } = message
   const { reactions = {}, savedBy = {} } = message
   const isGroup = receiverType === 'group'
+  if (bringsNobody(message)) {
+    const uid = sender.toLowerCase()
+    return isGroup
+      ? { needsUsers: [uid], needsGroups: [receiver.toLowerCase()] }
+      : { needsUsers: [uid, receiver.toLowerCase()] }
+  }
   const group = isGroup ? message.receiverGroupDetails : undefined
   const owner = isGroup ? message.receiverGroupOwnerDetails : undefined
   return {

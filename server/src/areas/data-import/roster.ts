@@ -60,6 +60,8 @@ export async function readRoster(
   return openRoster(await readPresent(context, on, appId, records))
 }
 
+const none: readonly never[] = []
+
 export async function readPresent(
   { settings, secrets }: Pick<Context, 'settings' | 'secrets'>,
   on: Queryable,
@@ -68,7 +70,7 @@ export async function readPresent(
 ): Promise<Present> {
   const uids = new Set<string>()
   const guids = new Set<string>()
-  for (const { users = [], groups = [], needsUsers = [], needsGroups = [] } of records) {
+  for (const { users = none, groups = none, needsUsers = none, needsGroups = none } of records) {
     for (const user of users) if (user !== undefined) uids.add(user.uid.toLowerCase())
     for (const { details, owner } of groups) {
       guids.add(details.guid.toLowerCase())
@@ -78,12 +80,12 @@ export async function readPresent(
     for (const guid of needsGroups) guids.add(guid)
   }
   const [users, groups] = await Promise.all([readUsers(on, appId, uids), readGroups(on, appId, guids)])
-  const missing = records.flatMap((links) =>
-    (links.users ?? []).filter((user) => user !== undefined && !users.has(user.uid.toLowerCase())),
-  )
-  const owners = records.flatMap((links) =>
-    (links.groups ?? []).filter(({ details }) => !groups.has(details.guid.toLowerCase())).map(({ owner }) => owner),
-  )
+  const missing: ImportUser[] = []
+  const owners: string[] = []
+  for (const { users: brought = none, groups: founded = none } of records) {
+    for (const user of brought) if (user !== undefined && !users.has(user.uid.toLowerCase())) missing.push(user)
+    for (const { details, owner } of founded) if (!groups.has(details.guid.toLowerCase())) owners.push(owner)
+  }
   const unknown = [...uids].filter((uid) => !users.has(uid))
   return {
     users,
@@ -138,7 +140,17 @@ export function openRoster({ users, groups, roles, erased, memberships, maxGroup
   const isInTooManyGroups = (uid: string) =>
     uid !== systemUid && hasReached(maxGroupsPerUser, (memberships.get(uid) ?? 0) + (founded.get(uid) ?? 0))
 
+  /** Most records bring nobody along. */
   const admit = (links: Links): Failure | undefined => {
+    if (links.users !== undefined || links.groups !== undefined) return admitWith(links)
+    for (const uid of links.needsUsers ?? []) {
+      if (!hasUser(uid)) return refuse(erased.has(uid) ? userErased(uid) : unknownUser(uid))
+    }
+    for (const guid of links.needsGroups ?? []) if (!hasGroup(guid)) return refuse(unknownGroup(guid))
+    return undefined
+  }
+
+  const admitWith = (links: Links): Failure | undefined => {
     const bringsUsers = new Map<string, ImportUser>()
     const bringsGroups = new Map<string, NewGroup>()
     const willHaveUser = (uid: string) => hasUser(uid) || bringsUsers.has(uid)

@@ -43,9 +43,13 @@ export interface ImportRow {
   readonly saves: ReadonlyArray<{ readonly uid: string; readonly at: number }>
 }
 
+/** Most records have none of what could be a list. */
+const none: readonly never[] = []
+const nothingKept = { pin: null, saves: none } as const
+
 /** Makes a row of a record that passed its check. */
 export function toImportRow(appId: number, message: ImportMessage): ImportRow {
-  const { category = 'message', tags = [] } = message
+  const { category = 'message', tags = none } = message
   const type = message.type ?? (category === 'interactive' ? 'card' : 'text')
   const sender = message.sender.toLowerCase()
   const receiver = message.receiver.toLowerCase()
@@ -78,7 +82,7 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
     category,
     type,
     data: toJson(data),
-    tags: deletedAt === null ? [...new Set(tags)] : [],
+    tags: deletedAt === null && tags.length > 0 ? [...new Set(tags)] : none,
     mentioned,
     traits: traitsOf({ type, data, mentioned }) | hangsOn,
     // What is imported into groups leaves nothing unread, unless it says so.
@@ -136,7 +140,8 @@ interface ActionData {
 }
 
 /** Each user's reaction once, in the order of the record. Without a time of their own they take that of the message. */
-function reactionsOf({ reactions = {}, sentAt }: ImportMessage): ImportRow['reactions'] {
+function reactionsOf({ reactions, sentAt }: ImportMessage): ImportRow['reactions'] {
+  if (reactions === undefined) return none
   const time = readEpochSeconds(sentAt) as number
   return Object.entries(reactions).flatMap(([reaction, given]) => {
     const times = new Map<string, number>()
@@ -150,7 +155,7 @@ function reactionsOf({ reactions = {}, sentAt }: ImportMessage): ImportRow['reac
 
 /** Who pinned and saved a message, and when; of what is deleted or an action there is nothing to keep. */
 function keptOf(message: ImportMessage, isNothing: boolean): Pick<ImportRow, 'pin' | 'saves'> {
-  if (isNothing) return { pin: null, saves: [] }
+  if (isNothing || (message.savedBy === undefined && message.pinnedAt === undefined)) return nothingKept
   const pinnedAt = readOptionalTime(message.pinnedAt)
   const saves = Object.entries(message.savedBy ?? {}).map(([uid, at]) => ({
     uid: uid.toLowerCase(),
