@@ -53,6 +53,15 @@ export interface ApnsEmulator {
   close(): Promise<void>
 }
 
+/** A token of a provider, as far as it is looked at. */
+interface ReadToken {
+  readonly isSigned: boolean
+  readonly kid: string | undefined
+  readonly iss: string | undefined
+  /** Epoch seconds. */
+  readonly iat: number
+}
+
 const maxBytes = 4096
 const refusals: ReadonlyArray<readonly [string, () => ApnsRefusal]> = [
   ['410', () => ({ status: 410, reason: 'Unregistered', timestamp: Date.now() })],
@@ -96,8 +105,8 @@ export async function startApnsEmulator({
   const pushes: ApnsPush[] = []
   const record = onPush ?? ((push: ApnsPush) => void pushes.push(push))
   const known = createPublicKey(publicKey)
-  /** Tokens whose signature is right: it need not be checked again with each push. */
-  const signed = new Set<string>()
+  /** What those tokens say whose signature is right: they need not be read again with each push. */
+  const signed = new Map<string, ReadToken>()
   const sessions = new Set<ServerHttp2Session>()
   let connections = 0
   let lastIssuedAt = 0
@@ -118,21 +127,23 @@ export async function startApnsEmulator({
     return true
   }
 
-  /** Tokens are checked as APNs does: signed by the key, no older than an hour, and no two within 20 minutes. */
-  const flawOfToken = (authorization: string): ApnsRefusal | undefined => {
+  const readToken = (authorization: string): ReadToken | undefined => {
     const [header = '', claims = '', signature = ''] = authorization.replace(/^bearer /i, '').split('.')
-    if (signature === '') return { status: 403, reason: 'MissingProviderToken' }
-    const isSigned =
-      signed.has(authorization) ||
-      verify(
-        'sha256',
-        Buffer.from(`${header}.${claims}`),
-        { key: known, dsaEncoding: 'ieee-p1363' },
-        Buffer.from(signature, 'base64url'),
-      )
-    if (isSigned) signed.add(authorization)
+    if (signature === '') return undefined
+    const content = Buffer.from(`${header}.${claims}`)
+    const by = { key: known, dsaEncoding: 'ieee-p1363' } as const
+    const isSigned = verify('sha256', content, by, Buffer.from(signature, 'base64url'))
     const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid?: string }
     const { iss, iat = 0 } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { iss?: string; iat?: number }
+    const read = { isSigned, kid, iss, iat }
+    if (isSigned) signed.set(authorization, read)
+    return read
+  }
+  /** Tokens are checked as APNs does: signed by the key, no older than an hour, and no two within 20 minutes. */
+  const flawOfToken = (authorization: string): ApnsRefusal | undefined => {
+    const read = signed.get(authorization) ?? readToken(authorization)
+    if (read === undefined) return { status: 403, reason: 'MissingProviderToken' }
+    const { isSigned, kid, iss, iat } = read
     if (!isSigned || kid !== credentials.keyId || iss !== credentials.teamId) {
       return { status: 403, reason: 'InvalidProviderToken' }
     }

@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, randomBytes, randomUUID, verify } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createScript, scriptPath } from './script.ts'
@@ -114,12 +114,14 @@ export async function startFcmEmulator({
       refusals.find(([start]) => push.token.startsWith(start))?.[1]
     record({ ...push, status: refusal?.status ?? 200 })
     if (refusal !== undefined) return refuse(response, refusal)
-    answer(response, 200, { name: `projects/${credentials.project_id}/messages/${randomBytes(8).toString('hex')}` })
+    answer(response, 200, { name: `projects/${credentials.project_id}/messages/${randomUUID()}` })
   }
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const text = Buffer.concat(chunks).toString('utf8')
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => take(request, Buffer.concat(chunks).toString('utf8'), response))
+  })
+  const take = (request: IncomingMessage, text: string, response: ServerResponse) => {
     if (request.url === '/token') return grant(new URLSearchParams(text), response)
     if (request.url === `/v1/projects/${credentials.project_id}/messages:send`) return send(request, text, response)
     if (request.url === '/journal') return answer(response, 200, pushes)
@@ -128,7 +130,7 @@ export async function startFcmEmulator({
       return answer(response, flaw === undefined ? 200 : 400, flaw === undefined ? { success: true } : { error: flaw })
     }
     refuse(response, { status: 404, code: 'NOT_FOUND' })
-  })
+  }
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const emulator: FcmEmulator = {
