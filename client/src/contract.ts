@@ -496,6 +496,7 @@ export interface ImportGroupDetails {
   guid: string
   name: string
   type: 'public' | 'password' | 'private'
+  description?: string
   /** a valid http or https URL */
   icon?: string
   password?: string
@@ -516,6 +517,7 @@ export interface ImportUser {
   /** a valid http or https URL */
   link?: string
   role?: string
+  statusMessage?: string
   /** epoch seconds, an integer or a decimal string of at most ten digits */
   createdAt?: number | string
   /** epoch seconds, an integer or a decimal string of at most ten digits */
@@ -3929,7 +3931,7 @@ export interface Calls {
           }
           error?: string
           gates: ({
-            /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also membership, message, account, device, shown, timeToLive */
+            /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown */
             gate: string
             /** What it said */
             value: string | number | boolean
@@ -3939,6 +3941,15 @@ export interface Calls {
         })[]
         /** Only without notifications. ERASED: the message was removed for good. HELD: moderation holds it. NO_EVENT: no event of it is in the log. NO_PROVIDER: the app has none that is enabled. OWN_ACTION: they did it themselves. NOT_A_PARTICIPANT, DEACTIVATED: as things are now. GROUP_TOO_LARGE: the group has more members than the setting pushGroupSize. NOT_CHOSEN: only who chose so is told of this. NO_DEVICE: no device is registered. NOTHING_SHOWN: an edit or a deletion of a message that was not sent to any device. NOT_PLANNED: it was not planned then, or is waiting for it */
         unplanned?: 'ERASED' | 'HELD' | 'NO_EVENT' | 'NO_PROVIDER' | 'OWN_ACTION' | 'NOT_A_PARTICIPANT' | 'DEACTIVATED' | 'GROUP_TOO_LARGE' | 'NOT_CHOSEN' | 'NO_DEVICE' | 'NOTHING_SHOWN' | 'NOT_PLANNED'
+        /** Only with `unplanned`: what stopped it before anything was planned */
+        gates?: ({
+          /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown */
+          gate: string
+          /** What it said */
+          value: string | number | boolean
+          setBy: 'user' | 'app' | 'default' | 'chat'
+          passes: boolean
+        })[]
       }
     }
   }
@@ -5563,6 +5574,8 @@ export interface Calls {
             message: string
           }[]
         }
+        /** Of a message that is there already: its id */
+        id?: string
         /** Members of the record that the import does not know */
         ignored?: string[]
       }>
@@ -5592,6 +5605,8 @@ export interface Calls {
             message: string
           }[]
         }
+        /** Of a message that is there already: its id */
+        id?: string
         /** Members of the record that the import does not know */
         ignored?: string[]
       }>
@@ -5621,6 +5636,8 @@ export interface Calls {
             message: string
           }[]
         }
+        /** Of a message that is there already: its id */
+        id?: string
         /** Members of the record that the import does not know */
         ignored?: string[]
       }>
@@ -5652,6 +5669,8 @@ export interface Calls {
             message: string
           }[]
         }
+        /** Of a message that is there already: its id */
+        id?: string
         /** Members of the record that the import does not know */
         ignored?: string[]
       }>
@@ -5681,6 +5700,8 @@ export interface Calls {
             message: string
           }[]
         }
+        /** Of a message that is there already: its id */
+        id?: string
         /** Members of the record that the import does not know */
         ignored?: string[]
       }>
@@ -6720,7 +6741,7 @@ export interface Calls {
           notificationTriggered: boolean
           reason?: string
           gates: ({
-            /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also membership, message, account, device, shown, timeToLive */
+            /** messages, replies, ...; dnd, mute, schedule, privacyTemplate, blocks, online, read; of e-mail and SMS also window, quota, address, unsubscribed; when it was about to be sent also timeToLive, membership, message, account, device, shown. Where nothing was planned: provider, sender, membership, account, pushGroupSize, emailGroupSize, smsGroupSize, messages, replies, ..., device, shown */
             gate: string
             /** What it said */
             value: string | number | boolean

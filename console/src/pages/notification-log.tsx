@@ -184,13 +184,14 @@ function Explanation({ uid, messageId }: { readonly uid: string; readonly messag
   return (
     <Section title="What was looked at">
       <Loaded query={explanation}>
-        {({ notifications, unplanned }) => (
+        {({ notifications, unplanned, gates }) => (
           <Stack gap="xs">
             {unplanned !== undefined && (
               <Text size="sm">
                 Not notified: {unplanned}. {unplannedWords[unplanned]}
               </Text>
             )}
+            {gates !== undefined && <Gates label="Before anything was planned" gates={gates} />}
             {notifications.map((one) => (
               <Gates key={one._id} label={`${one.channel} by ${one.provider}: ${outcomeOf(one)}`} gates={one.gates} />
             ))}

@@ -393,8 +393,39 @@ describe('an explanation', () => {
       { gate: 'dnd', value: 2, setBy: 'user', passes: false },
       { gate: 'mute', value: false, setBy: 'default', passes: true },
     ])
-    expect((await explain(world, 'alice', id)).unplanned).toBe('OWN_ACTION')
-    expect((await explain(world, 'dave', id)).unplanned).toBe('NOT_A_PARTICIPANT')
+    const closed = (gate: string, value: unknown, setBy: string) => [{ gate, value, setBy, passes: false }]
+    const ofNobody = { notifications: [] }
+    expect(await explain(world, 'alice', id)).toEqual({
+      ...{ uid: 'alice', ...ofNobody, unplanned: 'OWN_ACTION', gates: closed('sender', 'alice', 'chat') },
+    })
+    expect(await explain(world, 'dave', id)).toEqual({
+      ...{ uid: 'dave', ...ofNobody, unplanned: 'NOT_A_PARTICIPANT', gates: closed('membership', false, 'chat') },
+    })
+  })
+
+  it('names the gate for whom nothing was planned, with its value and who set it', async () => {
+    const { world } = await notifiedWorld('alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const change = (preferences: object) => patch(world, '/notifications/v1/settings', { preferences })
+    dataOf(await change({ group: { messagesSetting: 1, messagesOverride: true } }))
+    const { id } = await sayInGroup(world, 'alice', 'team', 'hello')
+    await soon(async () => {
+      const { unplanned, gates } = await explain(world, 'bob', id)
+      expect({ unplanned, gates }).toEqual({
+        unplanned: 'NOT_CHOSEN',
+        gates: [{ gate: 'messages', value: 1, setBy: 'app', passes: false }],
+      })
+    })
+    dataOf(await change({ group: { messagesSetting: 2 } }))
+    dataOf(await patch(world, `/apps/${world.app.name}/settings`, { pushGroupSize: 2 }))
+    const large = await sayInGroup(world, 'alice', 'team', 'too many')
+    await soon(async () => {
+      const { unplanned, gates } = await explain(world, 'bob', large.id)
+      expect({ unplanned, gates }).toEqual({
+        unplanned: 'GROUP_TOO_LARGE',
+        gates: [{ gate: 'pushGroupSize', value: 2, setBy: 'app', passes: false }],
+      })
+    })
   })
 
   it('says why there is nothing to explain, and is for API keys alone', async () => {

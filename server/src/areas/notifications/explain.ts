@@ -42,7 +42,8 @@ export async function explain(context: Context, app: App, asked: Asked): Promise
   })
   if (notifications.length > 0) return { uid, notifications }
   if (kept === 'held') return { uid, notifications, unplanned: 'HELD' }
-  return { uid, notifications, unplanned: await context.notifications.whyUnplanned(app, { ...asked, uid }) }
+  const { reason, gates } = await context.notifications.whyUnplanned(app, { ...asked, uid })
+  return { uid, notifications, unplanned: reason, ...(gates.length > 0 && { gates: gates.map(showGate) }) }
 }
 
 const isOfDeletion = ({ trigger }: NotificationLog) => trigger === 'message_deleted'

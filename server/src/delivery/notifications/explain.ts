@@ -1,6 +1,8 @@
-import type { UnplannedReason } from '@parley/contract'
+import type { AppSettings, Channel, SetAppSettings, UnplannedReason } from '@parley/contract'
 import type { AppSettingsStore } from '../../chat/app-settings.ts'
 import type { App } from '../../chat/identity.ts'
+import type { StoredGate } from '../../chat/notifications/decide.ts'
+import { levelOf } from '../../chat/notifications/preferences.ts'
 import { hasProvider } from '../../chat/notifications/providers.ts'
 import type { NotificationSettingsStore } from '../../chat/notifications/settings.ts'
 import { readUser } from '../../chat/users/rows.ts'
@@ -40,35 +42,72 @@ const selectMember = statement(`
   and guid = $2
   and uid = $3`)
 
+/** Why a user is in no log of something, and the gates that are closed, with who set them. */
+export interface Unplanned {
+  readonly reason: UnplannedReason
+  readonly gates: readonly StoredGate[]
+}
+
 /** Why a user is in no log of something, as far as is known now: the first reason that holds. */
 export async function whyUnplanned(
   { database, settings, notificationSettings }: UnplannedOptions,
   { appId }: Pick<App, 'appId'>,
   { uid, messageId, eventId }: UnplannedAsked,
-): Promise<UnplannedReason> {
-  if (!(await hasProvider(database, appId))) return 'NO_PROVIDER'
+): Promise<Unplanned> {
+  if (!(await hasProvider(database, appId))) return closed('NO_PROVIDER', ['provider', false, 'app', false])
   const values = [appId, messageId ?? null, eventId ?? null, plannedTriggers]
   const [event] = await database.query<{ id: number }>(selectEvent, values)
-  if (event === undefined) return 'NO_EVENT'
+  if (event === undefined) return closed('NO_EVENT')
   const { happened } = await readHappenings(database, appId, { from: event.id, to: event.id, limit: 1 })
   const [one] = happened
-  if (one === undefined) return 'NOT_CHOSEN'
-  if (one.actors.includes(uid)) return 'OWN_ACTION'
-  if (!(await takesPart(database, appId, one, uid))) return 'NOT_A_PARTICIPANT'
-  if ((await readUser(database, appId, uid))?.deactivatedAt !== null) return 'DEACTIVATED'
+  if (one === undefined) return closed('NOT_CHOSEN')
+  if (one.actors.includes(uid)) return closed('OWN_ACTION', ['sender', uid, 'chat', false])
+  if (!(await takesPart(database, appId, one, uid))) {
+    return closed('NOT_A_PARTICIPANT', ['membership', false, 'chat', false])
+  }
+  if ((await readUser(database, appId, uid))?.deactivatedAt !== null) {
+    return closed('DEACTIVATED', ['account', false, 'chat', false])
+  }
   const [app, defaults] = await Promise.all([notificationSettings.of(appId), settings.of(appId)])
-  if (channelsOf(one, defaults).length === 0) return 'GROUP_TOO_LARGE'
-  const find = (chosen: boolean) =>
-    readCandidates(database, appId, [one], {
-      isChosen: () => chosen,
-      channelsOf: () => channelsOf(one, defaults),
-      only: uid,
-      after: { event: 0, uid: '' },
-      limit: 1,
-    })
-  if ((await find(false)).length === 0) return 'NO_DEVICE'
-  if (isChosen(app, one) && (await find(true)).length === 0) return 'NOT_CHOSEN'
-  return isChange(one) ? 'NOTHING_SHOWN' : 'NOT_PLANNED'
+  const find = async (chosen: boolean, among: readonly Channel[]) => {
+    const asked = { isChosen: () => chosen, channelsOf: () => among, only: uid, after: { event: 0, uid: '' }, limit: 1 }
+    return (await readCandidates(database, appId, [one], asked)).length > 0
+  }
+  const open = channelsOf(one, defaults)
+  if (!(await find(false, open))) {
+    const tooLarge = channelsOf({ ...one, members: 0 }, defaults).filter((channel) => !open.includes(channel))
+    return open.length === 0 || (await find(false, tooLarge))
+      ? closed('GROUP_TOO_LARGE', ...(await sizeGates(database, appId, defaults, tooLarge)))
+      : closed('NO_DEVICE', ['device', false, 'chat', false])
+  }
+  if (isChosen(app, one) && !(await find(true, open))) {
+    const { value, by } = levelOf(app, {}, one.kind, one.category)
+    return closed('NOT_CHOSEN', [one.category, value, by, false])
+  }
+  return isChange(one) ? closed('NOTHING_SHOWN', ['shown', false, 'chat', false]) : closed('NOT_PLANNED')
+}
+
+function closed(reason: UnplannedReason, ...gates: readonly StoredGate[]): Unplanned {
+  return { reason, gates }
+}
+
+const selectSet = statement(`
+  select coalesce(settings, '{}') as "set"
+  from apps
+  where app_id = $1`)
+
+/** How many members a group may have at most, by channel. */
+async function sizeGates(
+  database: Database,
+  appId: number,
+  sizes: AppSettings,
+  tooLarge: readonly Channel[],
+): Promise<StoredGate[]> {
+  const [row] = await database.query<{ set: SetAppSettings }>(selectSet, [appId])
+  return tooLarge.map((channel): StoredGate => {
+    const name = `${channel}GroupSize` as const
+    return [name, sizes[name], row?.set[name] === undefined ? 'default' : 'app', false]
+  })
 }
 
 async function takesPart(database: Database, appId: number, one: Happened, uid: string): Promise<boolean> {

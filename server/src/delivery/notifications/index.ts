@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Trial, UnplannedReason } from '@parley/contract'
+import type { Trial } from '@parley/contract'
 import type { AppSettingsStore } from '../../chat/app-settings.ts'
 import type { App } from '../../chat/identity.ts'
 import { hasProvider, type ProviderRow } from '../../chat/notifications/providers.ts'
@@ -20,9 +20,10 @@ import { createSeats } from '../outbound/seats.ts'
 import { createWakes } from '../outbound/wakes.ts'
 import { withOwnConnections } from './connections.ts'
 import { enqueuePlans } from './enqueue.ts'
-import { type UnplannedAsked, whyUnplanned } from './explain.ts'
+import { type Unplanned, type UnplannedAsked, whyUnplanned } from './explain.ts'
 import { planTask, sendTask } from './jobs.ts'
 import { createNotificationMetrics } from './metrics.ts'
+import { createTokenOpener } from './opened-tokens.ts'
 import { planWhileAsked } from './planner.ts'
 import { type Imagined, type Previewed, preview } from './preview.ts'
 import { type Resent, resend } from './resend.ts'
@@ -39,7 +40,7 @@ export interface NotificationDelivery {
   /** Sends a made-up notification by a provider now. @param to token of the device, or address, where the provider needs one */
   trial(app: App, provider: ProviderRow, to?: string): Promise<Trial>
   /** Why a user is in no log of something. */
-  whyUnplanned(app: App, asked: UnplannedAsked): Promise<UnplannedReason>
+  whyUnplanned(app: App, asked: UnplannedAsked): Promise<Unplanned>
   /** Who would be notified of a message, and how. */
   preview(app: App, imagined: Imagined): Promise<Previewed[]>
   /** Has pushes of the log sent again, soon. @returns how many */
@@ -88,6 +89,7 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   const sending = {
     database: withOwnConnections(database, 'parley notifier'),
     ...{ policies, settings, notificationSettings, now, log, secrets, senders, metrics, tracing: options.tracing },
+    openToken: createTokenOpener(secrets),
     ...{ wakes, pace: createPace(options.metrics.demand, leastPushesPerSecond), seats: createSeats(mostWaiting) },
     ...{ fileLinks: options.fileLinks, publicUrl: config.publicUrl, replyMailbox: config.mailReplies?.address },
   }
