@@ -8,6 +8,7 @@ import { setUpCustomPush } from '../support/notifications.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
 import { registerFcm } from '../support/push-services.ts'
 import { connect } from '../support/socket.ts'
+import { createReachable, endWindows, openWindowsOf, setUpCustom } from '../support/unread.ts'
 import { soon } from '../support/until.ts'
 import { closeEndpoints, open, register } from '../support/webhooks.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
@@ -121,6 +122,33 @@ describe('a send that is told of', () => {
 
     const told = collector.received.map(({ text }) => text).join()
     for (const secret of [secretText, token, world.apiKey, 'a-phone-of-bob', 'bob']) expect(told).not.toContain(secret)
+  })
+
+  it('leads to the e-mail and the SMS about it, once its window is over', async () => {
+    const world = await createWorld(service)
+    await createReachable(world, 'alice', 'bob')
+    const [mail, sms] = [await open(), await open()]
+    await setUpCustom(world, 'email', mail.url)
+    await setUpCustom(world, 'sms', sms.url)
+    sms.behave({ status: 400, body: 'no such number' })
+    const { traceId, headers } = callerOf()
+    dataOf(await world.post('/messages', message('bob'), { as: 'alice', headers }))
+    await soon(async () => expect(await openWindowsOf(own, world)).toEqual(['email bob', 'sms bob']))
+    await endWindows(own, world)
+    await soon(() => {
+      const stored = collector.named(traceId, 'store message')[0]?.spanId
+      const [mailed] = collector.named(traceId, 'email')
+      expect(mailed).toMatchObject({ parentSpanId: stored, isFailed: false })
+      expect(mailed?.attributes).toMatchObject({ 'parley.provider': 'custom', 'parley.outcome': 'accepted' })
+      expect(mail.received.map((received) => received.headers.traceparent)).toEqual([
+        `00-${traceId}-${mailed?.spanId}-01`,
+      ])
+      const [texted] = collector.named(traceId, 'sms')
+      expect(texted).toMatchObject({ parentSpanId: stored, isFailed: true })
+      expect(texted?.attributes).toMatchObject({ 'parley.outcome': 'refused', 'http.response.status_code': 400 })
+    })
+    const told = collector.received.map(({ text }) => text).join()
+    for (const secret of [secretText, 'bob@example.com', '+15550101']) expect(told).not.toContain(secret)
   })
 
   it('leads on from what it is asked before it is stored, and from engines that decide about it later', async () => {
