@@ -47,14 +47,16 @@ export async function moveDatabase(
     throw error
   })
   try {
-    await requireUnused(source, 'source')
-    await requireUnused(target, 'target')
+    for (const [client, name] of [
+      [source, 'source'],
+      [target, 'target'],
+    ] as const) {
+      if (await isServed(client))
+        throw new BackupError(`A service or a command uses the ${name} at the moment: stop it first.`)
+    }
     if ((await standingOf(target)) === 'data') throw new BackupError('The target is not empty. Nothing was written.')
-    // Whoever starts the source meanwhile waits, and is told in the end.
-    const snapshot = await openSnapshot(from, { isAlone: true })
+    const snapshot = await openSnapshot(from)
     try {
-      // One may have started between the two.
-      await requireUnused(source, 'source', ['parley backup', 'parley migrations'])
       return await move(snapshot, source, target, { to, targetName }, onProgress)
     } finally {
       await snapshot.close()
@@ -62,11 +64,6 @@ export async function moveDatabase(
   } finally {
     await Promise.all([source.end(), target.end()])
   }
-}
-
-async function requireUnused(client: pg.Client, name: string, except: readonly string[] = []): Promise<void> {
-  if (await isServed(client, except))
-    throw new BackupError(`A service or a command uses the ${name} at the moment: stop it first.`)
 }
 
 async function move(

@@ -119,19 +119,22 @@ describe('a notification that waits', () => {
     await setUpCustomPush(world, endpoint.url)
     endpoint.behave(putOff)
     const [late, gone] = [await say(world, 'alice', 'bob', 'late'), await say(world, 'alice', 'bob', 'gone')]
-    await soon(async () => expect(await logsOf(world)).toHaveLength(2))
+    const both = await say(world, 'alice', 'bob', 'late and gone')
+    await soon(async () => expect(await logsOf(world)).toHaveLength(3))
     dataOf(
       await patch(world, '/notifications/v1/settings', { preferences: { oneOnOne: { messageDeletedSetting: 1 } } }),
     )
-    dataOf(await world.delete(`/messages/${gone.id}`, {}, { as: 'alice' }))
-    await own.query('update notification_deliveries set expires_at = 1 where app_id = $1 and message = $2', [
-      world.app.appId,
-      late.id,
-    ])
+    for (const { id } of [gone, both]) dataOf(await world.delete(`/messages/${id}`, {}, { as: 'alice' }))
+    await own.query(
+      'update notification_deliveries set expires_at = 1 where app_id = $1 and message = any($2::bigint[])',
+      [world.app.appId, [late.id, both.id]],
+    )
     await goOn(world, endpoint)
     await soon(async () => {
       const logs = await logsOf(world, '?trigger=after_message')
-      expect(logs.map(({ reason }: { reason?: string }) => reason)).toEqual(['TIMED_OUT', 'NOT_FOUND'])
+      expect(logs.map(({ reason }: { reason?: string }) => reason)).toEqual([
+        ...['TIMED_OUT', 'NOT_FOUND', 'TIMED_OUT'],
+      ])
     })
     expect(endpoint.received).toEqual([])
   })

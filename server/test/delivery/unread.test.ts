@@ -438,11 +438,11 @@ describe('an explanation', () => {
       ['address', 'stored'],
       ['unsubscribed', false],
       ['blocks', false],
+      ['timeToLive', true],
       ['membership', true],
       ['message', 'there'],
       ['account', true],
       ['read', false],
-      ['timeToLive', true],
     ])
   })
 })

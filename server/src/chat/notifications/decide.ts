@@ -128,17 +128,21 @@ export function decide(
     privacyGate(recipient, app),
     ...(mail === undefined ? [] : mailGates(mail, app)),
     gate('blocks', recipient.isBlocked, 'chat', !recipient.isBlocked, 'BLOCKED'),
+    ...timeGates(recipient.atSending),
     ...sendingGates(recipient.atSending),
     ...onlineGates(recipient, defaults),
     gate('read', recipient.hasRead, 'chat', !recipient.hasRead || listsRead(mail, app), 'ALREADY_READ'),
-    ...timeGates(recipient.atSending),
   ]
   return decided(gates)
 }
 
-/** Why nothing is sent of what is gone altogether, so that nothing else can be looked at. */
-export function decidedGone(what: 'event' | 'message'): Decision {
-  return decided([gate(what, what === 'message' ? 'deleted' : false, 'chat', false, 'NOT_FOUND')])
+/** Why nothing is sent of what is gone altogether, so that nothing else can be looked at but the clock. */
+export function decidedGone(
+  what: 'event' | 'message',
+  { isInTime }: Pick<AtSending, 'isInTime'>,
+): Decision & { readonly reason: NotificationReason } {
+  const gone = gate(what, what === 'message' ? 'deleted' : false, 'chat', false, 'NOT_FOUND')
+  return { reason: isInTime ? 'NOT_FOUND' : 'TIMED_OUT', gates: [...timeGates({ isInTime }), gone] }
 }
 
 /** What decides whether something that was read elsewhere is taken back on a device. */
@@ -154,10 +158,10 @@ export function decideTakeBack(
 ): Decision {
   return decided([
     gate('pushTakeBackRead', isOn, 'app', isOn, 'MESSAGE_ACTIONS_PREFERENCE'),
+    ...timeGates({ isInTime }),
     gate('account', isActive, 'chat', isActive, 'NOT_FOUND'),
     gate('device', hasDevice ?? true, 'chat', hasDevice ?? true, 'NOT_FOUND'),
     gate('shown', shown, 'chat', shown > 0, 'NOT_SHOWN'),
-    gate('timeToLive', isInTime, 'chat', isInTime, 'TIMED_OUT'),
   ])
 }
 
@@ -206,8 +210,8 @@ function takeBackGates(happening: Happening, recipient: Recipient, app: AppNotif
   const { atSending } = recipient
   return [
     categoryGate(happening, recipient, app, false),
-    ...(atSending === undefined ? [] : reachGates(atSending)),
     ...timeGates(atSending),
+    ...(atSending === undefined ? [] : reachGates(atSending)),
   ]
 }
 
@@ -230,7 +234,8 @@ function reachGates({ isActive, hasDevice, isShown }: AtSending): Gate[] {
   ]
 }
 
-function timeGates(now: AtSending | undefined): Gate[] {
+/** In the contract, `TIMED_OUT` comes before `NOT_FOUND`: what is too late and gone is too late. */
+function timeGates(now: Pick<AtSending, 'isInTime'> | undefined): Gate[] {
   return now === undefined ? [] : [gate('timeToLive', now.isInTime, 'chat', now.isInTime, 'TIMED_OUT')]
 }
 

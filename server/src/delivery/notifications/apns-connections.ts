@@ -1,5 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
-import { readRetryAfter } from '../outbound/http.ts'
+import { beginningOf, readRetryAfter } from '../outbound/http.ts'
 
 export interface ApnsRequest {
   readonly path: string
@@ -24,7 +24,7 @@ export interface ApnsConnections {
 }
 
 const idleMs = 600_000
-const excerptCharacters = 512
+const excerptBytes = 512
 /** How often a request that was never looked at goes to a new session. */
 const mostTries = 3
 
@@ -95,8 +95,8 @@ function send(
     const stream = open(session, { ':method': 'POST', ':path': path, 'content-type': 'application/json', ...headers })
     let status = 0
     let retryAfter: number | undefined
-    let text = ''
-    stream.setEncoding('utf8')
+    const chunks: Buffer[] = []
+    let length = 0
     // Of the whole answer: one that trickles in would never be idle.
     const timer = setTimeout(
       () => {
@@ -109,13 +109,14 @@ function send(
       status = Number(answer[':status'])
       retryAfter = readRetryAfter(answer['retry-after'])
     })
-    stream.on('data', (chunk: string) => {
-      if (text.length < excerptCharacters) text += chunk
+    stream.on('data', (chunk: Buffer) => {
+      if (length < excerptBytes) chunks.push(chunk)
+      length += chunk.length
     })
     stream.on('error', (error) => reject(isRefused(stream.rstCode) ? new NotProcessed(error.message) : error))
     stream.on('close', () => {
       clearTimeout(timer)
-      if (status !== 0) resolve({ status, text: text.slice(0, excerptCharacters), retryAfter })
+      if (status !== 0) resolve({ status, text: beginningOf(chunks, excerptBytes), retryAfter })
       else if (isRefused(stream.rstCode)) reject(new NotProcessed('the connection was closed before the request'))
       else reject(new Error('the connection was closed without an answer'))
     })

@@ -113,9 +113,30 @@ export function createApns({ apns, apnsCa }: Pick<NotificationEndpoints, 'apns' 
   }
 }
 
-/** A UUID out of the name of a delivery: the same for each attempt, and in each process. */
+/** Beginnings of the UUIDs of apps. */
+const starts = new LRUCache<string, string>({ max: 1_000 })
+/** Numbers that fit into the last twelve digits of a UUID. */
+const numbersWithin = 2 ** 48
+
+/**
+ * A UUID out of the name of a delivery: the same for each attempt, and in each process. It ends with the number of the delivery
+ * in its app: a digest of each name would cost as much as writing the push.
+ */
 export function apnsIdOf(delivery: string): string {
-  const bytes = createHash('sha1').update(`parley notification ${delivery}`).digest().subarray(0, 16)
+  const end = delivery.lastIndexOf('_')
+  const number = Number(delivery.slice(end + 1))
+  if (!(number >= 0 && number < numbersWithin)) return uuidOf(delivery)
+  const name = delivery.slice(0, end)
+  let start = starts.get(name)
+  if (start === undefined) {
+    start = uuidOf(name).slice(0, -12)
+    starts.set(name, start)
+  }
+  return start + number.toString(16).padStart(12, '0')
+}
+
+function uuidOf(name: string): string {
+  const bytes = createHash('sha1').update(`parley notification ${name}`).digest().subarray(0, 16)
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x50
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80
   const hex = bytes.toString('hex')
@@ -132,17 +153,16 @@ function payloadFor(target: ApnsTarget, notification: Push): object {
   }
   const { title, body, unread, sound, action } = notification
   const wakes = target.includeContentAvailable || action === 'deleted'
-  return {
-    aps: {
-      alert: { title, body },
-      badge: unread,
-      sound,
-      ...(wakes && { 'content-available': 1 }),
-      ...(target.includeMutableContent && { 'mutable-content': 1 }),
-      ...(action !== undefined && { 'interruption-level': 'passive' }),
-    },
-    ...detailsOf(notification),
+  const payload = detailsOf(notification)
+  payload.aps = {
+    alert: { title, body },
+    badge: unread,
+    sound,
+    ...(wakes && { 'content-available': 1 }),
+    ...(target.includeMutableContent && { 'mutable-content': 1 }),
+    ...(action !== undefined && { 'interruption-level': 'passive' }),
   }
+  return payload
 }
 
 function reasonOf(text: string): { readonly reason?: string; readonly timestamp?: unknown } {

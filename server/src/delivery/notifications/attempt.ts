@@ -3,7 +3,6 @@ import type { App } from '../../chat/identity.ts'
 import type { Log } from '../../log.ts'
 import type { FileLinks } from '../../media/links.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
-import type { Secrets } from '../../store/secrets.ts'
 import type { Span, Tracing } from '../../tracing/tracing.ts'
 import type { Some } from '../outbound/keyed-queue.ts'
 import type { DueNotification } from './due.ts'
@@ -11,7 +10,8 @@ import type { SendAttempt } from './results.ts'
 import { type Addressed, type Sender, sendingId, type Told } from './senders.ts'
 
 export interface AttemptOptions {
-  readonly secrets: Secrets
+  /** @throws Error where it cannot be unsealed */
+  readonly openToken: (digest: Buffer, sealed: Buffer) => string
   readonly fileLinks: FileLinks
   readonly log: Log
   readonly tracing: Tracing | undefined
@@ -81,14 +81,16 @@ async function attemptAll(
   const { batch, send } = to.sender
   if (batch === undefined) {
     const [one] = all
-    const made = await guarded(options, to, one, async () => {
+    try {
       const { sending, told } = await address(options, to, one, spans[0])
-      return send(sending, told)
-    })
-    return { attempts: [made], ...(!isFault(made) && { ofProvider: made }) }
+      const made = await send(sending, told)
+      return { attempts: [made], ofProvider: made }
+    } catch (error) {
+      return { attempts: [faultOf(options, to, one, error)] }
+    }
   }
   const addressed = await Promise.all(
-    all.map((one, i) => guarded(options, to, one, () => address(options, to, one, spans[i]))),
+    all.map((one, i) => address(options, to, one, spans[i]).catch((error) => faultOf(options, to, one, error))),
   )
   const [first, ...others] = addressed.flatMap((one) => (isFault(one) ? [] : one))
   if (first === undefined) return { attempts: addressed.filter(isFault) }
@@ -98,32 +100,24 @@ async function attemptAll(
 }
 
 async function address(
-  { secrets, fileLinks }: AttemptOptions,
+  { openToken, fileLinks }: AttemptOptions,
   { app }: Sending,
   one: Sendable,
   span: Span | undefined,
 ): Promise<Addressed> {
-  const { id, sealed, platform, expiresAt } = one.due
-  const token = sealed === null ? '' : unsealToken(secrets, sealed)
+  const { id, digest, sealed, platform, expiresAt } = one.due
+  const token = digest === null || sealed === null ? '' : tokenOf(openToken, digest, sealed)
   const told = await fileLinks.inValue(app, one.told)
   const leading = span === undefined ? {} : { trace: span.traceparent }
   return { sending: { id: sendingId(app, id), token, platform: platform ?? '', expiresAt, ...leading }, told }
 }
 
-async function guarded<Made>(
-  { log }: AttemptOptions,
-  { app, kind }: Sending,
-  { due }: Sendable,
-  work: () => Promise<Made>,
-): Promise<Made | Fault> {
-  try {
-    return await work()
-  } catch (error) {
-    if (isConnectionFailure(error)) throw error
-    log.error({ err: error, app: app.name, notification: due.id, provider: kind }, 'a notification could not be sent')
-    const outcome = error instanceof TokenUnreadable ? 'refused' : 'failed'
-    return { outcome, error: (error as Error).message.slice(0, 300), durationMs: 0, isOurs: true }
-  }
+/** @throws Error where the database is away */
+function faultOf({ log }: AttemptOptions, { app, kind }: Sending, { due }: Sendable, error: unknown): Fault {
+  if (isConnectionFailure(error)) throw error
+  log.error({ err: error, app: app.name, notification: due.id, provider: kind }, 'a notification could not be sent')
+  const outcome = error instanceof TokenUnreadable ? 'refused' : 'failed'
+  return { outcome, error: (error as Error).message.slice(0, 300), durationMs: 0, isOurs: true }
 }
 
 function isFault(made: object): made is Fault {
@@ -133,9 +127,9 @@ function isFault(made: object): made is Fault {
 /** Trying again does not help. */
 class TokenUnreadable extends Error {}
 
-function unsealToken(secrets: Secrets, sealed: Buffer): string {
+function tokenOf(openToken: AttemptOptions['openToken'], digest: Buffer, sealed: Buffer): string {
   try {
-    return secrets.unseal(sealed)
+    return openToken(digest, sealed)
   } catch (cause) {
     throw new TokenUnreadable('the push token cannot be unsealed', { cause })
   }

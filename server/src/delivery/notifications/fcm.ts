@@ -60,7 +60,8 @@ function nameOf(target: FcmTarget): string {
 
 export function createFcm(endpoints: Pick<NotificationEndpoints, 'fcm' | 'fcmToken'>): Fcm {
   const client = createProviderClient(32)
-  const known = new LRUCache<string, Promise<AccessToken>>({ max: 1_000 })
+  const known = new LRUCache<string, AccessToken>({ max: 1_000 })
+  const fetching = new Map<string, Promise<AccessToken>>()
 
   const fetchToken = async (target: FcmTarget): Promise<AccessToken> => {
     const now = Math.floor(Date.now() / 1000)
@@ -82,14 +83,20 @@ export function createFcm(endpoints: Pick<NotificationEndpoints, 'fcm' | 'fcmTok
     return { token, endsAt: Date.now() + seconds * 1000 }
   }
   /** One for all pushes of a service account, until it is about to end. */
-  const tokenOf = async (target: FcmTarget): Promise<string> => {
+  const tokenOf = (target: FcmTarget): string | Promise<string> => {
     const key = nameOf(target)
-    const cached = await known.get(key)?.catch(() => undefined)
+    const cached = known.get(key)
     if (cached !== undefined && cached.endsAt - tokenMarginMs > Date.now()) return cached.token
-    const fetching = fetchToken(target)
-    known.set(key, fetching)
-    fetching.catch(() => known.delete(key))
-    return (await fetching).token
+    const begun = fetching.get(key)
+    if (begun !== undefined) return begun.then(({ token }) => token)
+    const fresh = fetchToken(target)
+    fetching.set(key, fresh)
+    return fresh
+      .then((made) => {
+        known.set(key, made)
+        return made.token
+      })
+      .finally(() => fetching.delete(key))
   }
 
   return {
@@ -103,7 +110,8 @@ export function createFcm(endpoints: Pick<NotificationEndpoints, 'fcm' | 'fcmTok
       if (body === undefined) return { outcome: 'refused', error: 'the notification is too large', ...took() }
       try {
         const url = `${endpoints.fcm}/v1/projects/${encodeURIComponent(target.project_id)}/messages:send`
-        const authorization = `Bearer ${await tokenOf(target)}`
+        const token = tokenOf(target)
+        const authorization = `Bearer ${typeof token === 'string' ? token : await token}`
         const headers = { 'content-type': 'application/json', authorization }
         const { status, text, retryAfter } = await client.post(url, headers, body, sendTimeoutMs - took().durationMs)
         if (status === 401) known.delete(nameOf(target))
@@ -216,8 +224,8 @@ function quietMessage(
   }
 }
 
-function asStrings(details: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(details).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
-  )
+/** Of details that nobody else has. */
+function asStrings(details: Record<string, unknown>): Record<string, unknown> {
+  for (const name in details) if (typeof details[name] !== 'string') details[name] = JSON.stringify(details[name])
+  return details
 }

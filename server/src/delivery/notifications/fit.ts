@@ -8,18 +8,23 @@ import type { Push } from './senders.ts'
  * @returns undefined where even that is not enough
  */
 export function fit(notification: Push, maxBytes: number, make: (of: Push) => string): string | undefined {
-  if (notification.action === 'read') return within([() => make(notification)], maxBytes)
+  const fits = (payload: string) => Buffer.byteLength(payload) <= maxBytes
+  const whole = make(notification)
+  // Nearly all do.
+  if (fits(whole)) return whole
+  if (notification.action === 'read') return undefined
   const { message: _, ...withoutMessage } = notification
   const { custom: _custom, ...bare } = withoutMessage
-  const candidates = [notification, withoutMessage, bare].map((one) => () => make(one))
-  const shortened = [800, 400, 200, 100, 50].map((length) => () => make({ ...bare, body: cut(bare.body, length) }))
-  return within([...candidates, ...shortened], maxBytes)
-}
-
-function within(candidates: ReadonlyArray<() => string>, maxBytes: number): string | undefined {
-  for (const candidate of candidates) {
-    const payload = candidate()
-    if (Buffer.byteLength(payload) <= maxBytes) return payload
+  for (const shorter of [
+    withoutMessage,
+    bare,
+    ...lengths.map((length) => ({ ...bare, body: cut(bare.body, length) })),
+  ]) {
+    const payload = make(shorter)
+    if (fits(payload)) return payload
   }
   return undefined
 }
+
+/** Characters of the body, one after the other. */
+const lengths = [800, 400, 200, 100, 50]

@@ -6,7 +6,7 @@ import type { EventTrigger } from '../../events/types.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { conversationOf } from './facts.ts'
-import { logTriggerOf, memberCategoryOf, plannedTriggers } from './triggers.ts'
+import { logTriggerOf, memberCategoryOf, ofThemselves, plannedTriggers } from './triggers.ts'
 
 /** A message, as far as it decides who is notified; all null where it is gone, or moderation holds it. */
 export interface MessageFactsRow {
@@ -54,7 +54,7 @@ interface PageRow extends MessageFactsRow {
 }
 
 /** Each in its order, with a limit: so the planner takes the index of the key, whatever it knew of the table when it planned. */
-const selectHappenings = `
+const selectPage = statement(`
   select e.id, e.trigger, e.conversation, ${kindSql('c.kind')} as kind, c.first, c.second, g.members_count as members,
     coalesce(e.data ->> 'uid', e.data ->> 'by', a.sender) as by,
     array(select x ->> 'uid' from json_array_elements(e.data -> 'members') x) as subjects,
@@ -89,19 +89,13 @@ const selectHappenings = `
     order by a.id
     limit 1
   ) a on true
-  ${quotedJoin}`
-
-const selectPage = statement(`${selectHappenings}
+  ${quotedJoin}
   where e.app_id = $1
   and e.id >= $2
   and e.id <= $3
   and e.trigger = any($4::text[])
   order by e.id
   limit $5`)
-
-const selectThese = statement(`${selectHappenings}
-  where e.app_id = $1
-  and e.id = any($2::bigint[])`)
 
 /** Something that happened in a conversation, and who shall not be notified, since they did it. */
 export interface Happened extends Happening {
@@ -144,28 +138,31 @@ export async function readHappenings(
   }
 }
 
-/** The same of some events, by their ids; those that nobody is notified of by now, and that are kept no more, are missing. */
-export async function readHappeningsOf(
-  on: Queryable,
-  appId: number,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, Happened>> {
-  const rows = await on.query<PageRow>(selectThese, [appId, ids])
-  return new Map(rows.flatMap((row) => happenedOf(row) ?? []).map((one) => [one.event, one]))
-}
-
 /** @returns undefined for what nobody is notified of */
 function happenedOf(row: PageRow): Happened | undefined {
   const category = categoryOf(row)
   if (category === undefined) return undefined
-  const { id: event, conversation, first, second, message, sentAt, parentId, trace } = row
+  const happening = happeningOf(row, row.kind, category)
+  // One literal, since there are thousands a second.
   return {
-    ...happeningOf(row, row.kind, category),
-    ...{ event, conversation, first, second, message, sentAt, parentId, trace },
+    kind: happening.kind,
+    category,
+    mentioned: happening.mentioned,
+    mentionsAll: happening.mentionsAll,
+    author: happening.author,
+    quoted: happening.quoted,
+    event: row.id,
     trigger: logTriggerOf(row.trigger),
+    conversation: row.conversation,
+    first: row.first,
+    second: row.second,
     members: row.members ?? 2,
     actors: actorsOf(row),
+    message: row.message,
     reaction: row.reactionId,
+    sentAt: row.sentAt,
+    parentId: row.parentId,
+    trace: row.trace,
   }
 }
 
@@ -182,7 +179,16 @@ function happeningOf(row: MessageFactsRow, kind: ConversationKind, category: Not
 
 /** That a message was sent. @returns undefined for what nobody is notified of */
 export function sendingOf(row: MessageFactsRow, kind: ConversationKind): Happening | undefined {
-  const category = categoryOf({ ...row, trigger: 'message_sent' })
+  return happeningBy('message_sent', row, kind)
+}
+
+/** What an event means, by what is known of its message now. @returns undefined for what nobody is notified of */
+export function happeningBy(
+  trigger: EventTrigger,
+  row: MessageFactsRow,
+  kind: ConversationKind,
+): Happening | undefined {
+  const category = categoryOf({ ...row, trigger })
   return category && happeningOf(row, kind, category)
 }
 
@@ -203,6 +209,6 @@ function categoryOf(row: MessageFactsRow & Pick<PageRow, 'trigger'>): Notificati
 /** Nobody is notified of what they did themselves; members who joined or left did so. */
 function actorsOf({ trigger, sender, by, subjects }: PageRow): string[] {
   if (trigger === 'message_sent') return sender === null ? [] : [sender]
-  if (trigger === 'group_member_joined' || trigger === 'group_member_left') return subjects ?? []
+  if (ofThemselves.includes(trigger)) return subjects ?? []
   return by === null ? [] : [by]
 }

@@ -5,8 +5,8 @@ import type { SendResult } from './results.ts'
 
 /** Figures of notifications. */
 export interface NotificationMetrics {
-  /** An attempt was made or left out, and this is what became of the notification: pending is to be tried again. */
-  ended(provider: string, status: SendResult['status']): void
+  /** Attempts were made or left out, and this is what became of the notifications: pending is to be tried again. */
+  ended(provider: string, results: ReadonlyArray<Pick<SendResult, 'status'>>): void
 }
 
 const countPending = statement(`
@@ -34,5 +34,11 @@ export function createNotificationMetrics(registry: Registry, database: Database
       if (row !== undefined) this.set(row.pending)
     },
   })
-  return { ended: (provider, outcome) => attempts.inc({ provider, outcome }) }
+  return {
+    ended(provider, results) {
+      const counts = new Map<SendResult['status'], number>()
+      for (const { status } of results) counts.set(status, (counts.get(status) ?? 0) + 1)
+      for (const [outcome, count] of counts) attempts.inc({ provider, outcome }, count)
+    },
+  }
 }

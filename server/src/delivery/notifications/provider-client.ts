@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { Agent, type Dispatcher } from 'undici'
 import { beginningOf, readRetryAfter } from '../outbound/http.ts'
 import { sendTimeoutMs } from './endpoints.ts'
@@ -21,15 +22,31 @@ export interface ProviderClient {
 /** Of an answer that is read: whatever a provider says has room there. */
 const maxAnswerBytes = 16_384
 
+interface Place {
+  readonly origin: string
+  readonly path: string
+}
+
+/** Those that are posted to are few, and posted to thousands of times a second. */
+const places = new LRUCache<string, Place>({ max: 1_000 })
+
+function placeOf(url: string): Place {
+  const known = places.get(url)
+  if (known !== undefined) return known
+  const { origin, pathname, search } = new URL(url)
+  const place = { origin, path: `${pathname}${search}` }
+  places.set(url, place)
+  return place
+}
+
 /** @param connections to one origin */
 export function createProviderClient(connections: number): ProviderClient {
   const agent = new Agent({ connections, pipelining: 1, headersTimeout: sendTimeoutMs, bodyTimeout: sendTimeoutMs })
   return {
-    async post(url, headers, body, timeoutMs = sendTimeoutMs) {
-      const { origin, pathname, search } = new URL(url)
+    post(url, headers, body, timeoutMs = sendTimeoutMs) {
       return new Promise((resolve, reject) => {
         const reading = readAnswer(Math.max(1, Math.ceil(timeoutMs)), resolve, reject)
-        agent.dispatch({ origin, path: `${pathname}${search}`, method: 'POST', headers, body }, reading)
+        agent.dispatch({ ...placeOf(url), method: 'POST', headers, body }, reading)
       })
     },
     close: () => agent.destroy(),

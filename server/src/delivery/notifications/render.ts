@@ -5,11 +5,11 @@ import { readMessages, type StoredMessage } from '../../chat/messages/rows.ts'
 import { showMessages } from '../../chat/messages/show.ts'
 import { isHeld } from '../../chat/messages/traits.ts'
 import { conversationId } from '../../chat/naming.ts'
-import { decidedGone, type Gate } from '../../chat/notifications/decide.ts'
+import { type Decision, decidedGone, type Gate } from '../../chat/notifications/decide.ts'
 import { privacyOf } from '../../chat/notifications/preferences.ts'
 import type { AppNotifications } from '../../chat/notifications/settings.ts'
 import { readUnreadTotals } from '../../chat/notifications/unread.ts'
-import { readUsers, showUserOrDeleted, type UserRow } from '../../chat/users/rows.ts'
+import { readUsers, showDeletedUser, type UserRow } from '../../chat/users/rows.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type AskOptions, askAgain } from './ask-again.ts'
 import type { DueNotification } from './due.ts'
@@ -62,31 +62,30 @@ export async function renderNotifications(
   app: Pick<App, 'appId'>,
   due: readonly DueNotification[],
 ): Promise<ReadonlyMap<number, Rendered>> {
-  // What it is about is read along with what decides: hardly anything is stopped this late.
-  const [decisions, contents] = await Promise.all([
-    askAgain(options, app.appId, due),
-    readContents(options.database, app.appId, due),
-  ])
+  if (due.length === 0) return new Map()
+  // Hardly anything is stopped this late, so all that is named is read at once.
+  const contents = await readContents(options.database, app.appId, due)
+  const decisions = await askAgain(options, app.appId, due, contents.stored)
   const rendered = new Map<number, Rendered>()
   const open: DueNotification[] = []
   for (const one of due) {
-    const decision = decisions.get(one.id) ?? decidedGone('event')
+    const decision = decisions.get(one.id) as Decision | 'later'
     if (decision === 'later') rendered.set(one.id, decision)
     else if (decision.reason === undefined) open.push(one)
     else rendered.set(one.id, { lapse: decision.reason, gates: decision.gates })
   }
   if (open.length === 0) return rendered
-  const known = await read(options, app.appId, open, contents)
+  const known = await show(options, app.appId, open, contents)
   for (const one of open) {
     const notification = render(one, known)
-    // It has gone since it was asked for.
-    const { gates } = decidedGone('message')
-    rendered.set(one.id, notification === undefined ? { lapse: 'NOT_FOUND', gates } : { told: notification })
+    // Its group or whom it names has gone since.
+    const { reason: lapse, gates } = decidedGone('message', { isInTime: true })
+    rendered.set(one.id, notification === undefined ? { lapse, gates } : { told: notification })
   }
   return rendered
 }
 
-interface Contents extends Pick<Known, 'groups' | 'unread'> {
+interface Contents extends Omit<Known, 'app' | 'messages'> {
   readonly stored: ReadonlyMap<number, StoredMessage>
 }
 
@@ -94,31 +93,31 @@ async function readContents(database: Queryable, appId: number, due: readonly Du
   const ids = due.flatMap(({ message }) => message ?? [])
   const guids = due.flatMap(({ kind, first }) => (kind === 'group' ? first : []))
   const uids = due.map(({ uid }) => uid)
-  const [stored, groups, unread] = await Promise.all([
+  const [stored, groups, users, unread] = await Promise.all([
     readMessages(database, appId, ids),
     readGroups(database, appId, guids),
+    readUsers(database, appId, due.flatMap(namedBy)),
     readUnreadTotals(database, appId, uids),
   ])
-  return { stored, groups, unread }
+  return { stored, groups, users, unread }
 }
 
-async function read(
+/** The messages as they are shown. */
+async function show(
   { database, notificationSettings }: RenderOptions,
   appId: number,
   due: readonly DueNotification[],
-  { stored, groups, unread }: Contents,
+  { stored, groups, users, unread }: Contents,
 ): Promise<Known> {
   const wanted = new Set(due.map(({ message }) => message))
   const rows = [...stored.values()].filter((row) => wanted.has(row.id) && !isHeld(row))
-  const uids = due.flatMap((one) => [...(one.kind === 'user' ? [one.first, one.second] : []), ...namedIn(one)])
-  const [app, users] = await Promise.all([
-    notificationSettings.of(appId),
-    readUsers(database, appId, [...uids, ...rows.map(({ sender }) => sender)]),
-  ])
   // What a message quotes may be hidden from who is notified.
   const withQuoted = false
   const known = { users: [...users.values()], groups: [...groups.values()] }
-  const shown = await showMessages(database, appId, rows, { withQuoted, known })
+  const [app, shown] = await Promise.all([
+    notificationSettings.of(appId),
+    showMessages(database, appId, rows, { withQuoted, known }),
+  ])
   const messages = new Map(rows.map((row, i) => [row.id, shown[i] as Message]))
   return { app, messages, users, groups, unread }
 }
@@ -134,9 +133,13 @@ function dataOf({ data }: DueNotification): EventData {
   return (data ?? {}) as EventData
 }
 
-function namedIn(due: DueNotification): string[] {
+/** Everybody whose name may stand in it. */
+function namedBy(due: DueNotification): string[] {
   const { uid, by, members = [] } = dataOf(due)
-  return [...(uid === undefined ? [] : [uid]), ...(by === undefined ? [] : [by]), ...members.map((one) => one.uid)]
+  const named = due.kind === 'user' ? [due.first, due.second] : []
+  for (const one of [due.sender, uid, by]) if (one !== undefined && one !== null) named.push(one)
+  for (const one of members) named.push(one.uid)
+  return named
 }
 
 /** @returns undefined where what it is about is gone */
@@ -147,15 +150,49 @@ function render(due: DueNotification, known: Known): Notification | undefined {
   if (told === undefined) return undefined
   const { customJson } = settings.preferences.push
   const action = actionOf[due.trigger]
-  return {
-    ...told,
-    ...between(due, told.sender, known),
+  const from = faceOf(told.sender, known.users)
+  // One literal, and few additions: to put it together of parts costs more than to send it.
+  const notification: Mutable<Notification> = {
+    title: told.title,
+    body: told.body,
     uid: due.uid,
+    sender: from.uid,
+    senderName: from.name,
+    receiver: due.first,
+    receiverName: '',
+    receiverType: due.kind,
+    tag: told.tag,
     conversationId: conversationId(due.kind, due.first, due.second),
+    sentAt: told.sentAt,
     unread: known.unread.get(due.uid) ?? 0,
-    ...(action === undefined ? { sound: settings.sound.chat } : { action }),
-    ...(Object.keys(customJson).length > 0 && { custom: customJson }),
   }
+  if (from.avatar) notification.senderAvatar = from.avatar
+  nameReceiver(notification, due, known)
+  if (told.message !== undefined) notification.message = told.message
+  if (action === undefined) notification.sound = settings.sound.chat
+  else notification.action = action
+  if (Object.keys(customJson).length > 0) notification.custom = customJson
+  return notification
+}
+
+type Mutable<Row> = { -readonly [Name in keyof Row]: Row[Name] }
+
+/** Of events of members, the group is shown by its name alone. */
+function nameReceiver(notification: Mutable<Notification>, due: DueNotification, { users, groups }: Known): void {
+  if (due.kind === 'group') {
+    const group = groups.get(due.first)
+    notification.receiverName = group?.name ?? ''
+    if (due.message !== null && group?.icon) notification.receiverAvatar = group.icon
+    return
+  }
+  const to = faceOf(due.uid, users)
+  notification.receiver = to.uid
+  notification.receiverName = to.name
+  if (to.avatar) notification.receiverAvatar = to.avatar
+}
+
+function faceOf(uid: string, users: Known['users']): Pick<UserRow, 'uid' | 'name' | 'avatar'> {
+  return users.get(uid) ?? { ...showDeletedUser(uid), avatar: null }
 }
 
 const actionOf: Readonly<Partial<Record<NotificationTrigger, 'edited' | 'deleted'>>> = {
@@ -178,7 +215,7 @@ interface Reading {
 
 function tell(due: DueNotification, known: Known, reading: Reading): Told | undefined {
   const { by, uid, members = [], reaction } = dataOf(due)
-  const name = (of: string) => showUserOrDeleted(of, known.users.get(of)).name
+  const name = (of: string) => faceOf(of, known.users).name
   if (due.message === null) {
     const group = known.groups.get(due.first)
     const sender = by ?? members[0]?.uid
@@ -211,31 +248,6 @@ function tellDeletion(due: DueNotification, known: Known, message: Message | und
   const sender =
     message?.sender ?? (due.kind === 'user' ? [due.first, due.second].find((uid) => uid !== due.uid) : due.first)
   if (sender === undefined) return undefined
-  const title =
-    due.kind === 'group'
-      ? (known.groups.get(due.first)?.name ?? '')
-      : showUserOrDeleted(sender, known.users.get(sender)).name
+  const title = due.kind === 'group' ? (known.groups.get(due.first)?.name ?? '') : faceOf(sender, known.users).name
   return { title, body: deletedBody, sender, tag: String(due.message), sentAt: due.createdAt }
-}
-
-type Between = Pick<
-  Notification,
-  'sender' | 'senderName' | 'senderAvatar' | 'receiver' | 'receiverName' | 'receiverAvatar' | 'receiverType'
->
-
-function between(due: DueNotification, sender: string, { users, groups }: Known): Between {
-  const from = showUserOrDeleted(sender, users.get(sender))
-  const avatar = (url: string | null | undefined, name: string) => (url ? { [name]: url } : {})
-  const ofSender = { sender: from.uid, senderName: from.name, ...avatar(from.avatar, 'senderAvatar') }
-  if (due.kind === 'group') {
-    const group = groups.get(due.first)
-    const icon = due.message === null ? {} : avatar(group?.icon, 'receiverAvatar')
-    return { ...ofSender, receiver: due.first, receiverName: group?.name ?? '', ...icon, receiverType: 'group' }
-  }
-  const to = showUserOrDeleted(due.uid, users.get(due.uid))
-  return {
-    ...ofSender,
-    ...{ receiver: to.uid, receiverName: to.name, ...avatar(to.avatar, 'receiverAvatar') },
-    receiverType: 'user',
-  }
 }

@@ -2,12 +2,13 @@ import type { App } from '../../chat/identity.ts'
 import type { ProviderRow } from '../../chat/notifications/providers.ts'
 import { drain } from '../outbound/drain.ts'
 import type { EndpointKey } from '../outbound/endpoints.ts'
+import type { Some } from '../outbound/keyed-queue.ts'
 import { createLeases } from '../outbound/lease.ts'
 import type { Pace } from '../outbound/pace.ts'
 import type { Outcome, Round } from '../outbound/round.ts'
 import type { Seats } from '../outbound/seats.ts'
 import type { Wakes } from '../outbound/wakes.ts'
-import { type AttemptOptions, attempt } from './attempt.ts'
+import { type AttemptOptions, attempt, type Sendable } from './attempt.ts'
 import { type DueNotification, selectDue } from './due.ts'
 import { providerEndpoints } from './endpoints.ts'
 import type { NotificationMetrics } from './metrics.ts'
@@ -85,14 +86,13 @@ function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Targ
       const atOnce = provider.channel === 'push' ? limit : Math.min(limit, unreadAtOnce)
       const due = await selectDue(database, key, { except, limit: atOnce })
       const rendered = await render(options, app, provider, due)
-      return due.map((one) => ({ ...one, chain: chainOf(one), rendered: rendered.get(one.id) }))
+      return due.map((one) => Object.assign(one, { chain: chainOf(one), rendered: rendered.get(one.id) }))
     },
-    async attempt(target, all) {
-      const outcome = await attemptNotifications(options, target, all)
-      for (const { status } of outcome.results) options.metrics.ended(target.kind, status)
-      return outcome
+    attempt: (target, all) => attemptNotifications(options, target, all),
+    async write(results) {
+      options.metrics.ended(last?.row.kind ?? '', results)
+      await writeResults(database, key.appId, results)
     },
-    write: (results) => writeResults(database, key.appId, results),
     recover: () => hastenRetries(database, key),
   }
 }
@@ -137,11 +137,11 @@ function chainOf({ message, uid, digest }: DueNotification): string | undefined 
   return message === null ? undefined : `${message} ${uid} ${digest?.toString('latin1') ?? ''}`
 }
 
-/** What is not sent, and why; undefined: it is ready to be sent. */
-function unsent({ id, attempts, rendered }: Ready): SendResult | undefined {
+/** What becomes of what is not sent. */
+function unsent({ id, attempts, rendered }: Ready): SendResult {
   if (rendered === 'later') return { id, status: 'pending', dueIn: laterMs, attempts }
-  if (rendered !== undefined && 'told' in rendered) return undefined
-  const { lapse: reason, gates } = rendered ?? { lapse: 'NOT_FOUND' as const, gates: undefined }
+  const { lapse: reason, gates } =
+    rendered !== undefined && 'lapse' in rendered ? rendered : { lapse: 'NOT_FOUND' as const, gates: undefined }
   const status = reason === 'TIMED_OUT' && attempts > 0 ? 'failed' : 'stopped'
   return { id, status, reason, attempts, ...(gates && { gates }) }
 }
@@ -151,21 +151,21 @@ async function attemptNotifications(
   target: Target,
   all: readonly Ready[],
 ): Promise<Outcome<SendResult>> {
-  const results = all.flatMap((ready) => unsent(ready) ?? [])
-  const [first, ...others] = all.flatMap((due) => {
+  const results: SendResult[] = []
+  const sendable: Sendable[] = []
+  for (const due of all) {
     const { rendered } = due
-    return typeof rendered === 'object' && 'told' in rendered ? { due, told: rendered.told } : []
-  })
-  if (first === undefined) return { results }
-  const sendable = [first, ...others] as const
-  const { attempts, ofProvider } = await attempt(options, target, [...sendable])
+    if (typeof rendered === 'object' && 'told' in rendered) sendable.push({ due, told: rendered.told })
+    else results.push(unsent(due))
+  }
+  if (!isSome(sendable)) return { results }
+  const { attempts, ofProvider } = await attempt(options, target, sendable)
   // What failed together is due together.
   const random = Math.random()
   for (const [i, { due }] of sendable.entries()) {
     const made = attempts[i]
-    const { id } = due
     if (made !== undefined) results.push(nextStep(due, made, options.now(), random))
-    else results.push({ id, status: 'pending', dueIn: 0, attempts: due.attempts })
+    else results.push({ id: due.id, status: 'pending', dueIn: 0, attempts: due.attempts })
   }
   if (target.sender.hasOwnBreakers === true || ofProvider === undefined) return { results }
   const { outcome, retryAfter } = ofProvider
@@ -175,4 +175,8 @@ async function attemptNotifications(
     worked: outcome !== 'failed',
     ...(outcome === 'failed' && retryAfter !== undefined && { putOffMs: Math.min(retryAfter * 1000, longestPauseMs) }),
   }
+}
+
+function isSome<Item>(items: readonly Item[]): items is Some<Item> {
+  return items.length > 0
 }

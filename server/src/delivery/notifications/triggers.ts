@@ -21,6 +21,9 @@ export const plannedTriggers: readonly EventTrigger[] = [
   ...(Object.keys(ofMembers) as EventTrigger[]),
 ]
 
+/** Events of members who did it themselves. */
+export const ofThemselves: readonly EventTrigger[] = ['group_member_joined', 'group_member_left']
+
 /** What is taken back elsewhere, in apps that want it. */
 export const takeBackTrigger = 'message_read_receipt' satisfies EventTrigger
 

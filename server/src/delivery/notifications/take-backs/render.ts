@@ -97,12 +97,16 @@ export async function renderTakeBacks(
   return new Map(
     due.map((one): [number, RenderedTakeBack] => {
       const found = settled.get(one.id)
-      if (found === undefined) return [one.id, { lapse: 'NOT_FOUND', gates: decidedGone('event').gates }]
+      const isInTime = now() < one.expiresAt
+      if (found === undefined) {
+        const { reason: lapse, gates } = decidedGone('event', { isInTime })
+        return [one.id, { lapse, gates }]
+      }
       if (found.isUnderWay) return [one.id, 'later']
       const facts = {
         isActive: found.isActive,
         hasDevice: one.digest === null || one.sealed !== null,
-        isInTime: now() < one.expiresAt,
+        isInTime,
         shown: found.messages.length,
       }
       const { reason, gates } = decideTakeBack(facts, app)

@@ -44,7 +44,9 @@ export function decideWindow(
   const open = decided.filter(({ reason }) => reason === undefined)
   const newest = decided[0]
   // All of it was deleted, or reset.
-  if (newest === undefined) return { ...decidedGone('message'), told: [] }
+  if (newest === undefined) {
+    return { ...decidedGone('message', { isInTime: options.now < window.expiresAt }), told: [] }
+  }
   const [last] = open
   if (last === undefined) return { ...pick(decided), told: [] }
   const reason = isAfterTold(window, last.message) ? undefined : 'ALREADY_TOLD'

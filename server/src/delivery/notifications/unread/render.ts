@@ -41,7 +41,7 @@ export async function renderUnread(
   options: UnreadOptions,
   app: App,
   provider: ProviderRow & { readonly channel: UnreadChannel },
-  due: readonly Pick<DueNotification, 'id'>[],
+  due: readonly Pick<DueNotification, 'id' | 'expiresAt'>[],
 ): Promise<ReadonlyMap<number, RenderedUnread>> {
   const rendered = new Map<number, RenderedUnread>()
   if (due.length === 0) return rendered
@@ -57,11 +57,13 @@ export async function renderUnread(
   const open: OpenWindow[] = []
   const gatesOf = new Map<number, readonly Gate[]>()
   const sentNow = new Map<string, number[]>()
-  for (const { id } of due) {
+  for (const { id, expiresAt } of due) {
     const window = windows.get(id)
-    // Its conversation is gone.
-    if (window === undefined) rendered.set(id, { lapse: 'NOT_FOUND', gates: decidedGone('event').gates })
-    else {
+    if (window === undefined) {
+      // Its conversation is gone.
+      const { reason: lapse, gates } = decidedGone('event', { isInTime: now < expiresAt })
+      rendered.set(id, { lapse, gates })
+    } else {
       const sent = sentNow.get(window.uid) ?? []
       const decideOptions = { channel: provider.channel, app: notifications, defaults, now }
       const { reason, gates, told } = decideWindow(window, messages.get(id) ?? [], sent, decideOptions)
