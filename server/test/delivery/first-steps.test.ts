@@ -105,8 +105,8 @@ itWith(programs, 'what it says about a first e-mail leads to one, to a text, and
   const [messages = '', reply = ''] = await commandsOf(section)
   await run(messages)
   // The minute is over at once here.
-  await whenPlanned(own, { app } as Parameters<typeof whenPlanned>[1])
-  await endWindows(own, { app } as Parameters<typeof endWindows>[1])
+  await whenPlanned(own, { app })
+  await endWindows(own, { app })
   await soon(() => expect([smtp.mails.length, twilio.texts.length]).toEqual([1, 1]))
 
   const texts = (await blocksOf(section)).filter(({ language }) => language === '').map(({ text }) => text)

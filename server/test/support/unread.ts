@@ -25,7 +25,7 @@ export async function setUpCustom(world: World, channel: 'email' | 'sms', webhoo
 }
 
 /** The open windows of an app, as `email bob`. */
-export async function openWindowsOf({ query }: OwnServices, { app }: World): Promise<string[]> {
+export async function openWindowsOf({ query }: OwnServices, { app }: Pick<World, 'app'>): Promise<string[]> {
   const rows = await query<{ channel: string; uid: string }>(
     `select channel, uid from notification_deliveries
      where app_id = $1 and channel <> 'push' and due_at is not null and closed_at is null
@@ -36,7 +36,7 @@ export async function openWindowsOf({ query }: OwnServices, { app }: World): Pro
 }
 
 /** Lets the time of everything that waits go by. */
-export async function endWindows({ query }: OwnServices, { app }: World): Promise<void> {
+export async function endWindows({ query }: OwnServices, { app }: Pick<World, 'app'>): Promise<void> {
   await query(
     `update notification_deliveries set due_at = 1 where app_id = $1 and channel <> 'push' and due_at is not null`,
     [app.appId],
@@ -50,7 +50,7 @@ export async function endWindows({ query }: OwnServices, { app }: World): Promis
 }
 
 /** Waits until everything that happened in an app is planned. */
-export function whenPlanned({ query }: OwnServices, { app }: World): Promise<void> {
+export function whenPlanned({ query }: OwnServices, { app }: Pick<World, 'app'>): Promise<void> {
   return soon(async () => {
     const [row] = await query<{ isPlanned: boolean }>(
       `select p.event >= (select max(e.id) from events e where e.app_id = p.app_id) as "isPlanned"
