@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { fetch } from 'undici'
+import { each, forEach } from '../../src/cli/move-in/for-each.ts'
 import { type Answer, type RequestOptions, send } from '../support/world.ts'
 
 type Json = Record<string, unknown>
@@ -49,6 +50,18 @@ function tellsOfNothing({ category, type, data }: Row): boolean {
   return category === 'action' && type === 'message' && data.entities.on.entity.sender === undefined
 }
 
+/** The first and the last so many messages of a list. */
+async function endsOf(side: Side, most: number, filters: string, as?: string): Promise<Row[]> {
+  const rows = await Promise.all(
+    ['append', 'prepend'].map(async (affix) => {
+      const at = `/messages?affix=${affix}&limit=${most}&withTags=true${filters}`
+      const { status, body } = await side.call('GET', at, undefined, { ...(as !== undefined && { as }) })
+      return status === 200 ? body.data.filter((row: Row) => !tellsOfNothing(row)) : [{ refused: body.error.code }]
+    }),
+  )
+  return rows.flat()
+}
+
 /** All messages of a list that goes by cursors. */
 export async function messages(side: Side, filters = '', as?: string): Promise<Row[]> {
   const rows: Row[] = []
@@ -84,11 +97,14 @@ const untold = [
   'blockedAt',
 ]
 
-/** Everything that each user finds in their lists, and the app in its own, with ids of the new service. */
+/**
+ * Everything that each user finds in their lists, and the app in its own, with ids of the new service.
+ * @param ends of the messages of each user only so many at either end of the list: of a large group, all of its members list all
+ */
 export async function listsOf(
   side: Side,
   idOf: (id: string) => string,
-  { isWithEach = true }: { readonly isWithEach?: boolean } = {},
+  { isWithEach = true, ends }: { readonly isWithEach?: boolean; readonly ends?: number | undefined } = {},
 ): Promise<Map<string, unknown>> {
   const found = new Map<string, unknown>()
   const digests = new Map<string, Promise<string>>()
@@ -98,9 +114,10 @@ export async function listsOf(
     return known
   }
   const told = (value: unknown): unknown => tell(value, idOf)
-  const messagesOf = async (filters: string, as?: string) =>
-    Promise.all(
-      (await messages(side, filters, as)).map(async (row) => {
+  const messagesOf = async (filters: string, as?: string) => {
+    const rows = as === undefined || ends === undefined ? messages(side, filters, as) : endsOf(side, ends, filters, as)
+    return Promise.all(
+      (await rows).map(async (row) => {
         const attachments = row.data?.attachments as { url: string }[] | undefined
         if (attachments === undefined) return told(row)
         const files = await Promise.all(attachments.map(({ url }) => fileOf(url)))
@@ -109,6 +126,7 @@ export async function listsOf(
         return told({ ...row, data: { ...data, attachments: named } })
       }),
     )
+  }
   const users = (await pages(side, '/users?withTags=true&withDeactivated=true')).filter(
     ({ name, deactivatedAt }) => !(name === 'Deleted user' && deactivatedAt !== undefined),
   )
@@ -126,7 +144,7 @@ export async function listsOf(
       const people = body.data.map(({ reaction, uid }: Row) => `${reaction} ${uid}`).sort()
       found.set(`reactions ${idOf(row.id)}`, people)
     }
-  for (const { uid, deactivatedAt } of users) {
+  await forEach(each(users), 8, async ({ uid, deactivatedAt }) => {
     // Conversations whose last messages are of the same second have no order of their own.
     const own = async (name: string, path: string) =>
       found.set(
@@ -138,12 +156,12 @@ export async function listsOf(
     found.set(`friends ${uid}`, (await pages(side, `/users/${uid}/friends`)).map(told))
     found.set(`blocks ${uid}`, (await pages(side, `/users/${uid}/blockedusers`)).map(told))
     found.set(`tokens ${uid}`, (await pages(side, `/users/${uid}/auth_tokens`)).map(told))
-    if (deactivatedAt !== undefined || !isWithEach) continue
+    if (deactivatedAt !== undefined || !isWithEach) return
     await own('conversations', '/conversations?withTags=true')
     found.set(`messages ${uid}`, await messagesOf('', uid))
     found.set(`saved ${uid}`, await messagesOf('&saved=true', uid))
     found.set(`unread ${uid}`, await messagesOf('&unread=true', uid))
-  }
+  })
   return found
 }
 
