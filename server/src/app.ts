@@ -7,7 +7,7 @@ import { createHookJudge, createMessageSearch, createMessageWriter } from './are
 import { createModerationActions } from './areas/moderation/actions/sweep.ts'
 import { createDryRuns, createModerationJudge } from './areas/moderation/index.ts'
 import { watchQueue } from './areas/moderation/queue/metrics.ts'
-import { createPasswords, createSignInProvider } from './areas/operators/index.ts'
+import { createPasswords, createSignInProvider, type PasswordCost } from './areas/operators/index.ts'
 import { startPersonExports } from './areas/person-exports/job.ts'
 import { startRetention } from './areas/retention/job.ts'
 import { openLedgerPlaces } from './backup/ledger/open.ts'
@@ -104,6 +104,8 @@ export interface ParleyOptions {
   readonly isOnlyProcess?: boolean | undefined
   /** Epoch milliseconds by which notifications are planned and decided, if not the machine's. Tests set it. */
   readonly notificationClock?: (() => number) | undefined
+  /** What passwords of operators cost from now on, if not what they should. Tests, which sign in all the time, say so. */
+  readonly passwordCost?: PasswordCost | undefined
   /** The text of the metrics, where that is not of this process alone. */
   readonly exposeMetrics?: (() => Promise<string>) | undefined
 }
@@ -191,7 +193,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     apps,
     settings,
     groupPasswords: createGroupPasswords(secrets),
-    operatorPasswords: createPasswords(),
+    operatorPasswords: createPasswords(options.passwordCost),
     signInProvider: config.oidc && createSignInProvider(config.oidc, log),
     engineSettings,
     flagReasons,

@@ -1,5 +1,4 @@
 import { readdir } from 'node:fs/promises'
-import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { removeDueApps } from '../../src/areas/apps/index.ts'
@@ -114,8 +113,7 @@ async function furnishedWorld(): Promise<World> {
 }
 
 const filesOf = async ({ app }: World): Promise<string[]> => {
-  const folder = path.join(os.tmpdir(), `parley-test-media-${process.pid}`)
-  const all = await readdir(folder, { recursive: true })
+  const all = await readdir(own.mediaDir, { recursive: true })
   return all.filter((name) => name.split(path.sep)[0] === String(app.appId) && /[0-9a-f]{32}$/.test(name))
 }
 

@@ -43,6 +43,18 @@ describe('the first owner', () => {
       const root = new Visitor(url)
       dataOf(await root.post('/session', { email: 'root@example.com', password }))
       expect(await meOf(root)).toMatchObject({ email: 'root@example.com', role: 'owner', apps: null })
+      // It was kept at the full cost, is checked at that, and is replaced by one at the cost of tests.
+      const costOf = async () =>
+        (
+          await parley.context.database.run<{ cost: number }>(sql`select get_byte(password, 0) as cost from operators`)
+        ).map(({ cost }) => cost)
+      expect(await costOf()).toEqual([1])
+      expect(refusal(await root.put('/password', { current: 'wrong', password: 'another long password' }))).toBe(
+        '401 ERR_WRONG_PASSWORD',
+      )
+      dataOf(await root.put('/password', { current: password, password: 'another long password' }))
+      expect(await costOf()).toEqual([0])
+      dataOf(await new Visitor(url).post('/session', { email: 'root@example.com', password: 'another long password' }))
     } finally {
       await parley.close()
       await own.drop()

@@ -41,6 +41,7 @@ export async function startParley(options: ServiceOptions = {}): Promise<Service
     masterKey: testMasterKey,
     mediaDir: path.join(os.tmpdir(), `parley-test-media-${process.pid}`),
     tls: options.tls,
+    passwordCost: 0,
     databasePatienceMs: options.databasePatienceMs ?? databasePatienceMs,
     ...(options.routes && { routes: options.routes }),
   })

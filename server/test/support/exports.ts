@@ -11,12 +11,10 @@ import { openBlocks } from '../../src/cli/export/seal.ts'
 import { type ExactOptions, type ExactTarget, importExactly } from '../../src/cli/import/exact/import.ts'
 import type { Context } from '../../src/context.ts'
 import { createFolderStorage } from '../../src/media/folder.ts'
+import { mediaFolder } from './service.ts'
 
 export const passphrase = 'correct horse battery'
 export const origin = 'https://chat.example.com'
-
-/** Where the service of this test worker keeps files. */
-export const mediaFolder = path.join(os.tmpdir(), `parley-test-media-${process.pid}`)
 
 /** A folder for the time of a test. */
 export async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {

@@ -1,8 +1,9 @@
+import { rm } from 'node:fs/promises'
 import pg from 'pg'
 import type { Parley, ParleyOptions } from '../../src/app.ts'
 import type { ConnectionSettings } from '../../src/store/connection.ts'
 import { createOwnDatabase } from './own-database.ts'
-import { startService } from './service.ts'
+import { mediaFolder, startService } from './service.ts'
 
 export interface Service {
   readonly parley: Parley
@@ -12,6 +13,8 @@ export interface Service {
 /** Services on a database of their own, so that those of other test files do not do their jobs. */
 export interface OwnServices {
   readonly connection: ConnectionSettings
+  /** Where they keep files. */
+  readonly mediaDir: string
   start(environment?: Record<string, string>, options?: Pick<ParleyOptions, 'notificationClock'>): Promise<Service>
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Begins a transaction with a statement that locks. @returns ends it */
@@ -29,13 +32,15 @@ export async function createOwnServices(): Promise<OwnServices> {
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const services = new Set<Service>()
+  const mediaDir = `${mediaFolder}-${connection.database}`
   const stop = async () => {
     await Promise.all([...services].map(({ parley }) => parley.close()))
   }
   return {
     connection,
+    mediaDir,
     async start(environment = {}, options = {}) {
-      const service = await startService(environment, connection, undefined, options)
+      const service = await startService(environment, connection, undefined, { mediaDir, ...options })
       const close = service.parley.close
       service.parley.close = async () => {
         if (services.delete(service)) await close()
@@ -58,6 +63,7 @@ export async function createOwnServices(): Promise<OwnServices> {
       await stop()
       await pool.end()
       await drop()
+      await rm(mediaDir, { recursive: true, force: true })
     },
   }
 }

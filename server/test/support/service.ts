@@ -42,12 +42,17 @@ export const testSettings = {
 /** A database that does not answer at once is not away: the machine may be busy. Tests that take it away say less. */
 export const databasePatienceMs = 60_000
 
+/** Where services on the shared database keep files; numbers of apps, of which its folders are, are those of one database. */
+export const mediaFolder = path.join(os.tmpdir(), `parley-test-media-${process.pid}`)
+
 /** Starts a service of one's own, with settings of one's own, on the test database or another. */
 export async function startService(
   environment: Record<string, string> = {},
   connection: ConnectionSettings = inject('connection'),
   patienceMs = databasePatienceMs,
-  own: Pick<ParleyOptions, 'mediaStorage' | 'notificationClock' | 'dataDir'> = {},
+  own: Partial<
+    Pick<ParleyOptions, 'mediaStorage' | 'notificationClock' | 'dataDir' | 'mediaDir' | 'passwordCost'>
+  > = {},
 ): Promise<{ parley: Parley; url: string }> {
   const options = {
     config: readConfig({ ...testSettings, ...environment }),
@@ -55,7 +60,8 @@ export async function startService(
     connection,
     masterKey: testMasterKey,
     databasePatienceMs: patienceMs,
-    mediaDir: path.join(os.tmpdir(), `parley-test-media-${process.pid}`),
+    passwordCost: 0 as const,
+    mediaDir: mediaFolder,
     ...own,
   }
   // On a busy machine the database may seem to be away for a moment; the real service tries again, too.

@@ -1,7 +1,7 @@
 export { isOfApp, type Operator } from './accounts.ts'
 export type { AdminCall, AdminRoute, Cookie } from './call.ts'
 export { doctorTask } from './health/doctor-runs.ts'
-export { createPasswords, type Passwords } from './passwords.ts'
+export { createPasswords, type PasswordCost, type Passwords } from './passwords.ts'
 export { createSignInProvider, type SignInProvider } from './provider.ts'
 export { everything, listOwnReadings, recordReads } from './readings.ts'
 export { findBySession, findByToken } from './sessions.ts'

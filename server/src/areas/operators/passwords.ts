@@ -11,24 +11,30 @@ export interface Passwords {
 
 const deriveKey = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 
-/** 32 MB and some 200 ms. */
-const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
-/** Begins what is kept: another cost would have another number. */
-const version = Buffer.from([1])
+/** What a password costs, by the number that what is kept begins with: another cost gets another number. */
+const costs = {
+  /** For tests, which sign in all the time: some 3 ms. */
+  0: { N: 2 ** 10, r: 8, p: 1 },
+  /** 32 MB and some 200 ms. */
+  1: { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 },
+} satisfies Readonly<Record<number, ScryptOptions>>
+export type PasswordCost = keyof typeof costs
+const versionBytes = 1
 const saltBytes = 16
 const keyBytes = 32
 /** One of the four threads that files are read by, too. */
 const mostWaiting = 20
 
-export function createPasswords(): Passwords {
+/** @param cost of those that are set from now on; those that are there are checked at the cost that they were set at */
+export function createPasswords(cost: PasswordCost = 1): Passwords {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
-  const derive = async (password: string, salt: Buffer) => {
+  const derive = async (password: string, salt: Buffer, at: PasswordCost) => {
     if (waiting >= mostWaiting) {
       throw new ApiError('ERR_MISSION_FAILED', 'Too many passwords wait to be checked. Try again.').retryAfter(5)
     }
     waiting++
-    const key = last.then(() => deriveKey(password.normalize('NFC'), salt, keyBytes, cost))
+    const key = last.then(() => deriveKey(password.normalize('NFC'), salt, keyBytes, costs[at]))
     last = key.catch(() => {})
     try {
       return await key
@@ -36,16 +42,16 @@ export function createPasswords(): Passwords {
       waiting--
     }
   }
-  const none = Buffer.concat([version, randomBytes(saltBytes + keyBytes)])
+  const none = Buffer.concat([Buffer.from([cost]), randomBytes(saltBytes + keyBytes)])
   return {
     async hash(password) {
       const salt = randomBytes(saltBytes)
-      return Buffer.concat([version, salt, await derive(password, salt)])
+      return Buffer.concat([Buffer.from([cost]), salt, await derive(password, salt, cost)])
     },
     async matches(password, kept = none) {
-      const salt = kept.subarray(version.length, version.length + saltBytes)
-      const isRight = timingSafeEqual(kept.subarray(version.length + saltBytes), await derive(password, salt))
-      return isRight && kept !== none
+      const salt = kept.subarray(versionBytes, versionBytes + saltBytes)
+      const derived = await derive(password, salt, kept[0] as PasswordCost)
+      return timingSafeEqual(kept.subarray(versionBytes + saltBytes), derived) && kept !== none
     },
   }
 }
