@@ -1,30 +1,18 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createOwner } from '../admin/operator.ts'
-import { describeWith } from '../gate/needs.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { soon } from '../support/until.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { type ConsoleTab, findingsOf, openAs, openSignedIn } from './console.ts'
+import { type ConsoleTab, describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
 
-describeWith(chromiumProgram, 'apps in the console', () => {
-  let browser: Browser
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-  })
-
+describeConsole('apps in the console', () => {
   const rowOf = ({ page }: ConsoleTab, { app }: World) => page.getByRole('row', { name: app.name })
   const statusOf = async (world: World) => (await world.get('/users')).status
 
   it('are paused and resumed, and say so above each of their pages', async () => {
     const world = await createWorld()
     dataOf(await world.post('/users', { uid: 'ulla', name: 'Ulla' }))
-    const tab = await openAs(browser, world, { role: 'developer' }, '/apps')
+    const tab = await openAs(world, { role: 'developer' }, '/apps')
     const { page, problems, open } = tab
     const row = rowOf(tab, world)
     await row.getByText('active').waitFor()
@@ -60,7 +48,7 @@ describeWith(chromiumProgram, 'apps in the console', () => {
   it('are deleted by typing their name, and taken back', async () => {
     const world = await createWorld()
     const owner = await createOwner(world)
-    const tab = await openSignedIn(browser, world, owner, '/apps')
+    const tab = await openSignedIn(world, owner, '/apps')
     const { page, problems, open } = tab
     const row = rowOf(tab, world)
     await row.getByRole('button', { name: 'Delete' }).click()
@@ -99,7 +87,7 @@ describeWith(chromiumProgram, 'apps in the console', () => {
     const world = await createWorld()
     const owner = await createOwner(world)
     dataOf(await owner.post(`/apps/${world.app.name}/pause`))
-    const support = await openAs(browser, world, { role: 'support' }, '/apps')
+    const support = await openAs(world, { role: 'support' }, '/apps')
     await rowOf(support, world).getByText('paused').waitFor()
     expect(await support.page.getByRole('button', { name: 'Resume' }).count()).toBe(0)
     await support.open(`/apps/${world.app.name}`)

@@ -1,15 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createOwner, meOf, newEmail, password, Visitor } from '../admin/operator.ts'
-import { describeWith } from '../gate/needs.ts'
 import { ask } from '../http/watched.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { openAs, openConsole, openSignedIn, tabIn } from './console.ts'
+import { describeConsole, newContext, openAs, openConsole, openSignedIn, tabIn } from './console.ts'
 
 /** Texts that would run a script if any page took them for markup or for an address. */
 const hostile = [
@@ -23,16 +20,7 @@ const hostile = [
   '<style>@import "//evil.example"</style>',
 ]
 
-describeWith(chromiumProgram, 'attacks on the console, in a real browser', () => {
-  let browser: Browser
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-  })
-
+describeConsole('attacks on the console, in a real browser', () => {
   it('by names, metadata and tags: all of it is shown as text', async () => {
     const world = await createWorld()
     for (const [n, text] of hostile.entries()) {
@@ -44,7 +32,7 @@ describeWith(chromiumProgram, 'attacks on the console, in a real browser', () =>
       )
     }
     const base = `/apps/${world.app.name}`
-    const { page, problems, open } = await openAs(browser, world, { role: 'developer' }, `${base}/users`)
+    const { page, problems, open } = await openAs(world, { role: 'developer' }, `${base}/users`)
     for (const text of hostile) await page.getByRole('link', { name: text, exact: true }).waitFor()
     for (const n of hostile.keys()) {
       await open(`${base}/users/u${n}`)
@@ -93,7 +81,7 @@ describeWith(chromiumProgram, 'attacks on the console, in a real browser', () =>
       ids.push(id)
     }
     const base = `/apps/${world.app.name}`
-    const { page, problems, open } = await openAs(browser, world, { role: 'moderator' }, `${base}/moderation`)
+    const { page, problems, open } = await openAs(world, { role: 'moderator' }, `${base}/moderation`)
     await page.getByRole('button', { name: 'Read', exact: true }).click()
     await page
       .getByRole('dialog')
@@ -121,7 +109,7 @@ describeWith(chromiumProgram, 'attacks on the console, in a real browser', () =>
     const world = await createWorld()
     const owner = await createOwner(world)
     dataOf(await world.post('/users', { uid: 'vera', name: 'Vera' }))
-    const { page } = await openSignedIn(browser, world, owner, '/apps')
+    const { page } = await openSignedIn(world, owner, '/apps')
     await page.getByRole('button', { name: /your account/ }).waitFor()
 
     const users = `${world.url}/admin/v1/apps/${world.app.name}/users`
@@ -178,7 +166,7 @@ describeWith(chromiumProgram, 'attacks on the console, in a real browser', () =>
     const world = await createWorld()
     const owner = await createOwner(world)
     const { email } = await meOf(owner)
-    const context = await browser.newContext()
+    const context = await newContext()
     const chosen = 'A'.repeat(43)
     await context.addCookies([{ name: 'parley-console', value: chosen, url: world.url }])
     const { page } = await tabIn(context, world, '')
@@ -235,7 +223,7 @@ describeWith(chromiumProgram, 'attacks on the console, in a real browser', () =>
     ]) {
       expect((await ask(world.url + path)).status, path).toBe(404)
     }
-    const { page } = await openConsole(browser, world)
+    const { page } = await openConsole(world)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     const ran = await page.evaluate(`
       const script = document.createElement('script')

@@ -1,35 +1,29 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newEmail } from '../admin/operator.ts'
-import { describeWith } from '../gate/needs.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { settledAs } from '../support/engines.ts'
 import { createOwnServices, type OwnServices } from '../support/own-services.ts'
 import { createWorld } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { openConsole, ownerLink, password } from './console.ts'
+import { describeConsole, openConsole, ownerLink, password } from './console.ts'
 
 const history = path.join(import.meta.dirname, '../../../docs/sample-history')
 const files = ['users', 'groups', 'members', 'messages'].map((kind) => path.join(history, `${kind}.ndjson`))
 
-describeWith(chromiumProgram, 'the first ten minutes of docs/console.md, in a real browser', () => {
-  let browser: Browser
+describeConsole('the first ten minutes of docs/console.md, in a real browser', () => {
   let own: OwnServices
 
   beforeAll(async () => {
-    browser = await launchBrowser()
     own = await createOwnServices()
   })
   afterAll(async () => {
-    await browser?.close()
     await own?.close()
   })
 
   it('lead from a first start to a moderated app with a second operator', async () => {
     const world = await createWorld(await own.start())
-    const { page, problems } = await openConsole(browser, world, await ownerLink(world))
+    const { page, problems } = await openConsole(world, await ownerLink(world))
     const dialog = page.getByRole('dialog')
     await page.getByLabel('E-mail address').fill(newEmail())
     await page.getByLabel('Your name').fill('Olga')
@@ -68,7 +62,7 @@ describeWith(chromiumProgram, 'the first ten minutes of docs/console.md, in a re
         .getByText(/#invitation=/)
         .first()
         .textContent()) ?? ''
-    const theirs = await openConsole(browser, world, new URL(invitation).hash)
+    const theirs = await openConsole(world, new URL(invitation).hash)
     const { page: moderator } = theirs
     await moderator.getByLabel('Your name').fill('Mo')
     await moderator.getByLabel('Password').first().fill(password)

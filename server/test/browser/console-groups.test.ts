@@ -1,35 +1,18 @@
 import { readFileSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeWith } from '../gate/needs.ts'
+import { expect, it } from 'vitest'
 import { dataOf } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createWorld } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { findingsOf, openAs } from './console.ts'
+import { describeConsole, findingsOf, openAs } from './console.ts'
 
 const history = (kind: string) => readFileSync(new URL(`../../../docs/sample-history/${kind}.ndjson`, import.meta.url))
 
-describeWith(chromiumProgram, 'groups and imports in the console, in a real browser', () => {
-  let browser: Browser
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-  })
-
+describeConsole('groups and imports in the console, in a real browser', () => {
   it('adds members, changes scopes, bans and unbans', async () => {
     const world = await createWorld()
     for (const uid of ['ann', 'ben', 'cas']) dataOf(await world.post('/users', { uid, name: `Name of ${uid}` }))
     dataOf(await world.post('/groups', { guid: 'garden', name: 'Garden', type: 'public', owner: 'ann' }))
-    const { page, problems } = await openAs(
-      browser,
-      world,
-      { role: 'owner', apps: null },
-      `/apps/${world.app.name}/groups`,
-    )
+    const { page, problems } = await openAs(world, { role: 'owner', apps: null }, `/apps/${world.app.name}/groups`)
     await page.getByRole('link', { name: 'Garden' }).click()
     await page.getByRole('heading', { name: '1 members' }).waitFor()
     expect(await findingsOf(page)).toEqual([])
@@ -63,7 +46,7 @@ describeWith(chromiumProgram, 'groups and imports in the console, in a real brow
 
   it('imports a history, names what is refused, and passes over what is there', async () => {
     const world = await createWorld()
-    const { page, problems } = await openAs(browser, world, { role: 'developer' }, `/apps/${world.app.name}/import`)
+    const { page, problems } = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}/import`)
     const broken = '{"uid": "odd", "name": "Odd", "avatar": "not an address"}\n{"uid": \n'
     const files = [
       {

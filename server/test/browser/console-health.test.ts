@@ -1,15 +1,12 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, expect, it } from 'vitest'
 import { startJournal } from '../../src/emulators/journal.ts'
 import { createOperator, createOwner } from '../admin/operator.ts'
-import { describeWith } from '../gate/needs.ts'
 import { createGroup, say } from '../support/chat.ts'
 import { createOwnServices, type OwnServices } from '../support/own-services.ts'
 import { until } from '../support/until.ts'
 import { closeEndpoints, open as openEndpoint, register } from '../support/webhooks.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { findingsOf, openAs, openSignedIn } from './console.ts'
+import { describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
 
 /** A webhook whose endpoint fails, as the service knows by now. */
 async function failWebhook(world: World) {
@@ -21,29 +18,24 @@ async function failWebhook(world: World) {
   await until(async () => (await world.get('/webhooks/hook')).body.data.failingSince !== undefined)
 }
 
-describeWith(chromiumProgram, 'health in the console, in a real browser', () => {
-  let browser: Browser
+describeConsole('health in the console, in a real browser', () => {
   let own: OwnServices | undefined
 
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
   afterEach(async () => {
     await own?.close()
     own = undefined
   })
   afterAll(async () => {
-    await browser?.close()
     await closeEndpoints()
   })
 
   it('shows what is wrong with an app on its first page, with a link to where it is mended', async () => {
     const world = await createWorld()
-    const { page, problems, open } = await openAs(browser, world, { role: 'developer' }, `/apps/${world.app.name}`)
+    const { page, problems, open, load } = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}`)
     await page.getByText('Nothing is wrong.').waitFor()
     expect(await findingsOf(page)).toEqual([])
     await failWebhook(world)
-    await open(`/apps/${world.app.name}`)
+    await load(`/apps/${world.app.name}`)
     await page.getByText('1 webhook fails.').waitFor()
     expect(await findingsOf(page)).toEqual([])
     // What is of the deployment is for those who look after all apps.
@@ -61,7 +53,7 @@ describeWith(chromiumProgram, 'health in the console, in a real browser', () => 
     const world = await createWorld()
     await failWebhook(world)
     for (const role of ['support', 'moderator']) {
-      const { page } = await openAs(browser, world, { role }, `/apps/${world.app.name}`)
+      const { page } = await openAs(world, { role }, `/apps/${world.app.name}`)
       await page.getByText('1 webhook fails.').waitFor()
       expect(await page.getByRole('link', { name: `${world.app.name}: hook` }).count()).toBe(0)
     }
@@ -73,7 +65,7 @@ describeWith(chromiumProgram, 'health in the console, in a real browser', () => 
     const world = await createWorld(await own.start({ EMULATORS_URL: journal.endpoint }))
     const owner = await createOwner(world)
     const path = `/apps/${world.app.name}/notifications`
-    const { page, problems, open } = await openSignedIn(browser, world, owner, path)
+    const { page, problems, open } = await openSignedIn(world, owner, path)
     journal.add('FCM 200 to a-device: Alice: <b>hi</b>')
     await page.getByRole('tab', { name: 'Emulators' }).click()
     await page.getByRole('button', { name: 'Read', exact: true }).click()
@@ -92,7 +84,7 @@ describeWith(chromiumProgram, 'health in the console, in a real browser', () => 
     expect(await findingsOf(page)).toEqual([])
 
     const ofOne = await createOperator(owner, { role: 'owner', apps: [world.app.name] })
-    const theirs = await openSignedIn(browser, world, ofOne, path)
+    const theirs = await openSignedIn(world, ofOne, path)
     await theirs.page.getByRole('tab', { name: 'Log' }).waitFor()
     expect(await theirs.page.getByRole('tab', { name: 'Emulators' }).count()).toBe(0)
     expect([...problems, ...theirs.problems]).toEqual([])
@@ -106,19 +98,19 @@ describeWith(chromiumProgram, 'health in the console, in a real browser', () => 
     await createGroup(world, 'team', 'alice', { participants: ['bob'] })
     await own.query('update groups set members_count = 9')
     const owner = await createOwner(world)
-    const { page, problems, open } = await openSignedIn(browser, world, owner, '/health')
+    const { page, problems, open } = await openSignedIn(world, owner, '/health')
     await page.getByText('It has never run.').waitFor()
     await page.getByText('The event log is up to date.').waitFor()
     expect(await findingsOf(page)).toEqual([])
 
-    const release = await own.lock('lock table media_usage in access exclusive mode')
+    const release = await own.lock('lock table active_user_bits in access exclusive mode')
     await page.getByRole('button', { name: 'Run the doctor' }).click()
-    await page.getByText('bytes of files').waitFor()
+    await page.getByText('checks: active users').waitFor()
     await page.getByText('members_count of a group is not the number of its active members').waitFor()
     await page.getByRole('cell', { name: 'team', exact: true }).waitFor()
     expect(await findingsOf(page)).toEqual([])
     await page.reload()
-    await page.getByText('bytes of files').waitFor()
+    await page.getByText('checks: active users').waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('stopped', { exact: true }).waitFor()
     await release()
@@ -127,7 +119,7 @@ describeWith(chromiumProgram, 'health in the console, in a real browser', () => 
 
     // Whoever is support sees what was found, and runs nothing.
     const support = await createOperator(owner, { role: 'support' })
-    const theirs = await openSignedIn(browser, world, support, '/health')
+    const theirs = await openSignedIn(world, support, '/health')
     await theirs.page.getByText('done', { exact: true }).waitFor()
     expect(await theirs.page.getByRole('button', { name: 'Run the doctor' }).count()).toBe(0)
     await open(`/apps/${world.app.name}`)

@@ -1,13 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeWith } from '../gate/needs.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { type ConsoleTab, findingsOf, openAs } from './console.ts'
+import { type ConsoleTab, describeConsole, findingsOf, openAs } from './console.ts'
 
 const linesOf = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('')
 const cellsOf = ({ page }: ConsoleTab, kind: string) =>
@@ -17,16 +14,13 @@ const cellsOf = ({ page }: ConsoleTab, kind: string) =>
     .getByRole('cell')
     .allTextContents()
 
-describeWith(chromiumProgram, 'imports in the console, in a real browser', () => {
-  let browser: Browser
+describeConsole('imports in the console, in a real browser', () => {
   let folder: string
 
   beforeAll(async () => {
-    browser = await launchBrowser()
     folder = await mkdtemp(path.join(os.tmpdir(), 'parley-console-import-'))
   })
   afterAll(async () => {
-    await browser?.close()
     await rm(folder, { recursive: true, force: true })
   })
   const put = async (name: string, text: string) => {
@@ -38,7 +32,7 @@ describeWith(chromiumProgram, 'imports in the console, in a real browser', () =>
   it('are tried before, by a dry run that stores nothing', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice')
-    const tab = await openAs(browser, world, { role: 'developer' }, `/apps/${world.app.name}/import`)
+    const tab = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}/import`)
     const message = (muid: string, sender: string, receiver: string, more: object = {}) => ({
       ...{ muid, sender, receiver, receiverType: 'user', sentAt: 1_700_000_000 },
       ...{ category: 'message', type: 'text', data: { text: 'hi' }, ...more },
@@ -86,8 +80,8 @@ describeWith(chromiumProgram, 'imports in the console, in a real browser', () =>
   it('go on where they were with the same files, after the page was loaded again', async () => {
     const world = await createWorld()
     const address = `/apps/${world.app.name}/import`
-    const tab = await openAs(browser, world, { role: 'developer' }, address)
-    const { page, problems, open } = tab
+    const tab = await openAs(world, { role: 'developer' }, address)
+    const { page, problems, load } = tab
     const users = Array.from({ length: 1_700 }, (_, n) => ({ uid: `user-${n}`, name: `User ${n}` }))
     const file = await put('users.ndjson', linesOf(users))
     const sent: string[] = []
@@ -119,7 +113,7 @@ describeWith(chromiumProgram, 'imports in the console, in a real browser', () =>
     expect(await cellsOf(tab, 'users')).toEqual(['users', '1700', '1700', '0', '0'])
     expect(sent).toEqual(['user-0', 'user-500', 'user-1000', 'user-1500'])
     // What is over is not offered again.
-    await open(address)
+    await load(address)
     await page.getByRole('button', { name: 'Dry run' }).waitFor()
     expect(await page.getByText('An import was interrupted.').count()).toBe(0)
     expect(problems).toEqual([])

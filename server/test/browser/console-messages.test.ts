@@ -1,29 +1,17 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
-import { describeWith } from '../gate/needs.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { findingsOf, openAs, openSignedIn } from './console.ts'
+import { describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
 
-describeWith(chromiumProgram, 'messages in the console, in a real browser', () => {
-  let browser: Browser
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-  })
-
+describeConsole('messages in the console, in a real browser', () => {
   it('are read for a reason, live, with threads, receipts and deletions', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     const first = await say(world, 'alice', 'bob', 'Meet me at six')
     const path = `/apps/${world.app.name}/messages`
-    const { page, problems } = await openAs(browser, world, { role: 'moderator' }, path)
+    const { page, problems } = await openAs(world, { role: 'moderator' }, path)
     await page.getByRole('link', { name: 'alice and bob' }).click()
     await page.getByText('What was written is left out.').waitFor()
     expect(await page.getByText('Meet me at six').count()).toBe(0)
@@ -65,7 +53,6 @@ describeWith(chromiumProgram, 'messages in the console, in a real browser', () =
     for (let n = 1; n <= 120; n++) await sayInGroup(world, n % 2 === 0 ? 'alice' : 'bob', 'team', `Message no. ${n}.`)
     await sayInGroup(world, 'bob', 'team', '今晚吃火锅吗？')
     const { page, problems, open } = await openAs(
-      browser,
       world,
       { role: 'moderator' },
       `/apps/${world.app.name}/messages?tab=search`,
@@ -81,7 +68,10 @@ describeWith(chromiumProgram, 'messages in the console, in a real browser', () =
     await page.getByText('今晚吃火锅吗？').waitFor()
     await page.getByLabel('Text to look for').fill('no. 3.')
     await page.keyboard.press('Enter')
+    // What was found before stays in sight until this is.
+    await page.getByText('Message no. 3.', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'In its conversation' }).first().click()
+    await page.getByRole('heading', { name: 'Conversation' }).waitFor()
     await page.getByText('Message no. 3.', { exact: true }).waitFor()
     await page.getByText('Message no. 1.', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'To the newest' }).click()
@@ -101,7 +91,7 @@ describeWith(chromiumProgram, 'messages in the console, in a real browser', () =
     await say(world, 'alice', 'bob', 'Between us')
     const owner = await createOwner(world)
     const support = await createOperator(owner, { role: 'support', apps: [world.app.name] }, newEmail())
-    const { page, problems, open } = await openSignedIn(browser, world, support, `/apps/${world.app.name}/messages`)
+    const { page, problems, open } = await openSignedIn(world, support, `/apps/${world.app.name}/messages`)
     await page.getByRole('link', { name: 'alice and bob' }).click()
     await page.getByText('you do not have the right to read it').waitFor()
     await page.getByText('What was written is left out.').waitFor()

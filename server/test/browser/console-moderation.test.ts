@@ -1,11 +1,8 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeWith } from '../gate/needs.ts'
+import { expect, it } from 'vitest'
 import { dataOf, say } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { findingsOf, openAs } from './console.ts'
+import { describeConsole, findingsOf, openAs } from './console.ts'
 
 /** Messages of alice that bob has flagged. */
 async function flagged(world: World, ...said: string[]): Promise<string[]> {
@@ -24,20 +21,11 @@ const statusOf = async (world: World, id: string) =>
     ({ message }: { message: { id: string } }) => message.id === id,
   )?.decision
 
-describeWith(chromiumProgram, 'moderation in the console, in a real browser', () => {
-  let browser: Browser
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-  })
-
+describeConsole('moderation in the console, in a real browser', () => {
   it('goes through the queue by keys, with the other decision, claims, notes and many at once', async () => {
     const world = await createWorld()
     const ids = await flagged(world, 'one', 'two', 'three', 'four', 'five')
-    const { page, problems } = await openAs(browser, world, { role: 'moderator' }, `/apps/${world.app.name}/moderation`)
+    const { page, problems } = await openAs(world, { role: 'moderator' }, `/apps/${world.app.name}/moderation`)
     await page.getByText('Flagged (5)').or(page.locator('input[value="Flagged (5)"]')).first().waitFor()
     expect(await page.getByText('one', { exact: true }).count()).toBe(0)
     await page.getByRole('button', { name: 'Read', exact: true }).click()
@@ -95,7 +83,7 @@ describeWith(chromiumProgram, 'moderation in the console, in a real browser', ()
     const world = await createWorld()
     const [id] = await flagged(world, 'one')
     const path = `/apps/${world.app.name}/moderation`
-    const { page } = await openAs(browser, world, { role: 'moderator' }, path)
+    const { page } = await openAs(world, { role: 'moderator' }, path)
     await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
     await world.call('PATCH', `/moderation/flagged-messages/${id}`, { status: 'disapproved', reviewedBy: 'Mo' })
     await page.getByRole('button', { name: 'Approve', exact: true }).click()
@@ -108,7 +96,7 @@ describeWith(chromiumProgram, 'moderation in the console, in a real browser', ()
 
     const other = await createWorld()
     await flagged(other, 'between us')
-    const support = await openAs(browser, other, { role: 'support' }, `/apps/${other.app.name}/moderation`)
+    const support = await openAs(other, { role: 'support' }, `/apps/${other.app.name}/moderation`)
     await support.page.locator('article').waitFor()
     expect(await support.page.getByText('between us').count()).toBe(0)
     for (const name of ['Approve', 'Remove', 'Claim', 'Add']) {
@@ -127,7 +115,7 @@ describeWith(chromiumProgram, 'moderation in the console, in a real browser', ()
     await say(world, 'alice', 'bob', 'you moron')
     await say(world, 'alice', 'bob', 'dear friend')
     const path = `/apps/${world.app.name}/moderation?tab=rules`
-    const { page, problems } = await openAs(browser, world, { role: 'moderator' }, path)
+    const { page, problems } = await openAs(world, { role: 'moderator' }, path)
     await page.getByRole('button', { name: 'Create a rule' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('ID').fill('insults')
@@ -179,7 +167,7 @@ describeWith(chromiumProgram, 'moderation in the console, in a real browser', ()
     dataOf(await world.post('/moderation/keywords', list))
     dataOf(await world.put('/moderation/keywords/insults', { searchTerms: 'heck, blast' }))
     const path = `/apps/${world.app.name}/moderation?tab=lists`
-    const { page, problems } = await openAs(browser, world, { role: 'support' }, path)
+    const { page, problems } = await openAs(world, { role: 'support' }, path)
     await page.getByRole('button', { name: 'Insults', exact: true }).click()
     const first = `${world.app.name}_insults_1`
     await page.getByRole('button', { name: `Compare ${first} with now` }).click()
@@ -198,7 +186,7 @@ describeWith(chromiumProgram, 'moderation in the console, in a real browser', ()
   it('sets up engines, without ever showing their keys, and removes them', async () => {
     const world = await createWorld()
     const path = `/apps/${world.app.name}/moderation?tab=engines`
-    const { page, problems } = await openAs(browser, world, { role: 'developer' }, path)
+    const { page, problems } = await openAs(world, { role: 'developer' }, path)
     await page.getByText('not set up').first().waitFor()
     expect(await findingsOf(page)).toEqual([])
     await page.getByRole('button', { name: 'Set up' }).first().click()
@@ -230,7 +218,7 @@ describeWith(chromiumProgram, 'moderation in the console, in a real browser', ()
     expect(await llm()).not.toHaveProperty('url')
 
     // Addresses and keys are no matter of moderators.
-    const moderator = await openAs(browser, world, { role: 'moderator' }, path)
+    const moderator = await openAs(world, { role: 'moderator' }, path)
     await moderator.page.getByText('Engines are set up by those who configure the app.').waitFor()
     expect([...problems, ...moderator.problems]).toEqual([])
   })

@@ -1,30 +1,21 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
-import { describeWith } from '../gate/needs.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { logsOf, setUpCustomPush } from '../support/notifications.ts'
 import { until } from '../support/until.ts'
 import { closeEndpoints, open as openEndpoint } from '../support/webhooks.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { findingsOf, openAs, openSignedIn } from './console.ts'
+import { describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
 
-describeWith(chromiumProgram, 'notifications in the console, in a real browser', () => {
-  let browser: Browser
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
+describeConsole('notifications in the console, in a real browser', () => {
   afterAll(async () => {
-    await browser?.close()
     await closeEndpoints()
   })
 
   it('have providers that are set up, tried, changed and removed', async () => {
     const [world, endpoint] = [await createWorld(), await openEndpoint()]
     const path = `/apps/${world.app.name}/notifications?tab=providers`
-    const { page, problems } = await openAs(browser, world, { role: 'developer' }, path)
+    const { page, problems } = await openAs(world, { role: 'developer' }, path)
     const dialog = page.getByRole('dialog')
     const own = page.getByRole('article', { name: 'An address of yours' }).first()
     await own.getByRole('button', { name: 'Set up' }).click()
@@ -87,7 +78,7 @@ describeWith(chromiumProgram, 'notifications in the console, in a real browser',
     const { id } = await say(world, 'alice', 'bob', 'A secret of ours')
     await until(async () => (await logsOf(world, '?success=true')).length === 1)
     const path = `/apps/${world.app.name}/notifications`
-    const { page, problems, open } = await openAs(browser, world, { role: 'developer' }, path)
+    const { page, problems, open } = await openAs(world, { role: 'developer' }, path)
     await page.getByRole('cell', { name: 'delivered' }).waitFor()
     expect(await findingsOf(page)).toEqual([])
     await page.getByRole('row').nth(1).getByRole('button').click()
@@ -127,7 +118,7 @@ describeWith(chromiumProgram, 'notifications in the console, in a real browser',
     await createUsers(world, 'alice', 'bob')
     await setUpCustomPush(world, endpoint.url)
     const path = `/apps/${world.app.name}/notifications?tab=templates`
-    const { page, problems, open } = await openAs(browser, world, { role: 'owner' }, path)
+    const { page, problems, open } = await openAs(world, { role: 'owner' }, path)
     await page.getByLabel('Sender').fill('alice')
     await page.getByLabel('Receiver', { exact: true }).fill('bob')
     await page.getByRole('cell', { name: 'See you at six!' }).waitFor()
@@ -173,7 +164,7 @@ describeWith(chromiumProgram, 'notifications in the console, in a real browser',
     for (const role of ['support', 'moderator']) {
       const operator = await createOperator(owner, { role, apps: [world.app.name] }, newEmail())
       const path = `/apps/${world.app.name}/notifications`
-      const { page, problems, open } = await openSignedIn(browser, world, operator, path)
+      const { page, problems, open } = await openSignedIn(world, operator, path)
       await page.getByRole('row').nth(1).getByRole('button').click()
       await page.getByRole('cell', { name: 'dnd', exact: true }).waitFor()
       expect(await page.getByRole('button', { name: /again/ }).count()).toBe(0)

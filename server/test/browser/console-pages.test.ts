@@ -1,12 +1,9 @@
 import { type OperatorRight, type OperatorRole, operatorRoles, rightsOfRoles } from '@parley/contract'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { createOperator, createOwner, type Visitor } from '../admin/operator.ts'
-import { describeWith } from '../gate/needs.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { type ConsoleTab, findingsOf, openSignedIn } from './console.ts'
+import { type ConsoleTab, describeConsole, findingsOf, openSignedIn } from './console.ts'
 
 /** A page of the console, and what is on it for whom. */
 interface PageOf {
@@ -133,13 +130,11 @@ const looks = [
   { name: 'a phone, dark', colorScheme: 'dark', viewport: { width: 390, height: 780 } },
 ] as const
 
-describeWith(chromiumProgram, 'every page of the console, in a real browser', () => {
-  let browser: Browser
+describeConsole('every page of the console, in a real browser', () => {
   let world: World
   const visitors = new Map<OperatorRole, Visitor>()
 
   beforeAll(async () => {
-    browser = await launchBrowser()
     world = await createWorld()
     await furnish(world)
     const owner = await createOwner(world)
@@ -147,9 +142,6 @@ describeWith(chromiumProgram, 'every page of the console, in a real browser', ()
       // Of all apps: what is of the deployment is among the pages.
       visitors.set(role, role === 'owner' ? owner : await createOperator(owner, { role }))
     }
-  })
-  afterAll(async () => {
-    await browser?.close()
   })
 
   /** Opens a page, and waits until nothing of it is still loading. */
@@ -197,7 +189,7 @@ describeWith(chromiumProgram, 'every page of the console, in a real browser', ()
   it.each(operatorRoles.flatMap((role, place) => looks.map((look, other) => [role, look, place + other] as const)))(
     'shows %s what they may see, and no more: at %o',
     async (role, { colorScheme, viewport }, turn) => {
-      const tab = await openSignedIn(browser, world, visitors.get(role) as Visitor, '/account')
+      const tab = await openSignedIn(world, visitors.get(role) as Visitor, '/account')
       await tab.page.setViewportSize(viewport)
       await tab.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       const mine = pages.filter((_, place) => isLong || place % 4 === turn % 4)
@@ -206,7 +198,6 @@ describeWith(chromiumProgram, 'every page of the console, in a real browser', ()
       expect(flaws).toEqual([])
       // Whoever may not see something is answered so.
       expect(tab.problems.filter((problem) => !/40[34]/.test(problem))).toEqual([])
-      await tab.page.context().close()
     },
     600_000,
   )

@@ -1,12 +1,10 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
-import { describeWith } from '../gate/needs.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { findingsOf, openAs, openSignedIn } from './console.ts'
+import { describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
 
 /** A cell of a matrix. @param column of a role, counted from 0 */
 const cellOf = (page: Page, title: string, column: number) =>
@@ -17,20 +15,11 @@ const cellOf = (page: Page, title: string, column: number) =>
     .getByRole('cell')
     .nth(column)
 
-describeWith(chromiumProgram, 'roles in the console, in a real browser', () => {
-  let browser: Browser
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-  })
-
+describeConsole('roles in the console, in a real browser', () => {
   it('are created, changed and deleted', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
-    const { page, problems } = await openAs(browser, world, { role: 'developer' }, `/apps/${world.app.name}/roles`)
+    const { page, problems } = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}/roles`)
     await page.getByRole('columnheader', { name: 'default' }).first().waitFor()
     const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: 'Create a role' }).click()
@@ -67,7 +56,7 @@ describeWith(chromiumProgram, 'roles in the console, in a real browser', () => {
   it('are one matrix of features and one of permissions, in which each cell is changed', async () => {
     const world = await createWorld()
     dataOf(await world.post('/roles', { role: 'guest', name: 'Guests' }))
-    const { page, problems } = await openAs(browser, world, { role: 'owner' }, `/apps/${world.app.name}/roles`)
+    const { page, problems } = await openAs(world, { role: 'owner' }, `/apps/${world.app.name}/roles`)
     const feature = page.getByRole('checkbox', { name: 'Create a group: restricted for Guests' })
     await feature.click()
     await until(async () => dataOf(await world.get('/roles/guest/restrictedfeatures'))[0]?.key === 'u.createGroup')
@@ -106,7 +95,7 @@ describeWith(chromiumProgram, 'roles in the console, in a real browser', () => {
     const owner = await createOwner(world)
     for (const role of ['support', 'moderator']) {
       const operator = await createOperator(owner, { role, apps: [world.app.name] }, newEmail())
-      const { page, problems } = await openSignedIn(browser, world, operator, `/apps/${world.app.name}/roles`)
+      const { page, problems } = await openSignedIn(world, operator, `/apps/${world.app.name}/roles`)
       const box = page.getByRole('checkbox', { name: 'Create a group: restricted for default' })
       await box.waitFor()
       expect(await box.isDisabled()).toBe(true)

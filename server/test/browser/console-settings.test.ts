@@ -1,27 +1,15 @@
 import { readFileSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeWith } from '../gate/needs.ts'
+import { expect, it } from 'vitest'
 import { dataOf } from '../support/chat.ts'
 import { createWorld } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { findingsOf, openAs } from './console.ts'
+import { describeConsole, findingsOf, openAs } from './console.ts'
 
-describeWith(chromiumProgram, 'settings of an app, in the console', () => {
-  let browser: Browser
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-  })
-
+describeConsole('settings of an app, in the console', () => {
   it('name the issuer whose JWTs log users in, and take it away again', async () => {
     const world = await createWorld()
     const settings = async () => dataOf(await world.get(`/apps/${world.app.name}/settings`))
     const path = `/apps/${world.app.name}/settings`
-    const { page, problems } = await openAs(browser, world, { role: 'developer' }, path)
+    const { page, problems } = await openAs(world, { role: 'developer' }, path)
     const wanted = {
       jwtIssuer: 'https://login.example.com',
       jwtAudience: 'chat',
@@ -49,7 +37,7 @@ describeWith(chromiumProgram, 'settings of an app, in the console', () => {
     const world = await createWorld()
     dataOf(await world.post('/roles', { role: 'vip', name: 'VIP' }))
     const path = `/apps/${world.app.name}/audit-log`
-    const { page, problems } = await openAs(browser, world, { role: 'support' }, path)
+    const { page, problems } = await openAs(world, { role: 'support' }, path)
     await page.getByText('4', { exact: true }).or(page.getByText('4 so far')).waitFor()
     await page.getByLabel('Action').fill('role_created')
     await page.getByText('1', { exact: true }).waitFor()
@@ -71,7 +59,7 @@ describeWith(chromiumProgram, 'settings of an app, in the console', () => {
 
   it('are shown to support, and not theirs to change', async () => {
     const world = await createWorld()
-    const { page } = await openAs(browser, world, { role: 'support' }, `/apps/${world.app.name}/settings`)
+    const { page } = await openAs(world, { role: 'support' }, `/apps/${world.app.name}/settings`)
     await page.getByText('JWT: issuer').waitFor()
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
   })

@@ -1,24 +1,20 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Parley } from '../../src/app.ts'
 import { createOperator, createOwner, newEmail, Visitor } from '../admin/operator.ts'
 import { newPerson, type Person, TestProvider } from '../admin/provider.ts'
-import { describeWith } from '../gate/needs.ts'
 import { dataOf } from '../support/chat.ts'
 import { startService } from '../support/service.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { findingsOf, openConsole, openSignedIn, password } from './console.ts'
+import { describeConsole, findingsOf, openConsole, openSignedIn, password } from './console.ts'
 
-describeWith(chromiumProgram, 'signing in to the console by OpenID Connect, in a real browser', () => {
-  let browser: Browser
+describeConsole('signing in to the console by OpenID Connect, in a real browser', () => {
   let provider: TestProvider
   let parley: Parley
   let world: World
   let owner: Visitor
 
   beforeAll(async () => {
-    browser = await launchBrowser()
     provider = await new TestProvider().start()
     const service = await startService(provider.environment)
     parley = service.parley
@@ -26,7 +22,6 @@ describeWith(chromiumProgram, 'signing in to the console by OpenID Connect, in a
     owner = await createOwner(world)
   })
   afterAll(async () => {
-    await browser?.close()
     await parley?.close()
     await provider?.stop()
   })
@@ -49,7 +44,7 @@ describeWith(chromiumProgram, 'signing in to the console by OpenID Connect, in a
     const person = newPerson()
     dataOf(await owner.post('/invitations', { email: person.email, role: 'support', apps: [world.app.name] }))
     const path = `/apps/${world.app.name}/users?q=paul`
-    const { page, problems } = await openConsole(browser, world, path)
+    const { page, problems } = await openConsole(world, path)
     const button = page.getByRole('button', { name: signInWith() })
     await button.waitFor()
     expect(await findingsOf(page)).toEqual([])
@@ -71,7 +66,7 @@ describeWith(chromiumProgram, 'signing in to the console by OpenID Connect, in a
   })
 
   it('says why somebody does not come in, and lets them begin again', async () => {
-    const { page, problems } = await openConsole(browser, world)
+    const { page, problems } = await openConsole(world)
     await page.getByRole('button', { name: signInWith() }).click()
     await goBack(page, newPerson())
     await page.getByRole('alert').getByText('There is no invitation for you').waitFor()
@@ -92,14 +87,14 @@ describeWith(chromiumProgram, 'signing in to the console by OpenID Connect, in a
     dataOf(await owner.post('/invitations', { email: person.email, role: 'support' }))
     const attacker = new Visitor(world.url)
     const back = await provider.lead(attacker, person)
-    const { page } = await openConsole(browser, world, `/sign-in?${new URLSearchParams(back)}`)
+    const { page } = await openConsole(world, `/sign-in?${new URLSearchParams(back)}`)
     await page.getByRole('alert').getByText('was begun in another browser').waitFor()
     expect(await page.context().cookies(world.url)).toEqual([])
     dataOf(await attacker.post('/session/provider', back))
   })
 
   it('says so where the provider is away', async () => {
-    const { page } = await openConsole(browser, world)
+    const { page } = await openConsole(world)
     const button = page.getByRole('button', { name: signInWith() })
     await button.click()
     provider.instead = (path, response) => {
@@ -112,7 +107,7 @@ describeWith(chromiumProgram, 'signing in to the console by OpenID Connect, in a
 
   it('is linked with an account by whoever is signed in to it, and unlinked', async () => {
     const operator = await createOperator(owner, { role: 'moderator', apps: [world.app.name] })
-    const { page, problems } = await openSignedIn(browser, world, operator, '/account')
+    const { page, problems } = await openSignedIn(world, operator, '/account')
     const link = page.getByRole('button', { name: /^Link with/ })
     await link.waitFor()
     expect(await findingsOf(page)).toEqual([])
@@ -132,7 +127,7 @@ describeWith(chromiumProgram, 'signing in to the console by OpenID Connect, in a
   })
 
   it('is not offered where no provider is set up', async () => {
-    const { page, problems } = await openConsole(browser, await createWorld())
+    const { page, problems } = await openConsole(await createWorld())
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
     await page.waitForLoadState('networkidle')
     expect(await page.getByRole('button', { name: /with/ }).count()).toBe(0)

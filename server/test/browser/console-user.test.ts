@@ -1,24 +1,12 @@
 import { readFileSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeWith } from '../gate/needs.ts'
+import { expect, it } from 'vitest'
 import { dataOf } from '../support/chat.ts'
 import { connect, tokenOf } from '../support/socket.ts'
 import { soon } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { findingsOf, openAs } from './console.ts'
+import { describeConsole, findingsOf, openAs } from './console.ts'
 
-describeWith(chromiumProgram, 'a user in the console, in a real browser', () => {
-  let browser: Browser
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-  })
-
+describeConsole('a user in the console, in a real browser', () => {
   it('is logged out of one device, and everywhere, by moderators', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice')
@@ -26,12 +14,12 @@ describeWith(chromiumProgram, 'a user in the console, in a real browser', () => 
     dataOf(await world.post('/users/alice/auth_tokens', { platform: 'ios', userAgent: '<b>Chat</b>' }))
     const socket = await connect(world, 'alice', { token })
     const path = `/apps/${world.app.name}/users/alice?tab=sessions`
-    const support = await openAs(browser, world, { role: 'support' }, path)
+    const support = await openAs(world, { role: 'support' }, path)
     await support.page.getByRole('cell', { name: '<b>Chat</b>' }).waitFor()
     for (const name of ['End', 'Log out everywhere']) {
       expect(await support.page.getByRole('button', { name, exact: true }).count()).toBe(0)
     }
-    const { page, problems } = await openAs(browser, world, { role: 'moderator' }, path)
+    const { page, problems } = await openAs(world, { role: 'moderator' }, path)
     await page.getByRole('cell', { name: '<b>Chat</b>' }).waitFor()
     expect(await findingsOf(page)).toEqual([])
     await page
@@ -52,7 +40,7 @@ describeWith(chromiumProgram, 'a user in the console, in a real browser', () => 
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     const path = `/apps/${world.app.name}/users/alice`
-    const { page, problems, open } = await openAs(browser, world, { role: 'developer' }, `${path}?tab=notifications`)
+    const { page, problems, open } = await openAs(world, { role: 'developer' }, `${path}?tab=notifications`)
     await page.getByText('They have muted nothing.').waitFor()
     expect(await findingsOf(page)).toEqual([])
     await page.getByRole('button', { name: 'Mute a conversation' }).click()
@@ -103,7 +91,7 @@ describeWith(chromiumProgram, 'a user in the console, in a real browser', () => 
     await createUsers(world, 'alice')
     dataOf(await world.post('/me/export', {}, { as: 'alice' }))
     const path = `/apps/${world.app.name}/users/alice?tab=data`
-    const { page, problems } = await openAs(browser, world, { role: 'developer' }, path)
+    const { page, problems } = await openAs(world, { role: 'developer' }, path)
     await page.getByText('Nobody with this ID was erased.').waitFor()
     expect(await findingsOf(page)).toEqual([])
     await page.getByRole('button', { name: 'Release what they have asked for' }).click()

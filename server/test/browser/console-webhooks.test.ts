@@ -1,30 +1,21 @@
 import { eventTriggerIds } from '@parley/contract'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
-import { describeWith } from '../gate/needs.ts'
 import { createGroup, dataOf, say } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { closeEndpoints, deliveriesOf, open as openEndpoint, register } from '../support/webhooks.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { findingsOf, openAs, openSignedIn } from './console.ts'
+import { describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
 
-describeWith(chromiumProgram, 'webhooks and events in the console, in a real browser', () => {
-  let browser: Browser
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
+describeConsole('webhooks and events in the console, in a real browser', () => {
   afterAll(async () => {
-    await browser?.close()
     await closeEndpoints()
   })
 
   it('are created, tried, changed, switched and deleted', async () => {
     const [world, endpoint] = [await createWorld(), await openEndpoint()]
     const path = `/apps/${world.app.name}/webhooks`
-    const { page, problems } = await openAs(browser, world, { role: 'developer' }, path)
+    const { page, problems } = await openAs(world, { role: 'developer' }, path)
     await page.getByText('There is no webhook.').waitFor()
     expect(await findingsOf(page)).toEqual([])
 
@@ -81,7 +72,7 @@ describeWith(chromiumProgram, 'webhooks and events in the console, in a real bro
     await createUsers(world, 'alice', 'bob')
     await register(world, endpoint.url, { retryOnFailure: false })
     const path = `/apps/${world.app.name}/webhooks/hook?live=yes`
-    const { page, problems, open } = await openAs(browser, world, { role: 'developer' }, path)
+    const { page, problems, open } = await openAs(world, { role: 'developer' }, path)
     await page.getByText('Nothing was delivered, and nothing waits.').waitFor()
     endpoint.behave({ status: 503, body: 'later' })
     await say(world, 'alice', 'bob', 'A secret of ours')
@@ -126,7 +117,7 @@ describeWith(chromiumProgram, 'webhooks and events in the console, in a real bro
     const owner = await createOwner(world)
     for (const role of ['moderator', 'support']) {
       const operator = await createOperator(owner, { role, apps: [world.app.name] }, newEmail())
-      const { page, open } = await openSignedIn(browser, world, operator, `/apps/${world.app.name}`)
+      const { page, open } = await openSignedIn(world, operator, `/apps/${world.app.name}`)
       await page.getByRole('link', { name: 'Users' }).first().waitFor()
       expect(await page.getByRole('link', { name: 'Webhooks' }).count()).toBe(0)
       await open(`/apps/${world.app.name}/webhooks`)
@@ -142,7 +133,7 @@ describeWith(chromiumProgram, 'webhooks and events in the console, in a real bro
   it('follows events as they happen, filters and pauses', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
-    const { page, problems } = await openAs(browser, world, { role: 'developer' }, `/apps/${world.app.name}/events`)
+    const { page, problems } = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}/events`)
     const asked = page.waitForResponse((response) => response.url().includes('/events'))
     await page.getByText('Nothing has happened yet.').waitFor()
     await asked

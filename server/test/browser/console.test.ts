@@ -1,27 +1,15 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createOwner, newEmail } from '../admin/operator.ts'
-import { describeWith } from '../gate/needs.ts'
 import { dataOf } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createWorld } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
-import { findingsOf, openAs, openConsole, ownerLink, password } from './console.ts'
+import { describeConsole, findingsOf, openAs, openConsole, ownerLink, password } from './console.ts'
 
-describeWith(chromiumProgram, 'the console, in a real browser', () => {
-  let browser: Browser
-
-  beforeAll(async () => {
-    browser = await launchBrowser()
-  })
-  afterAll(async () => {
-    await browser?.close()
-  })
-
+describeConsole('the console, in a real browser', () => {
   it('makes an owner at the one-time address, who signs out and in again', async () => {
     const world = await createWorld()
     const email = newEmail()
-    const { page, problems } = await openConsole(browser, world, await ownerLink(world))
+    const { page, problems } = await openConsole(world, await ownerLink(world))
     await page.getByLabel('E-mail address').fill(email)
     await page.getByLabel('Your name').fill('Olga')
     await page.getByLabel('Password').first().fill(password)
@@ -50,7 +38,7 @@ describeWith(chromiumProgram, 'the console, in a real browser', () => {
     for (let n = 0; n < 130; n++) {
       dataOf(await world.post('/users', { uid: `user-${n}`, name: `User ${String(n).padStart(3, '0')}` }))
     }
-    const { page, problems } = await openAs(browser, world, { role: 'developer' }, `/apps/${world.app.name}/users`)
+    const { page, problems } = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}/users`)
     await page.getByText('of 130').waitFor()
     await page.getByLabel('Search by name or user ID').fill('user-77')
     await page.getByText('1 of 1').waitFor()
@@ -73,7 +61,7 @@ describeWith(chromiumProgram, 'the console, in a real browser', () => {
     const world = await createWorld()
     dataOf(await world.post('/users', { uid: 'ulla', name: 'Ulla' }))
     const path = `/apps/${world.app.name}/users/ulla`
-    const support = await openAs(browser, world, { role: 'support' }, path)
+    const support = await openAs(world, { role: 'support' }, path)
     await support.page.getByRole('heading', { name: 'Ulla' }).waitFor()
     for (const name of ['Edit', 'Erase', 'Deactivate']) {
       expect(await support.page.getByRole('button', { name }).count()).toBe(0)
@@ -82,7 +70,7 @@ describeWith(chromiumProgram, 'the console, in a real browser', () => {
     await support.open(`/apps/${world.app.name}/keys`)
     await support.page.getByText('You may not see this').waitFor()
 
-    const moderator = await openAs(browser, world, { role: 'moderator' }, path)
+    const moderator = await openAs(world, { role: 'moderator' }, path)
     await moderator.page.getByRole('button', { name: 'Deactivate' }).click()
     await moderator.page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click()
     await moderator.page.getByRole('button', { name: 'Reactivate' }).waitFor()

@@ -1,15 +1,55 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterEach } from 'vitest'
 import { createOwnerLink } from '../../src/areas/operators/index.ts'
 import { createOperator, createOwner, newEmail, password, type Visitor } from '../admin/operator.ts'
+import { describeWith } from '../gate/needs.ts'
 import type { World } from '../support/world.ts'
+import { chromiumProgram, launchBrowser } from './chromium.ts'
+
+/** The browser of this worker. Its contexts are used again, one test after the other, with what they keep of the program of the console. */
+let browser: Promise<Browser> | undefined
+const idle: BrowserContext[] = []
+const used = new Set<BrowserContext>()
+
+/** The first build of the console takes a while on a busy machine; the page then comes by itself. */
+const patienceMs = 60_000
+
+/** Tests of the console in a real browser. Whatever a test opens is closed after it, and nobody is signed in any more. */
+export function describeConsole(name: string, body: () => void): void {
+  describeWith(chromiumProgram, name, () => {
+    afterEach(async () => {
+      await Promise.all([...used].map(putBack))
+    })
+    body()
+  })
+}
+
+/** A context of a browser in which nobody is signed in. */
+export async function newContext(): Promise<BrowserContext> {
+  browser ??= launchBrowser()
+  const context = idle.pop() ?? (await (await browser).newContext({ reducedMotion: 'reduce' }))
+  context.setDefaultTimeout(patienceMs)
+  used.add(context)
+  return context
+}
+
+async function putBack(context: BrowserContext): Promise<void> {
+  used.delete(context)
+  for (const page of context.pages()) {
+    await page.evaluate('localStorage.clear()').catch(() => {})
+    await page.close()
+  }
+  await context.clearCookies()
+  idle.push(context)
+}
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** What axe-core finds wrong in a page. It gets in by the browser's own protocol, which no policy of the page forbids. */
 export async function findingsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe)
   return page.evaluate(async () => {
     // biome-ignore lint/suspicious/noExplicitAny: what axe-core puts into the page
     const { violations } = await (globalThis as any).axe.run()
@@ -21,17 +61,14 @@ export async function findingsOf(page: Page): Promise<string[]> {
 export interface ConsoleTab {
   readonly page: Page
   readonly problems: string[]
-  /** Opens an address of the console, such as `/apps`. */
+  /** Opens an address of the console, such as `/apps`, as a link in it does: what was read in the last seconds is not read again. */
   open(path: string): Promise<void>
+  /** Opens it as a browser does that was just started. */
+  load(path: string): Promise<void>
 }
 
-/** The first build of the console takes a while on a busy machine; the page then comes by itself. */
-const patienceMs = 60_000
-
-export async function openConsole(browser: Browser, world: Pick<World, 'url'>, path = ''): Promise<ConsoleTab> {
-  const context = await browser.newContext({ reducedMotion: 'reduce' })
-  context.setDefaultTimeout(patienceMs)
-  return tabIn(context, world, path)
+export async function openConsole({ url }: Pick<World, 'url'>, path = ''): Promise<ConsoleTab> {
+  return tabIn(await newContext(), { url }, path)
 }
 
 export async function tabIn(context: BrowserContext, { url }: Pick<World, 'url'>, path: string): Promise<ConsoleTab> {
@@ -47,11 +84,31 @@ export async function tabIn(context: BrowserContext, { url }: Pick<World, 'url'>
     if (!asked.startsWith(url) && !asked.startsWith('data:') && !asked.startsWith('blob:'))
       problems.push(`asks ${asked}`)
   })
-  const open = async (to: string) => {
+  const load = async (to: string) => {
     await page.goto(`${url}/console${to}`)
   }
-  await open(path)
-  return { page, problems, open }
+  const open = async (to: string) => {
+    await page.getByRole('button', { name: /your account/ }).waitFor()
+    await page.evaluate(follow, `/console${to}`)
+  }
+  await load(path)
+  return { page, problems, open, load }
+}
+
+/** Runs in the browser. */
+function follow(href: string): Promise<void> {
+  interface Router {
+    readonly history: { push(href: string): void }
+    subscribe(what: 'onRendered', listener: () => void): () => void
+  }
+  const router = (globalThis as unknown as { __TSR_ROUTER__: Router }).__TSR_ROUTER__
+  return new Promise((resolve) => {
+    const stop = router.subscribe('onRendered', () => {
+      stop()
+      resolve()
+    })
+    router.history.push(href)
+  })
 }
 
 /** The one-time address of an owner, below `/console`. */
@@ -60,17 +117,16 @@ export async function ownerLink({ context }: Pick<World, 'context'>): Promise<st
 }
 
 /** A tab of an operator of the world's app, signed in. */
-export async function openAs(browser: Browser, world: World, grants: object, path: string): Promise<ConsoleTab> {
+export async function openAs(world: World, grants: object, path: string): Promise<ConsoleTab> {
   const owner = await createOwner(world)
   const email = newEmail()
   const operator = await createOperator(owner, { apps: [world.app.name], ...grants }, email)
-  return openSignedIn(browser, world, operator, path)
+  return openSignedIn(world, operator, path)
 }
 
 /** A tab with the session of somebody who signed in by HTTP. */
-export async function openSignedIn(browser: Browser, world: World, { cookie }: Visitor, path: string) {
-  const context = await browser.newContext({ reducedMotion: 'reduce' })
-  context.setDefaultTimeout(patienceMs)
+export async function openSignedIn(world: World, { cookie }: Visitor, path: string): Promise<ConsoleTab> {
+  const context = await newContext()
   const [name = '', value = ''] = (cookie ?? '').split('=')
   await context.addCookies([{ name, value, url: world.url, httpOnly: true, sameSite: 'Strict' }])
   return tabIn(context, world, path)
