@@ -1,9 +1,10 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { type Field, FormButton } from '../ui/Form.tsx'
-import { Facts, Section, Time } from '../ui/page.tsx'
+import { Hold } from '../ui/Hold.tsx'
+import { Facts, Section } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
 
 const fields: readonly Field[] = [
@@ -24,6 +25,7 @@ export function RetentionOfGroup({ guid }: { readonly guid: string }) {
   const act = useAct()
   const save = useSave()
   const key = ['retention', appId, guid]
+  const conversationId = `group_${guid}`
   const retention = useQuery({ queryKey: key, queryFn: () => client.retention.ofGroup({ guid }) })
   return (
     <Stack>
@@ -76,63 +78,18 @@ export function RetentionOfGroup({ guid }: { readonly guid: string }) {
           )}
         </Loaded>
       </Section>
-      <HoldOfConversation conversationId={`group_${guid}`} />
-    </Stack>
-  )
-}
-
-/** Keeps a conversation, whatever its age, as for a case at court. */
-export function HoldOfConversation({ conversationId }: { readonly conversationId: string }) {
-  const { appId, client } = useApp()
-  const can = useCan()
-  const act = useAct()
-  const refresh = [['holds', appId]]
-  const holds = useQuery({ queryKey: ['holds', appId], queryFn: () => client.retention.holds() })
-  return (
-    <Section title="Hold">
-      <Loaded query={holds}>
-        {(holds) => {
-          const hold = holds.find((held) => held.conversationId === conversationId)
-          return (
-            <>
-              {hold === undefined ? (
-                <Text size="sm">It is not on hold.</Text>
-              ) : (
-                <Facts facts={{ 'On hold since': <Time at={hold.heldAt} />, Note: hold.note }} />
-              )}
-              {can('configure') && (
-                <Group>
-                  <Button
-                    size="xs"
-                    variant="default"
-                    onClick={() =>
-                      void (hold === undefined
-                        ? act({
-                            run: (note) => client.retention.holdConversation({ conversationId, note }),
-                            done: 'It is on hold',
-                            refresh,
-                            question: {
-                              title: 'Put this conversation on hold?',
-                              text: 'What was written in it is kept, however old, until the hold is lifted.',
-                              label: 'Put on hold',
-                              asks: { label: 'Why' },
-                            },
-                          })
-                        : act({
-                            run: () => client.retention.liftHoldOfConversation({ conversationId }),
-                            done: 'The hold was lifted',
-                            refresh,
-                          }))
-                    }
-                  >
-                    {hold === undefined ? 'Put on hold' : 'Lift the hold'}
-                  </Button>
-                </Group>
-              )}
-            </>
-          )
+      <Hold
+        title="Hold"
+        none="It is not on hold."
+        isOf={(held) => held.conversationId === conversationId}
+        question={{
+          title: 'Put this conversation on hold?',
+          text: 'What was written in it is kept, however old, until the hold is lifted.',
         }}
-      </Loaded>
-    </Section>
+        done="It is on hold"
+        hold={(note) => client.retention.holdConversation({ conversationId, note })}
+        lift={() => client.retention.liftHoldOfConversation({ conversationId })}
+      />
+    </Stack>
   )
 }

@@ -6,6 +6,7 @@ import { codeOf } from '../api.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct } from '../ui/act.tsx'
 import { saveFile } from '../ui/files.ts'
+import { Hold } from '../ui/Hold.tsx'
 import { notifyError } from '../ui/notices.tsx'
 import { Facts, Page, Section, SmallTable, Status, Time } from '../ui/page.tsx'
 import { ReadingBar, texts, wholeApp } from '../ui/Reading.tsx'
@@ -15,10 +16,22 @@ type Erasure = Result<'GET /users/{uid}/erasures'>[number]
 
 /** What becomes of the data of a user: what they have asked for, what keeps it, and erasures. */
 export function DataOf({ uid }: { readonly uid: string }) {
+  const { client } = useApp()
   return (
     <Stack>
       <Requests uid={uid} />
-      <Hold uid={uid} />
+      <Hold
+        title="Retention"
+        none="What they wrote is kept as long as the app and its groups have set."
+        isOf={(held) => held.uid === uid}
+        question={{
+          title: 'Put them on hold?',
+          text: 'What they wrote and their one-to-one conversations are kept, however old, until the hold is lifted.',
+        }}
+        done="They are on hold"
+        hold={(note) => client.retention.holdUser({ uid, note })}
+        lift={() => client.retention.liftHoldOfUser({ uid })}
+      />
       <Section title="Erasures of earlier users with this ID">
         <Erasures uid={uid} />
       </Section>
@@ -140,71 +153,6 @@ function Archive({ uid }: { readonly uid: string }) {
         )}
       </Group>
     </Stack>
-  )
-}
-
-function Hold({ uid }: { readonly uid: string }) {
-  const { appId, client } = useApp()
-  const can = useCan()
-  const act = useAct()
-  const refresh = [['holds', appId]]
-  const holds = useQuery({ queryKey: ['holds', appId], queryFn: () => client.retention.holds() })
-  return (
-    <Section title="Retention">
-      <Loaded query={holds}>
-        {(holds) => {
-          const hold = holds.find((held) => held.uid === uid)
-          return (
-            <>
-              {hold === undefined ? (
-                <Text size="sm">What they wrote is kept as long as the app and its groups have set.</Text>
-              ) : (
-                <Facts facts={{ 'On hold since': <Time at={hold.heldAt} />, Note: hold.note }} />
-              )}
-              {can('configure') && (
-                <Group>
-                  {hold === undefined ? (
-                    <Button
-                      size="xs"
-                      variant="default"
-                      onClick={() =>
-                        void act({
-                          run: (note) => client.retention.holdUser({ uid, note }),
-                          done: 'They are on hold',
-                          refresh,
-                          question: {
-                            title: 'Put them on hold?',
-                            text: 'What they wrote and their one-to-one conversations are kept, however old, until the hold is lifted.',
-                            label: 'Put on hold',
-                            asks: { label: 'Why' },
-                          },
-                        })
-                      }
-                    >
-                      Put on hold
-                    </Button>
-                  ) : (
-                    <Button
-                      size="xs"
-                      variant="default"
-                      onClick={() =>
-                        void act({
-                          run: () => client.retention.liftHoldOfUser({ uid }),
-                          done: 'The hold was lifted',
-                          refresh,
-                        })
-                      }
-                    >
-                      Lift the hold
-                    </Button>
-                  )}
-                </Group>
-              )}
-            </>
-          )
-        }}
-      </Loaded>
-    </Section>
   )
 }
 
