@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import type { AuditEntry } from '@parley/client'
 import { useRef, useState } from 'react'
 import { admin } from '../api.ts'
@@ -8,6 +8,7 @@ import { useAddress } from '../ui/address.ts'
 import { saveFile } from '../ui/files.ts'
 import { type Page as ListPage, useRows } from '../ui/lists.ts'
 import { notify, notifyError } from '../ui/notices.tsx'
+import { OpenedDrawer, useOpened } from '../ui/Opened.tsx'
 import { Facts, Json, Page, Time } from '../ui/page.tsx'
 import { Table } from '../ui/Table.tsx'
 
@@ -63,7 +64,7 @@ type Ask = (input: object) => Promise<ListPage<AuditEntry>>
 function Log(props: { readonly name: string; readonly title: string; readonly hint: string; readonly ask: Ask }) {
   const { name, title, hint, ask } = props
   const [address, change] = useAddress()
-  const [open, setOpen] = useState<AuditEntry>()
+  const opened = useOpened('entry')
   const wanted = readFilters(address)
   const list = useRows<AuditEntry>(['audit-log', name, wanted], (place) => ask({ limit: 100, ...wanted, ...place }))
   return (
@@ -90,35 +91,61 @@ function Log(props: { readonly name: string; readonly title: string; readonly hi
         label={title}
         list={list}
         idOf={(entry) => entry.id}
-        onOpen={setOpen}
+        onOpen={(entry) => opened.open(placeOf(entry))}
         empty="Nothing is recorded."
         columns={[
-          { label: 'When', width: '11rem', cell: (entry) => <Time at={entry.createdAt} /> },
+          {
+            label: 'When',
+            width: '11rem',
+            cell: (entry) => (
+              <Anchor component="button" type="button" size="sm" onClick={() => opened.open(placeOf(entry))}>
+                <Time at={entry.createdAt} />
+              </Anchor>
+            ),
+          },
           { label: 'What', cell: (entry) => entry.action },
           { label: 'On', width: '1.5fr', cell: ({ target }) => `${target.type} ${target.id}` },
           { label: 'By', cell: (entry) => <Actor of={entry} /> },
           { label: 'From', width: '9rem', cell: ({ actor }) => actor.address },
         ]}
       />
-      <Modal opened={open !== undefined} onClose={() => setOpen(undefined)} title={open?.action} size="lg">
-        {open !== undefined && (
-          <>
+      <OpenedDrawer
+        of={opened}
+        title={(entry) => entry?.action ?? title}
+        queryKey={['audit-log', name, 'entry']}
+        ask={(place) => entryAt(place, ask)}
+        known={list.rows.find((entry) => placeOf(entry) === opened.id)}
+      >
+        {({ createdAt, target, actor, details, ...entry }) => (
+          <Stack>
             <Facts
               facts={{
-                When: <Time at={open.createdAt} />,
-                On: `${open.target.type} ${open.target.id}`,
-                By: <Actor of={open} />,
-                'By the personal token': open.actor.token,
-                'On behalf of': open.actor.operator === undefined ? undefined : open.actor.uid,
-                From: open.actor.address,
+                When: <Time at={createdAt} />,
+                On: `${target.type} ${target.id}`,
+                By: <Actor of={{ createdAt, target, actor, ...entry }} />,
+                'By the personal token': actor.token,
+                'On behalf of': actor.operator === undefined ? undefined : actor.uid,
+                From: actor.address,
               }}
             />
-            {open.details !== undefined && <Json value={open.details} />}
-          </>
+            {details !== undefined && <Json value={details} />}
+          </Stack>
         )}
-      </Modal>
+      </OpenedDrawer>
     </Page>
   )
+}
+
+/** Where an entry stands in the log, as `before` has it: by that it is found again. */
+const placeOf = ({ createdAt, id }: AuditEntry) => `${createdAt}_${id}`
+
+/** There is no operation for one entry: it is the newest up to its place. @throws where it is there no longer */
+async function entryAt(place: string, ask: Ask): Promise<AuditEntry> {
+  const [, createdAt, id] = /^(\d{1,12})_(\d{1,15})$/.exec(place) ?? []
+  const { data } = id === undefined ? { data: [] } : await ask({ before: `${createdAt}_${Number(id) + 1}`, limit: 1 })
+  const entry = data.find((one) => placeOf(one) === place)
+  if (entry === undefined) throw new Error('There is no such entry, or no longer: entries are kept for some time.')
+  return entry
 }
 
 /** What the address asks for, as far as the service would take it. */

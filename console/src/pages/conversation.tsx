@@ -1,5 +1,5 @@
-import { Button, Drawer, Group, Menu, ScrollArea, Stack, Text, TextInput } from '@mantine/core'
-import type { Message } from '@parley/client'
+import { Button, Group, Menu, ScrollArea, Stack, Text, TextInput } from '@mantine/core'
+import type { Message, Result } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
@@ -7,6 +7,7 @@ import { useApp, useCan } from '../shell/session.tsx'
 import { useAct } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { MessageView } from '../ui/MessageView.tsx'
+import { OpenedDrawer, useOpened } from '../ui/Opened.tsx'
 import { Facts, Page, SmallTable, Status, Time } from '../ui/page.tsx'
 import { ReadingBar, texts, useReading } from '../ui/Reading.tsx'
 import { Empty, Loaded, Loading, Problem } from '../ui/states.tsx'
@@ -35,15 +36,17 @@ export function ConversationPage() {
 }
 
 function Messages({ conversationId, at }: { readonly conversationId: string; readonly at: string | undefined }) {
+  const { appId, client } = useApp()
   const { open } = useReading(conversationId)
   const timeline = useTimeline(conversationId, at, open?.of ?? '')
-  const [thread, setThread] = useState<Message>()
-  const [details, setDetails] = useState<Message>()
+  const thread = useOpened('thread')
+  const details = useOpened('about')
   const place = useScrolling(timeline)
   const { messages, error, isLoading } = timeline
   if (isLoading) return <Loading />
   if (error !== undefined && messages.length === 0) return <Problem error={error} onRetry={timeline.reload} />
   if (messages.length === 0) return <Empty>Nothing was written in this conversation.</Empty>
+  const read = (messageId: string) => client.messages.get({ messageId })
   return (
     <>
       <ScrollArea
@@ -62,7 +65,12 @@ function Messages({ conversationId, at }: { readonly conversationId: string; rea
               key={message.id}
               message={message}
               actions={
-                <Actions message={message} onThread={setThread} onDetails={setDetails} onChange={timeline.reload} />
+                <Actions
+                  message={message}
+                  onThread={() => thread.open(message.id)}
+                  onDetails={() => details.open(message.id)}
+                  onChange={timeline.reload}
+                />
               }
             />
           ))}
@@ -73,18 +81,12 @@ function Messages({ conversationId, at }: { readonly conversationId: string; rea
           )}
         </Stack>
       </ScrollArea>
-      <Drawer opened={thread !== undefined} onClose={() => setThread(undefined)} position="right" title="Thread">
-        {thread !== undefined && <Thread parent={thread} />}
-      </Drawer>
-      <Drawer
-        opened={details !== undefined}
-        onClose={() => setDetails(undefined)}
-        position="right"
-        size="lg"
-        title="About this message"
-      >
-        {details !== undefined && <Details message={details} />}
-      </Drawer>
+      <OpenedDrawer of={thread} title="Thread" queryKey={[texts, appId, 'message']} ask={read}>
+        {(message) => <Thread parent={message} />}
+      </OpenedDrawer>
+      <OpenedDrawer of={details} title="About this message" queryKey={[texts, appId, 'message']} ask={read}>
+        {(message) => <Details message={message} />}
+      </OpenedDrawer>
     </>
   )
 }
@@ -121,8 +123,8 @@ function useScrolling({ messages, at }: Timeline) {
 
 function Actions(props: {
   readonly message: Message
-  readonly onThread: (message: Message) => void
-  readonly onDetails: (message: Message) => void
+  readonly onThread: () => void
+  readonly onDetails: () => void
   readonly onChange: () => void
 }) {
   const { message, onThread, onDetails, onChange } = props
@@ -149,8 +151,8 @@ function Actions(props: {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {(message.replyCount ?? 0) > 0 && <Menu.Item onClick={() => onThread(message)}>Show the thread</Menu.Item>}
-        <Menu.Item onClick={() => onDetails(message)}>Receipts and notifications</Menu.Item>
+        {(message.replyCount ?? 0) > 0 && <Menu.Item onClick={onThread}>Show the thread</Menu.Item>}
+        <Menu.Item onClick={onDetails}>Receipts and notifications</Menu.Item>
         {can('moderate') && message.deletedAt === undefined && message.category !== 'action' && (
           <Menu.Item color="red" onClick={() => void remove()}>
             Delete
@@ -180,12 +182,7 @@ function Thread({ parent }: { readonly parent: Message }) {
 }
 
 /** Who received and read a message, and why somebody was or was not notified of it. */
-function Details({ message }: { readonly message: Message }) {
-  const { appId, client } = useApp()
-  const full = useQuery({
-    queryKey: [texts, appId, 'message', message.id],
-    queryFn: () => client.messages.get({ messageId: message.id }),
-  })
+function Details({ message }: { readonly message: Result<'GET /messages/{messageId}'> }) {
   return (
     <Stack>
       <Facts
@@ -206,21 +203,17 @@ function Details({ message }: { readonly message: Message }) {
         </Text>
       )}
       {message.receiverType === 'group' && (
-        <Loaded query={full}>
-          {({ receipts }) => (
-            <SmallTable
-              label="Receipts"
-              rows={receipts?.data ?? []}
-              idOf={({ recipient }) => recipient.uid}
-              empty="Nobody has received it yet."
-              columns={[
-                { label: 'Member', cell: ({ recipient }) => recipient.name },
-                { label: 'Received', cell: ({ deliveredAt }) => <Time at={deliveredAt} /> },
-                { label: 'Read', cell: ({ readAt }) => (readAt === undefined ? 'not yet' : <Time at={readAt} />) },
-              ]}
-            />
-          )}
-        </Loaded>
+        <SmallTable
+          label="Receipts"
+          rows={message.receipts?.data ?? []}
+          idOf={({ recipient }) => recipient.uid}
+          empty="Nobody has received it yet."
+          columns={[
+            { label: 'Member', cell: ({ recipient }) => recipient.name },
+            { label: 'Received', cell: ({ deliveredAt }) => <Time at={deliveredAt} /> },
+            { label: 'Read', cell: ({ readAt }) => (readAt === undefined ? 'not yet' : <Time at={readAt} />) },
+          ]}
+        />
       )}
       <WhyNotNotified message={message} />
     </Stack>

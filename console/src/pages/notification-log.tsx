@@ -1,4 +1,4 @@
-import { Anchor, Button, Drawer, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import type { NotificationLog, Result } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -8,6 +8,7 @@ import { useAct } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { FormButton, type Values } from '../ui/Form.tsx'
 import { useRows } from '../ui/lists.ts'
+import { OpenedDrawer, useOpened } from '../ui/Opened.tsx'
 import { Facts, Section, SmallTable, Status, Time } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
@@ -34,7 +35,7 @@ export function Log() {
   const can = useCan()
   const act = useAct()
   const [{ channel = '', provider = '', success = '', receiver = '', message = '' }, change] = useAddress()
-  const [open, setOpen] = useState<NotificationLog>()
+  const opened = useOpened('entry')
   const list = useRows<NotificationLog>(
     ['notification-log', appId, channel, provider, success, receiver, message],
     (place) =>
@@ -108,14 +109,14 @@ export function Log() {
         label="Log of notifications"
         list={newestFirst}
         idOf={({ _id }) => _id}
-        onOpen={setOpen}
+        onOpen={({ _id }) => opened.open(_id)}
         empty="No notification was looked at."
         columns={[
           {
             label: 'When',
             width: '11rem',
             cell: (entry) => (
-              <Anchor component="button" type="button" size="sm" onClick={() => setOpen(entry)}>
+              <Anchor component="button" type="button" size="sm" onClick={() => opened.open(entry._id)}>
                 <Time at={entry.processingStartedAtMS / 1000} />
               </Anchor>
             ),
@@ -128,46 +129,55 @@ export function Log() {
           { label: 'Attempts', width: '5rem', cell: ({ attempts }) => attempts },
         ]}
       />
-      <Drawer
-        opened={open !== undefined}
-        onClose={() => setOpen(undefined)}
-        position="right"
-        size="lg"
+      <OpenedDrawer
+        of={opened}
         title="Notification"
-        closeButtonProps={{ 'aria-label': 'Close' }}
+        queryKey={['notification-log', appId, 'entry']}
+        ask={async (id) => {
+          // There is no operation for one: it is the newest up to its ID.
+          const isId = /^\d{1,15}$/.test(id)
+          const { data } = isId
+            ? await client.notifications.log.list({ affix: 'prepend', logId: String(Number(id) + 1), limit: 1 })
+            : { data: [] }
+          const entry = data.find(({ _id }) => _id === id)
+          if (entry === undefined) throw new Error(`There is no notification with the ID ${id}, or no longer.`)
+          return entry
+        }}
+        known={list.rows.find(({ _id }) => _id === opened.id)}
+        refetchInterval={(entry) => (entry !== undefined && outcomeOf(entry) === 'waiting' ? 3_000 : false)}
       >
-        {open !== undefined && (
+        {(entry) => (
           <Stack>
-            {can('configure') && open.channel === 'push' && (
+            {can('configure') && entry.channel === 'push' && (
               <Group>
-                <Button size="xs" variant="default" onClick={() => void again(open._id)}>
+                <Button size="xs" variant="default" onClick={() => void again(entry._id)}>
                   Send again
                 </Button>
               </Group>
             )}
             <Facts
               facts={{
-                Outcome: <Status of={outcomeOf(open)} />,
-                Reason: open.reason,
+                Outcome: <Status of={outcomeOf(entry)} />,
+                Reason: entry.reason,
                 To: (
-                  <Anchor component={Link} to={userAddress(appId, open.uid)} size="sm">
-                    {open.uid}
+                  <Anchor component={Link} to={userAddress(appId, entry.uid)} size="sm">
+                    {entry.uid}
                   </Anchor>
                 ),
-                Device: open.pushToken && `${open.tokenType} ${open.pushToken}`,
-                Provider: [open.provider, open.providerId].filter(Boolean).join(' '),
-                Message: open.messageId,
-                Sender: open.sender,
-                Receiver: `${open.receiverType} ${open.receiver}`,
-                'Next attempt': open.nextAttemptAtMS && <Time at={open.nextAttemptAtMS / 1000} />,
-                'The provider said': open.answer && `${open.answer.status ?? ''} ${open.answer.text ?? ''}`,
-                Error: open.error,
+                Device: entry.pushToken && `${entry.tokenType} ${entry.pushToken}`,
+                Provider: [entry.provider, entry.providerId].filter(Boolean).join(' '),
+                Message: entry.messageId,
+                Sender: entry.sender,
+                Receiver: `${entry.receiverType} ${entry.receiver}`,
+                'Next attempt': entry.nextAttemptAtMS && <Time at={entry.nextAttemptAtMS / 1000} />,
+                'The provider said': entry.answer && `${entry.answer.status ?? ''} ${entry.answer.text ?? ''}`,
+                Error: entry.error,
               }}
             />
-            {open.messageId !== undefined && <Explanation uid={open.uid} messageId={open.messageId} />}
+            {entry.messageId !== undefined && <Explanation uid={entry.uid} messageId={entry.messageId} />}
           </Stack>
         )}
-      </Drawer>
+      </OpenedDrawer>
     </Stack>
   )
 }

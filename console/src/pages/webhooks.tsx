@@ -1,5 +1,5 @@
-import { Alert, Anchor, Badge, Button, Code, Drawer, Group, Select, Stack, Switch, Text } from '@mantine/core'
-import type { Delivery, Webhook } from '@parley/client'
+import { Alert, Anchor, Badge, Button, Code, Group, Select, Stack, Switch, Text } from '@mantine/core'
+import type { Delivery, Result, Webhook } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -9,6 +9,7 @@ import { useAddress } from '../ui/address.ts'
 import { EventView } from '../ui/EventView.tsx'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { useRows } from '../ui/lists.ts'
+import { type Opened, OpenedDrawer, useOpened } from '../ui/Opened.tsx'
 import { Facts, Page, Section, Status, Time } from '../ui/page.tsx'
 import { texts } from '../ui/Reading.tsx'
 import { Secret } from '../ui/Secret.tsx'
@@ -119,6 +120,7 @@ export function WebhookPage() {
   const { appId, client } = useApp()
   const { webhookId } = useParams({ strict: false }) as { webhookId: string }
   const [made, setMade] = useState<string>()
+  const opened = useOpened('delivery')
   const webhook = useQuery({
     queryKey: ['webhook', appId, webhookId],
     queryFn: () => client.webhooks.get({ webhookId }),
@@ -133,7 +135,7 @@ export function WebhookPage() {
               {webhook.id} <Status of={stateOf(webhook)} />
             </Group>
           }
-          actions={<Actions webhook={webhook} onSecret={setMade} />}
+          actions={<Actions webhook={webhook} onSecret={setMade} onTested={opened.open} />}
         >
           {made !== undefined && <Secret label="The new secret" value={made} onDone={() => setMade(undefined)} />}
           {webhook.disabledReason !== undefined && (
@@ -161,14 +163,20 @@ export function WebhookPage() {
               Created: <Time at={webhook.createdAt} />,
             }}
           />
-          <Deliveries webhook={webhook} />
+          <Deliveries webhook={webhook} opened={opened} />
         </Page>
       )}
     </Loaded>
   )
 }
 
-function Actions({ webhook, onSecret }: { readonly webhook: Webhook; readonly onSecret: (secret: string) => void }) {
+function Actions(props: {
+  readonly webhook: Webhook
+  readonly onSecret: (secret: string) => void
+  /** @param id of the delivery that came of it */
+  readonly onTested: (id: string) => void
+}) {
+  const { webhook, onSecret, onTested } = props
   const { appId, client } = useApp()
   const can = useCan()
   const act = useAct()
@@ -188,7 +196,7 @@ function Actions({ webhook, onSecret }: { readonly webhook: Webhook; readonly on
   }
   return (
     <>
-      <TestButton webhookId={webhookId} />
+      <TestButton webhookId={webhookId} onTested={onTested} />
       <FormButton
         button="Edit"
         variant="default"
@@ -261,38 +269,30 @@ function Actions({ webhook, onSecret }: { readonly webhook: Webhook; readonly on
   )
 }
 
-function TestButton({ webhookId }: { readonly webhookId: string }) {
+function TestButton({ webhookId, onTested }: { readonly webhookId: string; readonly onTested: (id: string) => void }) {
   const { appId, client } = useApp()
   const act = useAct()
-  const [result, setResult] = useState<Delivery>()
   const [isBusy, setBusy] = useState(false)
   const test = async () => {
     setBusy(true)
     const run = () => client.webhooks.test({ webhookId })
-    setResult(await act({ run, done: 'A test event was sent', refresh: [['deliveries', appId, webhookId]] }))
+    const tested = await act({ run, done: 'A test event was sent', refresh: [['deliveries', appId, webhookId]] })
+    if (tested !== undefined) onTested(tested.id)
     setBusy(false)
   }
   return (
-    <>
-      <Button variant="default" loading={isBusy} onClick={() => void test()}>
-        Test
-      </Button>
-      <DeliveryDrawer
-        webhookId={webhookId}
-        delivery={result}
-        title="What came of the test"
-        onClose={() => setResult(undefined)}
-      />
-    </>
+    <Button variant="default" loading={isBusy} onClick={() => void test()}>
+      Test
+    </Button>
   )
 }
 
-function Deliveries({ webhook: { id: webhookId, triggers } }: { readonly webhook: Webhook }) {
+function Deliveries({ webhook, opened }: { readonly webhook: Webhook; readonly opened: Opened }) {
+  const { id: webhookId, triggers } = webhook
   const { appId, client } = useApp()
   const can = useCan()
   const act = useAct()
   const [{ status = '', trigger = '', live = '' }, change] = useAddress()
-  const [open, setOpen] = useState<Delivery>()
   const key = ['deliveries', appId, webhookId]
   const list = useRows<Delivery>(
     [...key, status, trigger],
@@ -344,7 +344,7 @@ function Deliveries({ webhook: { id: webhookId, triggers } }: { readonly webhook
         label="Deliveries"
         list={list}
         idOf={(delivery) => delivery.id}
-        onOpen={setOpen}
+        onOpen={({ id }) => opened.open(id)}
         empty="Nothing was delivered, and nothing waits."
         height="max(16rem, calc(100dvh - 30rem))"
         columns={[
@@ -352,7 +352,7 @@ function Deliveries({ webhook: { id: webhookId, triggers } }: { readonly webhook
             label: 'Event',
             width: '1.5fr',
             cell: (delivery) => (
-              <Anchor component="button" size="sm" onClick={() => setOpen(delivery)}>
+              <Anchor component="button" size="sm" onClick={() => opened.open(delivery.id)}>
                 {delivery.trigger}
                 {delivery.test === true && ' (test)'}
               </Anchor>
@@ -376,7 +376,15 @@ function Deliveries({ webhook: { id: webhookId, triggers } }: { readonly webhook
           },
         ]}
       />
-      <DeliveryDrawer webhookId={webhookId} delivery={open} title="Delivery" onClose={() => setOpen(undefined)} />
+      <OpenedDrawer<DeliveryWithBody>
+        of={opened}
+        title={(delivery) => (delivery?.test === true ? 'What came of the test' : 'Delivery')}
+        queryKey={[texts, appId, 'delivery', webhookId]}
+        ask={(deliveryId) => client.webhooks.deliveries.get({ webhookId, deliveryId })}
+        refetchInterval={(delivery) => (delivery?.status === 'pending' ? tailMs : false)}
+      >
+        {(delivery) => <DeliveryView delivery={delivery} />}
+      </OpenedDrawer>
     </Section>
   )
 }
@@ -421,65 +429,36 @@ function secondsOf(local: unknown): number {
   return Math.floor(new Date(String(local)).getTime() / 1000)
 }
 
-function DeliveryDrawer(props: {
-  readonly webhookId: string
-  readonly delivery: Delivery | undefined
-  readonly title: string
-  readonly onClose: () => void
-}) {
-  const { webhookId, delivery, title, onClose } = props
-  return (
-    <Drawer
-      opened={delivery !== undefined}
-      onClose={onClose}
-      title={title}
-      position="right"
-      size="lg"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      {delivery !== undefined && (
-        <Stack>
-          <Facts
-            facts={{
-              State: <Status of={delivery.status} />,
-              Trigger: delivery.trigger,
-              'Event ID': delivery.eventId,
-              'Header webhook-id': delivery.id,
-              'Happened at': <Time at={delivery.createdAt} />,
-              Attempts: delivery.attempts,
-              'Last attempt': <Time at={delivery.attemptedAt} />,
-              'Next attempt': delivery.nextAttemptAt === undefined ? 'none' : <Time at={delivery.nextAttemptAt} />,
-              Took: delivery.durationMs === undefined ? undefined : `${delivery.durationMs} ms`,
-              'Answered with': delivery.answer?.status,
-              'What was wrong': delivery.error,
-            }}
-          />
-          {delivery.answer?.excerpt !== undefined && (
-            <Section title="Start of the answer">
-              <Code block className="code">
-                {delivery.answer.excerpt}
-              </Code>
-            </Section>
-          )}
-          <Section title="Body">
-            <Body webhookId={webhookId} deliveryId={delivery.id} />
-          </Section>
-        </Stack>
-      )}
-    </Drawer>
-  )
-}
+type DeliveryWithBody = Result<'GET /webhooks/{webhookId}/deliveries/{deliveryId}'>
 
-function Body({ webhookId, deliveryId }: { readonly webhookId: string; readonly deliveryId: string }) {
-  const { appId, client } = useApp()
-  const delivery = useQuery({
-    queryKey: [texts, appId, 'delivery', webhookId, deliveryId],
-    queryFn: () => client.webhooks.deliveries.get({ webhookId, deliveryId }),
-  })
+function DeliveryView({ delivery }: { readonly delivery: DeliveryWithBody }) {
+  const { answer, body } = delivery
   return (
-    <Loaded query={delivery}>
-      {({ body }) =>
-        body === undefined ? (
+    <Stack>
+      <Facts
+        facts={{
+          State: <Status of={delivery.status} />,
+          Trigger: delivery.trigger,
+          'Event ID': delivery.eventId,
+          'Header webhook-id': delivery.id,
+          'Happened at': <Time at={delivery.createdAt} />,
+          Attempts: delivery.attempts,
+          'Last attempt': <Time at={delivery.attemptedAt} />,
+          'Next attempt': delivery.nextAttemptAt === undefined ? 'none' : <Time at={delivery.nextAttemptAt} />,
+          Took: delivery.durationMs === undefined ? undefined : `${delivery.durationMs} ms`,
+          'Answered with': answer?.status,
+          'What was wrong': delivery.error,
+        }}
+      />
+      {answer?.excerpt !== undefined && (
+        <Section title="Start of the answer">
+          <Code block className="code">
+            {answer.excerpt}
+          </Code>
+        </Section>
+      )}
+      <Section title="Body">
+        {body === undefined ? (
           <Text size="sm">The event is no longer stored.</Text>
         ) : (
           <>
@@ -488,8 +467,8 @@ function Body({ webhookId, deliveryId }: { readonly webhookId: string; readonly 
             </Text>
             <EventView event={body} />
           </>
-        )
-      }
-    </Loaded>
+        )}
+      </Section>
+    </Stack>
   )
 }
