@@ -27,6 +27,8 @@ const { values: options } = parseArgs({
 })
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const account = { email: 'bench@example.com', password: 'correct horse battery' }
+/** Of the deployment, beside the one that is looked at. */
+const otherApps = 3_000
 const goals = { firstPaint: 1_500, page: 300 }
 
 if (options.help) console.log(usage)
@@ -75,6 +77,9 @@ async function fill({ database }: Service): Promise<void> {
     const { rows } = await client.query<{ app_id: number }>(`select app_id from apps where name = 'parley'`)
     const sizes = scaleWorld(Number(options.scale))
     await seedWorld(client, rows[0]?.app_id ?? 0, sizes, { progress: (step) => progress(`filling: ${step}`) })
+    await client.query(
+      `insert into apps (name, region, created_at) select 'another-' || n, 'us', 1 from generate_series(1, ${otherApps}) n`,
+    )
   } finally {
     await client.end()
   }

@@ -27,6 +27,7 @@ export function pagesOf(app: string): readonly ConsolePage[] {
     { name: 'Roles', path: `${base}/roles`, shows: 'main h1' },
     { name: 'Settings', path: `${base}/settings`, shows: 'main form' },
     { name: 'Audit log', path: `${base}/audit-log`, shows: rows },
+    { name: 'Apps, of 3,000', path: '/apps', shows: 'main table tr', atLeast: 20 },
     { name: 'Health', path: '/health', shows: 'main table' },
   ]
 }

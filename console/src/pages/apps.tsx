@@ -8,7 +8,8 @@ import { useCan } from '../shell/session.tsx'
 import { useSave } from '../ui/act.tsx'
 import { AppButtons, AppState } from '../ui/app-state.tsx'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
-import { Page, SmallTable, Time } from '../ui/page.tsx'
+import { Page, Time } from '../ui/page.tsx'
+import { SearchedTable } from '../ui/SearchedTable.tsx'
 import { Secret } from '../ui/Secret.tsx'
 import { Loaded } from '../ui/states.tsx'
 
@@ -47,8 +48,10 @@ export function Apps() {
       )}
       <Loaded query={apps}>
         {(apps) => (
-          <SmallTable
+          <SearchedTable
             label="Apps"
+            name="q"
+            textOf={({ appId, region }) => `${appId} ${region}`}
             rows={apps}
             idOf={(app) => app.appId}
             empty="There is no app that you look after."

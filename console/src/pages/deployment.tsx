@@ -7,7 +7,8 @@ import { useApps } from '../shell/Frame.tsx'
 import { useMe } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
-import { Page, Section, SmallTable, Status, Time } from '../ui/page.tsx'
+import { Page, Section, Status, Time } from '../ui/page.tsx'
+import { SearchedTable } from '../ui/SearchedTable.tsx'
 import { Secret } from '../ui/Secret.tsx'
 import { Loaded } from '../ui/states.tsx'
 
@@ -96,8 +97,10 @@ export function Operators() {
       )}
       <Loaded query={operators}>
         {(operators) => (
-          <SmallTable
+          <SearchedTable
             label="Operators"
+            name="q"
+            textOf={({ name, email, role, apps }) => [name, email, role, ...(apps ?? [])].join(' ')}
             rows={operators}
             idOf={({ id }) => id}
             empty="There is none."
@@ -155,8 +158,10 @@ export function Operators() {
       <Section title="Open invitations">
         <Loaded query={invitations}>
           {(invitations) => (
-            <SmallTable
+            <SearchedTable
               label="Invitations"
+              name="invited"
+              textOf={({ email, role, apps }) => [email, role, ...(apps ?? [])].join(' ')}
               rows={invitations}
               idOf={({ id }) => id}
               empty="Nobody is invited at the moment."

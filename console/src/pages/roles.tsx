@@ -154,6 +154,7 @@ export function Roles() {
                     return (
                       <Anchor
                         component={Link}
+                        aria-label={`${users} users with the role ${role.name}`}
                         to={`/apps/${encodeURIComponent(appId)}/users?role=${encodeURIComponent(role.role)}`}
                         size="sm"
                       >

@@ -144,6 +144,7 @@ function AppChoice({ appId }: { readonly appId: string | undefined }) {
       size="xs"
       w={180}
       searchable
+      limit={100}
       data={names}
       value={appId ?? null}
       onChange={(next) => next !== null && void navigate({ to: `/apps/${encodeURIComponent(next)}` })}

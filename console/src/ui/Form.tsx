@@ -45,6 +45,9 @@ interface Option {
   readonly group?: string
 }
 
+/** Options that are drawn at once; the others are found by what is typed. */
+const mostOptions = 200
+
 /** What was put in, by the names of the fields. What is empty is absent. */
 export type Values = Record<string, unknown>
 
@@ -120,26 +123,29 @@ export function FormButton(props: {
   readonly onSubmit: (values: Values) => Promise<unknown>
 }) {
   const { button, title, variant = 'filled', size = 'sm', onSubmit, ...form } = props
-  const [isOpen, setOpen] = useState(false)
+  // A page can have hundreds of these buttons: a dialog is made for one once it is pressed.
+  const [isOpen, setOpen] = useState<boolean>()
   const close = () => setOpen(false)
   return (
     <>
       <Button variant={variant} size={size} onClick={() => setOpen(true)}>
         {button}
       </Button>
-      <Modal opened={isOpen} onClose={close} title={title} size="lg">
-        {isOpen && (
-          <Form
-            {...form}
-            label="Save"
-            onCancel={close}
-            onSubmit={async (values) => {
-              await onSubmit(values)
-              close()
-            }}
-          />
-        )}
-      </Modal>
+      {isOpen !== undefined && (
+        <Modal opened={isOpen} onClose={close} title={title} size="lg">
+          {isOpen && (
+            <Form
+              {...form}
+              label="Save"
+              onCancel={close}
+              onSubmit={async (values) => {
+                await onSubmit(values)
+                close()
+              }}
+            />
+          )}
+        </Modal>
+      )}
     </>
   )
 }
@@ -176,6 +182,7 @@ function Input({ field, value, onChange }: { field: Field; value: unknown; onCha
           onChange={(next) => onChange(next ?? undefined)}
           clearable={!required}
           searchable={options.length > 8}
+          limit={mostOptions}
         />
       )
     case 'choices':
@@ -186,6 +193,7 @@ function Input({ field, value, onChange }: { field: Field; value: unknown; onCha
           value={(value as string[] | undefined) ?? []}
           onChange={onChange}
           searchable
+          limit={mostOptions}
         />
       )
     case 'tags':

@@ -48,7 +48,7 @@ describeConsole('apps in the console', () => {
   it('are deleted by typing their name, and taken back', async () => {
     const world = await createWorld()
     const owner = await createOwner(world)
-    const tab = await openSignedIn(world, owner, '/apps')
+    const tab = await openSignedIn(world, owner, `/apps?q=${world.app.name}`)
     const { page, problems, open } = tab
     const row = rowOf(tab, world)
     await row.getByRole('button', { name: 'Delete' }).click()
@@ -76,7 +76,7 @@ describeConsole('apps in the console', () => {
       .click()
     await soon(async () => expect(await statusOf(world)).toBe(200))
     // The app that APP_ID names has no such button.
-    await open('/apps')
+    await open('/apps?q=parley')
     const own = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'parley', exact: true }) })
     await own.getByRole('button', { name: 'Pause' }).waitFor()
     expect(await own.getByRole('button', { name: 'Delete' }).count()).toBe(0)

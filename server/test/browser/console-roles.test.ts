@@ -38,7 +38,7 @@ describeConsole('roles in the console, in a real browser', () => {
     // How many it touches, with a way to them.
     dataOf(await world.put('/users/bob', { role: 'guest' }))
     await page.reload()
-    await page.getByRole('link', { name: '1', exact: true }).first().click()
+    await page.getByRole('link', { name: '1 users with the role Guests' }).click()
     await page.getByRole('cell', { name: 'guest', exact: true }).waitFor()
     await page.goBack()
 
