@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { limits } from '@parley/contract'
 import { isJsonObject, type JsonRecord } from '../import/records.ts'
 import type { Method, Remote } from './remote.ts'
 
@@ -10,6 +11,8 @@ const contactsAt = '/notifications/v1/contact-details'
 
 /** A service without notifications, or a key that may not read them. */
 const none = [400, 403, 404]
+
+const mutesAtOnce = limits.notifications.mutesPerRequest
 
 /** Where there is no time zone yet. */
 const defaultTimezone = 'UTC'
@@ -140,13 +143,16 @@ export async function bringNotifications(
     return { id, type }
   }
   const muted = Object.entries(mutes).filter(([key, until]) => mutesThere[key] !== until)
-  if (muted.length > 0) {
-    const conversations = muted.map(([key, until]) => ({ ...named(key), ...(until !== null && { until }) }))
+  for (let from = 0; from < muted.length; from += mutesAtOnce) {
+    const some = muted.slice(from, from + mutesAtOnce)
+    const conversations = some.map(([key, until]) => ({ ...named(key), ...(until !== null && { until }) }))
     done.push(await act('PUT', `${preferencesAt}/mute${of}`, { conversations }))
   }
   const unmuted = removes ? Object.keys(mutesThere).filter((key) => mutes[key] === undefined) : []
-  if (unmuted.length > 0)
-    done.push(await act('DELETE', `${preferencesAt}/mute${of}`, { conversations: unmuted.map(named) }))
+  for (let from = 0; from < unmuted.length; from += mutesAtOnce) {
+    const conversations = unmuted.slice(from, from + mutesAtOnce).map(named)
+    done.push(await act('DELETE', `${preferencesAt}/mute${of}`, { conversations }))
+  }
   const addresses = ['email', 'phno'].filter((name) => ours[name] !== theirs[name] && (removes || ours[name] !== null))
   if (addresses.length > 0) {
     const change = Object.fromEntries(addresses.map((name) => [name, ours[name]]))

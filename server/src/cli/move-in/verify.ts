@@ -78,14 +78,16 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
     tables.set(name, known)
     return known
   }
-  const book = (table: string, side: 'ours' | 'theirs', digest: bigint) => {
+  /** @param count -1 takes back what was booked */
+  const book = (table: string, side: 'ours' | 'theirs', digest: bigint, count: 1 | -1 = 1) => {
     const row = tableOf(table)
+    const change = count === 1 ? digest : -digest
     if (side === 'ours') {
-      row.source += 1
-      row.sourceDigest = addDigest(row.sourceDigest, digest)
+      row.source += count
+      row.sourceDigest = addDigest(row.sourceDigest, change)
     } else {
-      row.target += 1
-      row.targetDigest = addDigest(row.targetDigest, digest)
+      row.target += count
+      row.targetDigest = addDigest(row.targetDigest, change)
     }
   }
   const tell = (where: string, ours: JsonRecord | undefined, theirs: JsonRecord | undefined) => {
@@ -101,11 +103,11 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
       (side, _, digest) => book(table, side, digest),
     )
     for (const difference of found) {
-      if (!isExpected(difference)) tell(`${table} ${difference.key}`, difference.ours, difference.theirs)
-      else if (difference.theirs !== undefined) {
-        const row = tableOf(table)
-        row.target -= 1
-        row.targetDigest = addDigest(row.targetDigest, -digestOf([difference.key, difference.theirs]))
+      const { key, ours, theirs } = difference
+      if (!isExpected(difference)) tell(`${table} ${key}`, ours, theirs)
+      else {
+        if (ours !== undefined) book(table, 'ours', digestOf([key, ours]), -1)
+        if (theirs !== undefined) book(table, 'theirs', digestOf([key, theirs]), -1)
       }
     }
   }
@@ -136,8 +138,9 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
       for (const [key, record] of await readScopes(side, guid)) yield [`${guid} ${key}`, record]
     })
   })
-  // An old service without notifications tells nobody's.
-  const isOnlyHere = ({ key, ours }: Found) => ours === undefined && key.endsWith(` ${chosen}`)
+  // A service may tell nothing about notifications, or nothing of those who are deactivated.
+  const isUntold = ({ key, ours, theirs }: Found) =>
+    key.endsWith(` ${chosen}`) && (ours === undefined || theirs === undefined)
   await forEach(keysOf(usersOf(source)), concurrency, async (uid) => {
     await compare(
       'lists of users',
@@ -145,7 +148,7 @@ export async function verify(verifying: Verifying): Promise<Verdict> {
         const idOf = side === source ? ids.to : undefined
         for (const [key, record] of await readPerson(side, uid, without, idOf, true)) yield [`${uid} ${key}`, record]
       },
-      isOnlyHere,
+      isUntold,
     )
   })
 
