@@ -131,9 +131,9 @@ async function measure(messages: number, atEnd: AtEnd): Promise<Figures> {
 /** Reads all messages in pages of 1,000, in as many parts of the time as there are requests at once. @returns seconds */
 async function readOnly({ port, apiKey }: Service, concurrency: number): Promise<number> {
   const dispatcher = new Agent({ connections: concurrency })
-  const list = async (query: string) => {
+  const list = async (query: string, limit = 1000) => {
     const { body } = await request(
-      `http://127.0.0.1:${port}/v3/messages?affix=append&limit=1000&withTags=true${query}`,
+      `http://127.0.0.1:${port}/v3/messages?affix=append&limit=${limit}&withTags=true${query}`,
       {
         dispatcher,
         headers: { apikey: apiKey },
@@ -141,7 +141,7 @@ async function readOnly({ port, apiKey }: Service, concurrency: number): Promise
     )
     return ((await body.json()) as { data: { id: string; sentAt: number }[] }).data
   }
-  const [first] = await list('&limit=1')
+  const [first] = await list('', 1)
   const began = Number(first?.sentAt)
   const part = Math.ceil((Date.now() / 1000 + 1 - began) / concurrency)
   const startedAt = performance.now()
