@@ -41,9 +41,17 @@ export interface Attempted {
 type Fault = SendAttempt & { readonly isOurs: true }
 
 /** Sends to one device or user, or, where the provider takes that, to several at once. @throws Error where the database is away */
-export async function attempt(options: AttemptOptions, to: Sending, all: Some<Sendable>): Promise<Attempted> {
+export function attempt(options: AttemptOptions, to: Sending, all: Some<Sendable>): Promise<Attempted> {
   const { tracing } = options
-  if (tracing === undefined) return attemptAll(options, to, all)
+  return tracing === undefined ? attemptAll(options, to, all) : attemptTraced(options, tracing, to, all)
+}
+
+async function attemptTraced(
+  options: AttemptOptions,
+  tracing: Tracing,
+  to: Sending,
+  all: Some<Sendable>,
+): Promise<Attempted> {
   const spans = all.map(({ due, told }) => spanOf(tracing, to, due, 'channel' in told ? told.channel : 'push'))
   try {
     const made = await attemptAll(options, to, all, spans)

@@ -18,7 +18,7 @@ import type { Poster } from '../outbound/http.ts'
 import { createPace } from '../outbound/pace.ts'
 import { createSeats } from '../outbound/seats.ts'
 import { createWakes } from '../outbound/wakes.ts'
-import { withOwnConnections } from './connections.ts'
+import { withConnectionOfResults, withOwnConnections } from './connections.ts'
 import { enqueuePlans } from './enqueue.ts'
 import { type Unplanned, type UnplannedAsked, whyUnplanned } from './explain.ts'
 import { planTask, sendTask } from './jobs.ts'
@@ -88,6 +88,7 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   const wakes = createWakes()
   const sending = {
     database: withOwnConnections(database, 'parley notifier'),
+    results: withConnectionOfResults(database, 'parley notifier results'),
     ...{ policies, settings, notificationSettings, now, log, secrets, senders, metrics, tracing: options.tracing },
     openToken: createTokenOpener(secrets),
     ...{ wakes, pace: createPace(options.metrics.demand, leastPushesPerSecond), seats: createSeats(mostWaiting) },

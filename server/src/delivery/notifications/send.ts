@@ -1,5 +1,6 @@
 import type { App } from '../../chat/identity.ts'
 import type { ProviderRow } from '../../chat/notifications/providers.ts'
+import type { Database } from '../../store/database.ts'
 import { drain } from '../outbound/drain.ts'
 import type { EndpointKey } from '../outbound/endpoints.ts'
 import type { Some } from '../outbound/keyed-queue.ts'
@@ -20,6 +21,8 @@ import { type RenderedUnread, renderUnread, type UnreadOptions } from './unread/
 
 export interface SendOptions extends UnreadOptions, AttemptOptions {
   readonly senders: Senders
+  /** Where what became of attempts is written. */
+  readonly results: Database
   readonly metrics: NotificationMetrics
   readonly pace: Pace
   readonly wakes: Wakes
@@ -91,7 +94,7 @@ function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Targ
     attempt: (target, all) => attemptNotifications(options, target, all),
     async write(results) {
       options.metrics.ended(last?.row.kind ?? '', results)
-      await writeResults(database, key.appId, results)
+      await writeResults(options.results, key.appId, results)
     },
     recover: () => hastenRetries(database, key),
   }

@@ -77,7 +77,8 @@ export async function deliver<
 
   const queue = createKeyedQueue<Item>(1, async (items) => {
     const to = target
-    if (!mustStop()) await pace.turn()
+    const turn = mustStop() ? undefined : pace.turn()
+    if (turn !== undefined) await turn
     // What is left is read again by whoever goes on.
     if (mustStop() || !lease.isHeld || !to?.enabled) return
     try {

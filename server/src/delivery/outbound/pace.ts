@@ -7,8 +7,8 @@ import { type Demand, watchDemand } from '../../metrics.ts'
  * message cannot. Where there is room, or next to nobody to give way to, nothing is held back.
  */
 export interface Pace {
-  /** Resolves when another attempt may begin. */
-  turn(): Promise<void>
+  /** @returns undefined where another attempt may begin at once, which is nearly always; else resolves when it may */
+  turn(): Promise<void> | undefined
 }
 
 /** How much of its time a process may be at work before attempts give way. */
@@ -49,19 +49,23 @@ export function createPace(demand: Readonly<Demand>, leastPerSecond = usualLeast
       utilization < busyShare || !isAsked(now) ? Number.POSITIVE_INFINITY : Math.ceil((leastPerSecond * elapsed) / 1000)
     windowEnds = now + windowMs
   }
+  /** @returns what is to be waited for first; undefined: a turn was taken */
+  const take = (): Promise<void> | undefined => {
+    const now = performance.now()
+    if (now >= windowEnds) open(now)
+    if (left <= 0) return delay(windowEnds - now)
+    if (together >= togetherWhenAsked && isAsked(now)) return untilNextTurn()
+    left--
+    if (together++ === 0) void untilNextTurn()
+    return undefined
+  }
+  const takeAfter = async (first: Promise<void>) => {
+    for (let waiting: Promise<void> | undefined = first; waiting !== undefined; waiting = take()) await waiting
+  }
   return {
-    async turn() {
-      for (;;) {
-        const now = performance.now()
-        if (now >= windowEnds) open(now)
-        if (left <= 0) await delay(windowEnds - now)
-        else if (together >= togetherWhenAsked && isAsked(now)) await untilNextTurn()
-        else {
-          left--
-          if (together++ === 0) void untilNextTurn()
-          return
-        }
-      }
+    turn() {
+      const waiting = take()
+      return waiting && takeAfter(waiting)
     },
   }
 }
