@@ -53,7 +53,7 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   const { place, signal } = options
   const startedAt = new Date()
   const id = `${startedAt.toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
-  const snapshot = await openSnapshot(options.connection, options.giveWay)
+  const snapshot = await openSnapshot(options.connection, { giveWay: options.giveWay === true })
   try {
     const contents = await copyAll(options, snapshot, id)
     signal?.throwIfAborted()

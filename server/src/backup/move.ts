@@ -47,16 +47,14 @@ export async function moveDatabase(
     throw error
   })
   try {
-    for (const [client, name] of [
-      [source, 'source'],
-      [target, 'target'],
-    ] as const) {
-      if (await isServed(client))
-        throw new BackupError(`A service or a command uses the ${name} at the moment: stop it first.`)
-    }
+    await requireUnused(source, 'source')
+    await requireUnused(target, 'target')
     if ((await standingOf(target)) === 'data') throw new BackupError('The target is not empty. Nothing was written.')
-    const snapshot = await openSnapshot(from)
+    // Whoever starts the source meanwhile waits, and is told in the end.
+    const snapshot = await openSnapshot(from, { isAlone: true })
     try {
+      // One may have started between the two.
+      await requireUnused(source, 'source', ['parley backup', 'parley migrations'])
       return await move(snapshot, source, target, { to, targetName }, onProgress)
     } finally {
       await snapshot.close()
@@ -64,6 +62,11 @@ export async function moveDatabase(
   } finally {
     await Promise.all([source.end(), target.end()])
   }
+}
+
+async function requireUnused(client: pg.Client, name: string, except: readonly string[] = []): Promise<void> {
+  if (await isServed(client, except))
+    throw new BackupError(`A service or a command uses the ${name} at the moment: stop it first.`)
 }
 
 async function move(

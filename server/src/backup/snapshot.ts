@@ -40,9 +40,13 @@ export async function whole<Result>(clients: readonly pg.Client[], work: () => P
 const moment = 'begin isolation level repeatable read, read only'
 
 /**
- * @param giveWay the database is on this machine, and reading shall have less of the processor than what else it does
+ * @param options.giveWay the database is on this machine, and reading shall have less of the processor than what else it does
+ * @param options.isAlone no service starts as long as it is open: it waits until then
  */
-export async function openSnapshot(connection: ConnectionSettings, giveWay = false): Promise<Snapshot> {
+export async function openSnapshot(
+  connection: ConnectionSettings,
+  { giveWay = false, isAlone = false } = {},
+): Promise<Snapshot> {
   const open = async () => {
     const client = await connect(connection, 'parley backup')
     const { processID } = client as unknown as { processID: number | null }
@@ -52,7 +56,7 @@ export async function openSnapshot(connection: ConnectionSettings, giveWay = fal
   const client = await open()
   try {
     // Polled before there is a snapshot, which a migration under way might wait for.
-    while (!(await lockMigrations(client))) await delay(100)
+    while (!(await lockMigrations(client, isAlone))) await delay(100)
     await client.query(moment)
     const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id')
     const id = rows[0]?.id as string
@@ -76,9 +80,8 @@ export async function openSnapshot(connection: ConnectionSettings, giveWay = fal
   }
 }
 
-async function lockMigrations(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock_shared($1) as locked', [
-    migrationLock,
-  ])
+async function lockMigrations(client: pg.Client, isAlone: boolean): Promise<boolean> {
+  const lock = isAlone ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared'
+  const { rows } = await client.query<{ locked: boolean }>(`select ${lock}($1) as locked`, [migrationLock])
   return rows[0]?.locked === true
 }

@@ -36,16 +36,17 @@ const countServices = `
   from pg_stat_activity
   where datname = current_database()
   and pid <> pg_backend_pid()
-  and application_name like 'parley%'`
+  and application_name like 'parley%'
+  and application_name <> all($1)`
 
 /** A process that has just ended is still there for a moment. */
 const patienceMs = 3_000
 
-/** Does a process of the service use this database? */
-export async function isServed(client: pg.ClientBase): Promise<boolean> {
+/** Does a process of the service use this database? @param except names of connections that do not count */
+export async function isServed(client: pg.ClientBase, except: readonly string[] = []): Promise<boolean> {
   const deadline = performance.now() + patienceMs
   for (;;) {
-    const { rows } = await client.query<{ count: number }>(countServices)
+    const { rows } = await client.query<{ count: number }>(countServices, [except])
     if (rows[0]?.count === 0) return false
     if (performance.now() > deadline) return true
     await delay(50)

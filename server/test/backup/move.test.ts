@@ -35,6 +35,18 @@ describe('a database that is moved', () => {
     await expect(migrate(site.connection)).rejects.toThrow(`This database was moved to ${other.name}.`)
   })
 
+  it('is not served by whoever starts it meanwhile: they wait, and are told', async () => {
+    const [site, other] = [await createSite(), await createSite({ isEmpty: true })]
+    let starting: Promise<unknown> | undefined
+    await moveDatabase({ from: site.connection, to: other.connection, targetName: other.name }, () => {
+      starting ??= migrate(site.connection).then(
+        () => expect.unreachable('it was served'),
+        (error: Error) => error.message,
+      )
+    })
+    expect(await starting).toContain(`This database was moved to ${other.name}.`)
+  })
+
   it('is written over nothing: not over another, and not over one that was moved away', async () => {
     const [site, other, third] = [await createSite(), await createSite(), await createSite({ isEmpty: true })]
     await site.query(`insert into settings values ('mark', 'kept')`)
