@@ -64,6 +64,7 @@ async function run(atEnd: AtEnd): Promise<void> {
   const contenders = [
     await begin('no collector', {}),
     await begin('no collector, once more', {}),
+    await begin('a collector, and no trace', sampled('0')),
     await begin('one trace in a hundred', sampled('0.01')),
     await begin('every trace', sampled('1')),
   ] as const
