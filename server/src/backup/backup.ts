@@ -34,8 +34,6 @@ export interface BackupOptions {
   readonly media: FileStore
   /** The keys, sealed (keys.ts); absent: they are not in the backup. */
   readonly sealedKeys?: Buffer | undefined
-  /** The database is on this machine, and what serves people goes first. */
-  readonly giveWay?: boolean
   /** Tables that are read at the same time. */
   readonly readers?: number
   readonly onProgress?: (progress: Progress) => void
@@ -53,7 +51,7 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   const { place, signal } = options
   const startedAt = new Date()
   const id = `${startedAt.toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
-  const snapshot = await openSnapshot(options.connection, { giveWay: options.giveWay === true })
+  const snapshot = await openSnapshot(options.connection)
   try {
     const contents = await copyAll(options, snapshot, id)
     signal?.throwIfAborted()

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { type ConnectionSettings, clientSettings, cutConnection } from '../store/connection.ts'
 import { migrationLock } from '../store/migrate.ts'
-import { lowerPriority } from '../store/priority.ts'
+import { lowerPriorityOf } from '../store/priority.ts'
 
 /** One moment of a database, which several connections read while others go on writing. No migration runs as long as it is open. */
 export interface Snapshot {
@@ -37,20 +37,18 @@ export async function whole<Result>(clients: readonly pg.Client[], work: () => P
   }
 }
 
+/** Below those of the service, where both run on one machine. */
+const niceness = 19
 const moment = 'begin isolation level repeatable read, read only'
 
 /**
- * @param options.giveWay the database is on this machine, and reading shall have less of the processor than what else it does
+ * What reads it has less of the processor than what else a database of this machine does.
  * @param options.isAlone no service starts as long as it is open: it waits until then
  */
-export async function openSnapshot(
-  connection: ConnectionSettings,
-  { giveWay = false, isAlone = false } = {},
-): Promise<Snapshot> {
+export async function openSnapshot(connection: ConnectionSettings, { isAlone = false } = {}): Promise<Snapshot> {
   const open = async () => {
     const client = await connect(connection, 'parley backup')
-    const { processID } = client as unknown as { processID: number | null }
-    if (giveWay && processID !== null) lowerPriority(processID)
+    lowerPriorityOf(client, niceness)
     return client
   }
   const client = await open()

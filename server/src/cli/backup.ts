@@ -106,7 +106,7 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep }: Want
   try {
     const make = () =>
       makeBackup({
-        ...{ connection, place: store, sealedKeys, giveWay: session.isEmbedded },
+        ...{ connection, place: store, sealedKeys },
         media: createMediaStorage(config, path.join(dataDir, 'media')),
         signal: stop.signal,
         onProgress: ({ what, rows, rawBytes, bytes, tables, tablesDone, files }) =>

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { migrationLock } from '../../store/migrate.ts'
-import { lowerPriority } from '../../store/priority.ts'
+import { lowerPriorityOf } from '../../store/priority.ts'
 import { type Catalogue, catalogueSql, toCatalogue } from './catalogue.ts'
 
 /** The database as it stood at one moment, whatever is written meanwhile. */
@@ -40,7 +40,7 @@ export async function openSnapshot(connectionString: string, rest: number): Prom
     await client.query('set local jit = off')
     const rows = (await client.query(catalogueSql)).rows as Array<Record<string, string>>
     const [last] = (await client.query('select max(name) as name from kysely_migration')).rows as { name: string }[]
-    giveWay(client)
+    lowerPriorityOf(client, niceness)
     return {
       catalogue: toCatalogue(rows.map((row) => ({ ...row, isRequired: row.isRequired === 't' })) as never),
       migration: last?.name ?? '',
@@ -51,17 +51,6 @@ export async function openSnapshot(connectionString: string, rest: number): Prom
     await client.end()
     throw error
   }
-}
-
-/** The database's process of this connection may be on another machine, or of another user: then it is not ours to slow down. */
-function giveWay(client: pg.Client): void {
-  const { processID, connection } = client as unknown as {
-    processID: number
-    connection: { stream: { remoteAddress?: string } }
-  }
-  const address = connection.stream.remoteAddress
-  if (address !== undefined && !/^(::1|127\.|::ffff:127\.)/.test(address)) return
-  lowerPriority(processID, niceness)
 }
 
 async function* readPages(client: pg.Client, sql: string, appId: number, rest: number) {
