@@ -112,7 +112,9 @@ function manifestOf(folder: string): Record<string, Written> {
   return (JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as { files: Record<string, Written> }).files
 }
 
-const filesOf = (folder: string) => Object.keys(manifestOf(folder))
+function filesOf(folder: string): string[] {
+  return Object.keys(manifestOf(folder))
+}
 
 function sizeOf(folder: string): Written {
   const sum = (of: keyof Written) => Object.values(manifestOf(folder)).reduce((total, file) => total + file[of], 0)
@@ -174,7 +176,9 @@ function told(name: string, reached: string): Goal {
   return { name, goal: '', reached, met: true }
 }
 
-const count = (value: number) => Math.round(value).toLocaleString('en-US')
+function count(value: number): string {
+  return Math.round(value).toLocaleString('en-US')
+}
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now()

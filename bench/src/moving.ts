@@ -32,6 +32,8 @@ const { values: options } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 })
+const main = fileURLToPath(new URL('../../server/dist/cli/main.js', import.meta.url))
+
 if (options.help) console.log(usage)
 else await withCleanup(run)
 
@@ -189,8 +191,6 @@ async function startLimited(upstream: string, perSecond: number) {
     close: () => server.close(),
   }
 }
-
-const main = fileURLToPath(new URL('../../server/dist/cli/main.js', import.meta.url))
 
 /** Runs a command. @returns how long it took, and the megabytes that it had at most */
 async function cli(command: string, args: readonly string[]): Promise<{ seconds: number; memory: number }> {
