@@ -1,6 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
@@ -13,6 +15,19 @@ const cellsOf = ({ page }: ConsoleTab, kind: string) =>
     .first()
     .getByRole('cell')
     .allTextContents()
+
+/** Drops a file or a folder of this machine, as from a window of its files: only the browser's own protocol can. */
+async function dropOn(page: Page, place: Locator, what: string): Promise<void> {
+  const { x, y, width, height } = (await place.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
+  const session = await page.context().newCDPSession(page)
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await session.send('Input.dispatchDragEvent', {
+      ...{ type, x: x + width / 2, y: y + height / 2 },
+      data: { items: [], files: [what], dragOperationsMask: 1 },
+    })
+  }
+  await session.detach()
+}
 
 describeConsole('imports in the console, in a real browser', () => {
   let folder: string
@@ -74,6 +89,64 @@ describeConsole('imports in the console, in a real browser', () => {
     await page.getByText('Done.').waitFor()
     expect(await cellsOf(tab, 'users')).toEqual(['users', '3', '1', '1', '1'])
     expect(await cellsOf(tab, 'messages')).toEqual(['messages', '5', '2', '1', '2'])
+    expect(problems).toEqual([])
+  })
+
+  it('take what is in a folder that is chosen or dropped, and give what was refused as a file', async () => {
+    const world = await createWorld()
+    const tab = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}/import`)
+    const { page, problems } = tab
+    const history = path.join(folder, 'history')
+    await mkdir(path.join(history, 'spool'), { recursive: true })
+    const broken = [
+      { uid: 'ann', name: 'Ann' },
+      { uid: 'odd', name: 'Odd', avatar: 'x' },
+    ]
+    await put('history/users.ndjson', `${linesOf(broken)}{"uid":\n`)
+    await put('history/notes.txt', 'not for an import')
+    // Below the folder of a move are others, whose files are not its own.
+    await put('history/spool/groups.ndjson', linesOf([{ guid: 'g', name: 'G', type: 'public' }]))
+    await put(
+      'history/report.json',
+      JSON.stringify({
+        ...{ from: 'https://old.example.com', into: world.app.name, read: { users: 12 } },
+        notices: [
+          { code: 'NO_PASSWORD', outcome: 'changed', count: 3, what: 'Groups got a password', examples: ['g7'] },
+        ],
+      }),
+    )
+    await page.locator('input[type=file]').nth(1).setInputFiles(history)
+    await page.getByText('users.ndjson', { exact: true }).waitFor()
+    await page.getByRole('row', { name: /changed Groups got a password 3 g7/ }).waitFor()
+    await page.getByRole('row', { name: 'users 12' }).waitFor()
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByText('Done.').waitFor()
+    expect(await cellsOf(tab, 'users')).toContain('3')
+    const table = page.getByRole('table', { name: 'Refused records' })
+    const cells = await table.getByRole('row').nth(1).getByRole('cell').allTextContents()
+    expect(cells).toEqual(['users', '3', 'ERR_BAD_REQUEST', 'is not JSON'])
+    const refusal = await table.getByRole('row').nth(2).getByRole('cell').allTextContents()
+    expect(refusal.slice(0, 3)).toEqual(['users', '2', 'ERR_BAD_REQUEST'])
+    expect(refusal[3]).toContain('avatar')
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download' }).click()
+    const file = await downloading
+    expect(file.suggestedFilename()).toBe('import-refused.ndjson')
+    const lines = readFileSync(await file.path(), 'utf8')
+      .trim()
+      .split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { kind: 'users', line: 3, record: '{"uid":', reason: 'is not JSON' },
+      { kind: 'users', line: 2, record: broken[1] },
+    ])
+
+    // Dropped, it is the same.
+    await dropOn(page, page.getByText('Choose files'), history)
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await until(async () => (await cellsOf(tab, 'users')).join(' ') === 'users 3 0 1 2')
+    expect((await world.get('/groups/g')).status).toBe(404)
+    await dropOn(page, page.getByText('Choose files'), path.join(history, 'notes.txt'))
+    await page.getByText('None of these files has a name that an import knows.').waitFor()
     expect(problems).toEqual([])
   })
 
