@@ -59,7 +59,7 @@ export function Apps() {
               {
                 label: 'App ID',
                 cell: ({ appId }) => (
-                  <Anchor component={Link} to={`/apps/${encodeURIComponent(appId)}`}>
+                  <Anchor component={Link} to={`/apps/${encodeURIComponent(appId)}`} size="sm">
                     {appId}
                   </Anchor>
                 ),

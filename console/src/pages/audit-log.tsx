@@ -70,7 +70,7 @@ function Log(props: { readonly name: string; readonly title: string; readonly hi
   return (
     <Page title={title} hint={hint} actions={<Export name={name} ask={(place) => ask({ ...wanted, ...place })} />}>
       <Group>
-        <Word label="Action" name="action" placeholder="Action, such as user_banned" />
+        <Word label="Action" name="action" placeholder="Such as user_banned" />
         <Select
           aria-label="About"
           placeholder="About anything"

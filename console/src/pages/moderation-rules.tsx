@@ -636,7 +636,7 @@ export function Lists() {
                   label: 'Terms',
                   cell: (list) =>
                     open === list.id ? (
-                      <Code block className="code">
+                      <Code block className="code" miw="8rem">
                         {linesOf(list) || list.url}
                       </Code>
                     ) : (

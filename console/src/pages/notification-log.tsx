@@ -93,7 +93,7 @@ export function Log() {
         />
         <TextInput
           aria-label="Receiver"
-          placeholder="Receiver: user or group ID"
+          placeholder="User or group ID"
           defaultValue={receiver}
           onChange={(event) => change({ receiver: event.currentTarget.value })}
         />

@@ -58,7 +58,7 @@ export function Frame() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs">
-        <ScrollArea type="auto" component="nav" aria-label="Pages">
+        <ScrollArea type="hover" scrollbarSize={6} component="nav" aria-label="Pages">
           {appId !== undefined && (
             <>
               <Text size="xs" c="dimmed" fw={600} px="xs" py={6} className="app-name" truncate>
@@ -142,7 +142,7 @@ function AppChoice({ appId }: { readonly appId: string | undefined }) {
       aria-label="App"
       placeholder="Choose an app"
       size="xs"
-      w={180}
+      w={{ base: 180, sm: 220 }}
       searchable
       limit={100}
       data={names}

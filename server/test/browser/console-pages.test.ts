@@ -122,8 +122,8 @@ async function furnish(world: World): Promise<void> {
 }
 
 const isLong = process.env.LONG === '1'
-/** A folder for pictures of the pages, as an owner sees them at a desk: `PICTURES=docs/console LONG=1`. */
-const picturesIn = process.env.PICTURES
+/** A folder for pictures of the pages, as an owner sees them at a desk, or PICTURES_OF: `PICTURES=docs/console LONG=1`. */
+const { PICTURES: picturesIn, PICTURES_OF: picturesOf = 'owner' } = process.env
 /** A phone is narrow and dark; what is right for one colour scheme need not be for the other. */
 const looks = [
   { name: 'a desk, light', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
@@ -175,7 +175,7 @@ describeConsole('every page of the console, in a real browser', () => {
     if (
       picturesIn !== undefined &&
       picture !== undefined &&
-      role === 'owner' &&
+      role === picturesOf &&
       (page.viewportSize()?.width ?? 0) > 1000
     ) {
       await page.screenshot({ path: `${picturesIn}/${picture}.png`, animations: 'disabled' })
