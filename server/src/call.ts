@@ -1,6 +1,7 @@
 import type { AnswerOf, BodyOf, HeadersOf, Operation, ParamsOf, QueryOf } from '@parley/contract'
 import type { App, Caller } from './chat/identity.ts'
 import type { JsonText } from './chat/json.ts'
+import type { KnownEntity } from './chat/messages/entity-cache.ts'
 import type { RolePolicy } from './chat/roles/policies.ts'
 import type { UserRow } from './chat/users/rows.ts'
 import type { Context } from './context.ts'
@@ -40,7 +41,17 @@ export type ArrivingForm = Pick<Call<Operation>, 'app' | 'caller' | 'params' | '
   readonly body: Readonly<Record<string, unknown>>
 }
 
-export interface RouteOptions {
+/** A call of a user who is known and active, and allowed to make it, as far as is remembered. */
+export type RecalledCall<O extends Operation> = Pick<Call<O>, 'app' | 'caller' | 'policy' | 'params' | 'query'> & {
+  readonly actor: KnownEntity<UserRow> & { readonly row: UserRow }
+}
+
+export interface RouteOptions<O extends Operation = Operation> {
+  /**
+   * Answers what is asked most, without reading who acts before: what it reads tells whether they are as remembered. It refuses
+   * nothing. Where anything is not as it would have to be, it gives no answer, and the operation is carried out as usual.
+   */
+  shortcut?(call: RecalledCall<O>, context: Context): Promise<Serialized<AnswerOf<O>> | undefined>
   /** The operation's own transaction checks that the acting user is known and active; the kernel need not. */
   readonly checksActor?: boolean
   /** The members of the body hold records, each of which the operation checks by itself: one cannot fail the others. */
@@ -80,7 +91,7 @@ export class Serialized<Answer> {
 export function serve<const O extends Operation, const Options extends RouteOptions = Record<never, never>>(
   operation: O,
   handle: (call: Given<O, Options>, context: Context) => Promise<AnswerOf<O> | Serialized<AnswerOf<O>>>,
-  options?: Options & RouteOptions,
+  options?: Options & RouteOptions<O>,
 ): Route {
-  return { operation, handle: handle as unknown as Route['handle'], options: options ?? {} }
+  return { operation, handle: handle as unknown as Route['handle'], options: (options ?? {}) as RouteOptions }
 }

@@ -8,6 +8,17 @@ export function toJson<Value>(value: Value): JsonText<Value> {
   return JSON.stringify(value) as JsonText<Value>
 }
 
+/** Writes out an answer with a list. All texts are joined at once: what is put around a long one afterwards copies it. */
+export function writeList(items: readonly JsonText[], meta: object): JsonText {
+  const end = `],"meta":${toJson(meta)}}`
+  const [first] = items
+  if (first === undefined) return `{"data":[${end}` as JsonText
+  const texts: string[] = items.slice()
+  texts[0] = `{"data":[${first}`
+  texts[texts.length - 1] += end
+  return texts.join(',') as JsonText
+}
+
 /** Deeper than any record of an import that is taken; what lies below is left as it is. */
 const mendedDepth = 64
 

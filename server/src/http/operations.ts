@@ -1,7 +1,7 @@
 import { badRequest, governanceOf, type Operation } from '@parley/contract'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Call, type Route, Serialized } from '../call.ts'
-import { requireGoverned } from '../chat/roles/rules.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Call, Route } from '../call.ts'
+import { deniesWhole, requireGoverned } from '../chat/roles/rules.ts'
 import { requireActiveUser } from '../chat/users/require.ts'
 import type { Context } from '../context.ts'
 import { checkActorNamed } from '../protocol/caller.ts'
@@ -116,7 +116,23 @@ function registerOperation(
         const asked = { ...context, database, audit: deeds?.audit ?? audit }
         const answered = await handle(call, request.span === undefined ? asked : tracedContext(asked, request.span))
         await deeds?.finish(own)
-        return answered instanceof Serialized ? written(reply, answered) : answered
+        return answered
+      }
+      const takeShortcut = async () => {
+        if (options.shortcut === undefined || caller.kind !== 'user' || face.follow !== undefined) return undefined
+        const recalled = context.messages.entities.lastRead(app.appId, caller.uid)
+        const actor = recalled instanceof Promise ? await recalled : recalled
+        const { row } = actor
+        if (row === undefined || row.deactivatedAt !== null) return undefined
+        const policy = await policies.of(app.appId, row.role)
+        if (policy !== undefined && deniesWhole(policy, governance)) return undefined
+        const call = { app, caller, actor: { ...actor, row }, policy, params, query }
+        const asked = { ...context, database: own.readAs(reader) }
+        const answered = await options.shortcut(
+          call,
+          request.span === undefined ? asked : tracedContext(asked, request.span),
+        )
+        return answered
       }
       const isTextForm = operation.readsFile !== undefined && isForm(request)
       if (!isForm(request) || isTextForm) {
@@ -125,7 +141,10 @@ function registerOperation(
           : request.body
         const body = check(sent)
         await countReceivers(body)
-        return turns.run(caller, reader, async () => answer(await identify(options.checksActor !== true), body, []))
+        return turns.run(caller, reader, async () => {
+          const shortcut = await takeShortcut()
+          return shortcut ?? answer(await identify(options.checksActor !== true), body, [])
+        })
       }
       if (operation.takesFiles !== true) throw unsupportedMediaType()
       // Of a form everything is asked before it is read; its fields are checked as they come.
@@ -146,12 +165,6 @@ function registerOperation(
       }
     },
   })
-}
-
-/** Sends an answer as it is: there is nothing left to serialise. */
-function written(reply: FastifyReply, { text }: Serialized<unknown>): string {
-  reply.header('content-type', 'application/json; charset=utf-8')
-  return text
 }
 
 function hasEmptyPart(params: Record<string, string>): boolean {

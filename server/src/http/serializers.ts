@@ -1,4 +1,5 @@
 import build from 'fast-json-stringify'
+import { Serialized } from '../call.ts'
 
 type Serializer = (answer: unknown) => string
 
@@ -10,6 +11,7 @@ const compiled = new WeakMap<object, Serializer>()
  */
 export function serializerOf({ schema }: { readonly schema: object }): Serializer {
   return (answer) => {
+    if (answer instanceof Serialized) return answer.text
     let serialize = compiled.get(schema)
     if (serialize === undefined) {
       serialize = build(schema) as Serializer

@@ -5,16 +5,34 @@ import type { Statement } from './statement.ts'
  * with one column of the keys.
  */
 export interface Lookup<Row = never> extends Statement {
-  /** The columns of a row's key, in the order of the parameters. */
-  readonly keyOf: (row: Row) => readonly unknown[]
+  /** Says whose a row is. */
+  readonly found: Found<Row>
+  /** So many keys go into one statement at most, where others wait. */
+  readonly atOnce: number
 }
 
+/** By the columns of its key, in the order of the parameters, or by the place of that among those asked for, from 1. */
+type Found<Row> =
+  | { readonly by: 'key'; readonly of: (row: Row) => readonly unknown[] }
+  | { readonly by: 'place'; readonly of: (row: Row) => number }
+
+/** Whoever looks up more than this at once does so by themselves. */
+const maxKeys = 200
+
 export function lookup<Row>(fixed: Statement, keyOf: (row: Row) => readonly unknown[]): Lookup<Row> {
-  return { ...fixed, keyOf }
+  return { ...fixed, found: { by: 'key', of: keyOf }, atOnce: Number.POSITIVE_INFINITY }
+}
+
+/**
+ * A look-up whose rows say where their key stands among those asked for (`with ordinality`): for keys of many columns.
+ * @param atOnce where finding a row takes long, so that the first ones need not wait for all others
+ */
+export function placedLookup<Row>(fixed: Statement, placeOf: (row: Row) => number, atOnce: number): Lookup<Row> {
+  return { ...fixed, found: { by: 'place', of: placeOf }, atOnce }
 }
 
 export function isLookup(asked: Statement): asked is Lookup {
-  return 'keyOf' in asked
+  return 'found' in asked
 }
 
 /** Asks for what many requests look up at the same moment at once. */
@@ -24,7 +42,9 @@ export interface Lookups {
 }
 
 interface Waiting {
-  readonly keys: readonly string[]
+  /** Its keys are so many, behind so many of others. */
+  readonly count: number
+  readonly from: number
   readonly resolve: (rows: unknown[]) => void
   readonly reject: (error: unknown) => void
 }
@@ -36,39 +56,42 @@ interface Batch {
   /** The columns of all keys. */
   readonly columns: unknown[][]
   readonly waiting: Waiting[]
+  count: number
 }
-
-/** Whoever looks up more than this at once does so by themselves. */
-const maxKeys = 200
 
 /**
  * Gathers what is looked up in one turn of the event loop: when many requests come at the same time, each of which looks up
  * who acts, that is one query. Each is still asked after its request came.
  */
 export function createLookups(query: (asked: Statement, values: unknown[]) => Promise<unknown[]>): Lookups {
-  let batches = new Map<string, Batch>()
+  let due: Batch[] = []
+  const open = new Map<string, Batch>()
 
   const send = () => {
-    const due = batches
-    batches = new Map()
-    for (const batch of due.values()) void answer(query, batch)
+    const batches = due
+    due = []
+    open.clear()
+    for (const batch of batches) void answer(query, batch)
+  }
+  const batchFor = (asked: Lookup, appId: unknown, columns: readonly unknown[][], count: number): Batch => {
+    const name = `${asked.name} ${appId}`
+    const known = open.get(name)
+    if (known !== undefined && known.count + count <= asked.atOnce) return known
+    const batch: Batch = { asked, appId, columns: columns.map(() => []), waiting: [], count: 0 }
+    if (due.push(batch) === 1) setImmediate(send)
+    open.set(name, batch)
+    return batch
   }
   return {
     ask<Row>(asked: Lookup, [appId, ...lists]: readonly unknown[]) {
       const columns = lists as unknown[][]
-      const keys = keysOf(columns)
-      if (keys.length > maxKeys) return query(asked, [appId, ...columns]) as Promise<Row[]>
+      const count = columns[0]?.length ?? 0
+      if (count > maxKeys) return query(asked, [appId, ...columns]) as Promise<Row[]>
       return new Promise<Row[]>((resolve, reject) => {
-        if (batches.size === 0) setImmediate(send)
-        const name = `${asked.name} ${appId}`
-        const waiting = { keys, resolve: resolve as Waiting['resolve'], reject }
-        const batch = batches.get(name)
-        if (batch === undefined) batches.set(name, { asked, appId, columns: columns.slice(), waiting: [waiting] })
-        else {
-          for (const [i, column] of columns.entries())
-            batch.columns[i] = [...(batch.columns[i] as unknown[]), ...column]
-          batch.waiting.push(waiting)
-        }
+        const batch = batchFor(asked, appId, columns, count)
+        for (const [i, column] of columns.entries()) batch.columns[i]?.push(...column)
+        batch.waiting.push({ count, from: batch.count, resolve: resolve as Waiting['resolve'], reject })
+        batch.count += count
       })
     },
   }
@@ -82,19 +105,32 @@ async function answer(
     const rows = await query(asked, [appId, ...columns])
     const [only] = waiting
     if (only !== undefined && waiting.length === 1) return only.resolve(rows)
-    const found = new Map(rows.map((row) => [keyOf(asked.keyOf(row as never)), row]))
-    for (const { keys, resolve } of waiting) {
-      // Not by `flatMap`: rows may be lists themselves.
-      resolve(keys.map((key) => found.get(key)).filter((row) => row !== undefined))
+    const find = finderOf(asked.found as Found<unknown>, columns, rows)
+    for (const { count, from, resolve } of waiting) {
+      const own: unknown[] = []
+      for (let place = from; place < from + count; place++) {
+        const row = find(place)
+        if (row !== undefined) own.push(row)
+      }
+      resolve(own)
     }
   } catch (error) {
     for (const { reject } of waiting) reject(error)
   }
 }
 
-function keysOf(columns: readonly unknown[][]): string[] {
-  const [first = []] = columns
-  return first.map((_, i) => keyOf(columns.map((column) => column[i])))
+/** Finds the row for the key at a place, from 0. */
+function finderOf(
+  found: Found<unknown>,
+  columns: readonly unknown[][],
+  rows: readonly unknown[],
+): (place: number) => unknown {
+  if (found.by === 'place') {
+    const placed = new Map(rows.map((row) => [found.of(row) - 1, row]))
+    return (place) => placed.get(place)
+  }
+  const keyed = new Map(rows.map((row) => [keyOf(found.of(row)), row]))
+  return (place) => keyed.get(keyOf(columns.map((column) => column[place])))
 }
 
 function keyOf(parts: readonly unknown[]): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLookups, lookup } from '../../src/store/lookups.ts'
+import { createLookups, lookup, placedLookup } from '../../src/store/lookups.ts'
 import { statement } from '../../src/store/statement.ts'
 
 interface Row {
@@ -54,6 +54,32 @@ describe('What is looked up at the same moment', () => {
     const { ask } = createLookups(async (_, values) => (values[1] as string[]).map((name) => [name]))
     const answers = await Promise.all([ask(inOrder, [1, ['ann']]), ask(inOrder, [1, ['ben', 'ann']])])
     expect(answers).toEqual([[['ann']], [['ben'], ['ann']]])
+  })
+
+  it('may say of rows whose they are by the place of their key, and go in parts', async () => {
+    const asked: unknown[][] = []
+    const { ask } = createLookups(async (_, values) => {
+      asked.push(values)
+      const names = values[1] as string[]
+      return names.flatMap((name, i) => (name === 'nobody' ? [] : [[i + 1, `found ${name}`]])).reverse()
+    })
+    const placed = placedLookup<readonly [number, string]>(statement('select n from unnest($2)'), ([n]) => n, 3)
+    const answers = await Promise.all([
+      ask(placed, [1, ['ann']]),
+      ask(placed, [1, ['nobody', 'ann']]),
+      ask(placed, [1, ['ben', 'cleo']]),
+      ask(placed, [1, ['ann']]),
+    ])
+    expect(answers.map((rows) => rows.map((row) => (row as [number, string])[1]))).toEqual([
+      ['found ann'],
+      ['found ann'],
+      ['found ben', 'found cleo'],
+      ['found ann'],
+    ])
+    expect(asked).toEqual([
+      [1, ['ann', 'nobody', 'ann']],
+      [1, ['ben', 'cleo', 'ann']],
+    ])
   })
 
   it('fails for everybody who asked with it, and for nobody else', async () => {

@@ -41,7 +41,7 @@ import {
 } from '../../chat/conversations/require.ts'
 import { showConversations, writeConversations } from '../../chat/conversations/show.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
-import { type JsonText, toJson } from '../../chat/json.ts'
+import { type JsonText, writeList } from '../../chat/json.ts'
 import { conversationId } from '../../chat/naming.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { readConditions } from '../../chat/sight/sight.ts'
@@ -80,8 +80,7 @@ export const operations = [
       ...(blockInfo && { blockInfo }),
       ...{ viewer, actor, last, peers },
     })
-    const meta = toJson(pageMeta(page, total, written.length))
-    return new Serialized(`{"data":[${written.join(',')}],"meta":${meta}}` as JsonText<ConversationPage>)
+    return new Serialized(writeList(written, pageMeta(page, total, written.length)) as JsonText<ConversationPage>)
   }),
 
   serve(getConversation, async ({ app, actor, policy, params }, { database }) => {

@@ -24,7 +24,7 @@ import { deleteMessage } from './delete.ts'
 import { editMessage } from './edit.ts'
 import { unknownBot } from './errors.ts'
 import { isPlain } from './list/history.ts'
-import { listHistory, listMessages } from './list/list.ts'
+import { listHistory, listMessages, recallHistory } from './list/list.ts'
 import type { Source } from './list/sources.ts'
 import { judgeFiles } from './media/judge.ts'
 import { sendForm } from './media/send.ts'
@@ -33,6 +33,9 @@ import { receiversOf, send } from './send.ts'
 
 /** The acting user of a list, whose marks and memberships count. */
 const viewerOf = (actor: { uid: string } | undefined) => actor?.uid
+
+/** How many messages a page of a history has. */
+const pageSize = ({ limit, perPage }: { limit?: number; perPage?: number }) => limit ?? perPage ?? limits.limit.default
 
 /** The bot that a path names, as who acts. @throws 404 `ERR_BOT_NOT_FOUND` */
 async function requireBot({ database }: Context, app: App, uid: string): Promise<Caller & { kind: 'user' }> {
@@ -76,7 +79,7 @@ export const operations = [
       query.conversationId === undefined
         ? undefined
         : (await findNamedConversations(database, appId, query.conversationId)).map(({ key }) => key)
-    const limit = query.limit ?? query.perPage ?? limits.limit.default
+    const limit = pageSize(query)
     if (viewer !== undefined) {
       const source: Source = { of: 'viewer', appId, viewer, conversations }
       const conditions = await readConditions(database, appId, { uid: viewer, policy })
@@ -91,52 +94,72 @@ export const operations = [
     return listMessages(context, { app, viewer, source, query, limit })
   }),
 
-  serve(listUserMessages, async ({ app, actor, policy, params, query }, context) => {
-    const { database } = context
-    const viewer = viewerOf(actor)
-    const { appId } = app
-    if (actor === undefined || viewer === undefined) {
-      const { uid } = await requireUser(database, appId, params.uid)
-      const limit = query.limit ?? query.perPage ?? limits.perPage.default
-      return listMessages(context, { app, viewer, source: { of: 'user', appId, uid }, query, limit })
-    }
-    const limit = query.limit ?? query.perPage ?? limits.limit.default
-    const conditions = await readConditions(database, appId, { uid: viewer, policy }, [])
-    const reading = requireUser(database, appId, params.uid)
-    if (conditions.length === 0 && isPlain(query, limit)) {
-      const [first, second] = orderPair(viewer, params.uid.toLowerCase())
-      const knowing = reading.then((user) => ({ users: [actor, user] }))
-      const request = { app, viewer, policy, query, limit }
-      return listHistory(context, request, { kind: 'user', first, second }, knowing)
-    }
-    const finding = findUserConversation(database, appId, viewer, params.uid.toLowerCase())
-    const [user, conversation] = await Promise.all([reading, finding])
-    const conversations = conversation === undefined ? [] : [conversation.key]
-    const source: Source = { of: 'viewer', appId, viewer, conversations }
-    const known = { users: [actor, user] }
-    return listMessages(context, { app, viewer, policy, source, query, limit, conditions, known })
-  }),
+  serve(
+    listUserMessages,
+    async ({ app, actor, policy, params, query }, context) => {
+      const { database } = context
+      const viewer = viewerOf(actor)
+      const { appId } = app
+      if (actor === undefined || viewer === undefined) {
+        const { uid } = await requireUser(database, appId, params.uid)
+        const limit = query.limit ?? query.perPage ?? limits.perPage.default
+        return listMessages(context, { app, viewer, source: { of: 'user', appId, uid }, query, limit })
+      }
+      const limit = pageSize(query)
+      const conditions = await readConditions(database, appId, { uid: viewer, policy }, [])
+      const reading = requireUser(database, appId, params.uid)
+      if (conditions.length === 0 && isPlain(query, limit)) {
+        const [first, second] = orderPair(viewer, params.uid.toLowerCase())
+        const knowing = reading.then((user) => ({ users: [actor, user] }))
+        const request = { app, viewer, policy, query, limit }
+        return listHistory(context, request, { kind: 'user', first, second }, knowing)
+      }
+      const finding = findUserConversation(database, appId, viewer, params.uid.toLowerCase())
+      const [user, conversation] = await Promise.all([reading, finding])
+      const conversations = conversation === undefined ? [] : [conversation.key]
+      const source: Source = { of: 'viewer', appId, viewer, conversations }
+      const known = { users: [actor, user] }
+      return listMessages(context, { app, viewer, policy, source, query, limit, conditions, known })
+    },
+    {
+      async shortcut({ app, actor, policy, params, query }, context) {
+        const viewer = actor.row.uid
+        const [first, second] = orderPair(viewer, params.uid.toLowerCase())
+        const request = { app, viewer, policy, query, limit: pageSize(query) }
+        return recallHistory(context, request, { kind: 'user', first, second }, actor)
+      },
+    },
+  ),
 
-  serve(listGroupMessages, async ({ app, actor, policy, params, query }, context) => {
-    const { database } = context
-    const viewer = viewerOf(actor)
-    const { appId } = app
-    const limit = query.limit ?? query.perPage ?? limits.limit.default
-    if (actor === undefined || viewer === undefined) {
-      const { conversation } = await requireGroup(database, appId, params.guid)
-      const source: Source = { of: 'conversations', appId, conversations: [conversation] }
-      return listMessages(context, { app, viewer, source, query, limit })
-    }
-    const { group } = await requireGroupAccess(database, appId, params.guid, viewer)
-    const conditions = await readConditions(database, appId, { uid: viewer, policy }, restrictedOf([group]))
-    const known = { users: [actor], groups: [group] }
-    if (conditions.length === 0 && isPlain(query, limit)) {
-      const request = { app, viewer, policy, query, limit }
-      return listHistory(context, request, { kind: 'group', first: group.guid, second: '' }, Promise.resolve(known))
-    }
-    const source: Source = { of: 'viewer', appId, viewer, conversations: [group.conversation] }
-    return listMessages(context, { app, viewer, policy, source, query, limit, conditions, known })
-  }),
+  serve(
+    listGroupMessages,
+    async ({ app, actor, policy, params, query }, context) => {
+      const { database } = context
+      const viewer = viewerOf(actor)
+      const { appId } = app
+      const limit = pageSize(query)
+      if (actor === undefined || viewer === undefined) {
+        const { conversation } = await requireGroup(database, appId, params.guid)
+        const source: Source = { of: 'conversations', appId, conversations: [conversation] }
+        return listMessages(context, { app, viewer, source, query, limit })
+      }
+      const { group } = await requireGroupAccess(database, appId, params.guid, viewer)
+      const conditions = await readConditions(database, appId, { uid: viewer, policy }, restrictedOf([group]))
+      const known = { users: [actor], groups: [group] }
+      if (conditions.length === 0 && isPlain(query, limit)) {
+        const request = { app, viewer, policy, query, limit }
+        return listHistory(context, request, { kind: 'group', first: group.guid, second: '' }, Promise.resolve(known))
+      }
+      const source: Source = { of: 'viewer', appId, viewer, conversations: [group.conversation] }
+      return listMessages(context, { app, viewer, policy, source, query, limit, conditions, known })
+    },
+    {
+      async shortcut({ app, actor, policy, params, query }, context) {
+        const request = { app, viewer: actor.row.uid, policy, query, limit: pageSize(query) }
+        return recallHistory(context, request, { kind: 'group', first: params.guid.toLowerCase(), second: '' }, actor)
+      },
+    },
+  ),
 
   serve(getMessage, async ({ app, actor, policy, params }, { database }) => {
     const viewer = actor && { uid: actor.uid, policy }

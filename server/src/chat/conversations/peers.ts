@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Fragment } from '../../store/statement.ts'
 import type { Membership } from '../groups/access.ts'
 import type { GroupRow } from '../groups/rows.ts'
-import type { EntityCache, KnownEntity } from '../messages/entity-cache.ts'
+import { type EntityCache, type KnownEntity, whenAllKnown } from '../messages/entity-cache.ts'
 import type { UserRow } from '../users/rows.ts'
 import { otherPeerOf } from './participant-state.ts'
 
@@ -77,12 +77,4 @@ type Words = readonly [id: string, revision: string, ...more: string[]]
 
 function wordsOf(text: string | null): Words[] {
   return text === null ? [] : text.split(',').map((line) => line.split(' ') as unknown as Words)
-}
-
-/** Nearly always all of them are. */
-function whenAllKnown<Value extends object>(
-  values: ReadonlyArray<Value | Promise<Value>>,
-): readonly Value[] | Promise<Value[]> {
-  const isKnown = (value: Value | Promise<Value>): value is Value => !(value instanceof Promise)
-  return values.every(isKnown) ? values : Promise.all(values)
 }

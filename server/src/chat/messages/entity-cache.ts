@@ -2,7 +2,7 @@ import { createCache } from '../../cache.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type GroupRow, readGroups, showGroupOrDeleted } from '../groups/rows.ts'
 import { type JsonText, toJson } from '../json.ts'
-import { readUsers, showUserOrDeleted, type UserRow } from '../users/rows.ts'
+import { readCurrentUser, showUserOrDeleted, type UserRow } from '../users/rows.ts'
 
 /**
  * Users and groups as messages show them, kept in memory for the answers to sends and for lists of conversations. The
@@ -11,6 +11,8 @@ import { readUsers, showUserOrDeleted, type UserRow } from '../users/rows.ts'
 export interface EntityCache {
   user(appId: number, uid: string, revision: number): KnownEntity<UserRow> | Promise<KnownEntity<UserRow>>
   group(appId: number, guid: string, revision: number): KnownEntity<GroupRow> | Promise<KnownEntity<GroupRow>>
+  /** A user as they were when they were last read, which may be now: only a statement that tells their revision says whether they still are. */
+  lastRead(appId: number, uid: string): KnownEntity<UserRow> | Promise<KnownEntity<UserRow>>
 }
 
 /** A user or a group as messages show them, and the same written out. */
@@ -22,37 +24,55 @@ export interface KnownEntity<Row> {
   readonly text: JsonText
 }
 
+/** Nearly always all of them are known. */
+export function whenAllKnown<Value extends object>(
+  values: ReadonlyArray<Value | Promise<Value>>,
+): readonly Value[] | Promise<Value[]> {
+  const isKnown = (value: Value | Promise<Value>): value is Value => !(value instanceof Promise)
+  return values.every(isKnown) ? values : Promise.all(values)
+}
+
 export function createEntityCache(database: Queryable): EntityCache {
   const users = keepEntities(
-    async (appId, uid) => (await readUsers(database, appId, [uid])).get(uid),
+    (appId, uid) => readCurrentUser(database, appId, uid),
     (uid, row) => showUserOrDeleted(uid, row),
   )
   const groups = keepEntities(
-    async (appId, guid) => (await readGroups(database, appId, [guid])).get(guid),
+    async (appId, guid) => ({ row: (await readGroups(database, appId, [guid])).get(guid) }),
     (guid, row) => showGroupOrDeleted(guid, row),
   )
-  return { user: users, group: groups }
+  return { user: users.current, group: groups.current, lastRead: users.last }
 }
 
 const maxKept = 10_000
 
-function keepEntities<Row>(
-  read: (appId: number, id: string) => Promise<Row | undefined>,
-  show: (id: string, row: Row | undefined) => object,
-): (appId: number, id: string, revision: number) => KnownEntity<Row> | Promise<KnownEntity<Row>> {
-  const kept = createCache<string, KnownEntity<Row>>({ max: maxKept })
+/** What nobody has. */
+const noRevision = 0
 
-  const learn = async (key: string, appId: number, id: string, revision: number): Promise<KnownEntity<Row>> => {
-    // What is read now is as new as that revision, or newer; then the next comparison fails and it is read again.
-    const row = await read(appId, id)
+function keepEntities<Row>(
+  read: (appId: number, id: string) => Promise<{ readonly row: Row | undefined; readonly revision?: number }>,
+  show: (id: string, row: Row | undefined) => object,
+) {
+  type Known = KnownEntity<Row>
+  const kept = createCache<string, Known>({ max: maxKept })
+
+  const learn = async (key: string, appId: number, id: string, told: number): Promise<Known> => {
+    // What is read now is as new as the revision that was told, or newer; then the next comparison fails and it is read again.
+    const { row, revision = told } = await read(appId, id)
     const entity = show(id, row)
     const known = { revision, row, entity, text: toJson(entity) }
-    kept.set(key, known)
+    if (row !== undefined || told !== noRevision) kept.set(key, known)
     return known
   }
-  return (appId, id, revision) => {
-    const key = `${appId} ${id}`
-    const known = kept.get(key)
-    return known?.revision === revision ? known : learn(key, appId, id, revision)
+  return {
+    current(appId: number, id: string, revision: number): Known | Promise<Known> {
+      const key = `${appId} ${id}`
+      const known = kept.get(key)
+      return known?.revision === revision ? known : learn(key, appId, id, revision)
+    },
+    last(appId: number, id: string): Known | Promise<Known> {
+      const key = `${appId} ${id}`
+      return kept.get(key) ?? learn(key, appId, id, noRevision)
+    },
   }
 }

@@ -90,6 +90,28 @@ export async function readUser(on: Queryable, appId: number, uid: string): Promi
   return (await readUsers(on, appId, [uid])).get(uid)
 }
 
+const selectCurrentUsers = lookup<readonly [...UserColumns, revision: number]>(
+  inOrder(
+    statement(`
+  select ${userColumns}, u.revision
+  from users u
+  where u.app_id = $1
+  and u.uid = any($2::text[])`),
+  ),
+  ([uid]) => [uid],
+)
+
+/** Reads one user with the revision of their row, beside which it can be kept. */
+export async function readCurrentUser(
+  on: Queryable,
+  appId: number,
+  uid: string,
+): Promise<{ readonly row: UserRow | undefined; readonly revision?: number }> {
+  type Row = readonly [...UserColumns, revision: number]
+  const [row] = await on.query<Row>(selectCurrentUsers, [appId, [uid]])
+  return row === undefined ? { row } : { row: userOf(row as unknown as UserColumns), revision: row[13] }
+}
+
 /** Who views a user: the app, the user themselves, or another user, who does not see `metadata["@private"]`. */
 export type UserView = 'app' | 'self' | 'other'
 

@@ -8,9 +8,10 @@ import { receiptsOf, stepsOfPage } from '../../../chat/messages/receipts.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { isThereSql, notClearedSql, takesPartSql } from '../../../chat/sight/participation.ts'
 import type { Queryable } from '../../../store/database.ts'
-import { type Lookup, lookup } from '../../../store/lookups.ts'
+import { type Lookup, placedLookup } from '../../../store/lookups.ts'
 import { type Fragment, fixedStatement, inOrder } from '../../../store/statement.ts'
 import type { Affix, Paging } from './position.ts'
+import { type FoundSides, readSides, selectSides } from './sides.ts'
 
 /*
  * What chats ask for most: a page of one conversation as somebody sees it who takes part, without filters. Other lists are
@@ -35,30 +36,22 @@ export interface HistoryPage {
   readonly ownReceipts: OwnReceipts | undefined
   /** When the message of the cursor was sent, if it is known. */
   readonly cursorSentAt: number | undefined
+  /** Who looks, and what they look at. */
+  readonly sides: FoundSides
 }
 
-/** What a page is asked for by: the parameters of the statement, after the app. */
-type Key = readonly [
-  viewer: string,
-  kind: number,
-  first: string,
-  second: string,
-  limit: number,
-  cursorSentAt: number,
-  cursorId: number,
-]
-
-const keyLength = 7
-
-/** What is found for it. */
-type Found = readonly [
+/** What is found for a page. */
+type Row = readonly [
+  place: number,
   messages: string | null,
   steps: string | null,
-  hasBehind: boolean | null,
-  cursorSentAt: number | null,
+  sides: string,
+  hasBehind?: boolean,
+  cursorSentAt?: number | null,
 ]
 
-type Row = readonly [...Key, ...Found]
+/** Few at once: while the database reads the next ones, the service writes the first. */
+const atOnce = 8
 
 /** What a query may ask for besides, since it concerns how messages are shown or where the page lies. */
 const plain = new Set([
@@ -74,9 +67,12 @@ export function isPlain(query: object, limit: number): boolean {
 }
 
 /** A page that is wanted, as `w`. */
-const wanted =
-  sql.raw(`unnest($2::text[], $3::smallint[], $4::text[], $5::text[], $6::int[], $7::bigint[], $8::bigint[])
-    as w(viewer, kind, first, second, page_limit, cursor_sent_at, cursor_id)`)
+const wanted = (hasCursor: boolean): Fragment => {
+  const types = ['text', 'text', 'text', 'int', ...(hasCursor ? ['bigint', 'bigint'] : [])]
+  const lists = types.map((type, i) => `$${i + 2}::${type}[]`).join(', ')
+  const names = ['viewer', 'first', 'second', 'page_limit', ...(hasCursor ? ['cursor_sent_at', 'cursor_id'] : [])]
+  return sql.raw(`unnest(${lists}) with ordinality as w(${names.join(', ')}, place)`)
+}
 
 const $ = {
   appId: sql.raw('$1'),
@@ -96,9 +92,12 @@ function laterOf(cursor: Fragment): Fragment {
 }
 
 /** Whose marks tell when messages of the page were received, in the order of `receiversOf`. */
-const receivers = `case w.kind when 1 then array[w.first, w.second] else array['${everyMember}', w.viewer] end`
+const receivers = {
+  user: 'array[w.first, w.second]',
+  group: `array['${everyMember}', w.viewer]`,
+}
 
-function selectPage(affix: Affix, hasCursor: boolean): Lookup<Row> {
+function selectPage(kind: ConversationKind, affix: Affix, hasCursor: boolean): Lookup<Row> {
   const direction = sql.raw(affix === 'append' ? 'asc' : 'desc')
   const ofHistory = sql`m.app_id = ${$.appId} and m.conversation = s.conversation and not m.purged and ${isThereSql($.viewer)}`
   const beyond = hasCursor
@@ -124,22 +123,21 @@ function selectPage(affix: Affix, hasCursor: boolean): Lookup<Row> {
     ...(!isEnd && { newest: 'p.newest' }),
   })
   const text = sql`
-  select w.viewer, w.kind, w.first, w.second, w.page_limit, w.cursor_sent_at, w.cursor_id,
-    p.messages, ${sql.raw(steps)}, ${hasCursor ? sql`${hasBehind}, ${cursorSentAt}` : sql`null::boolean, null::bigint`}
-  from ${wanted}
+  select w.place::int, p.messages, ${sql.raw(steps)}, ${selectSides(kind)}${hasCursor ? sql`, ${hasBehind}, ${cursorSentAt}` : sql``}
+  from ${wanted(hasCursor)}
   left join lateral (
-    select s.conversation, s.cleared_sent_at, s.cleared_id, ${sql.raw(receivers)} as receivers
+    select s.conversation, s.cleared_sent_at, s.cleared_id, ${sql.raw(receivers[kind])} as receivers
     from (
       select s.*, c.kind
       from conversations c
       join conversation_states s on s.app_id = c.app_id and s.uid = ${$.viewer} and s.conversation = c.key
-      where c.app_id = ${$.appId} and c.kind = w.kind and c.first = w.first and c.second = w.second
+      where c.app_id = ${$.appId} and c.kind = ${sql.raw(String(storedKind(kind)))} and c.first = w.first and c.second = w.second
     ) s
     where ${takesPartSql}
   ) s on true
   cross join lateral (
     select s.conversation, s.receivers, ${sql.raw(packMessages())} as messages, min(m.sent_at) as oldest,
-      max(m.sent_at) as newest
+      max(m.sent_at) as newest${kind === 'group' ? sql`, array_agg(m.sender) as senders` : sql``}
     from (
       select m.*
       from messages m
@@ -148,13 +146,15 @@ function selectPage(affix: Affix, hasCursor: boolean): Lookup<Row> {
       limit w.page_limit
     ) m
   ) p`
-  return lookup<Row>(inOrder(fixedStatement(text)), (row) => row.slice(0, keyLength))
+  return placedLookup<Row>(inOrder(fixedStatement(text)), ([place]) => place, atOnce)
 }
 
-const selects = {
-  append: { fromEnd: selectPage('append', false), fromCursor: selectPage('append', true) },
-  prepend: { fromEnd: selectPage('prepend', false), fromCursor: selectPage('prepend', true) },
-}
+const selectsOf = (kind: ConversationKind) => ({
+  append: { fromEnd: selectPage(kind, 'append', false), fromCursor: selectPage(kind, 'append', true) },
+  prepend: { fromEnd: selectPage(kind, 'prepend', false), fromCursor: selectPage(kind, 'prepend', true) },
+})
+
+const selects = { user: selectsOf('user'), group: selectsOf('group') }
 
 const receiversOf = ({ kind, first, second }: HistoryOf, viewer: string): readonly [string, string] =>
   kind === 'user' ? [first, second] : [everyMember, viewer]
@@ -168,10 +168,10 @@ export async function readHistoryPage(
   { affix, cursor, limit }: Paging,
 ): Promise<HistoryPage> {
   const { kind, first, second } = history
-  const key: Key = [viewer, storedKind(kind), first, second, limit + 1, cursor?.at ?? 0, cursor?.id ?? 0]
-  const select = cursor === undefined ? selects[affix].fromEnd : selects[affix].fromCursor
+  const key = [viewer, first, second, limit + 1, ...(cursor === undefined ? [] : [cursor.at, cursor.id])]
+  const select = cursor === undefined ? selects[kind][affix].fromEnd : selects[kind][affix].fromCursor
   const [row] = await on.query<Row>(select, [appId, ...key.map((part) => [part])])
-  const [messages, steps, hasBehind, cursorSentAt] = (row as Row).slice(keyLength) as unknown as Found
+  const [, messages, steps, sides, hasBehind, cursorSentAt] = row as Row
   const receipts = receiptsOf(steps, receiversOf(history, viewer))
   const found = unpackMessages(messages)
   for (const message of found) {
@@ -185,5 +185,6 @@ export async function readHistoryPage(
     hasBehind: hasBehind === true,
     ownReceipts: inGroup === undefined ? undefined : new Map([[inGroup, receipts.by(viewer)]]),
     cursorSentAt: cursorSentAt ?? undefined,
+    sides: readSides(kind, sides),
   }
 }

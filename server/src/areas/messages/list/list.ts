@@ -1,13 +1,16 @@
 import type { CountMeta, CursorMeta, Message, MessageCount } from '@parley/contract'
 import { Serialized } from '../../../call.ts'
 import type { App } from '../../../chat/identity.ts'
-import { type JsonText, toJson } from '../../../chat/json.ts'
+import { type JsonText, writeList } from '../../../chat/json.ts'
 import type { KnownEntities } from '../../../chat/messages/entities.ts'
+import type { KnownEntity } from '../../../chat/messages/entity-cache.ts'
 import type { OwnReceipts } from '../../../chat/messages/own-receipts.ts'
 import { type StoredMessage, selectStored } from '../../../chat/messages/rows.ts'
 import { type ShowOptions, writeMessages } from '../../../chat/messages/show.ts'
 import { conversationId } from '../../../chat/naming.ts'
 import type { RolePolicy } from '../../../chat/roles/policies.ts'
+import { hidesByRole } from '../../../chat/sight/sight.ts'
+import type { UserRow } from '../../../chat/users/rows.ts'
 import type { Context } from '../../../context.ts'
 import { cursorMeta } from '../../../paging.ts'
 import type { Queryable } from '../../../store/database.ts'
@@ -17,11 +20,12 @@ import { seekMessages } from '../search/find.ts'
 import { foldText } from '../search/fold.ts'
 import { type Selection, selectAll, selectFound } from '../search/hits.ts'
 import { filterConditions, type MessageFilters, rareConditions, viewerConditions } from './filters.ts'
-import { type HistoryOf, type HistoryPage, readHistoryPage } from './history.ts'
+import { type HistoryOf, type HistoryPage, isPlain, readHistoryPage } from './history.ts'
 import { findMarked } from './marked.ts'
 import { narrowSource } from './narrow.ts'
 import { answerOrder, givenPaging, type Paging, pointTo, readPaging } from './position.ts'
 import { type Reading, readCut } from './reading.ts'
+import { recallSides } from './sides.ts'
 import type { Source } from './sources.ts'
 
 /** The query of a message list, as its declaration types it. */
@@ -115,6 +119,26 @@ export async function listHistory(
   return writePage(database, { ...request, known }, page)
 }
 
+/**
+ * As `listHistory`, by one statement: out of memory comes who looks and who is seen, and the page tells whether that is current.
+ * @param viewer as remembered
+ * @returns undefined where it is not current, or where more has to be asked, or the page refused
+ */
+export async function recallHistory(
+  { database, messages }: Pick<Context, 'database' | 'messages'>,
+  request: HistoryRequest,
+  history: HistoryOf,
+  viewer: KnownEntity<UserRow>,
+): Promise<Serialized<ListAnswer> | undefined> {
+  const { app, query, limit, policy } = request
+  const paging = givenPaging(query, limit)
+  if (paging === undefined || !isPlain(query, limit) || hidesByRole({ uid: request.viewer, policy })) return undefined
+  const page = await readHistoryPage(database, app.appId, request.viewer, history, paging)
+  if (!isRightPage(request, page)) return undefined
+  const known = await recallSides(messages.entities, app.appId, viewer, history, page.sides)
+  return known && writePage(database, { ...request, known }, { paging, ...page })
+}
+
 /** Cursors mostly come from a page before, so they are right; the page itself tells when one is not. */
 function isRightPage({ query }: HistoryRequest, { cursorSentAt }: HistoryPage): boolean {
   return query.id === undefined || cursorSentAt === undefined || cursorSentAt === query.sentAt
@@ -151,7 +175,7 @@ async function writePage(
   }
   const messages = await writeMessages(on, app.appId, rows, options)
   const meta = cursorMeta(paging, rows, { beyond: hasMore, behind: hasBehind }, (row) => pointTo(paging, row))
-  return new Serialized(`{"data":[${messages.join(',')}],"meta":${toJson(meta)}}` as JsonText<ListAnswer>)
+  return new Serialized(writeList(messages, meta) as JsonText<ListAnswer>)
 }
 
 interface Page {
