@@ -62,22 +62,27 @@ export function watchAnswers(): { routes: readonly Route[]; answers: unknown[]; 
   const answers: unknown[] = []
   const flaws: string[] = []
   const watched = routes.map((route): Route => {
+    const { operation, handle, options } = route
     let validate: ValidateFunction | undefined
-    return {
-      ...route,
-      handle: async (call, context) => {
-        const answer = await route.handle(call, context)
-        validate ??= ajv.compile(closed(route.operation.answer) as object)
-        const wire = JSON.parse(JSON.stringify(answer))
-        answers.push(wire)
-        if (!validate(wire)) {
-          flaws.push(
-            `${route.operation.id}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(wire).slice(0, 2000)}`,
-          )
-        }
-        return answer
-      },
+    const watch = <Answer>(answer: Answer): Answer => {
+      validate ??= ajv.compile(closed(operation.answer) as object)
+      const wire = JSON.parse(JSON.stringify(answer))
+      answers.push(wire)
+      if (!validate(wire)) {
+        flaws.push(`${operation.id}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(wire).slice(0, 2000)}`)
+      }
+      return answer
     }
+    const watchedOptions: Route['options'] = {
+      ...options,
+      ...(options.shortcut !== undefined && {
+        shortcut: async (call, context) => {
+          const answer = await options.shortcut?.(call, context)
+          return answer && watch(answer)
+        },
+      }),
+    }
+    return { ...route, options: watchedOptions, handle: async (call, context) => watch(await handle(call, context)) }
   })
   return { routes: watched, answers, flaws }
 }

@@ -22,18 +22,24 @@ export interface SeenQuery {
 /** The registered routes, whose handlers ask a database that notes what it is asked, in `seen`. */
 export function watchQueries(): { routes: readonly Route[]; seen: SeenQuery[] } {
   const seen: SeenQuery[] = []
+  const watch = (context: Context): Context => {
+    const { database, search } = context
+    return {
+      ...context,
+      database: { ...database, ...noting(database, seen) },
+      search: { ...search, reader: () => noting(search.reader(database), seen) },
+    }
+  }
   return {
     seen,
-    routes: routes.map((route) => ({
-      ...route,
-      handle: (call, context) => {
-        const { database, search } = context
-        const watched: Context = {
-          ...context,
-          database: { ...database, ...noting(database, seen) },
-          search: { ...search, reader: () => noting(search.reader(database), seen) },
-        }
-        return route.handle(call, watched)
+    routes: routes.map(({ operation, handle, options }) => ({
+      operation,
+      handle: (call, context) => handle(call, watch(context)),
+      options: {
+        ...options,
+        ...(options.shortcut !== undefined && {
+          shortcut: async (call, context) => options.shortcut?.(call, watch(context)),
+        }),
       },
     })),
   }

@@ -20,6 +20,8 @@ export interface ConversationsFound {
   readonly last?: ReadonlyMap<number, StoredMessage<JsonText>>
   /** Who is on the other side, where that was found with them. */
   readonly peers?: FoundPeers
+  /** Of the user whose they are: the revision, unless there is no such user. */
+  readonly viewer?: number | undefined
 }
 
 /**
@@ -61,7 +63,7 @@ async function selectConversationsOf(
     )`
   const unhidden = filters.unread === true && hiding.length > 0 ? [seesUnread] : []
   const [row] = await on.run(
-    sql<{ total: number; states: string | null; messages: string | null } & FoundPeers>`
+    sql<{ total: number; viewer: number | null; states: string | null; messages: string | null } & FoundPeers>`
     with matching as materialized (
       select ${sql.raw(packedFrom)}
       ${sidesWhere([...conditionsOf(appId, uid, filters), ...unhidden], filters, true)}
@@ -74,6 +76,7 @@ async function selectConversationsOf(
       offset ${page.offset}
     )
     select (select count(*) from matching) as total,
+    (select u.revision from users u where u.app_id = ${appKey(appId)} and u.uid = ${uid}) as viewer,
     (
       select ${packStates(order)}
       from (
@@ -101,6 +104,7 @@ async function selectConversationsOf(
     states: unpackStates(row?.states ?? null),
     total: row?.total ?? 0,
     ...(row && { peers: row }),
+    viewer: row?.viewer ?? undefined,
     last: new Map(last),
   }
 }

@@ -24,7 +24,7 @@ import {
   updateGroupConversation,
   updateUserConversation,
 } from '@parley/contract'
-import { Serialized, serve } from '../../call.ts'
+import { type Call, Serialized, serve } from '../../call.ts'
 import { findGroupConversation, findUserConversation } from '../../chat/conversations/find.ts'
 import {
   type ParticipantState,
@@ -42,46 +42,73 @@ import {
 import { showConversations, writeConversations } from '../../chat/conversations/show.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { type JsonText, writeList } from '../../chat/json.ts'
+import { type KnownEntity, recallActor } from '../../chat/messages/entity-cache.ts'
 import { conversationId } from '../../chat/naming.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { readConditions } from '../../chat/sight/sight.ts'
 import { readBlockInfo } from '../../chat/users/block-info.ts'
+import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
-import { pageMeta, readPage } from '../../paging.ts'
+import { type PageRequest, pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
-import { selectConversations } from './list.ts'
+import { type ConversationsFound, selectConversations } from './list.ts'
 import { markReceived, markUnreadFrom, type ParticipantOf } from './marks.ts'
 import { findPinned, pinConversation, readAppPins, readPins, replaceAppPins, unpinConversation } from './pins.ts'
 import { deleteForAll, resetConversation, setTags } from './reset.ts'
 
 type ConversationPage = AnswerOf<typeof listConversations>
 
+/** @param remembered the acting user, where they came out of memory */
+async function writePage(
+  { database, log, messages: { entities } }: Context,
+  { app, actor, policy, query }: Pick<Call<typeof listConversations>, 'app' | 'actor' | 'policy' | 'query'>,
+  page: PageRequest,
+  { states, total, last, peers: found }: ConversationsFound,
+  remembered?: KnownEntity<UserRow>,
+): Promise<Serialized<ConversationPage>> {
+  rememberCounts(database, app.appId, states).catch((err: unknown) =>
+    log.warn({ err }, 'unread counts could not be cached'),
+  )
+  const peers = actor && found && (await readPeers(entities, app.appId, actor.uid, found, remembered))
+  const uids = states.filter((state) => state.kind === 'user').map(peerOf)
+  const blockInfo =
+    query.withBlockedInfo === true && actor !== undefined
+      ? await readBlockInfo(database, app.appId, actor.uid, uids)
+      : undefined
+  const written = await writeConversations(database, app.appId, states, {
+    ...query,
+    ...(blockInfo && { blockInfo }),
+    ...{ viewer: actor && { uid: actor.uid, policy }, actor, last, peers },
+  })
+  return new Serialized(writeList(written, pageMeta(page, total, written.length)) as JsonText<ConversationPage>)
+}
+
 export const operations = [
-  serve(listConversations, async ({ app, caller, actor, policy, query }, { database, log, messages: { entities } }) => {
-    if (query.unique === true && actor !== undefined) {
-      throw badRequest([{ path: 'query/unique', message: 'cannot be used with an acting user (header onBehalfOf)' }])
-    }
-    const page = readPage(query, caller)
-    const viewer = actor && { uid: actor.uid, policy }
-    const hiding = viewer && query.unread === true ? await readConditions(database, app.appId, viewer) : []
-    const found = await selectConversations(database, app.appId, actor?.uid, query, page, hiding)
-    const { states, total, last } = found
-    rememberCounts(database, app.appId, states).catch((err: unknown) =>
-      log.warn({ err }, 'unread counts could not be cached'),
-    )
-    const peers = actor && found.peers && (await readPeers(entities, app.appId, actor.uid, found.peers))
-    const uids = states.filter((state) => state.kind === 'user').map(peerOf)
-    const blockInfo =
-      query.withBlockedInfo === true && actor !== undefined
-        ? await readBlockInfo(database, app.appId, actor.uid, uids)
-        : undefined
-    const written = await writeConversations(database, app.appId, states, {
-      ...query,
-      ...(blockInfo && { blockInfo }),
-      ...{ viewer, actor, last, peers },
-    })
-    return new Serialized(writeList(written, pageMeta(page, total, written.length)) as JsonText<ConversationPage>)
-  }),
+  serve(
+    listConversations,
+    async (call, context) => {
+      const { app, actor, policy, query } = call
+      if (query.unique === true && actor !== undefined) {
+        throw badRequest([{ path: 'query/unique', message: 'cannot be used with an acting user (header onBehalfOf)' }])
+      }
+      const viewer = actor && { uid: actor.uid, policy }
+      const hiding = viewer && query.unread === true ? await readConditions(context.database, app.appId, viewer) : []
+      const page = readPage(query, call.caller)
+      const found = await selectConversations(context.database, app.appId, actor?.uid, query, page, hiding)
+      return writePage(context, call, page, found)
+    },
+    {
+      async shortcut(call, context) {
+        const { app, actor, query } = call
+        // What is unread for them may be hidden from them; some late pages are refused.
+        if (query.unique === true || query.unread === true || query.page !== undefined) return undefined
+        const page = readPage(query, call.caller)
+        const found = await selectConversations(context.database, app.appId, actor.row.uid, query, page)
+        const viewer = await recallActor(context.messages.entities, app.appId, actor, found.viewer)
+        return viewer?.row && writePage(context, { ...call, actor: viewer.row }, page, found, viewer)
+      },
+    },
+  ),
 
   serve(getConversation, async ({ app, actor, policy, params }, { database }) => {
     const conversation = await requireNamed(database, app, actor.uid, params.conversationId)

@@ -49,12 +49,16 @@ export function selectPeers(appId: Fragment, viewer: string): Fragment {
     ) as groups`
 }
 
-/** Reads what is not known of peers that were found. */
+/**
+ * Reads what is not known of peers that were found.
+ * @param remembered the user, who also writes what stands last, where they came out of memory
+ */
 export async function readPeers(
   entities: EntityCache,
   appId: number,
   viewer: string,
   { users, blockers, groups }: FoundPeers,
+  remembered?: KnownEntity<UserRow>,
 ): Promise<Peers> {
   const recalledUsers = wordsOf(users).map(([uid, revision]) => entities.user(appId, uid, Number(revision)))
   const foundGroups = wordsOf(groups)
@@ -66,11 +70,15 @@ export async function readPeers(
     return [[`${guid} ${viewer}`, membership] as const]
   })
   return {
-    users: new Map(knownUsers.flatMap((known) => (known.row === undefined ? [] : [[known.row.uid, known]]))),
+    users: new Map([...knownUsers, ...(remembered ? [remembered] : [])].flatMap(named)),
     blockers: new Set(blockers?.split(',')),
     groups: new Map(knownGroups.flatMap((known) => (known.row === undefined ? [] : [[known.row.guid, known]]))),
     memberships: new Map(memberships),
   }
+}
+
+function named(known: KnownEntity<UserRow>): Array<readonly [string, KnownEntity<UserRow>]> {
+  return known.row === undefined ? [] : [[known.row.uid, known]]
 }
 
 type Words = readonly [id: string, revision: string, ...more: string[]]

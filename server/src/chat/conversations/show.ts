@@ -148,12 +148,13 @@ function writeConversation(
   options: ShowConversationOptions,
   lastMessage: JsonText | undefined,
 ): JsonText<Conversation> {
-  let text = `{"conversationId":${toJson(idOf(state))},"conversationType":"${state.kind}"`
+  let text = `{"conversationId":"${idOf(state)}","conversationType":"${state.kind}"`
   text += `,"unreadMessageCount":"${unreadOf(state, sides)}","createdAt":${state.createdAt},"updatedAt":${updatedAtOf(state)}`
   if (lastMessage !== undefined) text += `,"lastMessage":${lastMessage}`
   text += `,"conversationWith":${writePeer(state, sides, options)}`
-  const own = toJson(ownOf(state, options)).slice(1)
-  return (own === '}' ? `${text}}` : `${text},${own}`) as JsonText<Conversation>
+  const own = ownOf(state, options)
+  for (const name in own) text += `,"${name}":${toJson(own[name as keyof typeof own])}`
+  return `${text}}` as JsonText<Conversation>
 }
 
 function idOf({ kind, first, second }: ParticipantState): string {
@@ -204,7 +205,7 @@ function writePeer(state: ParticipantState, sides: Sides, options: ShowConversat
   if (known === undefined || !isShownAlike || options.blockInfo?.has(uid) === true) {
     return toJson(showPeer(state, sides, options))
   }
-  return `${known.text.slice(0, -1)},"conversationId":${toJson(idOf(state))}}`
+  return `${known.text.slice(0, -1)},"conversationId":"${idOf(state)}"}`
 }
 
 /** A pin of the app stands above the user's own. */

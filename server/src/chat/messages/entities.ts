@@ -55,7 +55,7 @@ export function createBetween(entities: Entities): (ends: Ends) => Between {
 function writeEntities(ends: Ends, sender: JsonText, receiver: JsonText): JsonText {
   const shown =
     ends.kind === 'user'
-      ? `{"entity":${receiver.slice(0, -1)},"conversationId":${toJson(conversationOf(ends))}},"entityType":"user"}`
+      ? `{"entity":${receiver.slice(0, -1)},"conversationId":"${conversationOf(ends)}"},"entityType":"user"}`
       : `{"entity":${receiver},"entityType":"group"}`
   return `{"sender":{"entity":${sender},"entityType":"user"},"receiver":${shown}}` as JsonText
 }

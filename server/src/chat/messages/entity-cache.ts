@@ -32,6 +32,24 @@ export function whenAllKnown<Value extends object>(
   return values.every(isKnown) ? values : Promise.all(values)
 }
 
+/**
+ * The acting user as they are by now; undefined where they are gone, or may do something else than those they were taken for.
+ * @param taken as remembered
+ * @param revision what a statement tells of them; undefined: that there is no such user
+ */
+export async function recallActor(
+  entities: EntityCache,
+  appId: number,
+  taken: KnownEntity<UserRow>,
+  revision: number | undefined,
+): Promise<KnownEntity<UserRow> | undefined> {
+  if (revision === taken.revision) return taken
+  if (revision === undefined || taken.row === undefined) return undefined
+  const now = await entities.user(appId, taken.row.uid, revision)
+  const isSame = now.row?.role === taken.row.role && now.row.deactivatedAt === taken.row.deactivatedAt
+  return isSame ? now : undefined
+}
+
 export function createEntityCache(database: Queryable): EntityCache {
   const users = keepEntities(
     (appId, uid) => readCurrentUser(database, appId, uid),

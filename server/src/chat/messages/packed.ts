@@ -38,6 +38,11 @@ const factsWith = ({ deliveredAt, readAt }: ReceiptTimes) => [
   `'l' || array_to_string(m.mentioned, ',')`,
 ]
 
+/** Most messages have none of them, which is seen sooner than written. */
+const hasFacts = ({ deliveredAt, readAt }: ReceiptTimes) => `m.traits <> 0 or m.updated_at <> m.sent_at
+    or coalesce(${deliveredAt}, ${readAt}, m.parent_id, m.quoted_id, m.subject_id, m.edited_at, m.deleted_at) is not null
+    or coalesce(m.edited_by, m.deleted_by) is not null or m.mentioned is not null`
+
 const columnsWith = (times: ReceiptTimes) => [
   'm.id',
   'm.conversation',
@@ -47,7 +52,7 @@ const columnsWith = (times: ReceiptTimes) => [
   'm.category',
   'm.sent_at',
   `case m.type when '${usualType}' then '' else to_json(m.type)::text end`,
-  `concat_ws(' ', ${factsWith(times).join(', ')})`,
+  `case when ${hasFacts(times)} then concat_ws(' ', ${factsWith(times).join(', ')}) else '' end`,
   `coalesce(to_json(m.muid)::text, '')`,
   `coalesce(to_json(m.tags)::text, '')`,
   'm.data',

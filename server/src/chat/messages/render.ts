@@ -95,10 +95,9 @@ export interface WrittenBetween {
   readonly entities: JsonText | undefined
 }
 
-/** Writes out `ends` of messages from a sender to a receiver. */
+/** Writes out `ends` of messages from a sender to a receiver: identifiers have nothing that JSON escapes. */
 export function writeEnds({ sender, kind, receiver }: Ends, conversationId: string): string {
-  const ends: Partial<Message> = { conversationId, sender: shownUid(sender), receiverType: kind, receiver }
-  return toJson(ends).slice(1, -1)
+  return `"conversationId":"${conversationId}","sender":"${shownUid(sender)}","receiverType":"${kind}","receiver":"${receiver}"`
 }
 
 /**
@@ -112,7 +111,7 @@ export function writeMessage(
 ): JsonText<Message> {
   let text = `{"id":"${view.id}",`
   if (view.muid !== null) text += `"muid":${toJson(view.muid)},`
-  text += `${ends},"category":"${view.category}","type":${toJson(view.type)},"data":${writeData(view.data, entities, additions)}`
+  text += `${ends},"category":"${view.category}","type":${writeType(view.type)},"data":${writeData(view.data, entities, additions)}`
   if (view.parentId !== null) text += `,"parentId":"${view.parentId}"`
   if (view.quotedId !== null) text += `,"quotedMessageId":"${view.quotedId}"`
   if (quotedMessage !== undefined) text += `,"quotedMessage":${toJson(quotedMessage)}`
@@ -127,6 +126,11 @@ export function writeMessage(
   text += `,"updatedAt":${view.updatedAt}`
   for (const { fields } of additions) if (fields !== undefined) text += writeMembers(fields)
   return `${text}}` as JsonText<Message>
+}
+
+/** Nearly all are one of a few. */
+function writeType(type: string): string {
+  return type === 'text' ? '"text"' : toJson(type)
 }
 
 function writeMembers(members: Readonly<Record<string, unknown>>): string {

@@ -46,7 +46,7 @@ type Row = readonly [
   messages: string | null,
   steps: string | null,
   sides: string,
-  hasBehind?: boolean,
+  hasBehind?: true | null,
   cursorSentAt?: number | null,
 ]
 
@@ -110,7 +110,8 @@ function selectPage(kind: ConversationKind, affix: Affix, hasCursor: boolean): L
     affix === 'append'
       ? sql`(m.sent_at, m.id) <= ${$.cursor} and ${notClearedSql} order by m.sent_at, m.id`
       : sql`(m.sent_at, m.id) >= ${$.cursor} and ${notClearedSql} order by m.sent_at desc, m.id desc`
-  const hasBehind = sql`exists (select from messages m where ${ofHistory} and ${behind} limit 1)`
+  // Not by `exists`, for which the planner drops the order.
+  const hasBehind = sql`(select true from messages m where ${ofHistory} and ${behind} limit 1)`
   const cursorSentAt = sql`(
     select m.sent_at from messages m where m.app_id = ${$.appId} and m.id = ${$.cursorId} and m.conversation = s.conversation
   )`

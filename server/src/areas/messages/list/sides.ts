@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { ConversationKind } from '../../../chat/kind.ts'
 import type { KnownEntities } from '../../../chat/messages/entities.ts'
-import { type EntityCache, type KnownEntity, whenAllKnown } from '../../../chat/messages/entity-cache.ts'
+import { type EntityCache, type KnownEntity, recallActor, whenAllKnown } from '../../../chat/messages/entity-cache.ts'
 import type { UserRow } from '../../../chat/users/rows.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import type { HistoryOf } from './history.ts'
@@ -62,18 +62,20 @@ export function readSides(kind: ConversationKind, text: string): FoundSides {
 }
 
 /**
- * Those whom a page shows, out of memory; undefined where the viewer has changed since they were remembered, or where the page
- * may be refused to them, or something of it hidden: whoever reads all of it says which.
- * @param viewer as remembered
+ * Those whom a page shows, out of memory; undefined where the viewer is not who they were taken for, or where the page may be
+ * refused to them, or something of it hidden: whoever reads all of it says which.
+ * @param taken the viewer as remembered
  */
 export async function recallSides(
   entities: EntityCache,
   appId: number,
-  viewer: KnownEntity<UserRow>,
+  taken: KnownEntity<UserRow>,
   history: HistoryOf,
   sides: FoundSides,
 ): Promise<KnownEntities | undefined> {
-  if (viewer.row === undefined || sides.viewer !== viewer.revision || sides.other === undefined) return undefined
+  if (sides.other === undefined) return undefined
+  const viewer = await recallActor(entities, appId, taken, sides.viewer)
+  if (viewer?.row === undefined) return undefined
   const { uid } = viewer.row
   return history.kind === 'user'
     ? recallPair(entities, appId, { uid, viewer }, history, sides, sides.other)

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import { statement } from '../../src/store/statement.ts'
+import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
+
+const seen = statement('update users set last_active_at = 1700000000 where app_id = $1 and uid = $2')
+
+/** Asks for nothing, but it is a filter: so who asks and who is seen are read, and not remembered. */
+const unfiltered = 'hideDeleted=false'
+
+/** A page as it is with what is remembered, which must be the one that is read anew. */
+async function pageOf(world: World, path: string, as: string) {
+  const [page, read] = [await world.get(path, { as }), await world.get(`${path}?${unfiltered}`, { as })]
+  expect(page.status).toBe(read.status)
+  expect(page.body.data).toEqual(read.body.data)
+  expect(page.body.error?.code).toEqual(read.body.error?.code)
+  return page
+}
+
+describe('A history that was read before', () => {
+  it('shows the two as they are now', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const path = '/users/bob/messages'
+    await say(world, 'bob', 'alice', 'hello')
+    for (let i = 0; i < 2; i++) expect(texts(await pageOf(world, path, 'alice'))).toEqual(['hello'])
+
+    await world.put('/users/alice', { name: 'Alicia' })
+    await world.put('/users/bob', { name: 'Robert', metadata: { a: 1, '@private': { b: 2 } } })
+    const [message] = dataOf(await pageOf(world, path, 'alice'))
+    expect(message.data.entities).toMatchObject({
+      sender: { entity: { name: 'Robert', metadata: { a: 1 } } },
+      receiver: { entity: { name: 'Alicia' } },
+    })
+    // Whether they were there is told until they look away.
+    await world.context.database.query(seen, [world.app.appId, 'bob'])
+    expect(dataOf(await pageOf(world, path, 'alice'))[0].data.entities.sender.entity.lastActiveAt).toBe(1_700_000_000)
+    dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    expect(dataOf(await pageOf(world, path, 'alice'))[0].data.entities.sender.entity.lastActiveAt).toBeUndefined()
+    expect(dataOf(await pageOf(world, '/users/alice/messages', 'bob'))[0].data.entities.sender.entity).toMatchObject({
+      lastActiveAt: 1_700_000_000,
+    })
+
+    await world.delete('/users/bob')
+    expect(dataOf(await pageOf(world, path, 'alice'))[0].data.entities.sender.entity.deactivatedAt).toBeGreaterThan(0)
+    expect(refusal(await pageOf(world, '/users/alice/messages', 'bob'))).toBe('404 ERR_UID_NOT_FOUND')
+    await world.delete('/users/bob', { permanent: true })
+    expect(refusal(await pageOf(world, path, 'alice'))).toBe('404 ERR_UID_NOT_FOUND')
+    await world.delete('/users/alice', { permanent: true })
+    expect(refusal(await pageOf(world, path, 'alice'))).toBe('404 ERR_UID_NOT_FOUND')
+  })
+
+  it('is refused to whose role may not list it, from then on', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const path = '/users/bob/messages'
+    await say(world, 'bob', 'alice', 'hello')
+    dataOf(await world.post('/roles', { role: 'guest', name: 'Guest' }))
+    for (let i = 0; i < 2; i++) expect(texts(await pageOf(world, path, 'alice'))).toEqual(['hello'])
+    dataOf(await world.put('/roles/guest/permissions', { permissions: { listMessages: 'deny' } }))
+    expect(texts(await pageOf(world, path, 'alice'))).toEqual(['hello'])
+    dataOf(await world.put('/users/alice', { role: 'guest' }))
+    expect(refusal(await pageOf(world, path, 'alice'))).toBe('403 ERR_PERMISSION_DENIED')
+    expect(refusal(await pageOf(world, path, 'alice'))).toBe('403 ERR_PERMISSION_DENIED')
+    dataOf(await world.put('/users/alice', { role: 'default' }))
+    expect(texts(await pageOf(world, path, 'alice'))).toEqual(['hello'])
+  })
+
+  it('shows a group and those who wrote as they are now, to those who are in it now', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob', 'carol'] })
+    const path = '/groups/team/messages'
+    for (const uid of ['alice', 'bob', 'carol']) await sayInGroup(world, uid, 'team', `from ${uid}`)
+    const page = async () => dataOf(await pageOf(world, path, 'bob'))
+    for (let i = 0; i < 2; i++) expect((await page()).length).toBe(3)
+
+    await world.put('/users/carol', { name: 'Caroline' })
+    await world.put('/groups/team', { name: 'The team' })
+    expect((await page()).at(-1).data.entities).toMatchObject({
+      sender: { entity: { name: 'Caroline' } },
+      receiver: { entity: { name: 'The team' } },
+    })
+    await world.delete('/users/carol', { permanent: true })
+    expect((await page()).at(-1).data.entities.sender.entity.name).toBe('Deleted user')
+
+    dataOf(
+      await world.put('/groups/team/scopes/participant/permissions', {
+        permissions: { 'listMessages.types': ['image'] },
+      }),
+    )
+    expect(await page()).toEqual([])
+    dataOf(await world.delete('/groups/team/members/bob'))
+    expect(refusal(await pageOf(world, path, 'bob'))).toBe('403 ERR_GROUP_NOT_JOINED')
+    dataOf(await world.post('/groups/team/bannedusers/bob', {}))
+    expect(refusal(await pageOf(world, path, 'bob'))).toBe('403 ERR_BANNED_GROUPMEMBER')
+    await world.put('/groups/team', { type: 'private' })
+    expect(refusal(await pageOf(world, path, 'bob'))).toBe('404 ERR_GUID_NOT_FOUND')
+    dataOf(await world.delete('/groups/team'))
+    expect(refusal(await pageOf(world, path, 'alice'))).toBe('404 ERR_GUID_NOT_FOUND')
+  })
+})
+
+describe('A list of conversations that was read before', () => {
+  it('is of the user as they are now', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await say(world, 'alice', 'bob', 'hello')
+    const list = () => world.get('/conversations', { as: 'alice' })
+    for (let i = 0; i < 2; i++) expect(dataOf(await list()).length).toBe(1)
+    await world.put('/users/alice', { name: 'Alicia' })
+    expect(dataOf(await list())[0].lastMessage.data.entities.sender.entity.name).toBe('Alicia')
+    await world.delete('/users/alice')
+    expect(refusal(await list())).toBe('404 ERR_UID_NOT_FOUND')
+    dataOf(await world.put('/users', { uidsToActivate: ['alice'] }))
+    expect(dataOf(await list()).length).toBe(1)
+    expect(refusal(await world.get('/conversations?unique=true', { as: 'alice' }))).toBe('400 ERR_BAD_REQUEST')
+  })
+})
