@@ -200,6 +200,9 @@ function startSenders(side: Side) {
         await side.call('PUT', `/messages/${earlier}`, { data: { text: `${text}, edited` } }, { as: uid })
       if (n % 9 === 4 && earlier !== undefined)
         await side.call('POST', `/messages/${earlier}/reactions/${encodeURIComponent('🎉')}`, {}, { as: other })
+      // Nobody who looks now and then sees what it said in between.
+      if (n % 22 === 5 && earlier !== undefined)
+        await side.call('PUT', `/messages/${earlier}`, { data: { text: 'edited, then deleted' } }, { as: uid })
       if (n % 11 === 5 && earlier !== undefined)
         await side.call('DELETE', `/messages/${earlier}`, { permanent: n % 2 === 0 }, { as: uid })
       if (n % 13 === 6) await side.call('POST', `/users/${uid}/conversation/read`, {}, { as: other })

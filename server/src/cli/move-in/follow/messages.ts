@@ -143,7 +143,12 @@ export async function bring(sides: Sides, row: JsonRecord, id: string): Promise<
   const differs = (name: string) => !isDeepStrictEqual(ours[name], theirs[name])
   const at = `/messages/${id}`
   if (ours.isDeleted === true) {
-    if (theirs.isDeleted === false && (await act('DELETE', at, {}, row.deletedBy))) count('deleted messages')
+    if (theirs.isDeleted === true) return
+    // What it said after the edit is gone; that it was edited is not.
+    if (differs('isEdited') && row.category !== 'action') {
+      await act('PUT', at, { data: takeListed('messages', there).record.data }, row.sender)
+    }
+    if (await act('DELETE', at, {}, row.deletedBy)) count('deleted messages')
     return
   }
   if (row.category !== 'action' && (differs('data') || differs('tags'))) {
