@@ -59,6 +59,9 @@ describeWith(inLongSuite, 'the drill: a service of the tarball, loaded, backed u
     await exited
   }
 
+  /** The search index or the chain of the audit log is not written yet, when contents were last looked at. */
+  let isBehind = false
+
   async function contents(url: string): Promise<Record<string, string>> {
     const client = new pg.Client({ connectionString: url })
     await client.connect()
@@ -66,6 +69,10 @@ describeWith(inLongSuite, 'the drill: a service of the tarball, loaded, backed u
       const query = async <Row extends object>(text: string, values: unknown[] = []) =>
         (await client.query<Row>(text, values)).rows
       const found = await contentsOf({ query }, movedOn)
+      const [{ unlinked } = { unlinked: 0 }] = await query<{ unlinked: number }>(
+        'select count(*)::int as unlinked from audit_log where seq is null',
+      )
+      isBehind = unlinked > 0 || found['public.search_entries']?.startsWith('0 rows') === true
       // What is written behind what people do.
       for (const name of Object.keys(found))
         if (/usage|presence|active_user|operator_links|search_progress/.test(name)) delete found[name]
@@ -110,13 +117,13 @@ describeWith(inLongSuite, 'the drill: a service of the tarball, loaded, backed u
     expect(sent.status).toBe(200)
     const before = (await call('GET', '/users?perPage=100')).body.data.length
 
-    // The index of the search is written a moment later.
+    // The index of the search and the chain of the audit log are written a moment later.
     let made = await contents(await ownUrl())
     await soon(async () => {
       const now = await contents(await ownUrl())
       const isStill = JSON.stringify(now) === JSON.stringify(made)
       made = now
-      expect(isStill).toBe(true)
+      expect(isStill && !isBehind).toBe(true)
     })
     await parley(['backup'])
     expect(await parley(['verify-backup', '--restore'])).toContain('the doctor finds nothing')
