@@ -7,6 +7,7 @@ import type { Queryable } from '../../store/database.ts'
 import { inOrder, statement } from '../../store/statement.ts'
 import type { EndpointKey } from '../outbound/endpoints.ts'
 import { conversationOf, followsThreadSql, isBlockedSql, mutesJoin, preferencesJoin, stateJoin } from './facts.ts'
+import { actedJoin, quotedJoin } from './happenings.ts'
 import { ofThemselves } from './triggers.ts'
 
 /** A notification that is to be sent now, with all that decides whether it still is, but for what the message says. */
@@ -135,23 +136,8 @@ const select = inOrder(
     order by m.id
     limit 1
   ) m on true
-  left join lateral (
-    select q.sender
-    from messages q
-    where q.app_id = d.app_id
-    and q.id = m.quoted_id
-    and ${notHeldIn('q')}
-    order by q.id
-    limit 1
-  ) q on true
-  left join lateral (
-    select a.sender
-    from messages a
-    where a.app_id = d.app_id
-    and a.id = (e.data ->> 'actionId')::bigint
-    order by a.id
-    limit 1
-  ) a on true
+  ${quotedJoin('d')}
+  ${actedJoin('d')}
   cross join lateral (
     select case
         when e.trigger = 'message_sent' then array[m.sender]

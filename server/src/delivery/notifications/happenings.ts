@@ -27,15 +27,30 @@ export const messageFacts = `m.sender, m.sent_at as "sentAt", m.category,
     m.quoted_id as "quotedId", q.sender as "quotedSender", m.mentioned,
     coalesce(strpos(m.data ->> 'text', '<@all:') > 0, false) as "mentionsAll"`
 
-export const quotedJoin = `left join lateral (
+/** Who wrote what the message `m` quotes, unless moderation holds that. @param of the alias of a row of the same app */
+export function quotedJoin(of: string): string {
+  return `left join lateral (
     select q.sender
     from messages q
-    where q.app_id = m.app_id
+    where q.app_id = ${of}.app_id
     and q.id = m.quoted_id
     and ${notHeldIn('q')}
     order by q.id
     limit 1
   ) q on true`
+}
+
+/** Who did what the action message of the event `e` tells of. @param of the alias of a row of the same app */
+export function actedJoin(of: string): string {
+  return `left join lateral (
+    select a.sender
+    from messages a
+    where a.app_id = ${of}.app_id
+    and a.id = (e.data ->> 'actionId')::bigint
+    order by a.id
+    limit 1
+  ) a on true`
+}
 
 /** An event of the log with what it is about, as far as that decides who is notified. */
 interface PageRow extends MessageFactsRow {
@@ -81,15 +96,8 @@ const selectPage = statement(`
     order by m.id
     limit 1
   ) m on true
-  left join lateral (
-    select a.sender
-    from messages a
-    where a.app_id = e.app_id
-    and a.id = (e.data ->> 'actionId')::bigint
-    order by a.id
-    limit 1
-  ) a on true
-  ${quotedJoin}
+  ${actedJoin('e')}
+  ${quotedJoin('m')}
   where e.app_id = $1
   and e.id >= $2
   and e.id <= $3

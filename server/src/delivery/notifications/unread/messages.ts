@@ -47,7 +47,7 @@ const select = statement(`
     select d.opened_id
   ) l
   join messages m on m.app_id = d.app_id and m.id = l.id and m.countable
-  ${quotedJoin}
+  ${quotedJoin('m')}
   where d.app_id = $1
   and d.day = 0
   and d.id = any($2::bigint[])
