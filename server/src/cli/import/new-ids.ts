@@ -1,15 +1,10 @@
 import { constants } from 'node:fs'
-import { access, type FileHandle, open, rm } from 'node:fs/promises'
+import { access, open, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { createLineFile, type LineFile } from './line-file.ts'
 
 /** Which message got which id, where the service drew new ones: `{"from": "17", "to": "42"}`, one a line. */
-export interface NewIds {
-  readonly path: string
-  /** Lines written so far. */
-  readonly lines: number
-  write(pairs: ReadonlyArray<{ readonly from: string; readonly to: string }>): Promise<void>
-  close(): Promise<void>
-}
+export type NewIds = LineFile<{ readonly from: string; readonly to: string }>
 
 /**
  * Opens the table: beside the input, or, where that folder cannot be written, in the working directory. That of an earlier run is
@@ -24,27 +19,9 @@ export async function openNewIds(folder: string, cwd: string): Promise<NewIds> {
   const isOurs = await hasPairs(path.join(beside, 'ids.ndjson'))
   const file = path.join(beside, isOurs ? 'ids.ndjson' : 'import-ids.ndjson')
   await rm(file, { force: true })
-  let handle: FileHandle | undefined
-  let lines = 0
-  let writing: Promise<void> = Promise.resolve()
-  return {
-    path: file,
-    get lines() {
-      return lines
-    },
-    write(pairs) {
-      if (pairs.length === 0) return Promise.resolve()
-      writing = writing.then(async () => {
-        handle ??= await open(file, 'w', 0o600)
-        await handle.appendFile(pairs.map((pair) => `${JSON.stringify(pair)}\n`).join(''))
-        lines += pairs.length
-      })
-      return writing
-    },
-    async close() {
-      await handle?.close()
-    },
-  }
+  return createLineFile(file, (error) => {
+    throw error
+  })
 }
 
 /** Whether a file has such pairs, or is not there. */

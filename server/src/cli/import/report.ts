@@ -1,18 +1,12 @@
 import { constants } from 'node:fs'
-import { access, type FileHandle, open, rm } from 'node:fs/promises'
+import { access, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { exitCodes, ImportFailure } from './failure.ts'
+import { createLineFile, type LineFile } from './line-file.ts'
 import type { Refusal } from './records.ts'
 
-/** The file of refused records, one JSON object a line. */
-export interface Report {
-  readonly path: string
-  /** Lines written so far. */
-  readonly lines: number
-  /** Adds one line for each record; the first one makes the file. */
-  write(refusals: readonly Refusal[]): Promise<void>
-  close(): Promise<void>
-}
+/** The file of refused records. */
+export type Report = LineFile<Refusal>
 
 const defaultName = 'import-refused.ndjson'
 
@@ -31,32 +25,8 @@ export async function openReport(
   if (inputs.includes(file)) throw new ImportFailure(exitCodes.usage, `the report ${file} would overwrite the input`)
   await access(path.dirname(file), constants.W_OK).catch((error: Error) => cannotWrite(file, error, exitCodes.usage))
   await rm(file, { force: true }).catch((error: Error) => cannotWrite(file, error, exitCodes.usage))
-
-  let handle: FileHandle | undefined
-  let lines = 0
-  let writing: Promise<void> = Promise.resolve()
-  const append = async (refusals: readonly Refusal[]) => {
-    // Refused records may hold messages and passwords, so that only the owner may read them.
-    handle ??= await open(file, 'w', 0o600)
-    await handle.appendFile(refusals.map((refusal) => `${JSON.stringify(refusal)}\n`).join(''))
-    lines += refusals.length
-  }
-  return {
-    path: file,
-    get lines() {
-      return lines
-    },
-    write(refusals) {
-      if (refusals.length === 0) return Promise.resolve()
-      writing = writing
-        .then(() => append(refusals))
-        .catch((error: Error) => cannotWrite(file, error, exitCodes.refused))
-      return writing
-    },
-    async close() {
-      await handle?.close()
-    },
-  }
+  // Refused records may hold messages and passwords: nobody else reads the file.
+  return createLineFile(file, (error) => cannotWrite(file, error, exitCodes.refused))
 }
 
 async function chooseDefault(folder: string, cwd: string, note: (text: string) => void): Promise<string> {
