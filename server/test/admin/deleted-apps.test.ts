@@ -3,6 +3,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { removeDueApps } from '../../src/areas/apps/index.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
+import { auditLinked } from '../support/audit.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
@@ -105,6 +106,7 @@ async function furnishedWorld(): Promise<World> {
     )
     return behind.length === 0
   })
+  await auditLinked(world)
   await service.parley.context.usage.write()
   await fillEveryTable(world)
   return world

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { auditLinked } from '../support/audit.ts'
 import { createGroup, dataOf, sayInGroup } from '../support/chat.ts'
 import { indexed } from '../support/search.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
@@ -34,6 +35,7 @@ it('A deleted group leaves no row in any table', async () => {
   await createGroup(world, 'stays', 'alice', { participants: ['bob'] })
   await sayInGroup(world, 'bob', 'stays', 'hello')
   await indexed(world)
+  await auditLinked(world)
   const before = await countRows(world)
 
   await createGroup(world, 'g', 'alice', { participants: ['bob'] })
