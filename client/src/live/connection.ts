@@ -164,9 +164,10 @@ export function createConnection({ port, cell, options, resync, onFrame, onPong 
     const own = new Socket(`${port.url.replace(/^http/, 'ws')}/`)
     socket = own
     let isIn = false
+    let refusal: unknown
     expectWithin(pingTimeout)
     own.onerror = () => {}
-    own.onclose = ({ code }) => lose(code)
+    own.onclose = ({ code }) => lose(code, refusal)
     own.onopen = () => {
       const { deviceId, appId } = port
       const body = { auth: token, deviceId, presenceSubscription: options.presence ?? 'ALL_USERS' }
@@ -198,8 +199,14 @@ export function createConnection({ port, cell, options, resync, onFrame, onPong 
             if (!signal.aborted) fail(error)
           },
         )
-      } else if (code === '400') stop('refused', Object.assign(new Error(status), { code: status }))
-      else lose(closeOfAnswer[code] ?? silence, Object.assign(new Error(status), { code: status }))
+        return
+      }
+      refusal = Object.assign(new Error(status), { code: status })
+      const closeCode = closeOfAnswer[code]
+      if (code === '400') stop('refused', refusal)
+      else if (closeCode !== undefined) lose(closeCode, refusal)
+      // Whether the app is paused or the service busy is said by the close that follows.
+      else expectWithin(pingTimeout)
     }
   }
 

@@ -6,7 +6,7 @@ import { startService } from '../../../server/test/support/service.ts'
 import { tokenOf } from '../../../server/test/support/socket.ts'
 import { soon, until } from '../../../server/test/support/until.ts'
 import { createUsers, createWorld } from '../../../server/test/support/world.ts'
-import type { StoredSend } from '../../src/index.ts'
+import type { Live, StoredSend } from '../../src/index.ts'
 import { liveOf, whenLive } from './support/people.ts'
 import { textsOf, useRoom } from './support/room.ts'
 
@@ -15,14 +15,20 @@ const { join, keep, network, world: chatWorld, onEnd } = useRoom()
 describe('a paused app', () => {
   it('is waited for: the client is told so, and goes on where it was', async () => {
     const world = await chatWorld('alice', 'bob')
+    const bobsToken = await tokenOf(world, 'bob')
     const alice = await join(world, 'alice', { backoff: { first: 100, most: 400 } })
     const list = alice.openConversation({ uid: 'bob' })
     await until(() => list.getSnapshot().isLoaded)
     await pauseApp(world.context, world.app)
-    await until(() => {
-      const state = alice.connection.getSnapshot()
+    const knows = (live: Live) => {
+      const state = live.connection.getSnapshot()
       return state.status === 'waiting' && state.closeCode === 4503
-    })
+    }
+    await until(() => knows(alice))
+    // Whoever comes meanwhile is told the same.
+    const bob = keep(await liveOf(world, 'bob', { authToken: bobsToken, backoff: { first: 100, most: 400 } }))
+    bob.connect()
+    await until(() => knows(bob))
     await resumeApp(world.context, world.app)
     await say(world, 'bob', 'alice', 'welcome back')
     await until(() => list.getSnapshot().messages.some(({ data }) => data?.text === 'welcome back'))
