@@ -3,7 +3,8 @@ import { createOwner } from '../admin/operator.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { soon } from '../support/until.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { type ConsoleTab, describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { type ConsoleTab, describeConsole, openAs, openSignedIn } from './console.ts'
 
 describeConsole('apps in the console', () => {
   const rowOf = ({ page }: ConsoleTab, { app }: World) => page.getByRole('row', { name: app.name })

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import { dataOf } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createWorld } from '../support/world.ts'
-import { describeConsole, findingsOf, openAs } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { describeConsole, openAs } from './console.ts'
 
 const history = (kind: string) => readFileSync(new URL(`../../../docs/sample-history/${kind}.ndjson`, import.meta.url))
 

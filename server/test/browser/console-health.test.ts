@@ -6,7 +6,8 @@ import { createOwnServices, type OwnServices } from '../support/own-services.ts'
 import { until } from '../support/until.ts'
 import { closeEndpoints, open as openEndpoint, register } from '../support/webhooks.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
-import { describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { describeConsole, openAs, openSignedIn } from './console.ts'
 
 /** A webhook whose endpoint fails, as the service knows by now. */
 async function failWebhook(world: World) {

@@ -6,7 +6,8 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { type ConsoleTab, describeConsole, findingsOf, openAs } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { type ConsoleTab, describeConsole, openAs } from './console.ts'
 
 const linesOf = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('')
 const cellsOf = ({ page }: ConsoleTab, kind: string) =>

@@ -3,7 +3,8 @@ import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { describeConsole, openAs, openSignedIn } from './console.ts'
 
 describeConsole('messages in the console, in a real browser', () => {
   it('are read for a reason, live, with threads, receipts and deletions', async () => {

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { dataOf, say } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
-import { describeConsole, findingsOf, openAs } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { describeConsole, openAs } from './console.ts'
 
 /** Messages of alice that bob has flagged. */
 async function flagged(world: World, ...said: string[]): Promise<string[]> {

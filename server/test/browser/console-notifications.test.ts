@@ -5,7 +5,8 @@ import { logsOf, setUpCustomPush } from '../support/notifications.ts'
 import { until } from '../support/until.ts'
 import { closeEndpoints, open as openEndpoint } from '../support/webhooks.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { describeConsole, openAs, openSignedIn } from './console.ts'
 
 describeConsole('notifications in the console, in a real browser', () => {
   afterAll(async () => {

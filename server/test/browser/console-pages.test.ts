@@ -3,7 +3,8 @@ import { beforeAll, expect, it } from 'vitest'
 import { createOperator, createOwner, type Visitor } from '../admin/operator.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { type ConsoleTab, describeConsole, findingsOf, openSignedIn } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { type ConsoleTab, describeConsole, openSignedIn } from './console.ts'
 
 /** A page of the console, and what is on it for whom. */
 interface PageOf {

@@ -4,7 +4,8 @@ import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { describeConsole, openAs, openSignedIn } from './console.ts'
 
 /** A cell of a matrix. @param column of a role, counted from 0 */
 const cellOf = (page: Page, title: string, column: number) =>

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { dataOf } from '../support/chat.ts'
 import { createWorld } from '../support/world.ts'
-import { describeConsole, findingsOf, openAs } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { describeConsole, openAs } from './console.ts'
 
 describeConsole('settings of an app, in the console', () => {
   it('name the issuer whose JWTs log users in, and take it away again', async () => {

@@ -6,7 +6,8 @@ import { newPerson, type Person, TestProvider } from '../admin/provider.ts'
 import { dataOf } from '../support/chat.ts'
 import { startService } from '../support/service.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { describeConsole, findingsOf, openConsole, openSignedIn, password } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { describeConsole, openConsole, openSignedIn, password } from './console.ts'
 
 describeConsole('signing in to the console by OpenID Connect, in a real browser', () => {
   let provider: TestProvider

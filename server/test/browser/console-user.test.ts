@@ -4,7 +4,8 @@ import { dataOf } from '../support/chat.ts'
 import { connect, tokenOf } from '../support/socket.ts'
 import { soon } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { describeConsole, findingsOf, openAs } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { describeConsole, openAs } from './console.ts'
 
 describeConsole('a user in the console, in a real browser', () => {
   it('is logged out of one device, and everywhere, by moderators', async () => {

@@ -5,7 +5,8 @@ import { createGroup, dataOf, say } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { closeEndpoints, deliveriesOf, open as openEndpoint, register } from '../support/webhooks.ts'
 import { createUsers, createWorld } from '../support/world.ts'
-import { describeConsole, findingsOf, openAs, openSignedIn } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { describeConsole, openAs, openSignedIn } from './console.ts'
 
 describeConsole('webhooks and events in the console, in a real browser', () => {
   afterAll(async () => {

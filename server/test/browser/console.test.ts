@@ -3,7 +3,8 @@ import { createOwner, newEmail } from '../admin/operator.ts'
 import { dataOf } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createWorld } from '../support/world.ts'
-import { describeConsole, findingsOf, openAs, openConsole, ownerLink, password } from './console.ts'
+import { findingsOf } from './axe.ts'
+import { describeConsole, openAs, openConsole, ownerLink, password } from './console.ts'
 
 describeConsole('the console, in a real browser', () => {
   it('makes an owner at the one-time address, who signs out and in again', async () => {

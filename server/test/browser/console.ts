@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterEach } from 'vitest'
 import { createOwnerLink } from '../../src/areas/operators/index.ts'
@@ -43,18 +41,6 @@ async function putBack(context: BrowserContext): Promise<void> {
   }
   await context.clearCookies()
   idle.push(context)
-}
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-/** What axe-core finds wrong in a page. It gets in by the browser's own protocol, which no policy of the page forbids. */
-export async function findingsOf(page: Page): Promise<string[]> {
-  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe)
-  return page.evaluate(async () => {
-    // biome-ignore lint/suspicious/noExplicitAny: what axe-core puts into the page
-    const { violations } = await (globalThis as any).axe.run()
-    return violations.map(({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]?.html}`)
-  })
 }
 
 /** A tab with the console in it. What goes wrong in it is in `problems`. */

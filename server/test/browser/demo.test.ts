@@ -1,15 +1,13 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { statSync, writeFileSync } from 'node:fs'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { soon, until } from '../support/until.ts'
 import { createWorld, type World } from '../support/world.ts'
+import { findingsOf } from './axe.ts'
 import { chromiumProgram, launchBrowser, pictureFile } from './chromium.ts'
 import { openDemo } from './demo.ts'
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', () => {
   let browser: Browser
@@ -230,7 +228,7 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     dataOf(await world.post(`/messages/${id}/reactions/%F0%9F%91%8D`, {}, { as: 'bob' }))
     await message(alice, 'hello yourself').waitFor()
     await message(alice, 'hello').first().getByRole('button', { name: '👍 1' }).waitFor()
-    expect(await violationsOf(alice)).toEqual([])
+    expect(await findingsOf(alice)).toEqual([])
 
     await alice.getByRole('feed').focus()
     await alice.keyboard.press('ArrowUp')
@@ -238,14 +236,14 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     await alice.keyboard.press('ArrowUp')
     await soon(async () => expect(await focusedText(alice)).toContain('bob'))
     await act(message(alice, 'hello yourself'), undefined)
-    expect(await violationsOf(alice)).toEqual([])
+    expect(await findingsOf(alice)).toEqual([])
     await alice.keyboard.press('Escape')
     await expectGone(alice.getByRole('menu'))
     await alice.screenshot({ path: pictureFile(`${colorScheme}-${dir}.png`) })
 
     await alice.getByRole('button', { name: 'New chat' }).click()
     await alice.getByRole('button', { name: 'bob', exact: true }).waitFor()
-    expect(await violationsOf(alice)).toEqual([])
+    expect(await findingsOf(alice)).toEqual([])
     expect(alice.problems).toEqual([])
   })
 
@@ -288,21 +286,4 @@ async function expectGone(what: Locator): Promise<void> {
 
 function focusedText(page: Page): Promise<string> {
   return page.evaluate('document.activeElement.innerText')
-}
-
-/** What axe-core finds, as rule and place. */
-async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const { violations } = await page.evaluate<AxeResult>(look)
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
-}
-
-/** In the page: colours are looked at once they stand still. */
-const look = `Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => axe.run())`
-
-interface AxeResult {
-  readonly violations: ReadonlyArray<{
-    readonly id: string
-    readonly nodes: ReadonlyArray<{ readonly target: string[] }>
-  }>
 }

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Found {
+  readonly violations: ReadonlyArray<{
+    readonly id: string
+    readonly nodes: ReadonlyArray<{ readonly target: readonly string[]; readonly html: string }>
+  }>
+}
+
+/** In the page: what fades in or out is looked at once it stands still, since half-way it has no contrast. What never ends is not waited for. */
+const look = `Promise.allSettled(
+  document.getAnimations()
+    .filter(({ playState, effect }) => playState === 'running' && Number.isFinite(effect?.getComputedTiming().endTime))
+    .map(({ finished }) => finished)
+).then(() => axe.run())`
+
+/**
+ * What axe-core finds wrong in a page: rule, place, element. It gets in by the browser's own protocol, which no policy of the page
+ * forbids.
+ */
+export async function findingsOf(page: Page): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe)
+  const { violations } = await page.evaluate<Found>(look)
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target, html }) => `${id}: ${target.join(' ')}: ${html}`))
+}
