@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { setPriority } from 'node:os'
+import { lowerOwnPriority } from '../store/priority.ts'
 import { version } from '../version.ts'
 import type { ImportIo } from './import/run.ts'
 
@@ -36,7 +36,7 @@ if (command === 'start' && args.length === 0) {
 } else if (command === 'import') {
   process.exitCode = await importFolder()
 } else if (command === 'export') {
-  giveWay()
+  lowerOwnPriority()
   process.exitCode = await (await import('./export/run.ts')).exportCommand(args, await surroundings())
 } else if (command === 'move-in') {
   process.exitCode = await moveIn()
@@ -53,7 +53,7 @@ if (command === 'start' && args.length === 0) {
 } else if (command === 'doctor') {
   process.exitCode = await (await import('./doctor.ts')).doctorCommand(args)
 } else if (command === 'backup') {
-  giveWay()
+  lowerOwnPriority()
   process.exitCode = await (await import('./backup.ts')).backupCommand(args)
 } else if (command === 'restore') {
   process.exitCode = await (await import('./restore.ts')).restoreCommand(args)
@@ -97,15 +97,6 @@ async function surroundings(): Promise<ImportIo> {
     cwd: process.cwd(),
     signal: stopOnInterrupt(),
     clock: systemClock,
-  }
-}
-
-/** A backup has time: whoever serves people goes first. What packs runs in threads that are begun later, and are as patient. */
-function giveWay(): void {
-  try {
-    setPriority(10)
-  } catch {
-    // Not ours to say on some systems; it goes on as before.
   }
 }
 

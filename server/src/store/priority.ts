@@ -1,4 +1,5 @@
-import { setPriority } from 'node:os'
+import { readdirSync } from 'node:fs'
+import { getPriority, setPriority } from 'node:os'
 import type pg from 'pg'
 
 /** As `nice` counts: 0 is what everybody has, 19 the least. A process with 5 gets a third of what one with 0 gets beside it. */
@@ -10,7 +11,8 @@ const niceness = 5
  */
 export function lowerPriority(processId: number, to = niceness): boolean {
   try {
-    setPriority(processId, to)
+    // Whoever started it may have told it to give way more.
+    if (getPriority(processId) < to) setPriority(processId, to)
     return true
   } catch {
     // Over already, or not ours to say: some systems run the database as another user.
@@ -30,4 +32,25 @@ export function lowerPriorityOf(client: pg.Client, to = niceness): void {
   const address = connection.stream.remoteAddress
   const isHere = address === undefined || /^(::1|127\.|::ffff:127\.)/.test(address)
   if (isHere && processID !== null) lowerPriority(processID, to)
+}
+
+/** What a command has that copies everything: it has time, and whoever serves people goes first. */
+const ofCommands = 10
+
+/**
+ * Lets this process give way to the others, with all of its threads. On Linux a priority is that of one thread, and those that read files and pack
+ * have begun long before the first line of a program runs.
+ */
+export function lowerOwnPriority(): void {
+  for (const thread of threadsOf(process.pid)) lowerPriority(thread, ofCommands)
+}
+
+function threadsOf(processId: number): number[] {
+  if (process.platform !== 'linux') return [processId]
+  try {
+    return readdirSync(`/proc/${processId}/task`).map(Number)
+  } catch {
+    // Where there is no /proc, the first thread makes those that come later give way.
+    return [processId]
+  }
 }
