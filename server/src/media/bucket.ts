@@ -23,10 +23,12 @@ export interface BucketSettings {
  */
 export function createBucketStorage(settings: BucketSettings, staging: string): FileStore {
   const client = new AwsClient({ ...settings, service: 's3' })
-  const urlOf = (name: string) => `${settings.endpoint.replace(/\/$/, '')}/${settings.bucket}/${name}`
+  // Names may have any letters, as people choose where their backups go; what is signed is as it is sent.
+  const urlOf = (name: string) =>
+    `${settings.endpoint.replace(/\/$/, '')}/${settings.bucket}/${name.split('/').map(encodeURIComponent).join('/')}`
 
-  const call = async (name: string, init: RequestInit): Promise<Response> => {
-    const answer = await client.fetch(urlOf(name), init)
+  const call = async (name: string, init: RequestInit, query = ''): Promise<Response> => {
+    const answer = await client.fetch(urlOf(name) + query, init)
     if (!answer.ok && !(['DELETE', 'HEAD'].includes(init.method ?? '') && answer.status === 404)) {
       await answer.body?.cancel()
       throw new Error(`the bucket ${settings.bucket} answered ${answer.status} to ${init.method ?? 'GET'} ${name}`)
@@ -73,7 +75,7 @@ export function createBucketStorage(settings: BucketSettings, staging: string): 
       const names: string[] = []
       for (let token: string | undefined, more = true; more; ) {
         const query = new URLSearchParams({ 'list-type': '2', prefix, ...(token && { 'continuation-token': token }) })
-        const text = await (await call(`?${query}`, {})).text()
+        const text = await (await call('', {}, `?${query}`)).text()
         names.push(...[...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, name]) => decodeXml(name as string)))
         token = /<NextContinuationToken>([^<]*)</.exec(text)?.[1]
         token = token && decodeXml(token)

@@ -13,7 +13,8 @@ export interface BucketServer {
 export async function openBucket(pageSize = 3): Promise<BucketServer> {
   const objects = new Map<string, Buffer>()
   const server = createServer(async (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://bucket')
+    const { pathname: encoded, searchParams } = new URL(request.url ?? '', 'http://bucket')
+    const pathname = decodeURIComponent(encoded)
     const body = Buffer.concat(await request.toArray())
     if (!/^AWS4-HMAC-SHA256 Credential=AKID\//.test(request.headers.authorization ?? '')) {
       return response.writeHead(403).end()
