@@ -11,19 +11,21 @@ import { fillWorld, messageOf } from './backup/world.ts'
 import { type AtEnd, withCleanup } from './cleanup.ts'
 import type { Goal } from './goals.ts'
 import { progress } from './progress.ts'
-import { startService } from './service.ts'
+import { type Service, startService } from './service.ts'
 import { describeMachine, renderGoals } from './table.ts'
 
 const usage = `npm run bench:backup -- [options]
 Measures how fast a database is backed up and restored, beside plain COPY, and what a backup costs those who send meanwhile.
   --scale <factor>   of a world with a million messages; 0.3 without it
-  --rounds <n>       of sending without a backup and beside one; 3 without it
+  --rounds <n>       of sending without a backup and beside one; 5 without it
+  --sends            only what a backup costs those who send
   --quick            a small world and one short round, to see that everything works`
 
 const { values: options } = parseArgs({
   options: {
     scale: { type: 'string', default: '0.3' },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
+    sends: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -53,23 +55,17 @@ async function run(atEnd: AtEnd): Promise<void> {
   const parley = (args: string[], more: Record<string, string> = {}) =>
     promisify(execFile)(process.execPath, [program, ...args], { env: { ...environment, ...more } })
 
-  progress('plain COPY, out')
-  const plainOut = await copyOut(service.database)
-  progress('a backup')
-  const backed = await timed(() => parley(['backup', '--keep', '2']))
-  progress('plain COPY, in')
-  const plainIn = await copyIn(service.database)
-  progress('a restore')
-  mkdirSync(join(folder, 'restored'))
-  const restoring = { DATABASE_URL: '', DATA_DIR: join(folder, 'restored') }
-  const restored = await timed(() => parley(['restore'], restoring))
+  const rates = options.sends ? undefined : await measureRates(service, parley, folder)
 
   const quiet: number[] = []
   const beside: number[] = []
   let failures = 0
+  progress(`sends at ${perSecond} a second, to warm up`)
+  const warm = performance.now() + (options.quick ? 1_000 : 5_000)
+  await sendAtPace(service.port, perSecond, messageOf(service), () => performance.now() > warm)
   for (let round = 0; round < (options.quick ? 1 : Number(options.rounds)); round++) {
     progress(`sends at ${perSecond} a second, round ${round + 1}, alone`)
-    const seconds = options.quick ? 2 : Math.max(8, backed)
+    const seconds = options.quick ? 2 : Math.max(8, rates?.backed ?? 0)
     const until = performance.now() + seconds * 1000
     const alone = await sendAtPace(service.port, perSecond, messageOf(service), () => performance.now() > until)
     await delay(1_000)
@@ -88,31 +84,59 @@ async function run(atEnd: AtEnd): Promise<void> {
   }
   progress('')
   console.log(`${describeMachine()}\n`)
-  console.log(renderGoals(goals({ plainOut, plainIn, backed, restored, quiet, beside, failures })).join('\n'))
+  console.log(
+    renderGoals([...(rates === undefined ? [] : rows(rates)), ...goals({ quiet, beside, failures })]).join('\n'),
+  )
 }
 
-interface Measured {
+type Command = (args: string[], more?: Record<string, string>) => Promise<unknown>
+
+/** How long whole commands take, in seconds, beside plain COPY. */
+interface Rates {
   readonly plainOut: Copied
   readonly plainIn: Copied
   readonly backed: number
   readonly restored: number
+}
+
+async function measureRates(service: Service, parley: Command, folder: string): Promise<Rates> {
+  progress('plain COPY, out')
+  const plainOut = await copyOut(service.database)
+  progress('a backup')
+  const backed = await timed(() => parley(['backup', '--keep', '2']))
+  progress('plain COPY, in')
+  const plainIn = await copyIn(service.database)
+  progress('a restore')
+  mkdirSync(join(folder, 'restored'))
+  const restoring = { DATABASE_URL: '', DATA_DIR: join(folder, 'restored') }
+  return { plainOut, plainIn, backed, restored: await timed(() => parley(['restore'], restoring)) }
+}
+
+function row(name: string, reached: string, goal = '', met = true): Goal {
+  return { name, goal, reached, met }
+}
+
+function rows({ plainOut, plainIn, backed, restored }: Rates): Goal[] {
+  const rate = (bytes: number, seconds: number) => `${(bytes / 1e6 / seconds).toFixed(1)} MB/s`
+  return [
+    row('rows of the database, as text', `${(plainOut.bytes / 1e6).toFixed(0)} MB`),
+    row('plain COPY out, one connection, thrown away', rate(plainOut.bytes, plainOut.seconds)),
+    row('backup: packed, with checksums, whole command', rate(plainOut.bytes, backed)),
+    row('plain COPY of messages into a table without index', rate(plainIn.bytes, plainIn.seconds)),
+    row('restore: with check, initdb, indexes, whole command', rate(plainOut.bytes, restored)),
+  ]
+}
+
+interface Sends {
   readonly quiet: readonly number[]
   readonly beside: readonly number[]
   readonly failures: number
 }
 
-function goals({ plainOut, plainIn, backed, restored, quiet, beside, failures }: Measured): Goal[] {
-  const megabytes = plainOut.bytes / 1e6
-  const rate = (bytes: number, seconds: number) => `${(bytes / 1e6 / seconds).toFixed(1)} MB/s`
+function goals({ quiet, beside, failures }: Sends): Goal[] {
   const ratios = beside.map((value, round) => value / (quiet[round] as number))
   const middle = percentile(ratios, 0.5)
-  const row = (name: string, reached: string, goal = '', met = true): Goal => ({ name, goal, reached, met })
   return [
-    row('rows of the database, as text', `${megabytes.toFixed(0)} MB`),
-    row('plain COPY out, one connection, thrown away', rate(plainOut.bytes, plainOut.seconds)),
-    row('backup: packed, with checksums, whole command', rate(plainOut.bytes, backed)),
-    row('plain COPY of messages into a table without index', rate(plainIn.bytes, plainIn.seconds)),
-    row('restore: with check, initdb, indexes, whole command', rate(plainOut.bytes, restored)),
     row('p99 of sends, alone', quiet.map((value) => `${value.toFixed(1)} ms`).join(', ')),
     row('p99 of sends, beside a backup', beside.map((value) => `${value.toFixed(1)} ms`).join(', ')),
     row('the middle of how much higher', `${((middle - 1) * 100).toFixed(0)} %`, 'at most 25 %', middle <= 1.25),
