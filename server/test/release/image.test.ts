@@ -10,7 +10,7 @@ import { createOwnDatabase } from '../support/own-database.ts'
 import { findFreePort } from '../support/ports.ts'
 import { soon } from '../support/until.ts'
 import { createImages, type Images } from './buildah.ts'
-import { startContainer } from './container.ts'
+import { type Container, startContainer } from './container.ts'
 
 const tools: Need = {
   isMet: ['buildah', 'debootstrap', 'unshare', 'nsenter'].every((name) => findProgram(name) !== undefined),
@@ -50,10 +50,10 @@ describeWith(needs.find(({ isMet }) => !isMet) ?? tools, 'the image', () => {
         console.log(
           `start ${round}: ready after ${Math.round(performance.now() - startedAt)} ms, ${(size / 1e6).toFixed(0)} MB`,
         )
-        const status = await readFile(`/proc/${container.pid}/status`, 'utf8')
+        const status = await statusOf(container)
         expect(status).toMatch(/^Uid:\s+10001\s/m)
         expect(status).toMatch(/^NSpid:\s+\d+\s+1$/m)
-        console.log(/^VmRSS:.*$/m.exec(status)?.[0])
+        console.log(memoryIn(status))
         await expect(container.execute(['/usr/bin/touch', '/app/here'])).rejects.toThrow('Read-only file system')
         const [kind, ...probe] = image.Healthcheck.Test
         expect(kind).toBe('CMD')
@@ -93,9 +93,12 @@ describeWith(needs.find(({ isMet }) => !isMet) ?? tools, 'the image', () => {
     await writeFile(path.join(data, 'url'), `postgres://${user}:${password}@127.0.0.1:${databasePort}/${database}\n`)
     const port = await findFreePort()
     const settings = { PORT: String(port), LOG_LEVEL: 'warn', DATABASE_URL_FILE: '/data/url', DATA_DIR: '/data/slim' }
+    const startedAt = performance.now()
     const container = await startContainer(root, data, image, settings)
     try {
       await soon(async () => expect((await fetch(`http://127.0.0.1:${port}/ready`)).status, container.said()).toBe(200))
+      const ms = Math.round(performance.now() - startedAt)
+      console.log(`ready after ${ms} ms, ${memoryIn(await statusOf(container))}`)
       expect(await container.execute([...image.Entrypoint, 'health', '--ready'])).toContain('"database":"reachable"')
     } finally {
       expect(await container.stop(), container.said()).toEqual([0, null])
@@ -107,6 +110,12 @@ describeWith(needs.find(({ isMet }) => !isMet) ?? tools, 'the image', () => {
     expect(alone.said()).toContain('There is no embedded PostgreSQL')
   })
 })
+
+const statusOf = ({ pid }: Container) => readFile(`/proc/${pid}/status`, 'utf8')
+
+function memoryIn(status: string): string | undefined {
+  return /^VmRSS:.*$/m.exec(status)?.[0]
+}
 
 /** Bytes of all files in a folder. */
 async function sizeOf(folder: string): Promise<number> {
