@@ -1,31 +1,30 @@
 import type { Operation } from '@parley/contract'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
 import type { World } from '../support/world.ts'
 import { type Furnished, furnishInOrder } from './in-order.ts'
 import { chatAreas } from './refusals.ts'
-import { furnishChat, type Sample, samples } from './samples.ts'
-import { pathOf, queryOf } from './watched.ts'
+import { answerToSample } from './sample-call.ts'
+import { furnishChat } from './samples.ts'
+import { type Service, startParley, watchAnswers } from './watched.ts'
 
 const operations = routes.map((route) => route.operation).filter(({ area }) => chatAreas.includes(area))
 
+const watch = watchAnswers()
+let service: Service
 /** What only reads leaves the world as it is for the next. */
 let shared: Furnished
+
 beforeAll(async () => {
-  shared = await furnishInOrder(furnishChat)
+  service = await startParley({ routes: watch.routes })
+  shared = await furnishInOrder(furnishChat, service)
 })
+afterAll(() => service.parley.close())
 
 async function answerOf(operation: Operation): Promise<unknown> {
-  const { world, ids } = operation.method === 'GET' ? shared : await furnishInOrder(furnishChat)
-  const sample = samples[operation.id]
-  if (sample === undefined) throw new Error(`${operation.id} has no sample in samples.ts`)
-  const { params, query, body, as, token }: Sample = sample(ids)
-  const answer = await world.call(operation.method, pathOf(operation, params) + queryOf(query), body, {
-    ...(as !== undefined && { as }),
-    ...(token !== undefined && { token }),
-  })
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  return withoutChance(answer.body, world, idsIn(answer.body, Object.values(ids)))
+  const furnished = operation.method === 'GET' ? shared : await furnishInOrder(furnishChat, service)
+  const { body } = await answerToSample(operation, furnished, watch)
+  return withoutChance(body, furnished.world, idsIn(body, Object.values(furnished.ids)))
 }
 
 /** Rows of a list that are looked at; definitions of permissions have tests of their own. */

@@ -1,7 +1,8 @@
 import { beforeAll, expect, it } from 'vitest'
 import { describeApi } from '../../src/http/reference/openapi.ts'
 import { routes } from '../../src/routes.ts'
-import { createWorld, type World } from '../support/world.ts'
+import { createWorld } from '../support/world.ts'
+import { createFurnisher, type Furnished, furnishInOrder } from './in-order.ts'
 import { chatAreas } from './refusals.ts'
 import { furnish, furnishChat, type Ids, type Sample, samples } from './samples.ts'
 import { pathOf, queryOf } from './watched.ts'
@@ -22,11 +23,12 @@ const others: Readonly<Record<string, (ids: Ids) => Sample>> = {
   'notifications-push-delete-token': (ids) => ({ params: { pushToken: ids.pushToken }, token: ids.authToken }),
 }
 
-let world: World
-let ids: Ids
+/** Without a body, hardly any of them takes away what another one needs. */
+const nextWorld = createFurnisher(4)
+let shared: Furnished
 beforeAll(async () => {
-  world = await createWorld()
-  ids = await furnish(world)
+  const world = await createWorld()
+  shared = { world, ids: await furnish(world) }
 })
 
 it.each(operations.map((operation) => [operation.id, operation] as const))(
@@ -34,14 +36,14 @@ it.each(operations.map((operation) => [operation.id, operation] as const))(
   async (id, operation) => {
     const required = paths[operation.path]?.[operation.method.toLowerCase()]?.requestBody.required === true
     // What is refused leaves the world as it is.
-    const mine = required ? world : await createWorld()
     const furnishIt = chatAreas.includes(operation.area) ? furnishChat : furnish
-    const named = mine === world ? ids : await furnishIt(mine)
-    if (id === 'change-group-member-scope') await mine.put('/groups/team/members/bob', { scope: 'admin' })
-    const sample = (others[id] ?? samples[id])?.(named)
+    const furnishNext = id in others ? furnishInOrder : nextWorld
+    const { world, ids } = required ? shared : await furnishNext(furnishIt)
+    if (id === 'change-group-member-scope') await world.put('/groups/team/members/bob', { scope: 'admin' })
+    const sample = (others[id] ?? samples[id])?.(ids)
     const path = pathOf(operation, sample?.params) + queryOf(sample?.query)
     const { as, token } = sample ?? {}
-    const { status, body } = await mine.call(operation.method, path, undefined, {
+    const { status, body } = await world.call(operation.method, path, undefined, {
       ...(as !== undefined && { as }),
       ...(token !== undefined && { token }),
     })

@@ -7,8 +7,11 @@ export interface Furnished {
 }
 
 /** A furnished world in which everything has happened in the same order each time. */
-export async function furnishInOrder(furnishIt: typeof furnish = furnish): Promise<Furnished> {
-  const world = await createWorld()
+export async function furnishInOrder(
+  furnishIt: typeof furnish = furnish,
+  ...service: Parameters<typeof createWorld>
+): Promise<Furnished> {
+  const world = await createWorld(...service)
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = (...call: Parameters<World['call']>) => {
     const answer = last.then(() => world.call(...call))
@@ -24,4 +27,19 @@ export async function furnishInOrder(furnishIt: typeof furnish = furnish): Promi
     delete: (path, body, options) => inTurn('DELETE', path, body, options),
   }
   return { world, ids: await furnishIt(ordered) }
+}
+
+/** Furnished worlds for operations that hardly change them, each for some in turn: making one takes sixty requests. */
+export function createFurnisher(uses: number): (furnishIt: typeof furnish) => Promise<Furnished> {
+  const kept = new Map<typeof furnish, { readonly furnished: Furnished; left: number }>()
+  return async (furnishIt) => {
+    let one = kept.get(furnishIt)
+    if (one === undefined || one.left === 0) {
+      const world = await createWorld()
+      one = { furnished: { world, ids: await furnishIt(world) }, left: uses }
+      kept.set(furnishIt, one)
+    }
+    one.left--
+    return one.furnished
+  }
 }
