@@ -45,13 +45,24 @@ export interface OldMessage {
   /** With mentions as the service has them, `<@uid:alice>`. */
   readonly text: string
   readonly files?: readonly OldFile[]
-  readonly reactions?: ReadonlyArray<{ readonly name: string; readonly users: readonly string[] }>
+  readonly reactions?: ReadonlyArray<{ readonly name: string; readonly given: readonly Given[] }>
   /** The message that was answered, in the same place. */
   readonly parent?: string | undefined
+  /** The message that it quotes, in the same place. */
+  readonly quoted?: string | undefined
   /** Epoch seconds */
   readonly editedAt?: number | undefined
   /** Epoch seconds */
   readonly deletedAt?: number | undefined
+  /** Who pinned it, and when, in epoch seconds; `by` is undefined where the export does not say who. */
+  readonly pin?: { readonly by: string | undefined; readonly at: number } | undefined
+  readonly saves?: readonly Given[]
+}
+
+/** What somebody did with a message; in epoch seconds, where the export says when. */
+export interface Given {
+  readonly by: string
+  readonly at?: number | undefined
 }
 
 /** What an export is converted to. People and channels come before the messages that name them. */

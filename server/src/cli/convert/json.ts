@@ -1,11 +1,23 @@
 import { createReadStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { ConvertFailure } from './failure.ts'
 
 /** What an export holds, of which nothing is certain. */
 // biome-ignore lint/suspicious/noExplicitAny: each member is checked where it is used
 export type Foreign = Readonly<Record<string, any>>
+
+/** Names of what is in a folder of an export. Links are left out: they may lead to anything else on this machine. */
+export async function entriesOf(
+  folder: string,
+): Promise<{ readonly files: ReadonlySet<string>; readonly folders: ReadonlySet<string> }> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const names = (some: typeof entries) => new Set(some.map(({ name }) => name))
+  return {
+    files: names(entries.filter((entry) => entry.isFile())),
+    folders: names(entries.filter((entry) => entry.isDirectory())),
+  }
+}
 
 /** Reads a file that holds an array of objects. @throws ConvertFailure naming the file */
 export async function readObjects(file: string): Promise<Foreign[]> {

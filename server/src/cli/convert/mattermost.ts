@@ -1,9 +1,9 @@
-import { copyFile, mkdir, readdir, stat } from 'node:fs/promises'
+import { copyFile, mkdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { withEmoji } from './emoji.ts'
 import { ConvertFailure } from './failure.ts'
-import type { History, OldFile, OldMessage, Place } from './history.ts'
-import { type Foreign, objectsOf, readLines, secondsOf, textOf, textsOf } from './json.ts'
+import type { Given, History, OldFile, OldMessage, Place } from './history.ts'
+import { entriesOf, type Foreign, objectsOf, readLines, secondsOf, textOf, textsOf } from './json.ts'
 import type { Reasons } from './reasons.ts'
 
 /** Where the files of an export go. */
@@ -20,7 +20,8 @@ export async function convertMattermost(
   reasons: Reasons,
   files: Files,
 ): Promise<void> {
-  const [file, ...others] = (await readdir(folder)).filter((name) => name.endsWith('.jsonl'))
+  const { files: names } = await entriesOf(folder)
+  const [file, ...others] = [...names].filter((name) => name.endsWith('.jsonl'))
   if (file === undefined || others.length > 0) {
     throw new ConvertFailure(`${folder} must have one .jsonl file: it must be the folder of an unzipped bulk export`)
   }
@@ -131,8 +132,10 @@ function createPosts(folder: string, history: History, reasons: Reasons, files: 
       reasons.add('system-message', `${post.type} ${id}`)
       return
     }
+    const sentAt = secondsOf(at, 'milliseconds') as number
     if (post.is_pinned === true) reasons.add('pinned-message', id)
-    if (textsOf(post.flagged_by).length > 0) reasons.add('saved-message', id)
+    const savers = textsOf(post.flagged_by)
+    if (savers.length > 0) reasons.add('saved-message', id)
     const message: OldMessage = {
       ...{ id, sender, at },
       text: textFor(typeof post.message === 'string' ? post.message : ''),
@@ -140,6 +143,8 @@ function createPosts(folder: string, history: History, reasons: Reasons, files: 
       reactions: reactionsOf(post),
       ...(parent !== undefined && { parent }),
       editedAt: secondsOf(post.edit_at, 'milliseconds'),
+      ...(post.is_pinned === true && { pin: { by: undefined, at: sentAt } }),
+      saves: savers.map((by) => ({ by })),
     }
     await history.message(place, message)
     for (const reply of objectsOf(post.replies)) await convert(place, reply, id)
@@ -147,12 +152,13 @@ function createPosts(folder: string, history: History, reasons: Reasons, files: 
   return (place: Place, post: Foreign) => convert(place, post)
 }
 
-function reactionsOf(post: Foreign): Array<{ name: string; users: string[] }> {
-  const byName = new Map<string, string[]>()
-  for (const { emoji_name: name, user } of objectsOf(post.reactions)) {
-    if (typeof name === 'string' && typeof user === 'string') byName.set(name, [...(byName.get(name) ?? []), user])
+function reactionsOf(post: Foreign): Array<{ name: string; given: Given[] }> {
+  const byName = new Map<string, Given[]>()
+  for (const { emoji_name: name, user, create_at: at } of objectsOf(post.reactions)) {
+    if (typeof name !== 'string' || typeof user !== 'string') continue
+    byName.set(name, [...(byName.get(name) ?? []), { by: user, at: secondsOf(at, 'milliseconds') }])
   }
-  return [...byName].map(([name, users]) => ({ name, users }))
+  return [...byName].map(([name, given]) => ({ name, given }))
 }
 
 /** @returns copies a file of the export, and says where it is found */
@@ -165,9 +171,7 @@ function createCopier(folder: string, files: Files, reasons: Reasons) {
       return file
     }
     const source = path.resolve(data, name)
-    // An export that somebody else has made must not reach other files of this machine.
-    const isInside = source.startsWith(`${path.resolve(data)}${path.sep}`)
-    const found = isInside ? await stat(source).catch(() => undefined) : undefined
+    const found = (await isInside(data, source)) ? await stat(source).catch(() => undefined) : undefined
     if (found?.isFile() !== true) {
       reasons.add('file-not-in-export', name)
       return file
@@ -179,6 +183,13 @@ function createCopier(folder: string, files: Files, reasons: Reasons) {
     const url = `${files.address}/${relative.split(path.sep).map(encodeURIComponent).join('/')}`
     return { ...file, mimeType: mimeTypeOf(file.name), size: found.size, url }
   }
+}
+
+/** An export that somebody else has made must not reach other files of this machine, neither by a path nor by a link. */
+async function isInside(folder: string, file: string): Promise<boolean> {
+  if (!file.startsWith(`${path.resolve(folder)}${path.sep}`)) return false
+  const [home, found] = await Promise.all([folder, file].map((name) => realpath(name).catch(() => undefined)))
+  return home !== undefined && found?.startsWith(`${home}${path.sep}`) === true
 }
 
 const mimeTypes: Readonly<Record<string, string>> = {

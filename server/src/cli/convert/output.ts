@@ -20,10 +20,14 @@ interface Row {
   readonly at: number
   readonly id: string
   readonly parent?: string
+  readonly quoted?: string
   /** The place, as part of its muid. */
   readonly place: string
   readonly record: Record<string, unknown>
 }
+
+/** As an import takes it: with its time, or who reacted alone. */
+type ImportedReaction = string | { readonly uid: string; readonly reactedAt: number }
 
 interface Membership {
   readonly channel: string
@@ -93,21 +97,33 @@ export async function createOutput(folder: string, ids: IdTable, reasons: Reason
     }))
     return [...media, ...texts.slice(1).map((part) => ({ type: 'text', data: { text: part } }))]
   }
-  const reactionsOf = ({ reactions = [], id }: OldMessage): Record<string, string[]> | undefined => {
-    const byReaction = new Map<string, Set<string>>()
-    for (const { name, users } of reactions) {
+  const reactionsOf = ({ reactions = [], id }: OldMessage): Record<string, ImportedReaction[]> | undefined => {
+    const byReaction = new Map<string, Map<string, ImportedReaction>>()
+    for (const { name, given } of reactions) {
       const emoji = emojiOf(name)
       if (emoji === undefined) reasons.add('custom-emoji', name)
       const reaction = emoji ?? [...`:${name}:`].slice(0, limits.reactionLength).join('')
-      const uids = byReaction.get(reaction) ?? new Set()
-      for (const user of users) uids.add(uidOf(user))
-      if (uids.size > 0) byReaction.set(reaction, uids)
+      const known = byReaction.get(reaction) ?? new Map()
+      for (const { by, at } of given) {
+        const uid = uidOf(by)
+        if (!known.has(uid)) known.set(uid, at === undefined ? uid : { uid, reactedAt: at })
+      }
+      if (known.size > 0) byReaction.set(reaction, known)
     }
     if (byReaction.size > limits.reactionsPerMessage) reasons.add('too-many-reactions', id)
     if (byReaction.size === 0) return undefined
     return Object.fromEntries(
-      [...byReaction].slice(0, limits.reactionsPerMessage).map(([reaction, uids]) => [reaction, [...uids]]),
+      [...byReaction].slice(0, limits.reactionsPerMessage).map(([reaction, known]) => [reaction, [...known.values()]]),
     )
+  }
+  /** Who pinned and who saved it; the time of the message stands for one that the export does not have. */
+  const keptOf = ({ pin, saves = [], at }: OldMessage) => {
+    const sentAt = Math.floor(at / 1000)
+    return defined({
+      pinnedAt: pin?.at,
+      pinnedBy: pin?.by === undefined ? undefined : uidOf(pin.by),
+      savedBy: saves.length === 0 ? undefined : Object.fromEntries(saves.map(({ by, at = sentAt }) => [uidOf(by), at])),
+    })
   }
   /** Everything that import would refuse is found here, where the export has words for it. */
   const isValid = (kind: ImportKind, record: object, whose: string): boolean => {
@@ -157,9 +173,10 @@ export async function createOutput(folder: string, ids: IdTable, reasons: Reason
       if (contents.length === 0) return reasons.add('empty-message', message.id)
       const reactions = reactionsOf(message)
       for (const [index, content] of contents.entries()) {
-        const own = index === 0 ? defined({ reactions, editedAt: message.editedAt }) : {}
+        const own = index === 0 ? { ...defined({ reactions, editedAt: message.editedAt }), ...keptOf(message) } : {}
         const id = index === 0 ? message.id : `${message.id}+${index + 1}`
-        await spool.add(key, { ...row, id, record: { ...base, ...content, ...own } })
+        const quoted = index === 0 && message.quoted !== undefined ? { quoted: message.quoted } : {}
+        await spool.add(key, { ...row, ...quoted, id, record: { ...base, ...content, ...own } })
       }
     },
     async finish(source) {
@@ -216,17 +233,23 @@ export async function createOutput(folder: string, ids: IdTable, reasons: Reason
   }
 }
 
-/** Puts the messages of a conversation in the order of time, and threads below messages that are there. */
+/** Puts the messages of a conversation in the order of time, threads below messages that are there, and quotes beside them. */
 function* inOrder(rows: Row[], source: string, reasons: Reasons): Generator<{ id: string; record: object }> {
   rows.sort((one, other) => one.at - other.at)
   /** The message that begins the thread of each message. */
   const roots = new Map<string, string>()
-  for (const { id, parent, place, record } of rows) {
+  for (const { id, parent, quoted, place, record } of rows) {
     const muid = muidOf(source, place, id)
+    const isQuoting = quoted !== undefined && roots.has(quoted)
+    if (quoted !== undefined && !isQuoting) reasons.add('quote-without-message', id)
     const root = parent === undefined ? undefined : roots.get(parent)
     if (parent !== undefined && root === undefined) reasons.add('reply-without-thread', id)
     if (!roots.has(id)) roots.set(id, root ?? id)
-    yield { id, record: { muid, ...record, ...(root !== undefined && { parentMuid: muidOf(source, place, root) }) } }
+    const others = {
+      ...(root !== undefined && { parentMuid: muidOf(source, place, root) }),
+      ...(isQuoting && { quotedMuid: muidOf(source, place, quoted) }),
+    }
+    yield { id, record: { muid, ...record, ...others } }
   }
 }
 

@@ -57,8 +57,8 @@ export const reasons = {
   },
   'pinned-message': {
     outcome: 'changed',
-    what: 'The message was pinned. It is imported, but not pinned: an import folder has no pins.',
-    remedy: 'Pin it after the import; ids.ndjson has its muid.',
+    what: 'The message was pinned, and the export does not say by whom and when. It is pinned by the app, since it was sent.',
+    remedy: 'None is needed.',
   },
   'reactions-without-users': {
     outcome: 'changed',
@@ -67,8 +67,8 @@ export const reasons = {
   },
   'saved-message': {
     outcome: 'changed',
-    what: 'Somebody saved or starred the message. An import folder has no saved messages.',
-    remedy: 'They can save it again.',
+    what: 'Somebody saved or starred the message, and the export does not say when. It is saved since it was sent.',
+    remedy: 'None is needed.',
   },
   'shortened-name': {
     outcome: 'changed',
@@ -84,6 +84,11 @@ export const reasons = {
     outcome: 'skipped',
     what: 'The system said that something happened: somebody joined, a topic changed, a call began.',
     remedy: 'None is needed: members and groups are imported as they are now.',
+  },
+  'quote-without-message': {
+    outcome: 'changed',
+    what: 'The message that was quoted is not in the same conversation of the export. What was said about it stays.',
+    remedy: 'None is needed.',
   },
   'reply-without-thread': {
     outcome: 'changed',

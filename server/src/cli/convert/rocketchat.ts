@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
 import path from 'node:path'
 import { deserialize } from 'bson'
 import { withEmoji } from './emoji.ts'
 import { ConvertFailure } from './failure.ts'
 import type { History, OldFile, OldMessage, Place } from './history.ts'
-import { type Foreign, objectsOf, textOf, textsOf } from './json.ts'
+import { entriesOf, type Foreign, objectsOf, textOf, textsOf } from './json.ts'
 import type { Files } from './mattermost.ts'
 import type { Reasons } from './reasons.ts'
 
@@ -19,12 +19,12 @@ export async function convertRocketChat(
   reasons: Reasons,
   files: Files,
 ): Promise<void> {
-  const entries = new Set(await readdir(folder))
+  const { files: names } = await entriesOf(folder)
   for (const name of ['users', 'rocketchat_room', 'rocketchat_message', 'rocketchat_subscription']) {
-    if (!entries.has(`${name}.bson`)) throw new ConvertFailure(`${folder} has no ${name}.bson: it must be a mongodump`)
+    if (!names.has(`${name}.bson`)) throw new ConvertFailure(`${folder} has no ${name}.bson: it must be a mongodump`)
   }
   const documents = (name: string) =>
-    entries.has(`${name}.bson`) ? readDocuments(path.join(folder, `${name}.bson`)) : none()
+    names.has(`${name}.bson`) ? readDocuments(path.join(folder, `${name}.bson`)) : none()
 
   /** Ids by name, since reactions have names only. */
   const byName = new Map<string, string>()
@@ -127,6 +127,15 @@ function peopleOf(names: readonly string[], byName: ReadonlyMap<string, string>)
   return names.map((name) => byName.get(name) ?? name)
 }
 
+const linkWithoutText = /^\[ ?\]\((https?:\/\/[^)\s]{1,2000})\)\s*/
+
+/** A message that quotes another begins with a link to that, which has no text. */
+function withoutQuote(text: string | undefined): { readonly quoted?: string; readonly said: string | undefined } {
+  const [link = '', address = ''] = linkWithoutText.exec(text ?? '') ?? []
+  const quoted = URL.canParse(address) ? textOf(new URL(address).searchParams.get('msg')) : undefined
+  return quoted === undefined ? { said: text } : { quoted, said: textOf(text?.slice(link.length)) }
+}
+
 function convertMessage(
   message: Foreign,
   history: History,
@@ -152,18 +161,32 @@ function convertMessage(
     return undefined
   }
   if (message.tshow === true && parent !== undefined) reasons.add('shown-in-channel', id)
-  if (message.pinned === true) reasons.add('pinned-message', id)
-  if (objectsOf(message.starred).length > 0) reasons.add('saved-message', id)
-  const said = [textOf(message.msg), ...objectsOf(message.attachments).map(({ description }) => textOf(description))]
+  const pin = pinOf(message, at)
+  if (pin !== undefined && pin.by === undefined) reasons.add('pinned-message', id)
+  const savers = objectsOf(message.starred).flatMap(({ _id }) => textOf(_id) ?? [])
+  if (savers.length > 0) reasons.add('saved-message', id)
+  const { quoted, said: own } = withoutQuote(textOf(message.msg))
+  const said = [own, ...objectsOf(message.attachments).map(({ description }) => textOf(description))]
   return {
     ...base,
     text: withMentions(said.filter((text) => text !== undefined).join('\n'), message, history),
     files: filesOf(message, reasons, files),
+    quoted,
     reactions: Object.entries((message.reactions ?? {}) as Record<string, Foreign>).map(([name, { usernames }]) => {
-      return { name: name.replace(/^:|:$/g, ''), users: peopleOf(textsOf(usernames), byName) }
+      return { name: name.replace(/^:|:$/g, ''), given: peopleOf(textsOf(usernames), byName).map((by) => ({ by })) }
     }),
     editedAt: timeOf(message.editedAt),
+    pin,
+    saves: savers.map((by) => ({ by })),
   }
+}
+
+/** @param sentAt epoch milliseconds, for a pin of which nobody knows when */
+function pinOf({ pinned, pinnedAt, pinnedBy }: Foreign, sentAt: number): OldMessage['pin'] {
+  if (pinned !== true) return undefined
+  const at = timeOf(pinnedAt)
+  const by = textOf(pinnedBy?._id)
+  return at === undefined || by === undefined ? { by: undefined, at: Math.floor(sentAt / 1000) } : { by, at }
 }
 
 /** The message itself says who is mentioned, so anything else after an @ stays. */

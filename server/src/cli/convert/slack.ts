@@ -1,8 +1,7 @@
-import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { ConvertFailure } from './failure.ts'
 import type { History, OldFile, OldMessage, Place } from './history.ts'
-import { addressOf, type Foreign, objectsOf, readObjects, secondsOf, textOf, textsOf } from './json.ts'
+import { addressOf, entriesOf, type Foreign, objectsOf, readObjects, secondsOf, textOf, textsOf } from './json.ts'
 import type { Reasons } from './reasons.ts'
 import { slackText } from './slack-text.ts'
 
@@ -11,17 +10,17 @@ const spoken = new Set(['bot_message', 'me_message', 'thread_broadcast', 'file_s
 
 /** Converts the folder of an unzipped export of a Slack workspace. @throws ConvertFailure where it is none */
 export async function convertSlack(folder: string, history: History, reasons: Reasons): Promise<void> {
-  const entries = new Set(await readdir(folder))
-  const listOf = (name: string) => (entries.has(name) ? readObjects(path.join(folder, name)) : Promise.resolve([]))
+  const { files, folders } = await entriesOf(folder)
+  const listOf = (name: string) => (files.has(name) ? readObjects(path.join(folder, name)) : Promise.resolve([]))
   const [users, orgUsers, channels, groups, directs, manyDirects] = await Promise.all(
     ['users', 'org_users', 'channels', 'groups', 'dms', 'mpims'].map((name) => listOf(`${name}.json`)),
   )
-  if (!entries.has('users.json') && !entries.has('org_users.json')) {
+  if (!files.has('users.json') && !files.has('org_users.json')) {
     throw new ConvertFailure(`${folder} has no users.json: it must be the folder of an unzipped Slack export`)
   }
   for (const user of [...(orgUsers ?? []), ...(users ?? [])]) addPerson(history, user)
 
-  const places: Array<{ place: Place; folder: string }> = []
+  const places: Array<{ place: Place; folder: string; pins: Pins }> = []
   const addChannel = (channel: Foreign, isPrivate: boolean, fallback: string) => {
     const id = textOf(channel.id)
     if (id === undefined) return
@@ -37,7 +36,7 @@ export async function convertSlack(folder: string, history: History, reasons: Re
       ...(channel.is_archived === true && { tags: ['archived'] }),
     })
     for (const member of textsOf(channel.members)) history.member(id, member)
-    places.push({ place: { channel: id }, folder: entries.has(name) ? name : id })
+    places.push({ place: { channel: id }, folder: folders.has(name) ? name : id, pins: pinsOf(channel) })
   }
   for (const channel of channels ?? []) addChannel(channel, false, 'channel')
   for (const channel of groups ?? []) addChannel(channel, true, 'group')
@@ -52,12 +51,24 @@ export async function convertSlack(folder: string, history: History, reasons: Re
     if (other === undefined || other === one) {
       reasons.add('conversation-with-oneself', id)
       addChannel({ ...direct, creator: one }, true, `notes-${one}`)
-    } else places.push({ place: { between: [one, other] }, folder: id })
+    } else places.push({ place: { between: [one, other] }, folder: id, pins: pinsOf(direct) })
   }
   // Only folders that are in the export, whatever a channel is called.
-  for (const { place, folder: name } of places) {
-    if (entries.has(name)) await convertFolder(path.join(folder, name), place, history, reasons)
+  for (const { folder: name, ...place } of places) {
+    if (folders.has(name)) await convertFolder(path.join(folder, name), place, history, reasons)
   }
+}
+
+/** Who pinned which messages of a channel, by their times. */
+type Pins = ReadonlyMap<string, NonNullable<OldMessage['pin']>>
+
+function pinsOf({ pins }: Foreign): Pins {
+  return new Map(
+    objectsOf(pins).flatMap(({ id, user, created }) => {
+      const [message, at] = [textOf(id), secondsOf(created)]
+      return message === undefined || at === undefined ? [] : [[message, { by: textOf(user), at }] as const]
+    }),
+  )
 }
 
 function addPerson(history: History, user: Foreign): void {
@@ -80,12 +91,17 @@ function addPerson(history: History, user: Foreign): void {
 }
 
 /** Reads a folder of a channel: a file for each day, named by it. */
-async function convertFolder(folder: string, place: Place, history: History, reasons: Reasons): Promise<void> {
-  const days = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort()
+async function convertFolder(
+  folder: string,
+  { place, pins }: { readonly place: Place; readonly pins: Pins },
+  history: History,
+  reasons: Reasons,
+): Promise<void> {
+  const days = [...(await entriesOf(folder)).files].filter((name) => name.endsWith('.json')).sort()
   for (const day of days) {
     for (const message of await readObjects(path.join(folder, day))) {
       const converted = convertMessage(message, history, reasons)
-      if (converted !== undefined) await history.message(place, converted)
+      if (converted !== undefined) await history.message(place, { ...converted, pin: pins.get(converted.id) })
     }
   }
 }
@@ -108,7 +124,7 @@ function convertMessage(message: Foreign, history: History, reasons: Reasons): O
   const reactions = objectsOf(message.reactions).map(({ name, users, count }) => {
     const known = textsOf(users)
     if (Number(count) > known.length) reasons.add('reactions-without-users', `${name} ${id}`)
-    return { name: String(name), users: known }
+    return { name: String(name), given: known.map((by) => ({ by })) }
   })
   return {
     ...{ id, sender, at, reactions },

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished } from 'vitest'
@@ -16,6 +16,8 @@ export interface Ground {
   readonly folder: string
   /** Writes a file of the export: text and bytes as they are, anything else as JSON. */
   put(name: string, content: unknown): Promise<void>
+  /** Puts a link to something else, by its path from the folder, in place of what is there. */
+  link(name: string, to: string): Promise<void>
   /** Runs `parley convert` on it. */
   convert(source: Source, ...args: string[]): Promise<{ code: number; out: string; err: string }>
   /** The records of a file of the output. */
@@ -40,6 +42,11 @@ export async function createGround(): Promise<Ground> {
       await mkdir(path.dirname(file), { recursive: true })
       const isRaw = typeof content === 'string' || content instanceof Uint8Array
       await writeFile(file, isRaw ? content : JSON.stringify(content))
+    },
+    async link(name, to) {
+      const place = path.join(folder, name)
+      await rm(place, { recursive: true, force: true })
+      await symlink(path.join(folder, to), place)
     },
     convert: (source, ...args) => runCommand(convertCommand, [source, folder, '--into', output, ...args], {}),
     async records(kind) {

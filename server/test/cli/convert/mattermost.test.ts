@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../support/chat.ts'
@@ -96,7 +96,17 @@ describe('parley convert mattermost', () => {
       ['anna', 'Files\n[secret.txt]'],
     ])
     const [, , asked, files] = town
-    expect(asked).toMatchObject({ replyCount: 2, data: { reactions: [{ reaction: '👍', count: 2 }] } })
+    expect(asked).toMatchObject({
+      ...{ replyCount: 2, data: { reactions: [{ reaction: '👍', count: 2 }] } },
+      ...{ pinnedBy: 'app_system', pinnedAt: 1_600_000_030 },
+    })
+    const given = dataOf(await world.get(`/messages/${asked.id}/reactions`))
+    expect(given.map(({ uid, reactedAt }: { uid: string; reactedAt: number }) => [uid, reactedAt])).toEqual([
+      ['carl', 1_600_000_031],
+      ['bo-dan', 1_600_000_032],
+    ])
+    const records = await ground.records('messages')
+    expect(records.flatMap(({ savedBy }) => savedBy ?? [])).toEqual([{ carl: 1_600_000_030 }])
     const url = 'https://files.acme.example/old/20200914/a/plan.pdf'
     expect(files.data.attachments).toEqual([
       { name: 'plan.pdf', extension: 'pdf', mimeType: 'application/pdf', size: 8, url },
@@ -109,8 +119,22 @@ describe('parley convert mattermost', () => {
     const members = dataOf(await world.get('/groups/town/members'))
     expect(members.find(({ uid }: { uid: string }) => uid === 'anna').scope).toBe('admin')
     expect(dataOf(await world.get('/users/carl'))).toMatchObject({ name: 'Carl Older', deactivatedAt: 1_600_000_050 })
-    const texts = (await ground.records('messages')).map(({ data }) => data.text)
+    const texts = records.map(({ data }) => data.text)
     expect(texts).toEqual(expect.arrayContaining(['We three', 'To me']))
+  })
+
+  it('follows no link out of the export', async () => {
+    const ground = await createGround()
+    await putExport(ground)
+    await ground.put('../elsewhere/a/plan.pdf', 'of this machine')
+    await ground.link('data/20200914/a/plan.pdf', '../elsewhere/a/plan.pdf')
+    expect((await ground.convert('mattermost', '--files', 'https://files.acme.example')).code).toBe(0)
+    expect(await ground.reasons()).toMatchObject({ 'file-not-in-export': 2 })
+    await expect(readFile(path.join(ground.output, 'files/20200914/a/plan.pdf'))).rejects.toThrow('ENOENT')
+    await ground.link('data/20200914', '../elsewhere')
+    await rm(ground.output, { recursive: true })
+    expect((await ground.convert('mattermost', '--files', 'https://files.acme.example')).code).toBe(0)
+    expect(await ground.reasons()).toMatchObject({ 'file-not-in-export': 2 })
   })
 
   it('keeps the names of files where no address is given', async () => {

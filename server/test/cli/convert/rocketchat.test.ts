@@ -50,6 +50,8 @@ describe('parley convert rocketchat', () => {
         reactions: { ':+1:': { usernames: ['Ann', 'carl.c'] } },
         editedAt: at(8),
         pinned: true,
+        pinnedAt: at(6),
+        pinnedBy: { _id: 'c', username: 'carl.c' },
         starred: [{ _id: 'c' }],
       }),
       message('m3', 'R1', 3, 'aB3', '', { t: 'uj' }),
@@ -62,8 +64,11 @@ describe('parley convert rocketchat', () => {
           { _id: 'F2', name: 'thumb-a.png', type: 'image/png', typeGroup: 'thumb' },
         ],
       }),
-      message('m7', 'R1', 7, 'c', 'Half', { file: { _id: 'F3', name: 'half.bin' } }),
-      message('m8', 'R3', 1, 'c', 'Between us'),
+      message('m7', 'R1', 7, 'c', '[ ](https://chat.acme.example/channel/general?msg=m6) Half', {
+        file: { _id: 'F3', name: 'half.bin' },
+      }),
+      message('m12', 'R1', 12, 'c', '[ ](https://chat.acme.example/group/board?msg=m11) of elsewhere'),
+      message('m8', 'R3', 1, 'c', 'Between us', { pinned: true }),
       message('m9', 'R4', 1, 'ab3', 'We three'),
       message('m10', 'R9', 1, 'c', 'No such room'),
       message('m11', 'R2', 1, 'visitor', 'Not among the users'),
@@ -87,6 +92,7 @@ describe('parley convert rocketchat', () => {
       'encrypted-message': 1,
       'file-not-in-export': 1,
       'pinned-message': 1,
+      'quote-without-message': 1,
       'record-not-valid': 1,
       'saved-message': 1,
       'shown-in-channel': 1,
@@ -102,18 +108,25 @@ describe('parley convert rocketchat', () => {
       ['ann', undefined],
       ['carl-c', 'A picture'],
       ['carl-c', 'Half\n[half.bin]'],
+      ['carl-c', 'of elsewhere'],
     ])
-    const [first, , picture] = general
+    const [first, , picture, half] = general
+    expect(half.quotedMessage).toMatchObject({ id: picture.id })
     expect(first).toMatchObject({
       editedAt: 1_600_000_008,
       replyCount: 1,
       data: { reactions: [{ reaction: '👍', count: 2 }] },
+      ...{ pinnedBy: 'carl-c', pinnedAt: 1_600_000_006 },
     })
+    const records = await ground.records('messages')
+    expect(records.flatMap(({ savedBy }) => savedBy ?? [])).toEqual([{ 'carl-c': 1_600_000_001 }])
     const [attachment] = picture.data.attachments
     expect(attachment).toMatchObject({ name: 'a.png', mimeType: 'image/png', size: 6 })
     const stored = path.join(ground.output, 'files', path.basename(attachment.url))
     expect(await readFile(stored, 'utf8')).toBe('abcdef')
-    expect(await saidIn(world, '/users/ann', 'carl-c')).toMatchObject([{ data: { text: 'Between us' } }])
+    expect(await saidIn(world, '/users/ann', 'carl-c')).toMatchObject([
+      { data: { text: 'Between us' }, pinnedBy: 'app_system', pinnedAt: 1_600_000_001 },
+    ])
     expect(dataOf(await world.get('/groups/general'))).toMatchObject({ createdAt: 1_599_999_995, membersCount: 2 })
     const people = (await ground.records('users')).map(({ uid, name }) => [uid, name])
     expect(people).toEqual([

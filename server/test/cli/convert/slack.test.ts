@@ -26,6 +26,7 @@ async function putWorkspace(ground: Ground): Promise<void> {
     {
       ...{ id: 'C1', name: 'general', created: 1_590_000_000, creator: 'U0aB', members: ['U0aB', 'U2', 'U9'] },
       ...{ topic: { value: 'All of us' }, purpose: { value: '' } },
+      pins: [{ id: ts(10), type: 'C', created: 1_600_000_099, user: 'U2', owner: 'U0aB' }],
     },
     { id: 'C2', name: '../secrets', created: 1_590_000_000, creator: null, members: ['U2'], is_archived: true },
   ])
@@ -141,6 +142,7 @@ describe('parley convert slack', () => {
     expect(deleted.deletedAt).toBe(1_600_000_014)
     expect(first).toMatchObject({
       ...{ sender: 'mara', sentAt: 1_600_000_010, editedAt: 1_600_000_015, replyCount: 1 },
+      ...{ pinnedBy: 'jose-lopez', pinnedAt: 1_600_000_099 },
       data: {
         mentions: { 'jose-lopez': { uid: 'jose-lopez' } },
         reactions: expect.arrayContaining([
@@ -187,8 +189,14 @@ describe('parley convert slack', () => {
     await putWorkspace(ground)
     await writeFile(path.join(ground.folder, '..', 'secrets'), '')
     await ground.put('../secrets-of-others/2020-09-14.json', [said(1, 'U2', 'not of this export')])
-    await ground.put('channels.json', [{ id: 'C2', name: '../secrets-of-others', members: ['U2'] }])
-    expect((await ground.convert('slack')).code).toBe(0)
+    await ground.link('board', '../secrets-of-others')
+    await ground.link('D1/2020-09-15.json', '../secrets-of-others/2020-09-14.json')
+    await ground.put('channels.json', [
+      { id: 'C2', name: '../secrets-of-others', members: ['U2'] },
+      { id: 'C3', name: 'users.json', members: ['U2'] },
+    ])
+    const { code, err } = await ground.convert('slack')
+    expect([code, err]).toEqual([0, ''])
     expect(JSON.stringify(await ground.records('messages'))).not.toContain('not of this export')
   })
 
