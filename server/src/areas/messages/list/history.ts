@@ -110,11 +110,17 @@ function selectPage(kind: ConversationKind, affix: Affix, hasCursor: boolean): L
     affix === 'append'
       ? sql`(m.sent_at, m.id) <= ${$.cursor} and ${notClearedSql} order by m.sent_at, m.id`
       : sql`(m.sent_at, m.id) >= ${$.cursor} and ${notClearedSql} order by m.sent_at desc, m.id desc`
-  // Not by `exists`, for which the planner drops the order.
-  const hasBehind = sql`(select true from messages m where ${ofHistory} and ${behind} limit 1)`
-  const cursorSentAt = sql`(
-    select m.sent_at from messages m where m.app_id = ${$.appId} and m.id = ${$.cursorId} and m.conversation = s.conversation
-  )`
+  // Mostly the message of the cursor itself lies behind it, which was read to know when it was sent. Else not by `exists`,
+  // for which the planner drops the order.
+  const hasBehind = sql`coalesce(k.is_behind, (select true from messages m where ${ofHistory} and ${behind} limit 1))`
+  const ofCursor = sql`
+  left join lateral (
+    select m.sent_at, case
+        when not m.purged and ${isThereSql($.viewer)} and ${notClearedSql} and m.sent_at = ${$.cursorSentAt} then true
+      end as is_behind
+    from messages m
+    where m.app_id = ${$.appId} and m.id = ${$.cursorId} and m.conversation = s.conversation
+  ) k on true`
   const isEnd = affix === 'prepend' && !hasCursor
   const steps = stepsOfPage({
     appId: '$1',
@@ -124,7 +130,7 @@ function selectPage(kind: ConversationKind, affix: Affix, hasCursor: boolean): L
     ...(!isEnd && { newest: 'p.newest' }),
   })
   const text = sql`
-  select w.place::int, p.messages, ${sql.raw(steps)}, ${selectSides(kind)}${hasCursor ? sql`, ${hasBehind}, ${cursorSentAt}` : sql``}
+  select w.place::int, p.messages, ${sql.raw(steps)}, ${selectSides(kind)}${hasCursor ? sql`, ${hasBehind}, k.sent_at` : sql``}
   from ${wanted(hasCursor)}
   left join lateral (
     select s.conversation, s.cleared_sent_at, s.cleared_id, ${sql.raw(receivers[kind])} as receivers
@@ -135,7 +141,7 @@ function selectPage(kind: ConversationKind, affix: Affix, hasCursor: boolean): L
       where c.app_id = ${$.appId} and c.kind = ${sql.raw(String(storedKind(kind)))} and c.first = w.first and c.second = w.second
     ) s
     where ${takesPartSql}
-  ) s on true
+  ) s on true${hasCursor ? ofCursor : sql``}
   cross join lateral (
     select s.conversation, s.receivers, ${sql.raw(packMessages())} as messages, min(m.sent_at) as oldest,
       max(m.sent_at) as newest${kind === 'group' ? sql`, array_agg(m.sender) as senders` : sql``}
