@@ -28,9 +28,12 @@ afterAll(async () => {
 const uids = Array.from({ length: 40 }, (_, i) => `user-${i}`)
 const messages = 400
 const atOnce = 100
-/** For each happening or notification: a row of a table that grows with every message has to be found by its key. */
+/** For each happening or notification: a row of a table that may be large has to be found by its key. */
 const mostRows = 8
-const growing = ['messages', 'events', 'waiting', 'push_tokens', 'conversation_states']
+const large = [
+  ...['messages', 'events', 'waiting', 'push_tokens', 'conversation_states'],
+  ...['blocks', 'notification_mutes', 'thread_subscriptions', 'notification_preferences'],
+]
 
 it('what is asked while tables are empty is found by key once they are full', { timeout: 120_000 }, async () => {
   const { own } = push
@@ -51,11 +54,12 @@ it('what is asked while tables are empty is found by key once they are full', { 
     await Promise.all(uids.map((_, j) => say(world, 'alice', `user-${j}`, `number ${i}`)))
   }
   await untilWaiting(world, messages + 1)
+  await fillWithOthers(world)
   const looked: Record<string, number> = {}
   for (const query of await askAll(world)) {
     const i = first.findIndex(({ text }) => text === query.text)
     for (const { table, rows } of await explain(i, query)) {
-      if (!growing.includes(table)) continue
+      if (!large.includes(table)) continue
       const name = `${table}, by the statement that begins with ${query.text.trim().slice(0, 60)}`
       looked[name] = (looked[name] ?? 0) + rows
     }
@@ -71,6 +75,17 @@ async function untilWaiting({ app }: World, count: number): Promise<void> {
     return rows === count
   }
   await until(isThere, { progress: () => rows })
+}
+
+/** What hundreds of others have chosen, who have nothing to do with what is notified. */
+async function fillWithOthers({ app }: World): Promise<void> {
+  for (const statement of [
+    `insert into blocks (app_id, blocker, blocked, blocked_at) select $1, 'other-' || i, 'another-' || i, 1 from generate_series(1, 400) i`,
+    `insert into notification_mutes (app_id, uid, kind, peer) select $1, 'other-' || i, 1, 'alice' from generate_series(1, 400) i`,
+    `insert into notification_preferences (app_id, uid, preferences) select $1, 'other-' || i, '{}' from generate_series(1, 400) i`,
+  ]) {
+    await push.own.query(statement, [app.appId])
+  }
 }
 
 /** From now on the planner knows what there is at present. */
