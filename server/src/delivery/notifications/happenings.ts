@@ -21,18 +21,22 @@ export interface MessageFactsRow {
   readonly mentionsAll: boolean
 }
 
-/** Columns of `MessageFactsRow`, of a message `m`, beside `quotedJoin`. */
+/**
+ * Columns of `MessageFactsRow`, of a message `m`, beside `quotedJoin`. Into what was sent is looked where that can decide: of custom
+ * messages, and of those in groups.
+ */
 export const messageFacts = `m.sender, m.sent_at as "sentAt", m.category,
-    coalesce(m.data ->> 'sendNotification' = 'true', false) as "isNotifying", m.parent_id as "parentId",
+    coalesce(m.category = 'custom' and m.data ->> 'sendNotification' = 'true', false) as "isNotifying", m.parent_id as "parentId",
     m.quoted_id as "quotedId", q.sender as "quotedSender", m.mentioned,
-    coalesce(strpos(m.data ->> 'text', '<@all:') > 0, false) as "mentionsAll"`
+    coalesce(m.kind = 2 and strpos(m.data ->> 'text', '<@all:') > 0, false) as "mentionsAll"`
 
 /** Who wrote what the message `m` quotes, unless moderation holds that. @param of the alias of a row of the same app */
 export function quotedJoin(of: string): string {
   return `left join lateral (
     select q.sender
     from messages q
-    where q.app_id = ${of}.app_id
+    where m.quoted_id is not null
+    and q.app_id = ${of}.app_id
     and q.id = m.quoted_id
     and ${notHeldIn('q')}
     order by q.id
@@ -45,7 +49,8 @@ export function actedJoin(of: string): string {
   return `left join lateral (
     select a.sender
     from messages a
-    where a.app_id = ${of}.app_id
+    where e.trigger <> 'message_sent'
+    and a.app_id = ${of}.app_id
     and a.id = (e.data ->> 'actionId')::bigint
     order by a.id
     limit 1
@@ -68,12 +73,17 @@ interface PageRow extends MessageFactsRow {
   readonly trace: string | null
 }
 
+/** Of that a message was sent, which most are, the message says all: what the event holds need not be read. */
+const ofOthers = (value: string) => `case when e.trigger <> 'message_sent' then ${value} end`
+
 /** Each in its order, with a limit: so the planner takes the index of the key, whatever it knew of the table when it planned. */
 const selectPage = statement(`
   select e.id, e.trigger, e.conversation, ${kindSql('c.kind')} as kind, c.first, c.second, g.members_count as members,
-    coalesce(e.data ->> 'uid', e.data ->> 'by', a.sender) as by,
-    array(select x ->> 'uid' from json_array_elements(e.data -> 'members') x) as subjects,
-    (e.data ->> 'reactionId')::bigint as "reactionId", e.data ->> 'trace' as trace, e.message, ${messageFacts}
+    ${ofOthers("coalesce(e.data ->> 'uid', e.data ->> 'by', a.sender)")} as by,
+    case when e.trigger in (${ofThemselves.map((trigger) => `'${trigger}'`).join(', ')})
+      then array(select x ->> 'uid' from json_array_elements(e.data -> 'members') x)
+    end as subjects,
+    ${ofOthers("(e.data ->> 'reactionId')::bigint")} as "reactionId", e.data ->> 'trace' as trace, e.message, ${messageFacts}
   from events e
   cross join lateral (${conversationOf('e')}
   ) c

@@ -11,6 +11,7 @@ import { levelOf } from '../../chat/notifications/preferences.ts'
 import type { AppNotifications, NotificationSettingsStore } from '../../chat/notifications/settings.ts'
 import { dayMs } from '../../chat/usage/clock.ts'
 import { countEnded } from '../../chat/usage/notification-counts.ts'
+import { textArray } from '../../store/arrays.ts'
 import { nowMs } from '../../store/clock.ts'
 import type { Database } from '../../store/database.ts'
 import { createRecordset } from '../../store/recordset.ts'
@@ -52,8 +53,8 @@ interface Planned {
   readonly candidate: Candidate
   readonly one: Happened
   readonly reason: NotificationReason | undefined
-  /** As JSON. */
-  readonly gates: string
+  /** The place of its gates among those of the page, from 1. */
+  readonly gates: number
   readonly waitMs: number
   /** It waits until an operator has it sent. */
   readonly isHeld: boolean
@@ -80,7 +81,7 @@ const planned = createRecordset<Planned>(
     ['kind', 'smallint', ({ one }) => (one.kind === 'group' ? 2 : 1)],
     ['receiver', 'text', ({ one, candidate }) => (one.kind === 'group' ? one.first : candidate.recipient.uid)],
     ['reason', 'text', ({ reason }) => reason ?? null],
-    ['gates', 'text', ({ gates }) => gates],
+    ['gates', 'int', ({ gates }) => gates],
     // Without a time nothing is due (chat/held-by-restore.ts).
     ['wait_ms', 'bigint', ({ isHeld, waitMs }) => (isHeld ? null : waitMs)],
     [
@@ -92,10 +93,12 @@ const planned = createRecordset<Planned>(
   { alias: 'd', first: 7 },
 )
 
+/** As JSON: what most users have not touched is the same for all of them, so it is sent once for a page and not for each row. */
+const gatesOfPage = `$${7 + planned.length}::json[]`
 const columns = `app_id, uid, channel, provider_kind, provider_id, provider, digest, platform, trigger, event, conversation,
       message, reaction, kind, receiver, gates, expires_at, created_at, opened_sent_at, opened_id, status`
 const values = `d.app_id, d.uid, d.channel, d.provider_kind, d.provider_id, d.provider, decode(d.digest, 'base64'), d.platform,
-      d.trigger, d.event, d.conversation, d.message, d.reaction, d.kind, d.receiver, d.gates::json, $6::bigint + d.expires_in,
+      d.trigger, d.event, d.conversation, d.message, d.reaction, d.kind, d.receiver, (${gatesOfPage})[d.gates], $6::bigint + d.expires_in,
       $6::bigint, d.opened_sent_at, d.opened_id`
 
 /**
@@ -242,12 +245,13 @@ async function planPage(options: PlanOptions, appId: number, page: Page): Promis
   const byEvent = new Map(happened.map((one) => [one.event, one]))
   const told = await withoutUnsent(database, appId, candidates, byEvent)
   const opened = new Set<string>()
+  const gatesOf = createPlaces()
   const rows = told.flatMap((candidate): Planned | [] => {
     const isHeld = candidate.event <= heldUntil
     const one = byEvent.get(candidate.event) as Happened
     const { recipient, channel, mail } = candidate
     const decision = decide(one, recipient, app, defaults, at, mail)
-    const gates = JSON.stringify(decision.gates.map(storedGate))
+    const gates = gatesOf.placeOf(JSON.stringify(decision.gates.map(storedGate)))
     if (channel === 'push') {
       const waitMs = recipient.isOnline ? defaults.pushWaitOnlineSeconds * 1000 : 0
       return { candidate, one, reason: decision.reason, gates, waitMs, isHeld, isWindow: false }
@@ -262,11 +266,26 @@ async function planPage(options: PlanOptions, appId: number, page: Page): Promis
   // Before the position moves: what is planned twice is taken back once, what is not planned never.
   if (defaults.pushTakeBackRead && next.event > heldUntil)
     await planTakeBacks(database, appId, { from: from.event, to: next.event, now: at })
-  const parameters = [appId, from.event, from.uid, next.event, next.uid, at, ...planned.values(rows)]
+  const values = [...planned.values(rows), textArray(gatesOf.values)]
+  const parameters = [appId, from.event, from.uid, next.event, next.uid, at, ...values]
   const [written] = await database.query<{ moved: number }>(write, parameters)
   const open = rows.filter(({ reason }) => reason === undefined)
   for (const provider of new Set(open.map(({ candidate }) => candidate.provider))) options.wakes.wake(provider)
   return written?.moved !== 0
+}
+
+/** Values that many rows share: each is kept once, and rows have its place, from 1. */
+function createPlaces(): { placeOf(value: string): number; readonly values: readonly string[] } {
+  const values: string[] = []
+  const places = new Map<string, number>()
+  return {
+    values,
+    placeOf(value) {
+      const place = places.get(value) ?? values.push(value)
+      places.set(value, place)
+      return place
+    },
+  }
 }
 
 /**
