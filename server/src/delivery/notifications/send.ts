@@ -38,6 +38,8 @@ const unreadAtOnce = 25
 const firstDelayMs = 1_000
 /** Somebody waits for a notification, and one that is tried now and then does no harm. */
 const maxPauseMs = 10_000
+/** What became of what was due together is written together. */
+const resultsMs = 50
 /** A provider may put itself off by `Retry-After`, but not for longer. */
 const longestPauseMs = 600_000
 const leases = createLeases<OpenRow>(providerEndpoints)
@@ -67,8 +69,9 @@ export function sendDue(options: SendOptions, key: EndpointKey, signal: AbortSig
   const { database, log, pace, seats } = options
   const begin = () => beginRound(options, key)
   const work = 'sending notifications'
+  const timing = { firstDelayMs, maxPauseMs, resultsMs }
   const onDue = (look: () => void) => options.wakes.listen(key.endpoint, look)
-  return drain({ database, log, pace, seats, leases, work, firstDelayMs, maxPauseMs, room, begin, onDue }, key, signal)
+  return drain({ database, log, pace, seats, leases, work, room, begin, onDue, ...timing }, key, signal)
 }
 
 function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Target, Ready, SendResult> {

@@ -19,6 +19,8 @@ export interface DeliverOptions {
   readonly onDue?: (look: () => void) => () => void
   /** For those who wait for more once nothing is due: a job that begins anew costs more than looking ten times. */
   readonly seats?: Seats
+  /** What became of attempts within so long is written together; 20 ms without it. */
+  readonly resultsMs?: number
 }
 
 /** How long one endpoint may go on before others have their turn; it goes on behind them. */
@@ -41,7 +43,7 @@ export async function deliver<
   Item extends DueItem,
   Result extends { readonly id: number },
 >(
-  { pace, room, firstDelayMs, maxPauseMs, onDue, seats }: DeliverOptions,
+  { pace, room, firstDelayMs, maxPauseMs, onDue, seats, resultsMs }: DeliverOptions,
   round: Round<Row, Target, Item, Result>,
   lease: Lease<Row>,
   signal: AbortSignal,
@@ -72,7 +74,7 @@ export async function deliver<
     if (health.failures === writtenHealth.failures && health.failingSince === writtenHealth.failingSince) return
     await lease.writeHealth(health)
     writtenHealth = health
-  })
+  }, resultsMs)
   const mustStop = () => signal.aborted || isOver || putOffMs > 0 || breaker.pauseMs > 0 || performance.now() > turnEnds
 
   const queue = createKeyedQueue<Item>(1, async (items) => {
@@ -157,8 +159,10 @@ export async function deliver<
       // What is new has to wait where there is enough at hand.
       waiting = isFull ? undefined : pause
       const looking = delay(isFull ? lookWhenFullMs : lookMs, undefined, { signal: pause.signal }).catch(() => {})
-      const isEnough = queue.until(isFull && !breaker.isProbing ? room / 2 : 0)
-      await (isIdle ? looking : Promise.race([isEnough, looking]))
+      // Whoever is told of what becomes due need not look for it just because all at hand is done.
+      const isTold = isIdle || (onDue !== undefined && !isFull)
+      const isEnough = isTold ? undefined : queue.until(isFull && !breaker.isProbing ? room / 2 : 0)
+      await (isEnough === undefined ? looking : Promise.race([isEnough, looking]))
       waiting = undefined
       pause.abort()
     }

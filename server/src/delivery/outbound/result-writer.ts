@@ -5,10 +5,16 @@ export interface ResultWriter<Result> {
   flush(): Promise<void>
 }
 
-const batchMs = 20
+const usualBatchMs = 20
 
-/** @param write is not called again once it has failed: what it was to write is still due, and found again */
-export function createResultWriter<Result>(write: (batch: readonly Result[]) => Promise<void>): ResultWriter<Result> {
+/**
+ * @param write is not called again once it has failed: what it was to write is still due, and found again
+ * @param batchMs within which results are written together
+ */
+export function createResultWriter<Result>(
+  write: (batch: readonly Result[]) => Promise<void>,
+  batchMs = usualBatchMs,
+): ResultWriter<Result> {
   let waiting: Result[] = []
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
