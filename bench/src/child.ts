@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /** A part of a bench in a process of its own, which is asked one thing at a time and answers each. */
 export interface Child {
+  readonly pid: number
   ask<Answer>(what: object): Promise<Answer>
   stop(): void
 }
@@ -16,6 +17,7 @@ export function startChild(path: string): Child {
   })
   ended.catch(() => {})
   return {
+    pid: child.pid as number,
     async ask<Answer>(what: object) {
       const answered = once(child, 'message')
       child.send(what)

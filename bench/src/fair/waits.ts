@@ -20,7 +20,7 @@ export interface Waits {
   readonly firstRefusal?: string
 }
 
-interface Answer {
+export interface Answer {
   readonly ms: number
   readonly refusal?: string
 }
