@@ -5574,7 +5574,7 @@ export interface Calls {
             message: string
           }[]
         }
-        /** Of a message that is there already: its id */
+        /** The id of a message that is there already, or where idsOnly is true */
         id?: string
         /** Members of the record that the import does not know */
         ignored?: string[]
@@ -5605,7 +5605,7 @@ export interface Calls {
             message: string
           }[]
         }
-        /** Of a message that is there already: its id */
+        /** The id of a message that is there already, or where idsOnly is true */
         id?: string
         /** Members of the record that the import does not know */
         ignored?: string[]
@@ -5613,8 +5613,10 @@ export interface Calls {
     }
   }
   /** Import messages. Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, quotedMuid, reactions with their times, editedAt, editedBy, deletedAt, deletedBy, pinnedAt, pinnedBy, savedBy, countsAsUnread, and action messages, with subjectMuid for the message that was edited or deleted. An app that had no messages when the first came with an id keeps the ids; else new ones are drawn. Each record is checked and stored on its own: an invalid record does not stop the others, and the response is a 200 with an outcome for every record. Outcomes of a map have the keys of the map. Outcomes of an array have the ID of the record as key, or "[<index>]" (from 0) if a record has no ID or the ID of an earlier one. A request can have 1000 records, unless the deployment sets another limit. Records that already exist are refused and not changed, so an import can be repeated. Times are epoch seconds, as integers or decimal strings; 0 in an optional time means none. Records can be such as the lists of the API answer them, and what they hold beyond an import is named in ignored. */
-  'POST /data_import/messages': {
+  'POST /data_import/messages?idsOnly': {
     input: {
+      /** Answer the id of each stored message in place of the message: less to send and to read */
+      idsOnly?: boolean
       /** Map from muid to message; or an array of these records */
       messages: unknown
     }
@@ -5636,7 +5638,7 @@ export interface Calls {
             message: string
           }[]
         }
-        /** Of a message that is there already: its id */
+        /** The id of a message that is there already, or where idsOnly is true */
         id?: string
         /** Members of the record that the import does not know */
         ignored?: string[]
@@ -5669,7 +5671,7 @@ export interface Calls {
             message: string
           }[]
         }
-        /** Of a message that is there already: its id */
+        /** The id of a message that is there already, or where idsOnly is true */
         id?: string
         /** Members of the record that the import does not know */
         ignored?: string[]
@@ -5700,7 +5702,7 @@ export interface Calls {
             message: string
           }[]
         }
-        /** Of a message that is there already: its id */
+        /** The id of a message that is there already, or where idsOnly is true */
         id?: string
         /** Members of the record that the import does not know */
         ignored?: string[]

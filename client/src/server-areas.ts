@@ -270,7 +270,7 @@ export const serverAreas = {
     users: 'POST /data_import/users',
     groups: 'POST /data_import/groups',
     members: 'POST /data_import/members',
-    messages: 'POST /data_import/messages',
+    messages: 'POST /data_import/messages?idsOnly',
     records: 'POST /data_import/records',
   },
   stats: { get: 'GET /stats', daily: 'GET /stats/daily', messages: 'GET /stats/messages' },

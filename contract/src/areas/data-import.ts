@@ -36,7 +36,7 @@ export interface ImportOutcome<Entity> {
   readonly data?: Entity
   /** Why it was not stored. */
   readonly error?: Static<typeof Failure>
-  /** Of a message that is there already: its id. */
+  /** Of a message that is there already, or where ids alone are answered. */
   readonly id?: string
   /** Members of the record that the import does not know. */
   readonly ignored?: readonly string[]
@@ -49,7 +49,9 @@ function outcomesOf<Entity extends TSchema>(entity: Entity) {
       success: Type.Boolean(),
       data: Type.Optional(entity),
       error: Type.Optional(Failure),
-      id: Type.Optional(Type.String({ description: 'Of a message that is there already: its id' })),
+      id: Type.Optional(
+        Type.String({ description: 'The id of a message that is there already, or where idsOnly is true' }),
+      ),
       ignored: Type.Optional(
         Type.Array(Type.String(), { description: 'Members of the record that the import does not know' }),
       ),
@@ -164,6 +166,13 @@ export const importMessages = defineOperation({
   id: 'import-messages',
   path: '/data_import/messages',
   summary: 'Import messages',
+  query: Type.Object({
+    idsOnly: Type.Optional(
+      Type.Boolean({
+        description: 'Answer the id of each stored message in place of the message: less to send and to read',
+      }),
+    ),
+  }),
   description: `Stores past messages with their original times. Messages of the same second keep their order in the request (if muids are numbers, send an array: maps in JSON do not keep the order of numeric keys). Nobody is notified: no webhooks, notifications or events. In one-to-one conversations, readAt marks the messages up to this one as read; group messages are imported as read. The details of users and groups create those that do not exist; existing ones are not changed. Beyond the public contract: parentMuid, quotedMuid, reactions with their times, editedAt, editedBy, deletedAt, deletedBy, pinnedAt, pinnedBy, savedBy, countsAsUnread, and action messages, with subjectMuid for the message that was edited or deleted. An app that had no messages when the first came with an id keeps the ids; else new ones are drawn. ${aboutAnswers}`,
   body: MessageRecords,
   plain: { body: requiring(MessageRecords, 'messages') },

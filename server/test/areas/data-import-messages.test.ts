@@ -256,6 +256,32 @@ describe('the import of messages', () => {
     expect(refusal(await world.get('/groups/lost'))).toBe('404 ERR_GUID_NOT_FOUND')
   })
 
+  it('answers ids alone where nobody asks for more, with all that is said about refusals', async () => {
+    const world = await worldOf('alice', 'bob')
+    const send = async (...messages: object[]) =>
+      (await world.post('/data_import/messages?idsOnly=true', { messages })).body.data
+    const first = await send(
+      text('m1', 'alice', 'bob', t0),
+      text('m2', 'alice', 'nobody', t0),
+      text('m3', 'bob', 'alice', t0, { quotedMuid: 'nowhere', colour: 'red' }),
+    )
+    const [one, three] = await history(world, 'alice', 'bob')
+    expect([one.muid, three.muid]).toEqual(['m1', 'm3'])
+    expect(first).toEqual({
+      m1: { success: true, id: one.id },
+      m2: { success: false, error: expect.objectContaining({ code: 'ERR_UID_NOT_FOUND' }) },
+      m3: { success: true, id: three.id, ignored: ['colour', 'quotedMuid'] },
+    })
+    const details = { uid: 'carol', name: 'Carol' }
+    const second = await send(
+      text('m1', 'alice', 'bob', t0),
+      text('m4', 'alice', 'carol', t0, { receiverUserDetails: details }),
+    )
+    expect(second).toMatchObject({ m1: { success: false, id: one.id }, m4: { success: true, id: expect.any(String) } })
+    expect(second.m4.data).toBeUndefined()
+    expect(dataOf(await world.get('/users/carol')).name).toBe('Carol')
+  })
+
   it('can be run again: all is there already, and nothing changes', async () => {
     const world = await worldOf('alice', 'bob')
     const messages = Array.from({ length: 50 }, (_, i) =>

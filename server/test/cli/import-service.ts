@@ -138,7 +138,7 @@ async function readRequest(incoming: IncomingMessage): Promise<SeenRequest> {
   let text = ''
   for await (const chunk of incoming.setEncoding('utf8')) text += chunk
   const { method = '', url: path = '', headers } = incoming
-  const kind = /^\/v3\.0\/data_import\/(users|groups|members|messages)$/.exec(path)?.[1] as Kind | undefined
+  const kind = /^\/v3\.0\/data_import\/(users|groups|members|messages)(?:\?|$)/.exec(path)?.[1] as Kind | undefined
   const body = text === '' ? {} : (JSON.parse(text) as JsonObject)
   const records = kind === undefined ? [] : (body[kind] as JsonObject[])
   return { method, path, headers, kind, records, bytes: Buffer.byteLength(text) }

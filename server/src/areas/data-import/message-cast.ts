@@ -74,8 +74,8 @@ async function writeOnce(
   const results = admitted.length === 0 ? [] : await context.messages.imports.writeWithin(tx, admitted)
   if (results.some((result) => 'refusal' in result)) throw new Overtaken()
   return {
-    users: new Map([...roster.users, ...users]),
-    groups: new Map([...roster.groups, ...groups]),
+    users: new Map([...present.users, ...users]),
+    groups: new Map([...present.groups, ...groups]),
     refusals,
     results: resultsOf(admitted, results),
   }

@@ -9,43 +9,73 @@ import { createImportedWriter, type ImportRow, isFaultOfData, toImportRow } from
 import * as errors from './errors.ts'
 import { Overtaken, resultsOf, type Written, writeWithCast } from './message-cast.ts'
 import { type Failure, type Outcome, refuse, refuseMessage, stored } from './outcomes.ts'
-import { type Links, ownerOf, readRoster } from './roster.ts'
+import { type Links, ownerOf, type PresentRows, type Roster, readNames, readRoster } from './roster.ts'
 
-/** Imports messages, with the users and groups that they bring along. */
-export async function storeMessages(
+/** An imported message as it is answered. */
+export interface StoredMessage {
+  readonly id: number
+  /** Undefined where ids alone are wanted. */
+  readonly text: JsonText<Message> | undefined
+}
+
+type StoreMessages = (
   context: Context,
   appId: number,
   records: readonly ImportMessage[],
   now: number,
-): Promise<Array<Outcome<JsonText<Message>>>> {
+) => Promise<Array<Outcome<StoredMessage>>>
+
+/** @param idsOnly nobody wants to see the messages, so nothing is read to show them */
+export function storeMessagesAs(idsOnly: boolean): StoreMessages {
+  return (context, appId, records, now) => storeMessages(context, { appId, now, idsOnly }, records)
+}
+
+interface Wanted {
+  readonly appId: number
+  readonly now: number
+  readonly idsOnly: boolean
+}
+
+/** Imports messages, with the users and groups that they bring along. */
+async function storeMessages(
+  context: Context,
+  wanted: Wanted,
+  records: readonly ImportMessage[],
+): Promise<Array<Outcome<StoredMessage>>> {
   const { database, secrets } = context
   const muids = records.map(({ muid }) => muid)
-  const erased = await readErased(database, secrets, appId, 'muid', muids)
-  if (erased.size === 0) return storeUnerased(context, appId, records, now)
+  const erased = await readErased(database, secrets, wanted.appId, 'muid', muids)
+  if (erased.size === 0) return storeUnerased(context, wanted, records)
   const kept = records.filter(({ muid }) => !erased.has(muid))
-  const outcomes = kept.length === 0 ? [] : await storeUnerased(context, appId, kept, now)
+  const outcomes = kept.length === 0 ? [] : await storeUnerased(context, wanted, kept)
   let next = 0
   return muids.map((muid) =>
-    erased.has(muid) ? refuse(messageErased(muid)) : (outcomes[next++] as Outcome<JsonText<Message>>),
+    erased.has(muid) ? refuse(messageErased(muid)) : (outcomes[next++] as Outcome<StoredMessage>),
   )
 }
 
 async function storeUnerased(
   context: Context,
-  appId: number,
+  wanted: Wanted,
   records: readonly ImportMessage[],
-  now: number,
-): Promise<Array<Outcome<JsonText<Message>>>> {
+): Promise<Array<Outcome<StoredMessage>>> {
+  const { appId, idsOnly } = wanted
   const rows = await toRows(appId, records)
   const links = records.map(linksOf)
-  const known = await readRoster(context, context.database, appId, links)
+  const known: Roster & { readonly rows?: PresentRows } = await (idsOnly ? readNames : readRoster)(
+    context,
+    context.database,
+    appId,
+    links,
+  )
   const refusals = links.map((link) => known.admit(link))
-  if (known.newUsers.length > 0 || known.newGroups.length > 0) return storeWithCast(context, appId, records, now)
+  if (known.newUsers.length > 0 || known.newGroups.length > 0) return storeWithCast(context, wanted, records)
 
   // Most requests come for people who are all there: their messages are stored with those of other requests.
   const admitted = rows.filter((_, place) => refusals[place] === undefined)
   const results = admitted.length === 0 ? [] : await context.messages.imports.write(admitted)
-  return outcomesOf(context, rows, { ...known, refusals, results: resultsOf(admitted, results) })
+  const write = known.rows && createImportedWriter(entitiesOf(known.rows.users, known.rows.groups))
+  return outcomesOf(context, rows, { refusals, results: resultsOf(admitted, results) }, write)
 }
 
 /**
@@ -54,19 +84,21 @@ async function storeUnerased(
  */
 async function storeWithCast(
   context: Context,
-  appId: number,
+  wanted: Wanted,
   records: readonly ImportMessage[],
-  now: number,
-): Promise<Array<Outcome<JsonText<Message>>>> {
+): Promise<Array<Outcome<StoredMessage>>> {
+  const { appId, now, idsOnly } = wanted
   const rows = await toRows(appId, records)
   try {
-    return await outcomesOf(context, rows, await writeWithCast(context, appId, rows, records.map(linksOf), now))
+    const written = await writeWithCast(context, appId, rows, records.map(linksOf), now)
+    const write = idsOnly ? undefined : createImportedWriter(entitiesOf(written.users, written.groups))
+    return await outcomesOf(context, rows, written, write)
   } catch (error) {
     if (!isFaultOfData(error) && !(error instanceof Overtaken)) throw error
     if (rows.length === 1) return rows.map((row) => notStored(context, row, error))
     const half = Math.ceil(records.length / 2)
-    const before = await storeUnerased(context, appId, records.slice(0, half), now)
-    return [...before, ...(await storeUnerased(context, appId, records.slice(half), now))]
+    const before = await storeUnerased(context, wanted, records.slice(0, half))
+    return [...before, ...(await storeUnerased(context, wanted, records.slice(half)))]
   }
 }
 
@@ -77,8 +109,9 @@ function toRows(appId: number, records: readonly ImportMessage[]): Promise<Impor
 async function outcomesOf(
   context: Context,
   rows: readonly ImportRow[],
-  written: Written,
-): Promise<Array<Outcome<JsonText<Message>>>> {
+  written: Pick<Written, 'refusals' | 'results'>,
+  write: ReturnType<typeof createImportedWriter> | undefined,
+): Promise<Array<Outcome<StoredMessage>>> {
   // Uploaded files that nothing uses are removed after a day.
   for (const row of rows) {
     const result = written.results.get(row)
@@ -86,14 +119,13 @@ async function outcomesOf(
     const keys = mediaKeysIn(row.data)
     if (keys.length > 0) await recordUses(context.database, row, result.id, keys)
   }
-  const write = createImportedWriter(entitiesOf(written.users, written.groups))
-  const outcomeOf = (row: ImportRow, place: number): Outcome<JsonText<Message>> => {
+  const outcomeOf = (row: ImportRow, place: number): Outcome<StoredMessage> => {
     const result = written.results.get(row)
     if (result === undefined) return written.refusals[place] as Failure
     if ('id' in result) {
       // What it quotes is not there: everything else is.
       const ignored = row.quotedMuid !== null && result.quotedId === null ? { ignored: ['quotedMuid'] } : {}
-      return { ...stored(write(row, result)), ...ignored }
+      return { ...stored({ id: result.id, text: write?.(row, result) }), ...ignored }
     }
     if ('cause' in result) return notStored(context, row, result.cause)
     return refuseMessage(result.refusal, row, result.holder)

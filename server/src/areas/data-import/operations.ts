@@ -6,16 +6,15 @@ import {
   importMessages,
   importOthers,
   importUsers,
-  type Message,
 } from '@parley/contract'
 import { Serialized, serve } from '../../call.ts'
 import type { App } from '../../chat/identity.ts'
-import { type JsonText, toJson } from '../../chat/json.ts'
+import { toJson } from '../../chat/json.ts'
 import type { Context } from '../../context.ts'
 import { mapInTurns } from '../../pauses.ts'
 import { storeGroups } from './groups.ts'
 import { storeMembers } from './members.ts'
-import { storeMessages } from './messages.ts'
+import { type StoredMessage, storeMessagesAs } from './messages.ts'
 import { importOthers as storeOthers } from './others.ts'
 import type { Outcome } from './outcomes.ts'
 import { importRecords, type RecordOf } from './records.ts'
@@ -41,7 +40,8 @@ export const operations = [
   ),
   serve(
     importMessages,
-    async (call, context) => writeOutcomes(await importAll('messages', call, context, storeMessages)),
+    async (call, context) =>
+      writeOutcomes(await importAll('messages', call, context, storeMessagesAs(call.query.idsOnly === true))),
     takesRecords,
   ),
   serve(
@@ -67,10 +67,10 @@ async function recordImport(context: Context, app: App, kind: ImportKind | 'reco
 
 /** The answer about messages is written out record by record: it may be as large as the request. */
 async function writeOutcomes(
-  outcomes: Readonly<Record<string, Outcome<JsonText<Message>>>>,
+  outcomes: Readonly<Record<string, Outcome<StoredMessage>>>,
 ): Promise<Serialized<AnswerOf<typeof importMessages>>> {
   const members = await mapInTurns(Object.keys(outcomes), (key, place) => {
-    const outcome = writeOutcome(outcomes[key] as Outcome<JsonText<Message>>)
+    const outcome = writeOutcome(outcomes[key] as Outcome<StoredMessage>)
     return `${place === 0 ? '' : ','}${toJson(key)}:${outcome}`
   })
   // Put together once: what is put around a text that large has it copied once more.
@@ -78,10 +78,11 @@ async function writeOutcomes(
   return new Serialized(text as Serialized<AnswerOf<typeof importMessages>>['text'])
 }
 
-function writeOutcome(outcome: Outcome<JsonText<Message>>): string {
+function writeOutcome(outcome: Outcome<StoredMessage>): string {
   if (!outcome.success) return toJson(outcome)
   const ignored = outcome.ignored === undefined ? '' : `,"ignored":${toJson(outcome.ignored)}`
-  return `{"success":true,"data":${outcome.data}${ignored}}`
+  const { id, text } = outcome.data
+  return `{"success":true,${text === undefined ? `"id":"${id}"` : `"data":${text}`}${ignored}}`
 }
 
 async function importAll<Kind extends ImportKind, Entity>(

@@ -5,7 +5,7 @@ import { type GroupRow, readGroups } from '../../chat/groups/rows.ts'
 import { unknownRole } from '../../chat/roles/rows.ts'
 import { readErased, userErased } from '../../chat/users/erased.ts'
 import { unknownUser } from '../../chat/users/require.ts'
-import { readUsers, type UserRow } from '../../chat/users/rows.ts'
+import { readUids, readUsers, type UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
@@ -35,9 +35,6 @@ export interface Links {
  * admitted in their order, as if each were imported alone after the one before it.
  */
 export interface Roster {
-  /** Those that are there, by uid and guid. */
-  readonly users: ReadonlyMap<string, UserRow>
-  readonly groups: ReadonlyMap<string, GroupRow>
   /** Those to be made, each once. */
   readonly newUsers: readonly ImportUser[]
   readonly newGroups: readonly NewGroup[]
@@ -50,24 +47,46 @@ export interface Roster {
   admit(links: Links): Failure | undefined
 }
 
+type Surroundings = Pick<Context, 'settings' | 'secrets'>
+
 /** Reads what is there of all that the records of a request name. To make what is missing, in its transaction. */
 export async function readRoster(
-  context: Pick<Context, 'settings' | 'secrets'>,
+  context: Surroundings,
+  on: Queryable,
+  appId: number,
+  records: readonly Links[],
+): Promise<Roster & { readonly rows: PresentRows }> {
+  const present = await readPresent(context, on, appId, records)
+  return Object.assign(openRoster(present), { rows: present })
+}
+
+/** The same, where nobody asks for more than whether they are there. */
+export async function readNames(
+  context: Surroundings,
   on: Queryable,
   appId: number,
   records: readonly Links[],
 ): Promise<Roster> {
-  return openRoster(await readPresent(context, on, appId, records))
+  const { uids, guids } = namedIn(records)
+  const [users, groups] = await Promise.all([readUids(on, appId, uids), readGroups(on, appId, guids)])
+  return openRoster(await besides(context, on, appId, records, { users, groups, uids }))
 }
 
-const none: readonly never[] = []
-
 export async function readPresent(
-  { settings, secrets }: Pick<Context, 'settings' | 'secrets'>,
+  context: Surroundings,
   on: Queryable,
   appId: number,
   records: readonly Links[],
 ): Promise<Present> {
+  const { uids, guids } = namedIn(records)
+  const [users, groups] = await Promise.all([readUsers(on, appId, uids), readGroups(on, appId, guids)])
+  return { ...(await besides(context, on, appId, records, { users, groups, uids })), users, groups }
+}
+
+const none: readonly never[] = []
+
+/** All users and groups that records name, in lower case. */
+function namedIn(records: readonly Links[]): { uids: Set<string>; guids: Set<string> } {
   const uids = new Set<string>()
   const guids = new Set<string>()
   for (const { users = none, groups = none, needsUsers = none, needsGroups = none } of records) {
@@ -79,7 +98,17 @@ export async function readPresent(
     for (const uid of needsUsers) uids.add(uid)
     for (const guid of needsGroups) guids.add(guid)
   }
-  const [users, groups] = await Promise.all([readUsers(on, appId, uids), readGroups(on, appId, guids)])
+  return { uids, guids }
+}
+
+/** What else decides about records that bring along somebody who is not there. */
+async function besides(
+  { settings, secrets }: Surroundings,
+  on: Queryable,
+  appId: number,
+  records: readonly Links[],
+  { users, groups, uids }: Pick<Known, 'users' | 'groups'> & { readonly uids: ReadonlySet<string> },
+): Promise<Known> {
   const missing: ImportUser[] = []
   const owners: string[] = []
   for (const { users: brought = none, groups: founded = none } of records) {
@@ -117,10 +146,18 @@ async function keepRoles(
   return new Set(rows.map(({ role }) => role))
 }
 
-/** What is there of all that records name. */
-export interface Present {
+/** Those that are there, by uid and guid. */
+export interface PresentRows {
   readonly users: ReadonlyMap<string, UserRow>
   readonly groups: ReadonlyMap<string, GroupRow>
+}
+
+type Names = Pick<ReadonlySet<string>, 'has'>
+
+/** What is there of all that records name. */
+export interface Known {
+  readonly users: Names
+  readonly groups: Names
   readonly roles: ReadonlySet<string>
   /** Of uids that nobody has: those of users who were erased. */
   readonly erased: ReadonlySet<string>
@@ -130,8 +167,10 @@ export interface Present {
   readonly maxGroupsPerUser: number
 }
 
+export type Present = Known & PresentRows
+
 /** The rules of a roster, apart from where it is read. */
-export function openRoster({ users, groups, roles, erased, memberships, maxGroupsPerUser }: Present): Roster {
+export function openRoster({ users, groups, roles, erased, memberships, maxGroupsPerUser }: Known): Roster {
   const newUsers = new Map<string, ImportUser>()
   const newGroups = new Map<string, NewGroup>()
   const hasUser = (uid: string) => users.has(uid) || newUsers.has(uid)
@@ -184,8 +223,6 @@ export function openRoster({ users, groups, roles, erased, memberships, maxGroup
     return undefined
   }
   return {
-    users,
-    groups,
     get newUsers() {
       return [...newUsers.values()]
     },

@@ -85,6 +85,25 @@ export async function readUsers(on: Queryable, appId: number, uids: Iterable<str
   return new Map(rows.map((row) => [row[0], userOf(row)]))
 }
 
+const selectUids = lookup<readonly [uid: string]>(
+  inOrder(
+    statement(`
+  select u.uid
+  from users u
+  where u.app_id = $1
+  and u.uid = any($2::text[])`),
+  ),
+  ([uid]) => [uid],
+)
+
+/** Which of some users there are, deactivated ones too. */
+export async function readUids(on: Queryable, appId: number, uids: Iterable<string>): Promise<ReadonlySet<string>> {
+  const wanted = [...new Set(uids)]
+  if (wanted.length === 0) return new Set()
+  const rows = await on.query<readonly [uid: string]>(selectUids, [appId, wanted])
+  return new Set(rows.map(([uid]) => uid))
+}
+
 /** Reads one user, deactivated or not. */
 export async function readUser(on: Queryable, appId: number, uid: string): Promise<UserRow | undefined> {
   return (await readUsers(on, appId, [uid])).get(uid)

@@ -37,14 +37,14 @@ export interface Mark {
   readonly read: Position
 }
 
-/** A step of a staircase: everything up to a position was delivered or read at a time. */
-export interface Step extends Position {
+/** Steps of staircases at one position: when everything up to there was delivered and read; null: there is none. */
+export interface Steps extends Position {
   readonly appId: number
   readonly uid: string
   readonly conversation: number
-  readonly kind: StepKind
-  readonly at: number
-  /** Only if the message of this sender right below has no time of its own; null: whatever lies below. */
+  readonly deliveredAt: number | null
+  readonly readAt: number | null
+  /** Only as far as the message of this sender right below has no time of its own; null: whatever lies below. */
   readonly ifUntimedBelowOf: string | null
 }
 
@@ -108,37 +108,31 @@ export function moveConversations(messages: readonly NumberedMessage[]): MovedCo
  * What explicit times of one-to-one messages do to the marks of their receivers, and the steps that tell messages
  * without times of their own when a mark reached them.
  */
-export function markReceipts(messages: readonly NumberedMessage[]): { marks: Mark[]; steps: Step[]; gaps: Gap[] } {
+export function markReceipts(messages: readonly NumberedMessage[]): { marks: Mark[]; steps: Steps[]; gaps: Gap[] } {
   const marks: Mark[] = []
-  const steps: Step[] = []
+  const steps: Steps[] = []
   const gaps: Gap[] = []
   const received = messages.filter(({ row }) => row.kind === 'user' && row.sender !== row.receiver)
   for (const [conversation, exchanged] of groupBy(received, (message) => message.conversation)) {
     const { appId, key } = conversation
     for (const [uid, toHim] of groupBy(exchanged, ({ row }) => row.receiver)) {
-      const ordered = toHim.toSorted((a, b) => a.row.sentAt - b.row.sentAt || a.id - b.id)
+      const ordered = toHim.length === 1 ? toHim : toHim.toSorted((a, b) => a.row.sentAt - b.row.sentAt || a.id - b.id)
       const past = pastOf(conversation, ordered[0] as NumberedMessage)
-      const [delivered, read] = [stepKinds.delivered, stepKinds.read].map((kind) => {
-        const climbed = climb(ordered, timesOf[kind], past)
-        for (const { row, id, at, isSure } of climbed.steps) {
-          const ifUntimedBelowOf = isSure ? null : row.sender
-          steps.push({ appId, uid, conversation: key, kind, sentAt: row.sentAt, id, at, ifUntimedBelowOf })
+      const climbed = climb(ordered, past)
+      for (const step of climbed.steps) steps.push({ appId, uid, conversation: key, ...step })
+      if (past === 'between') {
+        for (const { row, id } of ordered) {
+          const gap = { appId, uid, conversation: key, sender: row.sender, sentAt: row.sentAt, id }
+          if (row.deliveredAt === null) gaps.push({ ...gap, kind: stepKinds.delivered })
+          if (row.readAt === null) gaps.push({ ...gap, kind: stepKinds.read })
         }
-        for (const { row, id } of climbed.gaps) {
-          gaps.push({ appId, uid, conversation: key, kind, sender: row.sender, sentAt: row.sentAt, id })
-        }
-        return climbed.top
-      })
+      }
       // Who has read has received, so there is no mark of reading alone.
+      const { delivered, read } = climbed
       if (delivered !== undefined) marks.push({ appId, uid, conversation: key, delivered, read: read ?? nowhere })
     }
   }
   return { marks, steps, gaps }
-}
-
-const timesOf = {
-  [stepKinds.delivered]: (row: ImportRow) => row.deliveredAt,
-  [stepKinds.read]: (row: ImportRow) => row.readAt,
 }
 
 /** What a conversation had before a batch: nothing, messages that all lie below those of the batch, or others too. */
@@ -149,40 +143,49 @@ function pastOf({ lastSentAt, lastId }: LockedConversation, lowest: NumberedMess
   return isBefore({ sentAt: lastSentAt, id: lastId }, positionOf(lowest)) ? 'below' : 'between'
 }
 
-/** A step that a message makes; where what lies below is not in the batch, the database decides. */
+/** What is found going down from the newest message: steps, and up to where all was delivered and read. */
 interface Climbed {
-  readonly row: ImportRow
-  readonly id: number
-  readonly at: number
-  readonly isSure: boolean
+  readonly steps: ReadonlyArray<Omit<Steps, 'appId' | 'uid' | 'conversation'>>
+  readonly delivered: Position | undefined
+  readonly read: Position | undefined
 }
 
 /**
  * The steps that times of messages make. A step is read only by messages without a time of their own, so a message makes
- * one only where the message right below has none. Messages without a time among stored ones are gaps. Times rise with
- * positions; where those of a batch do not, the earliest above counts.
+ * one only where the message right below has none; where what lies below is not in the batch, the database decides. Times rise
+ * with positions; where those of a batch do not, the earliest above counts.
  * @param ordered messages of one sender to one receiver, by position
  */
-function climb(
-  ordered: readonly NumberedMessage[],
-  timeOf: (row: ImportRow) => number | null,
-  past: Past,
-): { steps: readonly Climbed[]; gaps: readonly NumberedMessage[]; top: Position | undefined } {
-  const steps: Climbed[] = []
-  let top: Position | undefined
-  let at = Number.POSITIVE_INFINITY
+function climb(ordered: readonly NumberedMessage[], past: Past): Climbed {
+  const steps: Array<Climbed['steps'][number]> = []
+  let delivered: Position | undefined
+  let read: Position | undefined
+  let deliveredAt = Number.POSITIVE_INFINITY
+  let readAt = Number.POSITIVE_INFINITY
   for (let place = ordered.length - 1; place >= 0; place--) {
     const { row, id } = ordered[place] as NumberedMessage
-    const time = timeOf(row)
-    if (time === null) continue
-    top ??= { sentAt: row.sentAt, id }
+    if (row.deliveredAt === null && row.readAt === null) continue
     // Who read a later message at an earlier time had read all below by then.
-    at = Math.min(at, time)
-    const below = ordered[place - 1]
-    if (past === 'between' || (below === undefined && past === 'below')) steps.push({ row, id, at, isSure: false })
-    else if (below !== undefined && timeOf(below.row) === null) steps.push({ row, id, at, isSure: true })
+    if (row.deliveredAt !== null) {
+      delivered ??= { sentAt: row.sentAt, id }
+      deliveredAt = Math.min(deliveredAt, row.deliveredAt)
+    }
+    if (row.readAt !== null) {
+      read ??= { sentAt: row.sentAt, id }
+      readAt = Math.min(readAt, row.readAt)
+    }
+    const below = ordered[place - 1]?.row
+    const isUnsure = past === 'between' || (below === undefined && past === 'below')
+    const isDelivered = row.deliveredAt !== null && (isUnsure || below?.deliveredAt === null)
+    const isRead = row.readAt !== null && (isUnsure || below?.readAt === null)
+    if (!isDelivered && !isRead) continue
+    steps.push({
+      ...{ sentAt: row.sentAt, id },
+      ...{ deliveredAt: isDelivered ? deliveredAt : null, readAt: isRead ? readAt : null },
+      ifUntimedBelowOf: isUnsure ? row.sender : null,
+    })
   }
-  return { steps, gaps: past === 'between' ? ordered.filter(({ row }) => timeOf(row) === null) : [], top }
+  return { steps, delivered, read }
 }
 
 /** The messages that a batch has replies to, by app. */

@@ -1,9 +1,10 @@
+import { stepKinds } from '../../../chat/conversations/receipt-steps.ts'
 import { storedKind } from '../../../chat/kind.ts'
 import { plainArray } from '../../../store/arrays.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { createRecordset } from '../../../store/recordset.ts'
 import { statement } from '../../../store/statement.ts'
-import type { Gap, Mark, MovedConversation, NumberedMessage, Step } from './effects.ts'
+import type { Gap, Mark, MovedConversation, NumberedMessage, Steps } from './effects.ts'
 
 // The writes of a batch of imported messages, each one statement for all its rows. All of them run under the locks of
 // the conversations.
@@ -138,39 +139,44 @@ export async function writeMarks(tx: Transaction, marks: readonly Mark[]): Promi
   await tx.query(raiseMarks, markRows.values(marks))
 }
 
-const stepRows = createRecordset<Step>([
+const stepRows = createRecordset<Steps>([
   ['app_id', 'int', ({ appId }) => appId],
   ['conversation', 'bigint', ({ conversation }) => conversation],
   ['uid', 'text', ({ uid }) => uid],
-  ['kind', 'smallint', ({ kind }) => kind],
   ['sent_at', 'bigint', ({ sentAt }) => sentAt],
   ['id', 'bigint', ({ id }) => id],
-  ['at', 'bigint', ({ at }) => at],
+  ['delivered_at', 'bigint', ({ deliveredAt }) => deliveredAt],
+  ['read_at', 'bigint', ({ readAt }) => readAt],
   ['sender', 'text', ({ ifUntimedBelowOf }) => ifUntimedBelowOf],
 ])
 
 const insertSteps = statement(`
   insert into receipt_steps (app_id, conversation, uid, kind, sent_at, id, at)
-  select r.app_id, r.conversation, r.uid, r.kind, r.sent_at, r.id, r.at
+  select r.app_id, r.conversation, r.uid, k.kind, r.sent_at, r.id, k.at
   from ${stepRows.sql}
-  where r.sender is null
-  or (
-    select case r.kind when 1 then m.delivered_at else m.read_at end is null
+  left join lateral (
+    select m.delivered_at, m.read_at, true as is_there
     from messages m
-    where m.app_id = r.app_id
+    where r.sender is not null
+    and m.app_id = r.app_id
     and m.conversation = r.conversation
     and m.sender = r.sender
     and (m.sent_at, m.id) < (r.sent_at, r.id)
     order by m.sent_at desc, m.id desc
     limit 1
-  )
+  ) below on true
+  cross join lateral (
+    values (${stepKinds.delivered}, r.delivered_at, below.delivered_at), (${stepKinds.read}, r.read_at, below.read_at)
+  ) k(kind, at, at_below)
+  where k.at is not null
+  and (r.sender is null or (below.is_there and k.at_below is null))
   on conflict do nothing`)
 
 /**
  * Adds steps to staircases. After the marks: one that is being set live holds the row of the mark, then adds its step,
  * and two that wait for each other the other way round would be a deadlock.
  */
-export async function writeSteps(tx: Transaction, steps: readonly Step[]): Promise<void> {
+export async function writeSteps(tx: Transaction, steps: readonly Steps[]): Promise<void> {
   if (steps.length === 0) return
   await tx.query(insertSteps, stepRows.values(steps))
 }
