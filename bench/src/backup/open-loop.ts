@@ -5,10 +5,20 @@ export interface Latencies {
   /** Milliseconds, from when each was to be sent to the end of its answer. */
   readonly values: readonly number[]
   readonly failures: number
+  /** So many waited for their answer at once, at most. */
+  readonly waiting: number
+  /** It stopped before its time: more waited than a service can work off that keeps the pace. */
+  readonly isBehind: boolean
 }
 
+/** Seconds of sending that may wait. Whoever is that far behind falls further behind, and never ends. */
+const mostBehind = 20
+/** Sent in one turn, so that answers are read however far behind it is. */
+const mostAtOnce = 50
+
 /**
- * Sends at a fixed pace, whatever becomes of those before: whoever is held up counts with the time that they waited.
+ * Sends at a fixed pace, whatever becomes of those before: whoever is held up counts with the time that they waited. Stops where
+ * so many wait that the pace cannot be kept.
  * @param send gives a path, headers and a body for the n-th
  * @param isOver asked every few milliseconds
  */
@@ -21,10 +31,12 @@ export async function sendAtPace(
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const values: number[] = []
   const open = new Set<Promise<void>>()
-  let failures = 0
+  let [failures, waiting] = [0, 0]
+  const isBehind = () => open.size > perSecond * mostBehind
   const begun = performance.now()
-  for (let n = 0; !isOver(); ) {
-    for (; begun + (n * 1000) / perSecond <= performance.now(); n++) {
+  for (let n = 0; !isOver() && !isBehind(); ) {
+    const dueByNow = Math.floor(((performance.now() - begun) * perSecond) / 1000) + 1
+    for (const end = Math.min(dueByNow, n + mostAtOnce); n < end; n++) {
       const due = begun + (n * 1000) / perSecond
       const sent = post(port, agent, send(n))
         .then((status) => {
@@ -35,11 +47,13 @@ export async function sendAtPace(
         .finally(() => open.delete(sent))
       open.add(sent)
     }
+    waiting = Math.max(waiting, open.size)
     await delay(1)
   }
+  const fellBehind = isBehind()
   await Promise.all(open)
   agent.destroy()
-  return { values, failures }
+  return { values, failures, waiting, isBehind: fellBehind }
 }
 
 function post(

@@ -15,6 +15,8 @@ export interface Snapshot {
 }
 
 const pageRows = 1000
+/** Milliseconds. A page that takes longer has waited for others, and given way by that. */
+const longestPage = 200
 /** Below those of the service, where both run on one machine. */
 const niceness = 19
 
@@ -61,7 +63,7 @@ async function* readPages(client: pg.Client, sql: string, appId: number, rest: n
       const { rows } = await client.query({ text: `fetch ${pageRows} from export_rows`, rowMode: 'array' })
       if (rows.length > 0) yield rows as (string | null)[][]
       if (rows.length < pageRows) return
-      if (rest > 0) await delay((performance.now() - from) * rest)
+      if (rest > 0) await delay(Math.min(performance.now() - from, longestPage) * rest)
     }
   } finally {
     await client.query('close export_rows')
