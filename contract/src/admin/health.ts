@@ -90,6 +90,11 @@ export const getAppHealth = defineAdminOperation({
       }),
       webhooks: Type.Object({ enabled: Type.Integer(), ...waiting }),
       notifications: Type.Object({ enabled: Type.Integer({ description: 'Providers in use' }), ...waiting }),
+      reviews: Type.Object({
+        flagged: Type.Integer({ description: 'Flagged messages that wait for a review; at most 10,000 are counted' }),
+        blocked: Type.Integer({ description: 'Messages held back that wait for one; at most 10,000 are counted' }),
+        oldestAt: Type.Optional(Epoch('Since when the first of them waits')),
+      }),
       storage: Type.Object({
         bytes: Bytes('Files of the app'),
         mostBytes: Type.Optional(Bytes('As much as its settings allow')),

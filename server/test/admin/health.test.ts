@@ -72,6 +72,7 @@ describe('the health of an app', () => {
     const owner = await createOwner(world)
     const now = checkOf(await healthOf(owner, world), 'queue')
     expect(now).toMatchObject({ state: 'ok', says: '1 flagged and 0 blocked messages wait for a review.' })
+    expect((await healthOf(owner, world)).reviews).toEqual({ flagged: 1, blocked: 0, oldestAt: expect.any(Number) })
     await world.context.database.transaction(async (tx) => {
       const text = 'update moderation_queue set opened_at = opened_at - 200000 where app_id = $1'
       await tx.query({ name: 'age-the-queue', text }, [world.app.appId])

@@ -43,11 +43,13 @@ export async function readAppHealth({ database, settings }: Context, { appId }: 
     messages: { lastMinute: Number(sent?.count ?? 0) },
     webhooks: showWaiting(apps.webhooks),
     notifications: showWaiting(apps.notifications),
+    reviews: showWaiting(apps.reviews),
     storage,
   }
 }
 
-export function showWaiting({ oldestAt, ...rest }: Waiting) {
+/** Where nothing waits there is no time since when. */
+function showWaiting<Counts extends object>({ oldestAt, ...rest }: Counts & Pick<Waiting, 'oldestAt'>) {
   return { ...rest, ...(oldestAt !== null && { oldestAt }) }
 }
 

@@ -89,35 +89,53 @@ const waitingNotifications = (appId: number | null) => sql<Waiting>`
     limit ${counted}
   ) d`
 
-interface Queue {
+/** What waits for reviewers. */
+export interface Queue {
   readonly flagged: number
   readonly blocked: number
+  /** Epoch seconds. */
   readonly oldestAt: number | null
 }
 
-/** By the partial indexes of what waits. What is blocked is not on the list of flagged messages meanwhile. */
+/**
+ * By the partial indexes of what waits, the oldest first: however long a queue is, its beginning is read. What is blocked is not
+ * on the list of flagged messages meanwhile.
+ */
 const reviewQueue = (appId: number | null) => sql<Queue>`
-  select f.count as flagged, b.count as blocked, least(f.oldest, b.oldest) as "oldestAt"
-  from (
+  select least(sum(f.count), ${counted})::int as flagged, least(sum(b.count), ${counted})::int as blocked,
+    least(min(f.oldest), min(b.oldest)) as "oldestAt"
+  from apps a
+  cross join lateral (
     select count(*) as count, min(q.opened_at) as oldest
-    from moderation_queue q
-    where ${ofApp('q', appId)}
-    and q.status = 'open'
-    and not exists (
-      select
-      from message_moderation h
-      where h.app_id = q.app_id
-      and h.message = q.message
-      and h.status = 'disapproved'
-    )
+    from (
+      select q.opened_at
+      from moderation_queue q
+      where q.app_id = a.app_id
+      and q.status = 'open'
+      and not exists (
+        select
+        from message_moderation h
+        where h.app_id = q.app_id
+        and h.message = q.message
+        and h.status = 'disapproved'
+      )
+      order by q.opened_at
+      limit ${counted}
+    ) q
   ) f
-  cross join (
+  cross join lateral (
     select count(*) as count, min(m.updated_at) as oldest
-    from message_moderation m
-    where ${ofApp('m', appId)}
-    and m.status = 'disapproved'
-    and m.review_status is null
-  ) b`
+    from (
+      select m.updated_at
+      from message_moderation m
+      where m.app_id = a.app_id
+      and m.status = 'disapproved'
+      and m.review_status is null
+      order by m.updated_at
+      limit ${counted}
+    ) m
+  ) b
+  where ${ofApp('a', appId)}`
 
 const waitingForEngines = (appId: number | null) => sql<{ pending: number; oldestAt: number | null }>`
   select count(*) as pending, min(m.updated_at) as "oldestAt"
@@ -137,13 +155,15 @@ export async function lookAtApps(on: Queryable, appId: number | null) {
     on.run(waitingForEngines(appId)),
   ])
   const nothing: Waiting = { enabled: 0, pending: 0, oldestAt: null }
+  const reviews = queue ?? { flagged: 0, blocked: 0, oldestAt: null }
   return {
     webhooks: hooked ?? nothing,
     notifications: notified ?? nothing,
+    reviews,
     checks: [
       judgeEndpoints('webhooks', webhooks, hooked ?? nothing),
       judgeEndpoints('notifications', providers, notified ?? nothing),
-      judgeQueue(queue ?? { flagged: 0, blocked: 0, oldestAt: null }),
+      judgeQueue(reviews),
       judgeEngines(engines ?? { pending: 0, oldestAt: null }),
     ],
   }
@@ -184,8 +204,12 @@ function judgeEndpoints(
     const says = `The oldest of the ${waits} that wait has been due for ${lengthOf(lag)}.`
     return found('warning', check, says, { advice: lags, since: oldestAt })
   }
-  const many = pending >= counted ? `${counted} or more` : String(pending)
-  return found('ok', check, enabled === 0 ? `No ${one} is in use.` : `None of ${enabled} fails; ${many} ${waits} wait.`)
+  const says = enabled === 0 ? `No ${one} is in use.` : `None of ${enabled} fails; ${numberOf(pending)} ${waits} wait.`
+  return found('ok', check, says)
+}
+
+function numberOf(count: number): string {
+  return count >= counted ? `${counted} or more` : String(count)
 }
 
 function showEndpoint({ appId, id, failures, since, disabledReason }: EndpointRow): HealthConcerned {
@@ -194,7 +218,7 @@ function showEndpoint({ appId, id, failures, since, disabledReason }: EndpointRo
 }
 
 function judgeQueue({ flagged, blocked, oldestAt }: Queue): HealthCheck {
-  const waits = `${flagged} flagged and ${blocked} blocked messages wait for a review`
+  const waits = `${numberOf(flagged)} flagged and ${numberOf(blocked)} blocked messages wait for a review`
   const age = oldestAt === null ? 0 : nowSeconds() - oldestAt
   if (age <= queuePatienceSeconds) return found('ok', 'queue', `${waits}.`)
   return found('warning', 'queue', `${waits}, the oldest for ${lengthOf(age)}.`, {
