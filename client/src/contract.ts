@@ -7997,9 +7997,14 @@ export interface AdminCalls {
       }
     }
   }
-  /** List the apps that the operator has to do with. */
+  /** List the apps that the operator has to do with, by ID. */
   'GET /apps': {
-    input: object
+    input: {
+      /** A part of the ID */
+      searchKey?: string
+      page?: number
+      perPage?: number
+    }
     answer: {
       data: {
         appId: string
@@ -8015,6 +8020,7 @@ export interface AdminCalls {
         /** Since when it is being removed, epoch seconds */
         removingAt?: number
       }[]
+      meta: PageMeta
     }
   }
   /** Get an app. */
@@ -8087,6 +8093,14 @@ export interface AdminCalls {
           /** At most 10,000 are counted */
           pending: number
           /** Since when the first of them is due, epoch seconds */
+          oldestAt?: number
+        }
+        reviews: {
+          /** Flagged messages that wait for a review; at most 10,000 are counted */
+          flagged: number
+          /** Messages held back that wait for one; at most 10,000 are counted */
+          blocked: number
+          /** Since when the first of them waits, epoch seconds */
           oldestAt?: number
         }
         storage: {

@@ -16,7 +16,10 @@ beforeAll(async () => {
 describe('An operator with a personal token', () => {
   it('calls the admin API, and the operations of an app', async () => {
     const operator = createOperatorClient({ url: `${world.url}/`, token })
-    expect(await operator.call('GET /apps')).toMatchObject([{ appId: world.app.name }])
+    expect(await operator.call('GET /apps')).toMatchObject({
+      data: [{ appId: world.app.name }],
+      meta: { pagination: { total: 1 } },
+    })
     expect(await operator.call('GET /session')).toMatchObject({ rights: ['look', 'manage'] })
     const app = operator.app(world.app.name)
     for (const uid of ['alice', 'bob', 'carol']) await app.users.create({ uid, name: uid })

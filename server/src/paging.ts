@@ -14,19 +14,29 @@ export interface PageRequest {
 
 export const defaultPerPage = 100
 
+interface PageQuery {
+  readonly page?: number
+  readonly perPage?: number
+  readonly searchKey?: string
+}
+
 /**
  * Reads `page` and `perPage` of a query (validated, maybe absent), and whether it is a search.
  * @throws 400 for a page so late that only the app may read it, since everything before it must be skipped each time
  */
-export function readPage(query: { page?: number; perPage?: number; searchKey?: string }, caller: Caller): PageRequest {
-  const page = query.page ?? 1
-  const perPage = query.perPage ?? defaultPerPage
+export function readPage(query: PageQuery, caller: Caller): PageRequest {
+  const asked = pageAsked(query)
+  const { page, perPage } = asked
   if (page * perPage > limits.listedRows && !(caller.kind === 'app' && caller.scope === 'fullAccess')) {
     const message = `must not be more than ${limits.listedRows} when multiplied by perPage, unless a fullAccess key asks without onBehalfOf`
     throw badRequest([{ path: 'query/page', message }])
   }
-  const maxCounted = query.searchKey === undefined ? undefined : limits.countedHits
-  return { page, perPage, offset: (page - 1) * perPage, maxCounted }
+  return { ...asked, maxCounted: query.searchKey === undefined ? undefined : limits.countedHits }
+}
+
+/** The page that a query asks for, of a list that is short enough to be counted and read up to its end. */
+export function pageAsked({ page = 1, perPage = defaultPerPage }: PageQuery): PageRequest {
+  return { page, perPage, offset: (page - 1) * perPage }
 }
 
 /**

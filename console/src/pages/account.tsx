@@ -3,7 +3,6 @@ import type { AdminResult } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { admin } from '../api.ts'
-import { useApps } from '../shell/Frame.tsx'
 import { useMe } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { type Field, Form, FormButton, type Values } from '../ui/Form.tsx'
@@ -212,17 +211,12 @@ function Tokens() {
   const act = useAct()
   const save = useSave()
   const tokens = useQuery({ queryKey: ['own-tokens'], queryFn: () => admin('GET /tokens') })
-  const apps = useApps()
   const [made, setMade] = useState<string>()
   const refresh = [['own-tokens']]
   const fields: readonly Field[] = [
     { name: 'name', label: 'What it is for', required: true, max: 100 },
     { name: 'rights', label: 'Rights', kind: 'choices', options: me.rights, required: true },
-    {
-      ...{ name: 'apps', label: 'Only for these apps', kind: 'choices' },
-      options: me.apps ?? apps.data?.map(({ appId }) => appId) ?? [],
-      hint: 'None chosen: all of yours',
-    },
+    { name: 'apps', label: 'Only for these apps', kind: 'apps', hint: 'None chosen: all of yours' },
     { name: 'days', label: 'Valid for days', kind: 'number', min: 1, max: 366, required: true },
   ]
   return (

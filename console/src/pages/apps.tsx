@@ -1,23 +1,25 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, TextInput } from '@mantine/core'
 import type { AdminResult } from '@parley/client'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { admin } from '../api.ts'
-import { useApps } from '../shell/Frame.tsx'
 import { useCan } from '../shell/session.tsx'
 import { useSave } from '../ui/act.tsx'
+import { useAddress } from '../ui/address.ts'
 import { AppButtons, AppState } from '../ui/app-state.tsx'
+import type { App } from '../ui/apps.ts'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
+import { useRows } from '../ui/lists.ts'
 import { Page, Time } from '../ui/page.tsx'
-import { SearchedTable } from '../ui/SearchedTable.tsx'
 import { Secret } from '../ui/Secret.tsx'
-import { Loaded } from '../ui/states.tsx'
-
-type App = AdminResult<'GET /apps'>[number]
+import { Table } from '../ui/Table.tsx'
 
 /** The apps of the deployment that the operator has to do with. */
 export function Apps() {
-  const apps = useApps()
+  const [{ q = '' }, change] = useAddress()
+  const list = useRows<App>(['apps', 'list', q], (place) =>
+    admin('GET /apps', { perPage: 100, ...(q !== '' && { searchKey: q }), ...place }),
+  )
   const can = useCan()
   const save = useSave()
   const [made, setMade] = useState<AdminResult<'POST /apps'>>()
@@ -46,34 +48,40 @@ export function Apps() {
       {made !== undefined && (
         <Secret label={`API key of ${made.appId} (fullAccess)`} value={made.apiKey} onDone={() => setMade(undefined)} />
       )}
-      <Loaded query={apps}>
-        {(apps) => (
-          <SearchedTable
-            label="Apps"
-            name="q"
-            textOf={({ appId, region }) => `${appId} ${region}`}
-            rows={apps}
-            idOf={(app) => app.appId}
-            empty="There is no app that you look after."
-            columns={[
-              {
-                label: 'App ID',
-                cell: ({ appId }) => (
-                  <Anchor component={Link} to={`/apps/${encodeURIComponent(appId)}`} size="sm">
-                    {appId}
-                  </Anchor>
-                ),
-              },
-              { label: 'Region', cell: (app) => app.region },
-              { label: 'Created', cell: (app) => <Time at={app.createdAt} /> },
-              { label: 'State', cell: (app) => <AppState app={app} /> },
-              ...(can('configure') || can('apps')
-                ? [{ label: 'Actions', cell: (app: App) => <AppButtons app={app} mayDelete /> }]
-                : []),
-            ]}
-          />
-        )}
-      </Loaded>
+      <TextInput
+        aria-label="Search: Apps"
+        placeholder="App ID"
+        maxLength={100}
+        defaultValue={q}
+        onChange={(event) => change({ q: event.currentTarget.value })}
+        maw={320}
+      />
+      <Table
+        label="Apps"
+        list={list}
+        idOf={({ appId }) => appId}
+        empty={q === '' ? 'There is no app that you look after.' : `No app is found by “${q}”.`}
+        columns={[
+          {
+            label: 'App ID',
+            width: '1.5fr',
+            cell: ({ appId }) => (
+              <Anchor component={Link} to={`/apps/${encodeURIComponent(appId)}`} size="sm">
+                {appId}
+              </Anchor>
+            ),
+          },
+          { label: 'Region', width: '5rem', cell: ({ region }) => region },
+          { label: 'Created', width: '11rem', cell: ({ createdAt }) => <Time at={createdAt} /> },
+          { label: 'State', width: '2fr', cell: (app) => <AppState app={app} /> },
+          {
+            label: 'Actions',
+            width: '10rem',
+            isShown: can('configure') || can('apps'),
+            cell: (app) => <AppButtons app={app} mayDelete />,
+          },
+        ]}
+      />
     </Page>
   )
 }

@@ -3,7 +3,6 @@ import type { AdminResult } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { admin } from '../api.ts'
-import { useApps } from '../shell/Frame.tsx'
 import { useMe } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
@@ -19,13 +18,11 @@ const roles = [
   { value: 'support', label: 'Support: looks, without texts' },
 ]
 
-function grantFields(apps: readonly string[]): readonly Field[] {
-  return [
-    { name: 'role', label: 'Role', kind: 'choice', options: roles, required: true },
-    { name: 'apps', label: 'Apps', kind: 'choices', options: apps, hint: 'None chosen: all, those to come included' },
-    { name: 'mayRead', label: 'May read what people wrote', kind: 'yes', hint: 'For a reason that is recorded' },
-  ]
-}
+const grantFields: readonly Field[] = [
+  { name: 'role', label: 'Role', kind: 'choice', options: roles, required: true },
+  { name: 'apps', label: 'Apps', kind: 'apps', hint: 'None chosen: all, those to come included' },
+  { name: 'mayRead', label: 'May read what people wrote', kind: 'yes', hint: 'For a reason that is recorded' },
+]
 
 /** What the form says: no app chosen stands for all. */
 function grantsIn({ apps, ...others }: Values): Values {
@@ -40,7 +37,6 @@ export function Operators() {
   const me = useMe()
   const act = useAct()
   const save = useSave()
-  const apps = useApps().data?.map(({ appId }) => appId) ?? []
   const operators = useQuery({ queryKey: ['operators'], queryFn: () => admin('GET /operators') })
   const invitations = useQuery({ queryKey: ['invitations'], queryFn: () => admin('GET /invitations') })
   const [link, setLink] = useState<string>()
@@ -82,7 +78,7 @@ export function Operators() {
         <FormButton
           button="Invite somebody"
           title="Invite somebody"
-          fields={[{ name: 'email', label: 'E-mail address', kind: 'email', required: true }, ...grantFields(apps)]}
+          fields={[{ name: 'email', label: 'E-mail address', kind: 'email', required: true }, ...grantFields]}
           initial={{ role: 'moderator' }}
           onSubmit={invite}
         />
@@ -138,7 +134,7 @@ export function Operators() {
                         size="compact-xs"
                         variant="default"
                         title={`Change ${operator.email}`}
-                        fields={grantFields(apps)}
+                        fields={grantFields}
                         initial={{ ...operator, apps: operator.apps ?? [] }}
                         onSubmit={change(operator.id)}
                       />

@@ -1,6 +1,5 @@
 import {
   ActionIcon,
-  Alert,
   AppShell,
   Box,
   Burger,
@@ -15,27 +14,23 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { admin, isSignedOut, queryClient } from '../api.ts'
 import { Questions, useAct } from '../ui/act.tsx'
 import { PausedBanner } from '../ui/app-state.tsx'
+import { useAppOf, useAppSearch, useApps } from '../ui/apps.ts'
 import { Page } from '../ui/page.tsx'
-import { Empty, Loading, Problem } from '../ui/states.tsx'
+import { Empty, Forbidden, Loading, Problem } from '../ui/states.tsx'
 import { type Section, sectionsOfApp, sectionsOfDeployment } from './sections.ts'
 import { useCan, useMe } from './session.tsx'
-
-export function useApps() {
-  return useQuery({ queryKey: ['apps'], queryFn: () => admin('GET /apps'), staleTime: 60_000 })
-}
 
 /** The menu, what is above it, and the page. */
 export function Frame() {
   const [isOpen, { toggle, close }] = useDisclosure()
   const { pathname } = useLocation()
   const { appId } = useParams({ strict: false }) as { appId?: string }
-  const { data: apps } = useApps()
+  const { data: app } = useAppOf(appId)
   useSignOutElsewhere()
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone the menu covers the page that was chosen
   useEffect(close, [pathname, close])
@@ -74,7 +69,7 @@ export function Frame() {
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main>
-        {appId !== undefined && <PausedBanner app={apps?.find((app) => app.appId === appId)} />}
+        <PausedBanner app={app} />
         <Allowed appId={appId} pathname={pathname}>
           <Outlet />
         </Allowed>
@@ -97,9 +92,7 @@ function Allowed(props: {
   if (section === undefined || can(section.right)) return children
   return (
     <Page title={section.label}>
-      <Alert color="gray" title="You may not see this" role="alert" maw={640}>
-        <Text size="sm">It is for operators with the right “{section.right}”.</Text>
-      </Alert>
+      <Forbidden right={section.right} />
     </Page>
   )
 }
@@ -133,10 +126,10 @@ function Sections({ of, base }: { readonly of: readonly Section[]; readonly base
 }
 
 function AppChoice({ appId }: { readonly appId: string | undefined }) {
-  const apps = useApps()
+  const { data: apps } = useApps()
   const navigate = useNavigate()
-  const names = apps.data?.map((app) => app.appId) ?? []
-  if (names.length < 2 && appId === names[0]) return null
+  const { typed, setTyped, appIds } = useAppSearch(appId === undefined ? [] : [appId])
+  if (apps?.meta.pagination.total === 1 && apps.data[0]?.appId === appId) return null
   return (
     <Select
       aria-label="App"
@@ -144,8 +137,11 @@ function AppChoice({ appId }: { readonly appId: string | undefined }) {
       size="xs"
       w={{ base: 180, sm: 220 }}
       searchable
+      searchValue={typed}
+      onSearchChange={setTyped}
+      nothingFoundMessage="No app is found"
       limit={100}
-      data={names}
+      data={appIds}
       value={appId ?? null}
       onChange={(next) => next !== null && void navigate({ to: `/apps/${encodeURIComponent(next)}` })}
     />
@@ -217,7 +213,7 @@ export function LeadOn() {
   const apps = useApps()
   if (apps.isError) return <Problem error={apps.error} onRetry={() => void apps.refetch()} />
   if (apps.data === undefined) return <Loading />
-  const [first, second] = apps.data
+  const [first, second] = apps.data.data
   if (first === undefined) return <Empty>There is no app here that you look after.</Empty>
   return <Navigate to={second === undefined ? `/apps/${encodeURIComponent(first.appId)}` : '/apps'} replace />
 }

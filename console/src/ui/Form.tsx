@@ -15,6 +15,7 @@ import {
 } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { explain } from '../api.ts'
+import { useAppSearch } from './apps.ts'
 
 export interface Field {
   readonly name: string
@@ -28,6 +29,7 @@ export interface Field {
     | 'number'
     | 'choice'
     | 'choices'
+    | 'apps'
     | 'tags'
     | 'yes'
     | 'json'
@@ -110,19 +112,40 @@ export function Form(props: {
   )
 }
 
-/** A button that opens a form in a dialog, which closes once it is done. */
-export function FormButton(props: {
-  readonly button: string
+interface DialogProps {
   readonly title: string
-  readonly variant?: string
-  readonly size?: string
   readonly fields: readonly Field[]
   readonly initial?: Values
   readonly changesOnly?: boolean
   readonly before?: ReactNode
   readonly onSubmit: (values: Values) => Promise<unknown>
-}) {
-  const { button, title, variant = 'filled', size = 'sm', onSubmit, ...form } = props
+}
+
+/** A form in a dialog, which closes once it is done. */
+export function FormDialog(props: DialogProps & { readonly isOpen: boolean; readonly onClose: () => void }) {
+  const { title, isOpen, onClose, onSubmit, ...form } = props
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={title} size="lg">
+      {isOpen && (
+        <Form
+          {...form}
+          label="Save"
+          onCancel={onClose}
+          onSubmit={async (values) => {
+            await onSubmit(values)
+            onClose()
+          }}
+        />
+      )}
+    </Modal>
+  )
+}
+
+/** A button that opens a form in a dialog. */
+export function FormButton(
+  props: DialogProps & { readonly button: string; readonly variant?: string; readonly size?: string },
+) {
+  const { button, variant = 'filled', size = 'sm', ...dialog } = props
   // A page can have hundreds of these buttons: a dialog is made for one once it is pressed.
   const [isOpen, setOpen] = useState<boolean>()
   const close = () => setOpen(false)
@@ -131,21 +154,7 @@ export function FormButton(props: {
       <Button variant={variant} size={size} onClick={() => setOpen(true)}>
         {button}
       </Button>
-      {isOpen !== undefined && (
-        <Modal opened={isOpen} onClose={close} title={title} size="lg">
-          {isOpen && (
-            <Form
-              {...form}
-              label="Save"
-              onCancel={close}
-              onSubmit={async (values) => {
-                await onSubmit(values)
-                close()
-              }}
-            />
-          )}
-        </Modal>
-      )}
+      {isOpen !== undefined && <FormDialog {...dialog} isOpen={isOpen} onClose={close} />}
     </>
   )
 }
@@ -196,6 +205,8 @@ function Input({ field, value, onChange }: { field: Field; value: unknown; onCha
           limit={mostOptions}
         />
       )
+    case 'apps':
+      return <AppsInput {...several} value={(value as string[] | undefined) ?? []} onChange={onChange} />
     case 'tags':
       return (
         <TagsInput {...several} value={(value as string[] | undefined) ?? []} onChange={onChange} splitChars={[',']} />
@@ -236,6 +247,28 @@ function Input({ field, value, onChange }: { field: Field; value: unknown; onCha
         />
       )
   }
+}
+
+/** Apps that the operator has to do with. */
+function AppsInput(props: {
+  readonly label: string
+  readonly description: string | undefined
+  readonly withAsterisk: boolean
+  readonly value: string[]
+  readonly onChange: (value: string[]) => void
+}) {
+  const { typed, setTyped, appIds } = useAppSearch(props.value)
+  return (
+    <MultiSelect
+      {...props}
+      data={appIds}
+      searchable
+      searchValue={typed}
+      onSearchChange={setTyped}
+      nothingFoundMessage="No app is found"
+      limit={mostOptions}
+    />
+  )
 }
 
 /** Options below their headings; those without one come first. */

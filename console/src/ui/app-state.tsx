@@ -1,11 +1,9 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
-import type { AdminResult } from '@parley/client'
 import { admin } from '../api.ts'
 import { useCan } from '../shell/session.tsx'
 import { useAct } from './act.tsx'
+import type { App } from './apps.ts'
 import { Status, Time } from './page.tsx'
-
-type App = AdminResult<'GET /apps'>[number]
 
 /** How an app stands, with the time that matters. */
 export function AppState({ app: { pausedAt, deletesAt, removingAt } }: { readonly app: App }) {

@@ -1,7 +1,7 @@
 import { Alert, Button, Center, Loader, Stack, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { codeOf, explain } from '../api.ts'
+import { codeOf, explain, type Right } from '../api.ts'
 
 /** What could not be loaded, and why. */
 export function Problem({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
@@ -21,6 +21,15 @@ export function Problem({ error, onRetry }: { readonly error: unknown; readonly 
           </Button>
         )}
       </Stack>
+    </Alert>
+  )
+}
+
+/** What is for others. */
+export function Forbidden({ right }: { readonly right: Right }) {
+  return (
+    <Alert color="gray" title="You may not see this" role="alert" maw={640}>
+      <Text size="sm">It is for operators with the right “{right}”.</Text>
     </Alert>
   )
 }

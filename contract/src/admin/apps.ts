@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { listAuditLog } from '../areas/audit-log.ts'
-import { NoParams, oneOf } from '../schemas.ts'
+import { NoParams, oneOf, PageMeta, pageQuery } from '../schemas.ts'
 import { defineAdminOperation } from './operation.ts'
 
 const Epoch = (description: string) => Type.Integer({ description: `${description}, epoch seconds` })
@@ -22,11 +22,14 @@ export const listApps = defineAdminOperation({
   area: 'Apps',
   method: 'GET',
   path: '/apps',
-  summary: 'List the apps that the operator has to do with',
+  summary: 'List the apps that the operator has to do with, by ID',
   access: 'signedIn',
   params: NoParams,
-  query: NoQuery,
-  answer: Type.Object({ data: Type.Array(App) }),
+  query: Type.Object({
+    searchKey: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'A part of the ID' })),
+    ...pageQuery(),
+  }),
+  answer: Type.Object({ data: Type.Array(App), meta: PageMeta }),
   errors: [],
 })
 

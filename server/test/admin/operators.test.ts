@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { type OperatorRight, type OperatorRole, operatorRoles, rightOf, rightsOfRoles } from '@parley/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
@@ -85,6 +86,43 @@ describe('operators', () => {
     }
     expect(refusal(await ofApp.post('/apps', { appId: 'mine' }))).toBe('403 ERR_PERMISSION_DENIED')
     expect(dataOf(await ofApp.get('/apps'))).toMatchObject([{ appId: world.app.name }])
+  })
+
+  it('list the apps that they have to do with, page by page, and find them by a part of the ID', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const mark = randomBytes(6).toString('hex')
+    const names = ['a', 'b', 'c', 'd', 'e'].map((letter) => `${letter}-${mark}`)
+    for (const appId of names.toReversed()) dataOf(await owner.post('/apps', { appId }))
+    const mine = names.filter((name) => !name.startsWith('c'))
+    const ofSome = await createOperator(owner, { role: 'support', apps: mine })
+    const list = async (visitor: Visitor, query: string) => {
+      const { body } = await visitor.get(`/apps?${query}`)
+      const { total, count, total_pages: pages } = body.meta.pagination
+      return { names: body.data.map(({ appId }: { appId: string }) => appId), total, count, pages }
+    }
+
+    // Whoever has some of them finds no trace of the others, however they ask.
+    expect(await list(ofSome, '')).toEqual({ names: mine, total: 4, count: 4, pages: 1 })
+    expect(await list(ofSome, `searchKey=c-${mark}`)).toEqual({ names: [], total: 0, count: 0, pages: 1 })
+    expect(await list(ofSome, 'perPage=3')).toEqual({ names: mine.slice(0, 3), total: 4, count: 3, pages: 2 })
+    expect(await list(ofSome, 'perPage=3&page=2')).toEqual({ names: mine.slice(3), total: 4, count: 1, pages: 2 })
+    expect((await list(ofSome, 'perPage=3&page=3')).names).toEqual([])
+    expect(await list(owner, `searchKey=${mark.toUpperCase()}&perPage=2`)).toMatchObject({
+      names: names.slice(0, 2),
+      total: 5,
+    })
+    // It is a text, not a pattern.
+    expect((await list(owner, `searchKey=${encodeURIComponent(`%-${mark}`)}`)).names).toEqual([])
+    for (const query of ['page=0', 'perPage=1001', 'perPage=all', `searchKey=${'x'.repeat(101)}`]) {
+      expect(refusal(await owner.get(`/apps?${query}`)), query).toBe('400 ERR_BAD_REQUEST')
+    }
+    dataOf(await owner.post(`/apps/${mine[0]}/pause`))
+    expect(dataOf(await ofSome.get('/apps?perPage=1'))).toMatchObject([{ pausedAt: expect.any(Number) }])
+    // Apps that are taken from somebody are gone from their list at once.
+    const { id } = await meOf(ofSome)
+    dataOf(await owner.put(`/operators/${id}`, { apps: [mine[1]] }))
+    expect(await list(ofSome, '')).toMatchObject({ names: [mine[1]], total: 1 })
   })
 
   it('make apps, each with a key of its own', async () => {

@@ -1,18 +1,31 @@
-import { ApiError } from '@parley/contract'
+import { type AdminAnswerOf, type AdminQueryOf, ApiError, type listApps } from '@parley/contract'
 import { type AppState, unknownApp } from '../../chat/apps.ts'
 import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
+import { pageAsked, pageMeta } from '../../paging.ts'
 import { statement } from '../../store/statement.ts'
 import { createApiKey } from '../api-keys/index.ts'
-import { isOfApp, type Operator } from './accounts.ts'
+import type { Operator } from './accounts.ts'
 
-const columns = `app_id as key, name as "appId", region, created_at as "createdAt", paused_at as "pausedAt",
+const columns = `name as "appId", region, created_at as "createdAt", paused_at as "pausedAt",
     deletes_at as "deletesAt", removing_at as "removingAt"`
+
+/** Those of an operator, where `$1` is not null, with a part of their names. */
+const own = `
+  from apps
+  where ($1::int[] is null or app_id = any($1))
+  and position($2 in name) > 0`
 
 const select = statement(`
   select ${columns}
-  from apps
-  order by name`)
+  ${own}
+  order by name
+  limit $3
+  offset $4`)
+
+const count = statement(`
+  select count(*) as total
+  ${own}`)
 
 const selectOne = statement(`
   select ${columns}
@@ -20,7 +33,6 @@ const selectOne = statement(`
   where app_id = $1`)
 
 interface AppRow extends AppState {
-  readonly key: number
   readonly appId: string
   readonly region: string
   readonly createdAt: number
@@ -28,10 +40,19 @@ interface AppRow extends AppState {
 
 type Store = Pick<Context, 'database' | 'config'>
 
-/** The apps that an operator has to do with, by name. */
-export async function listOwnApps({ database, config }: Store, operator: Operator) {
-  const rows = await database.query<AppRow>(select)
-  return rows.filter(({ key }) => isOfApp(operator, key)).map((row) => show(row, config))
+/** A page of the apps that an operator has to do with, by name. */
+export async function listOwnApps(
+  { database, config }: Store,
+  operator: Operator,
+  query: AdminQueryOf<typeof listApps>,
+): Promise<AdminAnswerOf<typeof listApps>> {
+  const page = pageAsked(query)
+  const found = [operator.apps, (query.searchKey ?? '').toLowerCase()]
+  const [rows, [counted]] = await Promise.all([
+    database.query<AppRow>(select, [...found, page.perPage, page.offset]),
+    database.query<{ total: number }>(count, found),
+  ])
+  return { data: rows.map((row) => show(row, config)), meta: pageMeta(page, Number(counted?.total ?? 0), rows.length) }
 }
 
 /** @throws 404 `ERR_APP_NOT_FOUND` */

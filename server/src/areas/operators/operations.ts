@@ -86,7 +86,7 @@ async function begin(
 ) {
   const { operator, cookie: value } = await openSession(context, who, from, details)
   cookie.set(value)
-  return { data: showMe(operator, await readAppNames(context.database)) }
+  return { data: showMe(operator, await readAppNames(context.database, operator.apps ?? [])) }
 }
 
 /** Sends the browser to the page of the provider, and gives it the cookie by which it is known when it is back. */
@@ -133,7 +133,7 @@ export const operations: readonly AdminRoute[] = [
     return { data: { ...data, ...(returnTo !== null && { returnTo }) } }
   }),
   serveAdmin(getOwnSession, async ({ operator }, { database }) => {
-    return { data: showMe(operator, await readAppNames(database)) }
+    return { data: showMe(operator, await readAppNames(database, operator.apps ?? [])) }
   }),
   serveAdmin(signOut, async ({ operator, cookie }, context) => {
     await endSessionById(context, operator)
@@ -204,7 +204,7 @@ export const operations: readonly AdminRoute[] = [
     return done
   }),
 
-  serveAdmin(listApps, async ({ operator }, context) => ({ data: await listOwnApps(context, operator) })),
+  serveAdmin(listApps, ({ operator, query }, context) => listOwnApps(context, operator, query)),
   serveAdmin(createApp, async ({ body }, context) => {
     const region = body.region ?? context.config.region
     return { data: await createOwnApp(context, { appId: body.appId, region }) }

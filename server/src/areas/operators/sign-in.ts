@@ -18,11 +18,15 @@ import { takeLink } from './links.ts'
 import { beginSession, type Origin } from './sessions.ts'
 import { stepOfCode } from './totp.ts'
 
-const selectAppNames = statement('select app_id as "appId", name from apps')
+const selectAppNames = statement(`
+  select app_id as "appId", name
+  from apps
+  where $1::int[] is null
+  or app_id = any($1)`)
 
-/** The names of all apps. */
-export async function readAppNames(on: Queryable): Promise<AppNames> {
-  const rows = await on.query<{ appId: number; name: string }>(selectAppNames)
+/** The names of apps. @param keys of these; of all without it */
+export async function readAppNames(on: Queryable, keys: readonly number[] | null = null): Promise<AppNames> {
+  const rows = await on.query<{ appId: number; name: string }>(selectAppNames, [keys])
   return new Map(rows.map(({ appId, name }) => [appId, name]))
 }
 

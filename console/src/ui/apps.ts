@@ -1,0 +1,45 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import type { AdminResult } from '@parley/client'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { admin } from '../api.ts'
+
+export type App = AdminResult<'GET /apps'>['data'][number]
+
+/** How many are offered at once; the others are found by what is typed. */
+const offered = 100
+const typingMs = 200
+/** Apps come and go seldom. */
+const staleTime = 60_000
+
+/** The first apps that the operator has to do with, of those with `searchKey` in their IDs. */
+export function useApps(searchKey = '') {
+  return useQuery({
+    queryKey: ['apps', 'found', searchKey],
+    queryFn: () => admin('GET /apps', { perPage: offered, ...(searchKey !== '' && { searchKey }) }),
+    placeholderData: keepPreviousData,
+    staleTime,
+  })
+}
+
+/** One app; of none where there is no ID. */
+export function useAppOf(appId: string | undefined) {
+  return useQuery({
+    queryKey: ['apps', 'one', appId],
+    queryFn: () => admin('GET /apps/{appId}', { appId: appId ?? '' }),
+    enabled: appId !== undefined,
+    staleTime,
+  })
+}
+
+/**
+ * IDs of apps to choose from, found by what is typed.
+ * @param chosen those that are offered in any case
+ */
+export function useAppSearch(chosen: readonly string[]) {
+  const [typed, setTyped] = useState('')
+  // Of a field of one app, what is chosen stands where one types.
+  const [searched] = useDebouncedValue(chosen.includes(typed) ? '' : typed, typingMs)
+  const found = useApps(searched.trim().slice(0, 100)).data?.data.map(({ appId }) => appId) ?? []
+  return { typed, setTyped, appIds: [...new Set([...chosen, ...found])] }
+}
