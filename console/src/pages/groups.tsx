@@ -340,32 +340,32 @@ function Members({ group }: { readonly group: Group }) {
           {
             label: 'Actions',
             width: '7rem',
-            cell: (member) =>
-              (can('manage') || can('moderate')) && (
-                <Menu width={190}>
-                  <Menu.Target>
-                    <Button size="compact-xs" variant="default" aria-label={`Change ${member.name}`}>
-                      Change
-                    </Button>
-                  </Menu.Target>
-                  <Menu.Dropdown>
-                    {can('manage') &&
-                      scopes
-                        .filter((one) => one !== member.scope)
-                        .map((one) => (
-                          <Menu.Item key={one} onClick={() => void setScope(member, one)}>
-                            Make {one}
-                          </Menu.Item>
-                        ))}
-                    {can('moderate') && <Menu.Item onClick={() => void kick(member)}>Kick</Menu.Item>}
-                    {can('moderate') && (
-                      <Menu.Item color="red" onClick={() => void ban(member)}>
-                        Ban
-                      </Menu.Item>
-                    )}
-                  </Menu.Dropdown>
-                </Menu>
-              ),
+            isShown: can('manage') || can('moderate'),
+            cell: (member) => (
+              <Menu width={190}>
+                <Menu.Target>
+                  <Button size="compact-xs" variant="default" aria-label={`Change ${member.name}`}>
+                    Change
+                  </Button>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  {can('manage') &&
+                    scopes
+                      .filter((one) => one !== member.scope)
+                      .map((one) => (
+                        <Menu.Item key={one} onClick={() => void setScope(member, one)}>
+                          Make {one}
+                        </Menu.Item>
+                      ))}
+                  {can('moderate') && <Menu.Item onClick={() => void kick(member)}>Kick</Menu.Item>}
+                  {can('moderate') && (
+                    <Menu.Item color="red" onClick={() => void ban(member)}>
+                      Ban
+                    </Menu.Item>
+                  )}
+                </Menu.Dropdown>
+              </Menu>
+            ),
           },
         ]}
       />
@@ -392,22 +392,22 @@ function Bans({ guid }: { readonly guid: string }) {
         {
           label: 'Action',
           width: '8rem',
-          cell: ({ uid, name }) =>
-            can('moderate') && (
-              <Button
-                size="compact-xs"
-                variant="default"
-                onClick={() =>
-                  void act({
-                    run: () => client.call('DELETE /groups/{guid}/bannedusers/{uid}', { guid, uid }),
-                    done: `${name} can join again`,
-                    refresh: [['bans', appId, guid]],
-                  })
-                }
-              >
-                Unban
-              </Button>
-            ),
+          isShown: can('moderate'),
+          cell: ({ uid, name }) => (
+            <Button
+              size="compact-xs"
+              variant="default"
+              onClick={() =>
+                void act({
+                  run: () => client.call('DELETE /groups/{guid}/bannedusers/{uid}', { guid, uid }),
+                  done: `${name} can join again`,
+                  refresh: [['bans', appId, guid]],
+                })
+              }
+            >
+              Unban
+            </Button>
+          ),
         },
       ]}
     />
@@ -480,32 +480,32 @@ function PermissionsOf({ guid, scope }: { readonly guid: string; readonly scope:
         {
           label: 'Action',
           width: '11rem',
-          cell: ({ id, title, dataType, availableValues, value, defaultValue }) =>
-            can('configure') && (
-              <Row gap={4} wrap="nowrap">
-                <FormButton
-                  button="Change"
-                  size="compact-xs"
-                  variant="default"
-                  title={title}
-                  fields={[
-                    {
-                      name: 'value',
-                      label: title,
-                      kind: dataType === 'string' ? 'choice' : 'choices',
-                      options: availableValues,
-                    },
-                  ]}
-                  initial={{ value: value ?? defaultValue }}
-                  onSubmit={({ value }) => set(id, value)}
-                />
-                {value !== undefined && (
-                  <Button size="compact-xs" variant="default" onClick={() => void unset(id)}>
-                    Default
-                  </Button>
-                )}
-              </Row>
-            ),
+          isShown: can('configure'),
+          cell: ({ id, title, dataType, availableValues, value, defaultValue }) => (
+            <Row gap={4} wrap="nowrap">
+              <FormButton
+                button="Change"
+                size="compact-xs"
+                variant="default"
+                title={title}
+                fields={[
+                  {
+                    name: 'value',
+                    label: title,
+                    kind: dataType === 'string' ? 'choice' : 'choices',
+                    options: availableValues,
+                  },
+                ]}
+                initial={{ value: value ?? defaultValue }}
+                onSubmit={({ value }) => set(id, value)}
+              />
+              {value !== undefined && (
+                <Button size="compact-xs" variant="default" onClick={() => void unset(id)}>
+                  Default
+                </Button>
+              )}
+            </Row>
+          ),
         },
       ]}
     />

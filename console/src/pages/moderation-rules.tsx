@@ -11,7 +11,7 @@ import { Compare, differencesOf } from '../ui/Compare.tsx'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { Facts, Json, Page, Section, SmallTable, Status, Time } from '../ui/page.tsx'
 import { ReadingBar, texts, wholeApp } from '../ui/Reading.tsx'
-import { Loaded } from '../ui/states.tsx'
+import { Loaded, Problem } from '../ui/states.tsx'
 
 const modes = [
   { value: 'off', label: 'Off' },
@@ -63,7 +63,9 @@ export function Rules() {
     queryFn: async () => (await client.moderation.rules.list({ limit: 100 })).data,
   })
   const stats = useQuery({ queryKey: ['rule-stats', appId], queryFn: () => client.moderation.stats({}) })
-  const found = (id: string) => stats.data?.rules.find(({ ruleId }) => ruleId === id)
+  /** A figure of a rule; as long as figures are not there, none is claimed. */
+  const figureOf = (id: string, name: 'hits' | 'upheld' | 'overturned') =>
+    stats.data === undefined ? '–' : (stats.data.rules.find(({ ruleId }) => ruleId === id)?.[name] ?? 0)
   return (
     <Section
       title="Rules"
@@ -86,6 +88,7 @@ export function Rules() {
         )
       }
     >
+      {stats.isError && <Problem error={stats.error} onRetry={() => void stats.refetch()} />}
       <Loaded query={rules}>
         {(rules) => (
           <SmallTable
@@ -104,9 +107,9 @@ export function Rules() {
               },
               { label: 'Mode', cell: ({ mode }) => <Status of={mode} /> },
               { label: 'Does', cell: ({ action }) => action.join(', ') },
-              { label: 'Hits', cell: ({ id }) => found(id)?.hits ?? 0 },
-              { label: 'Upheld', cell: ({ id }) => found(id)?.upheld ?? 0 },
-              { label: 'Overturned', cell: ({ id }) => found(id)?.overturned ?? 0 },
+              { label: 'Hits', cell: ({ id }) => figureOf(id, 'hits') },
+              { label: 'Upheld', cell: ({ id }) => figureOf(id, 'upheld') },
+              { label: 'Overturned', cell: ({ id }) => figureOf(id, 'overturned') },
               { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
             ]}
           />
@@ -647,8 +650,8 @@ export function Lists() {
                 { label: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
                 {
                   label: 'Actions',
+                  isShown: can('rules') && lists.some((list) => list.default !== true),
                   cell: (list) =>
-                    can('rules') &&
                     list.default !== true && (
                       <Group gap={4} wrap="nowrap">
                         <FormButton
@@ -748,8 +751,8 @@ export function Reasons() {
               { label: 'Description', cell: ({ description }) => description },
               {
                 label: 'Actions',
+                isShown: can('rules') && reasons.some((reason) => !reason.default),
                 cell: (reason) =>
-                  can('rules') &&
                   !reason.default && (
                     <Group gap={4} wrap="nowrap">
                       <FormButton

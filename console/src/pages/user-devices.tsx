@@ -73,12 +73,12 @@ export function SessionsOf({ uid }: { readonly uid: string }) {
               },
               {
                 label: 'Action',
-                cell: (session) =>
-                  can('moderate') && (
-                    <Button size="compact-xs" variant="default" onClick={() => void end(session)}>
-                      End
-                    </Button>
-                  ),
+                isShown: can('moderate'),
+                cell: (session) => (
+                  <Button size="compact-xs" variant="default" onClick={() => void end(session)}>
+                    End
+                  </Button>
+                ),
               },
             ]}
           />
@@ -190,12 +190,12 @@ export function NotificationsOf({ uid }: { readonly uid: string }) {
                 },
                 {
                   label: 'Action',
-                  cell: (one) =>
-                    can('configure') && (
-                      <Button size="compact-xs" variant="default" onClick={() => void unmute(one)}>
-                        Unmute
-                      </Button>
-                    ),
+                  isShown: can('configure'),
+                  cell: (one) => (
+                    <Button size="compact-xs" variant="default" onClick={() => void unmute(one)}>
+                      Unmute
+                    </Button>
+                  ),
                 },
               ]}
             />

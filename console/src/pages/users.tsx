@@ -429,8 +429,8 @@ function BlocksOf({ uid }: { readonly uid: string }) {
           {
             label: 'Action',
             width: '8rem',
+            isShown: can('manage') && list.rows.some(({ blockedByMe }) => blockedByMe === true),
             cell: (user) =>
-              can('manage') &&
               user.blockedByMe === true && (
                 <Button
                   size="compact-xs"

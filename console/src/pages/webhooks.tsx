@@ -366,8 +366,8 @@ function Deliveries({ webhook, opened }: { readonly webhook: Webhook; readonly o
           {
             label: 'Action',
             width: '8rem',
+            isShown: can('configure'),
             cell: (delivery) =>
-              can('configure') &&
               delivery.test !== true && (
                 <Button size="compact-xs" variant="default" onClick={() => void sendAgain(delivery)}>
                   Send again

@@ -1,15 +1,9 @@
 import { Group, Text } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef } from 'react'
+import { type Column, shownOf } from './columns.ts'
 import type { Rows } from './lists.ts'
 import { Empty, Loading, Problem } from './states.tsx'
-
-export interface Column<Row> {
-  readonly label: string
-  /** A track of CSS Grid, such as `1fr`; 1fr by default. */
-  readonly width?: string
-  readonly cell: (row: Row) => ReactNode
-}
 
 const rowHeight = 44
 /** Rows from the end at which the next page is asked for. */
@@ -29,7 +23,8 @@ export function Table<Row>(props: {
   readonly empty: ReactNode
   readonly height?: string
 }) {
-  const { label, list, columns, idOf, onOpen, empty, height = 'max(16rem, calc(100dvh - 15rem))' } = props
+  const { label, list, idOf, onOpen, empty, height = 'max(16rem, calc(100dvh - 15rem))' } = props
+  const columns = shownOf(props.columns)
   const { rows, total, query } = list
   const place = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({

@@ -1,5 +1,6 @@
 import { Anchor, Badge, Box, Code, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
+import { type Column, shownOf } from './columns.ts'
 
 /** A page of the console: its title, what can be done with the whole of it, and the rest. */
 export function Page(props: {
@@ -70,11 +71,12 @@ export function Facts({ facts }: { readonly facts: Readonly<Record<string, React
 export function SmallTable<Row>(props: {
   readonly label: string
   readonly rows: readonly Row[]
-  readonly columns: readonly { readonly label: string; readonly cell: (row: Row) => ReactNode }[]
+  readonly columns: readonly Column<Row>[]
   readonly idOf: (row: Row) => string
   readonly empty: string
 }) {
-  const { label, rows, columns, idOf, empty } = props
+  const { label, rows, idOf, empty } = props
+  const columns = shownOf(props.columns)
   if (rows.length === 0)
     return (
       <Text c="dimmed" size="sm">

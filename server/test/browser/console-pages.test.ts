@@ -63,7 +63,7 @@ const pages: readonly PageOf[] = [
     buttons: { 'Create a list': 'rules', Edit: 'rules', Delete: 'rules' },
   },
   { path: '/moderation?tab=reasons', buttons: { 'Create a reason': 'rules' } },
-  { path: '/moderation?tab=engines', picture: 'engines', buttons: { 'Set up': 'configure' } },
+  { path: '/moderation?tab=engines', picture: 'engines', right: 'configure', buttons: { 'Set up': 'configure' } },
   {
     path: '/moderation/rules/insults',
     picture: 'rule',
@@ -71,10 +71,15 @@ const pages: readonly PageOf[] = [
   },
   { path: '/notifications', picture: 'notifications', buttons: { 'Send pushes again': 'configure' } },
   { path: '/notifications?tab=explain' },
-  { path: '/notifications?tab=providers', picture: 'providers', buttons: { 'Set up': 'configure' } },
+  {
+    path: '/notifications?tab=providers',
+    picture: 'providers',
+    right: 'configure',
+    buttons: { 'Set up': 'configure' },
+  },
   { path: '/notifications?tab=preferences' },
   { path: '/notifications?tab=templates', picture: 'templates' },
-  { path: '/notifications?tab=unsubscriptions' },
+  { path: '/notifications?tab=unsubscriptions', right: 'read' },
   { path: '/webhooks', picture: 'webhooks', right: 'configure', buttons: { 'Create a webhook': 'configure' } },
   {
     path: '/webhooks/hook',
@@ -84,6 +89,7 @@ const pages: readonly PageOf[] = [
   },
   { path: '/events', picture: 'events' },
   { path: '/roles', picture: 'roles', buttons: { 'Create a role': 'configure' } },
+  { path: '/import?tab=export', picture: 'export', right: 'manage', buttons: { Export: 'manage' } },
   { path: '/import', picture: 'import', right: 'manage', buttons: { 'Dry run': 'manage', Import: 'manage' } },
   { path: '/settings', picture: 'settings', buttons: { Save: 'configure' } },
   { path: '/keys', picture: 'keys', right: 'keys', buttons: { 'Create a key': 'keys', Delete: 'keys' } },
@@ -96,6 +102,14 @@ const pages: readonly PageOf[] = [
 ]
 
 const names = ['Alice Adams', 'Bob Brown', 'Carol Chen', 'Dave Diaz', 'Erin Ekwueme', 'Frank Fischer', 'Grace Gupta']
+
+/** Heads of columns that have nothing below them, on a page: what nobody there may do has no column. */
+const emptyColumns = `[...document.querySelectorAll('main [role=table], main table')].flatMap((table) => {
+  const rows = [...table.querySelectorAll('[role=row], tr')].map((row) => [...row.children])
+  const [head = [], ...others] = rows
+  return others.length === 0 ? [] : head.flatMap((cell, at) =>
+    /^Actions?$/.test(cell.textContent) && others.every((row) => !row[at]?.textContent.trim()) ? [cell.textContent] : [])
+})`
 
 /** Everything that pages need to have something on them. */
 async function furnish(world: World): Promise<void> {
@@ -172,6 +186,7 @@ describeConsole('every page of the console, in a real browser', () => {
         await button.waitFor({ timeout: 10_000 }).catch(() => flaws.push(`has no “${name}”`))
       } else if ((await button.count()) > 0) flaws.push(`has “${name}”`)
     }
+    for (const column of await page.evaluate<string[]>(emptyColumns)) flaws.push(`has an empty column “${column}”`)
     if (isLong || role === 'owner') flaws.push(...(await findingsOf(page)))
     if (
       picturesIn !== undefined &&
