@@ -1,7 +1,7 @@
 import { Anchor, Card, SimpleGrid, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import { admin } from '../api.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { Checks } from '../ui/Checks.tsx'
@@ -9,7 +9,8 @@ import { sizeOf } from '../ui/figures.ts'
 import { Page, Section } from '../ui/page.tsx'
 import { Loaded, Loading, Problem } from '../ui/states.tsx'
 
-const Days = lazy(() => import('../ui/Days.tsx'))
+const loadDays = () => import('../ui/Days.tsx')
+const Days = lazy(loadDays)
 
 const day = 86_400
 const daysShown = 30
@@ -34,11 +35,6 @@ export function Overview() {
     queryFn: async () => (await client.users.list({ perPage: 1 })).meta.pagination.total,
     refetchInterval: 60_000,
   })
-  const queue = useQuery({
-    queryKey: ['queue-total', appId],
-    queryFn: () => client.moderation.queue(),
-    refetchInterval: 30_000,
-  })
   const deployment = useQuery({
     queryKey: ['health'],
     queryFn: () => admin('GET /health'),
@@ -50,12 +46,15 @@ export function Overview() {
     queryFn: () => admin('GET /apps/{appId}/health', { appId }),
     refetchInterval: 30_000,
   })
+  // Beside the figures, not after them.
+  useEffect(() => void loadDays(), [])
   const base = `/apps/${encodeURIComponent(appId)}`
-  const { messages, webhooks, notifications, storage } = health.data ?? {}
+  const { messages, webhooks, notifications, reviews, storage } = health.data ?? {}
   // What the app has checks of its own for is of all apps there.
   const own = new Set(health.data?.checks.map(({ check }) => check))
   const ofDeployment = deployment.data?.checks.filter(({ check }) => !own.has(check)) ?? []
   const today = days.data?.at(-1)
+  const unknown = [online, users].find(({ isError }) => isError)
   return (
     <Page title="Overview" hint={appId}>
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 4, xl: 6 }}>
@@ -65,11 +64,7 @@ export function Overview() {
         <Figure label="Messages in the last minute" value={messages?.lastMinute} />
         <Figure label="Messages today" value={today?.messages_sent} to={`${base}/messages`} />
         <Figure label="Sockets at once today" value={today?.concurrent_users} />
-        <Figure
-          label="Waiting for review"
-          value={queue.data && queue.data.flagged.open + queue.data.blocked.open}
-          to={`${base}/moderation`}
-        />
+        <Figure label="Waiting for review" value={reviews && waitingFor(reviews)} to={`${base}/moderation`} />
         <Figure
           label="Deliveries to webhooks waiting"
           value={webhooks?.pending}
@@ -81,6 +76,7 @@ export function Overview() {
           <Figure label="Database" value={deployment.data && sizeOf(deployment.data.database.bytes)} to="/health" />
         )}
       </SimpleGrid>
+      {unknown !== undefined && <Problem error={unknown.error} onRetry={() => void unknown.refetch()} />}
       <Section title="What is wrong right now">
         <Loaded query={health}>
           {({ checks }) => (
@@ -107,6 +103,12 @@ export function Overview() {
 }
 
 const figure = new Intl.NumberFormat()
+/** Of each list so many are counted. */
+const counted = 10_000
+
+function waitingFor({ flagged, blocked }: { readonly flagged: number; readonly blocked: number }): string {
+  return figure.format(flagged + blocked) + (Math.max(flagged, blocked) < counted ? '' : ' or more')
+}
 
 function Figure({
   label,

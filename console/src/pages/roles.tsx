@@ -1,10 +1,11 @@
-import { Anchor, Button, Checkbox, Table as Grid, Group, Text } from '@mantine/core'
+import { Anchor, Button, Group, Text } from '@mantine/core'
 import type { Result } from '@parley/client'
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { memo, type ReactNode, useMemo, useState } from 'react'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
-import { type Field, FormButton, type Values } from '../ui/Form.tsx'
+import { type Field, FormButton, FormDialog, type Values } from '../ui/Form.tsx'
 import { Page, Section } from '../ui/page.tsx'
 import { Loaded, Loading, Problem } from '../ui/states.tsx'
 
@@ -72,6 +73,14 @@ async function all<Row>(list: AsyncIterable<Row>): Promise<Row[]> {
   return rows
 }
 
+/** All that is known of roles, as soon as it is: a matrix that grew column by column would be drawn again with each. */
+function gather(all: UseQueryResult<Known>[]) {
+  const failed = all.find(({ isError }) => isError)
+  const isPending = all.some(({ isPending }) => isPending)
+  const columns = isPending ? [] : all.flatMap(({ data }) => (data === undefined ? [] : [data]))
+  return { columns, failed, isPending }
+}
+
 /** What the users of each role may do: one matrix of features, one of permissions. */
 export function Roles() {
   const { appId, client } = useApp()
@@ -79,7 +88,8 @@ export function Roles() {
   const act = useAct()
   const save = useSave()
   const roles = useQuery({ queryKey: ['roles', appId], queryFn: () => all(client.roles.list({ perPage: 100 })) })
-  const known = useQueries({
+  const { columns, failed, isPending } = useQueries({
+    combine: gather,
     queries: (roles.data ?? []).map((role) => ({
       queryKey: ['role', appId, role.role],
       queryFn: async (): Promise<Known> => {
@@ -92,12 +102,12 @@ export function Roles() {
       },
     })),
   })
+  // Asked for beside the roles, not after them.
+  useFeatures()
   const refresh = [
     ['roles', appId],
     ['role', appId],
   ]
-  const failed = known.find(({ isError }) => isError)
-  const columns = known.flatMap(({ data }) => (data === undefined ? [] : [data]))
   const remove = ({ role, name }: Role) =>
     act({
       run: () => client.roles.delete({ role }),
@@ -131,72 +141,77 @@ export function Roles() {
         {() => (
           <>
             {failed !== undefined && <Problem error={failed.error} onRetry={() => void failed.refetch()} />}
-            {known.some(({ isPending }) => isPending) && <Loading />}
-            <Section title="Roles">
-              <Matrix
-                label="Roles"
-                columns={columns}
-                rows={[
-                  'ID',
-                  'Description',
-                  'Users',
-                  'Can list',
-                  'Can write to',
-                  ...(can('configure') ? ['Actions'] : []),
-                ]}
-              >
-                {(row, { role, users }) => {
-                  if (row === 'ID') return role.role
-                  if (row === 'Description') return role.description
-                  if (row === 'Can list') return words[role.settings?.listUsers ?? 'all']
-                  if (row === 'Can write to') return words[role.settings?.sendMessagesTo ?? 'all']
-                  if (row === 'Users')
-                    return (
-                      <Anchor
-                        component={Link}
-                        aria-label={`${users} users with the role ${role.name}`}
-                        to={`/apps/${encodeURIComponent(appId)}/users?role=${encodeURIComponent(role.role)}`}
-                        size="sm"
-                      >
-                        {users}
-                      </Anchor>
-                    )
-                  return (
-                    <Group gap={4}>
-                      <FormButton
-                        button="Edit"
-                        size="compact-xs"
-                        variant="default"
-                        title={`Edit ${role.name}`}
-                        fields={fields}
-                        initial={{ ...role, ...role.settings }}
-                        changesOnly
-                        onSubmit={(values) =>
-                          save({
-                            run: () => client.roles.update({ role: role.role, ...roleOf(values) }),
-                            done: 'The role was changed',
-                            refresh,
-                          })
-                        }
-                      />
-                      {!isBuiltIn(role) && (
-                        <Button
-                          size="compact-xs"
-                          variant="light"
-                          color="red"
-                          aria-label={`Delete ${role.name}`}
-                          onClick={() => void remove(role)}
-                        >
-                          Delete
-                        </Button>
-                      )}
-                    </Group>
-                  )
-                }}
-              </Matrix>
-            </Section>
-            <Features columns={columns} />
-            <Permissions columns={columns} />
+            {isPending ? (
+              <Loading />
+            ) : (
+              <>
+                <Section title="Roles">
+                  <Matrix
+                    label="Roles"
+                    columns={columns}
+                    rows={[
+                      'ID',
+                      'Description',
+                      'Users',
+                      'Can list',
+                      'Can write to',
+                      ...(can('configure') ? ['Actions'] : []),
+                    ]}
+                  >
+                    {(row, { role, users }) => {
+                      if (row === 'ID') return role.role
+                      if (row === 'Description') return role.description
+                      if (row === 'Can list') return words[role.settings?.listUsers ?? 'all']
+                      if (row === 'Can write to') return words[role.settings?.sendMessagesTo ?? 'all']
+                      if (row === 'Users')
+                        return (
+                          <Anchor
+                            component={Link}
+                            aria-label={`${users} users with the role ${role.name}`}
+                            to={`/apps/${encodeURIComponent(appId)}/users?role=${encodeURIComponent(role.role)}`}
+                            size="sm"
+                          >
+                            {users}
+                          </Anchor>
+                        )
+                      return (
+                        <Group gap={4}>
+                          <FormButton
+                            button="Edit"
+                            size="compact-xs"
+                            variant="default"
+                            title={`Edit ${role.name}`}
+                            fields={fields}
+                            initial={{ ...role, ...role.settings }}
+                            changesOnly
+                            onSubmit={(values) =>
+                              save({
+                                run: () => client.roles.update({ role: role.role, ...roleOf(values) }),
+                                done: 'The role was changed',
+                                refresh,
+                              })
+                            }
+                          />
+                          {!isBuiltIn(role) && (
+                            <Button
+                              size="compact-xs"
+                              variant="light"
+                              color="red"
+                              aria-label={`Delete ${role.name}`}
+                              onClick={() => void remove(role)}
+                            >
+                              Delete
+                            </Button>
+                          )}
+                        </Group>
+                      )
+                    }}
+                  </Matrix>
+                </Section>
+                <Features columns={columns} />
+                <Permissions columns={columns} />
+              </>
+            )}
           </>
         )}
       </Loaded>
@@ -204,61 +219,72 @@ export function Roles() {
   )
 }
 
-/** Rows by roles. */
-function Matrix<
-  Row extends string | { readonly id: string; readonly title: string; readonly description: string },
->(props: {
+/**
+ * Rows by roles. An app can have dozens of roles, and a matrix then thousands of cells: they are elements of HTML, not components.
+ */
+function Matrix<Row extends string | { readonly id: string; readonly title: string; readonly description: string }>({
+  label,
+  columns,
+  rows,
+  children,
+}: {
   readonly label: string
   readonly columns: readonly Known[]
   readonly rows: readonly Row[]
-  readonly children: (row: Row, column: Known) => React.ReactNode
+  readonly children: (row: Row, column: Known) => ReactNode
 }) {
-  const { label, columns, rows, children } = props
   return (
-    <Grid.ScrollContainer minWidth={480} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-      <Grid aria-label={label} verticalSpacing={4}>
-        <Grid.Thead>
-          <Grid.Tr>
-            <Grid.Td />
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keyboard, too
+    <div className="matrix-place" tabIndex={0}>
+      <table className="matrix" aria-label={label}>
+        <thead>
+          <tr>
+            <td />
             {columns.map(({ role }) => (
-              <Grid.Th key={role.role} scope="col">
+              <th key={role.role} scope="col">
                 {role.name}
-              </Grid.Th>
+              </th>
             ))}
-          </Grid.Tr>
-        </Grid.Thead>
-        <Grid.Tbody>
+          </tr>
+        </thead>
+        <tbody>
           {rows.map((row) => (
-            <Grid.Tr key={typeof row === 'string' ? row : row.id}>
-              <Grid.Th scope="row" fw={500} maw={360}>
+            <tr key={typeof row === 'string' ? row : row.id}>
+              <th scope="row">
                 {typeof row === 'string' ? row : row.title}
-                {typeof row !== 'string' && (
-                  <Text size="xs" c="dimmed">
-                    {row.description}
-                  </Text>
-                )}
-              </Grid.Th>
+                {typeof row !== 'string' && <small>{row.description}</small>}
+              </th>
               {columns.map((column) => (
-                <Grid.Td key={column.role.role}>{children(row, column)}</Grid.Td>
+                <td key={column.role.role}>{children(row, column)}</td>
               ))}
-            </Grid.Tr>
+            </tr>
           ))}
-        </Grid.Tbody>
-      </Grid>
-    </Grid.ScrollContainer>
+        </tbody>
+      </table>
+    </div>
   )
 }
 
-/** Every feature, and for which roles it is restricted. */
-function Features({ columns }: { readonly columns: readonly Known[] }) {
+interface Columns {
+  readonly columns: readonly Known[]
+}
+
+/** Every feature that can be restricted, with what it means. */
+function useFeatures() {
   const { appId, client } = useApp()
-  const can = useCan()
-  const act = useAct()
-  const features = useQuery({
+  return useQuery({
     queryKey: ['features', appId],
     queryFn: async () => (await client.roles.restrictedFeatures.known()).data,
     staleTime: Number.POSITIVE_INFINITY,
   })
+}
+
+/** Every feature, and for which roles it is restricted. */
+const Features = memo(function Features({ columns }: Columns) {
+  const { appId, client } = useApp()
+  const can = useCan()
+  const act = useAct()
+  const features = useFeatures()
   const change = (id: string, title: string, { role, restricted }: Known) => {
     const isRestricted = restricted.some(({ key }) => key === id)
     const input = { role: role.role, featuresToRestrict: [id] }
@@ -288,7 +314,8 @@ function Features({ columns }: { readonly columns: readonly Known[] }) {
             }))}
           >
             {({ id, title }, column) => (
-              <Checkbox
+              <input
+                type="checkbox"
                 aria-label={`${title}: restricted for ${column.role.name}`}
                 checked={column.restricted.some(({ key }) => key === id)}
                 disabled={!can('configure')}
@@ -300,82 +327,114 @@ function Features({ columns }: { readonly columns: readonly Known[] }) {
       </Loaded>
     </Section>
   )
+})
+
+/** What the dialog is about, which stays in it while it closes. */
+interface Edited {
+  readonly permission: Permission
+  readonly role: Role
+  readonly isOpen: boolean
 }
 
 /** Permissions, each with its value for each role. */
-function Permissions({ columns }: { readonly columns: readonly Known[] }) {
+const Permissions = memo(function Permissions({ columns }: Columns) {
   const { appId, client } = useApp()
-  const can = useCan()
+  const mayChange = useCan()('configure')
   const save = useSave()
   const act = useAct()
-  const refresh = [['role', appId]]
-  const rows = columns[0]?.permissions ?? []
+  const [edited, setEdited] = useState<Edited>()
+  const refreshOf = (role: string) => [['role', appId, role]]
+  // Nothing in it changes while the dialog is open.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the client is that of the app
+  const matrix = useMemo(
+    () => (
+      <Matrix
+        label="Permissions"
+        columns={columns}
+        rows={(columns[0]?.permissions ?? []).map(({ id, title, description }) => ({
+          ...{ id, title, description: description.replace(`${title}. `, '') },
+        }))}
+      >
+        {({ id, title }, { role, permissions }) => {
+          const permission = permissions.find((one) => one.id === id)
+          if (permission === undefined) return null
+          const isSet = permission.value !== undefined
+          const shown = [permission.value ?? permission.defaultValue].flat().join(', ') || 'none'
+          if (!mayChange) return isSet ? <b>{shown}</b> : shown
+          return (
+            <>
+              <button
+                type="button"
+                className={isSet ? 'value value-set' : 'value'}
+                aria-label={`${title}, of ${role.name}: ${shown}`}
+                onClick={() => setEdited({ permission, role, isOpen: true })}
+              >
+                {shown}
+              </button>
+              {isSet && (
+                <button
+                  type="button"
+                  className="value-unset"
+                  aria-label={`${title}, of ${role.name}: as by default`}
+                  onClick={() =>
+                    void act({
+                      run: () => client.roles.permissions.unset({ role: role.role, permission: id }),
+                      done: 'The permission is as by default',
+                      refresh: refreshOf(role.role),
+                    })
+                  }
+                >
+                  ×
+                </button>
+              )}
+            </>
+          )
+        }}
+      </Matrix>
+    ),
+    [columns, mayChange, appId, act],
+  )
   return (
     <Section title="Permissions">
       <Text size="sm" c="dimmed">
         Values that are set for a role stand out; the others are as by default.
       </Text>
-      <Matrix
-        label="Permissions"
-        columns={columns}
-        rows={rows.map(({ id, title, description }) => ({
-          ...{ id, title, description: description.replace(`${title}. `, '') },
-        }))}
-      >
-        {({ id, title }, { role: { role, name }, permissions }) => {
-          const permission = permissions.find((one) => one.id === id)
-          if (permission === undefined) return null
-          const { value, defaultValue, dataType, availableValues } = permission
-          const shown = [value ?? defaultValue].flat().join(', ') || 'none'
-          if (!can('configure')) return <Text size="sm">{value === undefined ? shown : <b>{shown}</b>}</Text>
-          const options = dataType === 'rolesStringArray' ? columns.map(({ role }) => role.role) : availableValues
-          return (
-            <Group gap={4} wrap="nowrap">
-              <FormButton
-                button={shown}
-                size="compact-xs"
-                variant={value === undefined ? 'default' : 'light'}
-                title={`${title}, of ${name}`}
-                fields={[
-                  {
-                    name: 'value',
-                    label: title,
-                    hint: permission.description.replace(`${title}. `, ''),
-                    kind: dataType === 'string' ? 'choice' : dataType === 'customStringArray' ? 'tags' : 'choices',
-                    options,
-                    required: dataType === 'string',
-                  },
-                ]}
-                initial={{ value: value ?? defaultValue }}
-                onSubmit={({ value: next }) =>
-                  save({
-                    run: async () =>
-                      checkOutcomes(await client.roles.permissions.set({ role, permissions: { [id]: next } })),
-                    done: 'The permission was changed',
-                    refresh,
-                  })
-                }
-              />
-              {value !== undefined && (
-                <Button
-                  size="compact-xs"
-                  variant="subtle"
-                  aria-label={`${title}, of ${name}: as by default`}
-                  onClick={() =>
-                    void act({
-                      run: () => client.roles.permissions.unset({ role, permission: id }),
-                      done: 'The permission is as by default',
-                      refresh,
-                    })
-                  }
-                >
-                  ×
-                </Button>
-              )}
-            </Group>
-          )
-        }}
-      </Matrix>
+      {matrix}
+      {edited !== undefined && (
+        <FormDialog
+          title={`${edited.permission.title}, of ${edited.role.name}`}
+          isOpen={edited.isOpen}
+          onClose={() => setEdited({ ...edited, isOpen: false })}
+          fields={[
+            fieldOf(
+              edited.permission,
+              columns.map(({ role }) => role.role),
+            ),
+          ]}
+          initial={{ value: edited.permission.value ?? edited.permission.defaultValue }}
+          onSubmit={({ value }) => {
+            const { role } = edited.role
+            const permissions = { [edited.permission.id]: value }
+            return save({
+              run: async () => checkOutcomes(await client.roles.permissions.set({ role, permissions })),
+              done: 'The permission was changed',
+              refresh: refreshOf(role),
+            })
+          }}
+        />
+      )}
     </Section>
   )
+})
+
+/** What a permission is changed by. @param roles IDs of those that there are */
+function fieldOf({ title, description, dataType, availableValues }: Permission, roles: readonly string[]): Field {
+  return {
+    name: 'value',
+    label: title,
+    hint: description.replace(`${title}. `, ''),
+    kind: dataType === 'string' ? 'choice' : dataType === 'customStringArray' ? 'tags' : 'choices',
+    options: dataType === 'rolesStringArray' ? roles : availableValues,
+    required: dataType === 'string',
+  }
 }
