@@ -1,5 +1,6 @@
 import { type AdminResult, type AppClient, ParleyError } from '@parley/client'
 import { admin, explain } from './api.ts'
+import { patiently } from './patience.ts'
 
 export const kinds = ['users', 'groups', 'members', 'messages'] as const
 export type Kind = (typeof kinds)[number]
@@ -346,17 +347,4 @@ interface RecordOutcome {
 function ask(client: AppClient, kind: Kind, records: readonly object[], signal: AbortSignal) {
   const call = client.imports[kind] as (input: object, options: object) => Promise<Record<string, RecordOutcome>>
   return patiently(signal, () => call({ [kind]: records }, { signal, timeout: 120_000 }))
-}
-
-/** Waits, as long as it takes, where the service is away or limits requests. */
-async function patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  for (let pause = 1_000; ; pause = Math.min(pause * 2, 30_000)) {
-    try {
-      return await work()
-    } catch (error) {
-      const mayPass = !(error instanceof ParleyError) || error.status === 429 || error.status >= 500
-      if (signal.aborted || !mayPass) throw error
-      await new Promise((resolve) => setTimeout(resolve, pause))
-    }
-  }
 }

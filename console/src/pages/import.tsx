@@ -1,23 +1,46 @@
-import { Alert, Anchor, Button, Group, Paper, Progress, Stack, Text } from '@mantine/core'
-import { useEffect, useRef, useState } from 'react'
+import { Alert, Anchor, Button, Group, Paper, Progress, Stack, Tabs, Text } from '@mantine/core'
+import { useRef, useState } from 'react'
 import { explain } from '../api.ts'
 import { checkFiles, type ImportState, importFiles, kindOf, kinds, type Refused } from '../import.ts'
 import { useApp } from '../shell/session.tsx'
-import { filesOf, saveFile } from '../ui/files.ts'
+import { useAddress } from '../ui/address.ts'
+import { filesOf, saveFile, useWarning } from '../ui/files.ts'
 import { isOfMoveIn, type MoveIn, readMoveIn } from '../ui/move-in.ts'
 import { Page, Section, SmallTable } from '../ui/page.tsx'
 import { Problem } from '../ui/states.tsx'
+import { Export } from './export.tsx'
 import { MoveInReport } from './move-in.tsx'
 
 const shownRefused = 100
 
-/** Takes in the history of another chat system, from files that are dropped here. */
-export function Import() {
+/** Takes in the history of another chat system, and gives that of the app. */
+export function ImportAndExport() {
   const { appId } = useApp()
-  return <ImportInto key={appId} />
+  const [{ tab = 'import' }, change] = useAddress()
+  return (
+    <Page
+      title="Import and export"
+      hint="Users, groups, members and messages, with their original times. An import sends no notifications, webhooks or events."
+    >
+      {/* What is under way goes on in the tab that is not seen. */}
+      <Tabs key={appId} value={tab} onChange={(next) => change({ tab: next ?? undefined })}>
+        <Tabs.List>
+          <Tabs.Tab value="import">Import</Tabs.Tab>
+          <Tabs.Tab value="export">Export</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="import" pt="md">
+          <Import />
+        </Tabs.Panel>
+        <Tabs.Panel value="export" pt="md">
+          <Export />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
 }
 
-function ImportInto() {
+/** Files that are dropped or chosen here are sent record by record. */
+function Import() {
   const { appId, client } = useApp()
   const [files, setFiles] = useState<readonly File[]>([])
   const [left, setLeft] = useState(() => readLeft(appId))
@@ -59,10 +82,7 @@ function ImportInto() {
   }
 
   return (
-    <Page
-      title="Import"
-      hint="Users, groups, members and messages, with their original times. An import sends no notifications, webhooks or events."
-    >
+    <Stack>
       <Paper
         withBorder
         p="lg"
@@ -133,22 +153,12 @@ function ImportInto() {
       {problem !== undefined && <Problem error={problem} />}
       {state !== undefined && <Result state={state} />}
       {move !== undefined && <MoveInReport of={move} />}
-    </Page>
+    </Stack>
   )
 }
 
 /** Below the folder that was chosen, a move has others with thousands of files. */
 const isAtTop = ({ webkitRelativePath }: File) => webkitRelativePath.split('/').length <= 2
-
-/** The page itself sends the records: whoever leaves it is asked first. */
-function useWarning(isRunning: boolean): void {
-  useEffect(() => {
-    if (!isRunning) return
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [isRunning])
-}
 
 /** How far an import came, and of which files. It is kept for this tab, without the records that were refused. */
 interface Left {

@@ -45,7 +45,7 @@ const routeTree = root.addChildren([
   page(`${app}/moderation/rules/$ruleId`, () => import('../pages/moderation-rules.tsx'), 'RulePage'),
   page(`${app}/notifications`, () => import('../pages/notifications.tsx'), 'Notifications'),
   page(`${app}/roles`, () => import('../pages/roles.tsx'), 'Roles'),
-  page(`${app}/import`, () => import('../pages/import.tsx'), 'Import'),
+  page(`${app}/import`, () => import('../pages/import.tsx'), 'ImportAndExport'),
   page(`${app}/settings`, configuration, 'Settings'),
   page(`${app}/keys`, configuration, 'ApiKeys'),
   page(`${app}/audit-log`, () => import('../pages/audit-log.tsx'), 'AuditLog'),

@@ -18,7 +18,7 @@ export const sectionsOfApp: readonly Section[] = [
   { label: 'Webhooks', path: '/webhooks', right: 'configure' },
   { label: 'Events', path: '/events', right: 'look' },
   { label: 'Roles', path: '/roles', right: 'look' },
-  { label: 'Import', path: '/import', right: 'manage' },
+  { label: 'Import and export', path: '/import', right: 'manage' },
   { label: 'Settings', path: '/settings', right: 'look' },
   { label: 'API keys', path: '/keys', right: 'keys' },
   { label: 'Audit log', path: '/audit-log', right: 'look' },

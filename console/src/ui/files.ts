@@ -1,7 +1,23 @@
+import { useEffect } from 'react'
+
+/** What is under way in the page ends with it: whoever leaves it is asked first. */
+export function useWarning(isRunning: boolean): void {
+  useEffect(() => {
+    if (!isRunning) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [isRunning])
+}
+
 /** Gives the operator a file. @param parts its content, one after the other */
 export function saveFile(name: string, parts: readonly string[], type: string): void {
+  saveBlob(name, new Blob(parts.slice(), { type }))
+}
+
+export function saveBlob(name: string, content: Blob): void {
   const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob(parts.slice(), { type }))
+  link.href = URL.createObjectURL(content)
   link.download = name
   link.click()
   URL.revokeObjectURL(link.href)

@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import type { Message } from '@parley/client'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { until } from '../support/until.ts'
-import { createUsers, createWorld } from '../support/world.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
 import { type ConsoleTab, describeConsole, openAs } from './console.ts'
 
@@ -190,6 +192,96 @@ describeConsole('imports in the console, in a real browser', () => {
     await load(address)
     await page.getByRole('button', { name: 'Dry run' }).waitFor()
     expect(await page.getByText('An import was interrupted.').count()).toBe(0)
+    expect(problems).toEqual([])
+  })
+})
+
+describeConsole('exports in the console, in a real browser', () => {
+  it('are files from which an import makes the same', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] }, { tags: ['staff'] })
+    dataOf(await world.delete('/users', { uidsToDeactivate: ['carol'] }))
+    const first = await sayInGroup(world, 'alice', 'team', 'Shall we meet? 会いましょうか')
+    dataOf(await world.post(`/messages/${first.id}/thread`, { data: { text: 'We shall' } }, { as: 'bob' }))
+    dataOf(await world.post(`/messages/${first.id}/reactions/${encodeURIComponent('👍')}`, {}, { as: 'bob' }))
+    await say(world, 'bob', 'alice', 'Only you read this')
+    const developer = { role: 'developer' }
+    const { page, problems } = await openAs(world, developer, `/apps/${world.app.name}/import?tab=export`)
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('switch', { name: 'With messages' }).click()
+    await page.getByRole('button', { name: 'Export', exact: true }).click()
+    expect(await findingsOf(page)).toEqual([])
+    await dialog.getByLabel(/Your reason/).fill('They move out')
+    await dialog.getByRole('button', { name: 'Export' }).click()
+    await page.getByText('Done.', { exact: false }).first().waitFor()
+    expect(await findingsOf(page)).toEqual([])
+    const files: string[] = []
+    for (const kind of ['users', 'groups', 'members', 'messages']) {
+      const downloading = page.waitForEvent('download')
+      await page.getByRole('button', { name: `Download ${kind}.ndjson.gz` }).click()
+      const file = path.join(await mkdtemp(path.join(os.tmpdir(), 'parley-console-export-')), `${kind}.ndjson.gz`)
+      await (await downloading).saveAs(file)
+      files.push(file)
+    }
+    const read = dataOf(await world.get('/audit-log?action=conversation_read')).map(
+      ({ target, details }: { target: { id: string }; details: object }) => [target.id, details],
+    )
+    expect(Object.fromEntries(read)).toEqual({
+      alice_user_bob: { reason: 'They move out' },
+      group_team: { reason: 'They move out' },
+    })
+
+    const other = await createWorld()
+    const theirs = await openAs(other, developer, `/apps/${other.app.name}/import`)
+    await theirs.page.locator('input[type=file]').first().setInputFiles(files)
+    await theirs.page.getByRole('button', { name: 'Import', exact: true }).click()
+    await theirs.page.getByText('Done.').waitFor()
+    expect(await theirs.page.getByRole('table', { name: 'Refused records' }).count()).toBe(0)
+    const shown = async ({ get }: World) => {
+      const users = dataOf(await get('/users?withDeactivated=true&withTags=true'))
+      const group = dataOf(await get('/groups/team'))
+      const members = dataOf(await get('/groups/team/members'))
+      const messages = dataOf(await get('/messages?affix=append&limit=100'))
+      const said = messages.filter(({ category }: { category: string }) => category === 'message')
+      const reactions = dataOf(await get(`/messages/${said[0].id}/reactions`))
+      return {
+        users: users.map(({ uid, name, deactivatedAt }: Record<string, unknown>) => [uid, name, deactivatedAt]),
+        group: [group.name, group.owner, group.membersCount],
+        members: members.map(({ uid, scope, joinedAt }: Record<string, unknown>) => [uid, scope, joinedAt]),
+        said: said.map(({ sender, sentAt, data, parentId }: Message) => [
+          sender,
+          sentAt,
+          data.text,
+          parentId === undefined,
+        ]),
+        reactions: reactions.map(({ uid, reaction }: Record<string, unknown>) => [uid, reaction]),
+      }
+    }
+    expect(await shown(other)).toEqual(await shown(world))
+    expect([...problems, ...theirs.problems]).toEqual([])
+    for (const file of files) await rm(path.dirname(file), { recursive: true })
+  })
+
+  it('have no messages for whoever may not read, and can be stopped', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    const grants = { role: 'developer', mayRead: false }
+    const { page, problems } = await openAs(world, grants, `/apps/${world.app.name}/import?tab=export`)
+    const status = page.getByRole('status').filter({ hasText: /./ })
+    let mayPass = false
+    await page.route('**/groups?*', (route) => (mayPass ? route.continue() : undefined))
+    await page.getByRole('button', { name: 'Export', exact: true }).click()
+    await page.getByRole('button', { name: 'Download users.ndjson.gz' }).waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await status.getByText('Stopped.', { exact: false }).waitFor()
+    expect(await page.getByRole('button', { name: 'Download groups.ndjson.gz' }).count()).toBe(0)
+    mayPass = true
+    await page.getByRole('button', { name: 'Export', exact: true }).click()
+    await status.getByText('Done.', { exact: false }).waitFor()
+    await page.getByRole('button', { name: 'Download members.ndjson.gz' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Download messages.ndjson.gz' }).count()).toBe(0)
+    expect(await page.getByRole('switch').count()).toBe(0)
     expect(problems).toEqual([])
   })
 })
