@@ -6,7 +6,7 @@ import pg from 'pg'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type AtEnd, withCleanup } from './cleanup.ts'
 import { pagesOf } from './console/pages.ts'
-import { openedIn } from './console/timing.ts'
+import { type Opening, openedIn } from './console/timing.ts'
 import { progress } from './progress.ts'
 import { scaleWorld } from './seed/sizes.ts'
 import { seedWorld } from './seed/world.ts'
@@ -16,19 +16,26 @@ import { describeMachine, renderTable } from './table.ts'
 const usage = `npm run bench:console -- [options]
 Measures the console in Chromium on a world of a million messages: the first paint, and how long each page takes to show what is in it.
   --scale <factor>   a world so many times as large; 1 without it
-  --rounds <n>       how often each page is opened; 7 without it`
+  --rounds <n>       how often each page is opened; 7 without it
+  --quick            a hundredth of the world, two rounds: to see that it works
+  --only <text>      pages with this in their name, such as Users
+  --waits            what each page asked for when it was opened last, and when it was answered`
 
 const { values: options } = parseArgs({
   options: {
-    scale: { type: 'string', default: '1' },
-    rounds: { type: 'string', default: '7' },
+    scale: { type: 'string' },
+    rounds: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    waits: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const account = { email: 'bench@example.com', password: 'correct horse battery' }
-/** Of the deployment, beside the one that is looked at. */
+/** Of the deployment, beside what is looked at. */
 const otherApps = 3_000
+const otherOperators = 300
 const goals = { firstPaint: 1_500, page: 300 }
 
 if (options.help) console.log(usage)
@@ -45,7 +52,7 @@ async function run(atEnd: AtEnd): Promise<void> {
   const origin = `http://127.0.0.1:${service.port}`
   progress('signing in')
   const cookies = await signIn(browser, origin)
-  const rounds = Number(options.rounds)
+  const rounds = Number(options.rounds ?? (options.quick ? 2 : 7))
 
   progress('first paint')
   const paints: number[] = []
@@ -54,20 +61,35 @@ async function run(atEnd: AtEnd): Promise<void> {
   await context.addCookies(cookies)
   const page = await context.newPage()
   const rows: string[][] = [['first paint, nothing cached', ...cells(paints, goals.firstPaint)]]
-  for (const one of pagesOf('parley')) {
+  const waits: string[] = []
+  for (const one of pagesOf('parley').filter(({ name }) => name.includes(options.only))) {
     progress(one.name)
-    const times: number[] = []
+    const openings: Opening[] = []
     for (let round = 0; round <= rounds; round++) {
       await rest(page, origin)
-      const took = await page.evaluate(openedIn, one)
+      const opening = await page.evaluate(openedIn, one)
       // The first one loads its chunk.
-      if (round > 0) times.push(took)
+      if (round > 0) openings.push(opening)
     }
-    rows.push([one.name, ...cells(times, goals.page)])
+    rows.push([
+      one.name,
+      ...cells(
+        openings.map(({ took }) => took),
+        goals.page,
+      ),
+    ])
+    waits.push(...waitsOf(one.name, openings.at(-1)))
   }
   progress('')
   console.log(`${describeMachine()}\n`)
   console.log(renderTable(['page', 'p50 ms', 'longest ms', 'goal ms', ''], rows).join('\n'))
+  if (options.waits) console.log(waits.join('\n'))
+}
+
+function waitsOf(name: string, opening: Opening | undefined): string[] {
+  if (opening === undefined) return []
+  const asked = opening.asked.map(({ what, from, to }) => `  ${from.toFixed(0)} to ${to.toFixed(0)} ms: ${what}`)
+  return ['', `${name}, ${opening.took.toFixed(0)} ms`, ...asked]
 }
 
 async function fill({ database }: Service): Promise<void> {
@@ -75,10 +97,14 @@ async function fill({ database }: Service): Promise<void> {
   await client.connect()
   try {
     const { rows } = await client.query<{ app_id: number }>(`select app_id from apps where name = 'parley'`)
-    const sizes = scaleWorld(Number(options.scale))
+    const sizes = scaleWorld(Number(options.scale ?? (options.quick ? 0.01 : 1)))
     await seedWorld(client, rows[0]?.app_id ?? 0, sizes, { progress: (step) => progress(`filling: ${step}`) })
     await client.query(
       `insert into apps (name, region, created_at) select 'another-' || n, 'us', 1 from generate_series(1, ${otherApps}) n`,
+    )
+    await client.query(
+      `insert into operators (email, name, role, created_at)
+      select 'operator-' || n || '@example.com', 'Operator ' || n, 'moderator', 1 from generate_series(1, ${otherOperators}) n`,
     )
   } finally {
     await client.end()

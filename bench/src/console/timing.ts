@@ -11,13 +11,28 @@ export interface ConsolePage {
   readonly atLeast?: number
 }
 
-/**
- * Runs in the browser: opens a page as its link does, and waits until it shows what is in it and nothing of it is still loading.
- * @returns milliseconds until that is painted
- */
-export function openedIn({ path, shows, atLeast = 1 }: ConsolePage): Promise<number> {
+/** What opening a page took. Milliseconds from when its link was followed. */
+export interface Opening {
+  /** Until it is painted. */
+  readonly took: number
+  /** What was asked for meanwhile, in this order. */
+  readonly asked: ReadonlyArray<{ readonly what: string; readonly from: number; readonly to: number }>
+}
+
+/** Runs in the browser: opens a page as its link does, and waits until it shows what is in it and nothing of it is still loading. */
+export function openedIn({ path, shows, atLeast = 1 }: ConsolePage): Promise<Opening> {
   return new Promise((resolve, reject) => {
+    performance.clearResourceTimings()
     const from = performance.now()
+    const opening = () => {
+      const took = performance.now() - from
+      const asked = performance.getEntriesByType('resource').map(({ name, startTime, duration }) => ({
+        what: name.replace(location.origin, ''),
+        from: startTime - from,
+        to: startTime + duration - from,
+      }))
+      return { took, asked }
+    }
     const look = () => {
       if (performance.now() - from > 30_000) return reject(new Error(`${path} never showed ${shows}`))
       const isLoading = document.querySelector('main [aria-label="Loading"], main [aria-busy="true"]') !== null
@@ -25,7 +40,7 @@ export function openedIn({ path, shows, atLeast = 1 }: ConsolePage): Promise<num
       const isNext = document.querySelector('main h1')?.textContent !== 'Your account'
       const isThere = isNext && document.querySelectorAll(shows).length >= atLeast
       if (isLoading || !isThere) return requestAnimationFrame(look)
-      return requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - from)))
+      return requestAnimationFrame(() => setTimeout(() => resolve(opening())))
     }
     history.pushState(null, '', `/console${path}`)
     look()

@@ -21,7 +21,7 @@ const day = 86_400
 /** What each page of the console asks for, below the app. */
 function pagesOf(now: number): ReadonlyArray<readonly string[]> {
   const days = `/stats/daily?fromDate=${now - 30 * day}&toDate=${now}`
-  const overview = [days, '/users?status=available&perPage=1', '/users?perPage=1', '/moderation/queue', '/health']
+  const overview = [days, '/users?status=available&perPage=1', '/users?perPage=1', '/health']
   const tail = ['/messages?conversationId=group_crowd&affix=append&limit=50&onlyUpdates=true&updatedAt=']
   return [
     overview,
