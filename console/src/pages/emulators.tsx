@@ -5,7 +5,7 @@ import { admin } from '../api.ts'
 import { useCan, useMe } from '../shell/session.tsx'
 import { ask } from '../ui/act.tsx'
 import { SmallTable, Time } from '../ui/page.tsx'
-import { Loaded } from '../ui/states.tsx'
+import { Empty, Forbidden, Loaded } from '../ui/states.tsx'
 
 /** What came to the emulators of providers, where some run beside the service. */
 export function useEmulators(reason = '') {
@@ -20,6 +20,8 @@ export function useEmulators(reason = '') {
 }
 
 export function Emulators() {
+  const can = useCan()
+  const { apps } = useMe()
   const [reason, setReason] = useState('')
   const journal = useEmulators(reason)
   const begin = async () => {
@@ -31,6 +33,10 @@ export function Emulators() {
     })
     if (said !== undefined) setReason(said)
   }
+  if (!can('read')) return <Forbidden right="read" />
+  if (apps !== null) return <Empty>They show what came of all apps: it is for operators of all apps.</Empty>
+  if (journal.data?.isSet === false)
+    return <Empty>No emulators run beside this service: EMULATORS_URL names them.</Empty>
   if (reason === '') {
     return (
       <Alert color="yellow">

@@ -153,7 +153,7 @@ function Search() {
           <Button type="submit">Search</Button>
         </Group>
       )}
-      {isAsked && <Found list={list} />}
+      {isAsked ? <Found list={list} /> : open !== undefined && <Empty>Type a text to look for, or a sender.</Empty>}
     </Stack>
   )
 }

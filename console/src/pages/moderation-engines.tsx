@@ -5,7 +5,7 @@ import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { Facts, Section, Status } from '../ui/page.tsx'
-import { Loaded } from '../ui/states.tsx'
+import { Forbidden, Loaded } from '../ui/states.tsx'
 
 type All = Result<'GET /moderation/engines'>
 
@@ -83,7 +83,7 @@ export function Engines() {
     queryFn: () => client.moderation.engines.get(),
     enabled: can('configure'),
   })
-  if (!can('configure')) return <Text c="dimmed">Engines are set up by those who configure the app.</Text>
+  if (!can('configure')) return <Forbidden right="configure" />
   return (
     <Loaded query={engines}>
       {(engines) => (

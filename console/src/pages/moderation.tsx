@@ -29,16 +29,19 @@ const tabs = [
 
 /** What was flagged or held back, who decides about it, and by which rules. */
 export function Moderation() {
+  const can = useCan()
   const [{ tab = 'queue' }, change] = useAddress()
   return (
     <Page title="Moderation">
       <Tabs value={tab} onChange={(next) => change({ tab: next ?? undefined })} keepMounted={false}>
         <Tabs.List>
-          {tabs.map(([value, label]) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
-          ))}
+          {tabs
+            .filter(([value]) => value !== 'engines' || can('configure'))
+            .map(([value, label]) => (
+              <Tabs.Tab key={value} value={value}>
+                {label}
+              </Tabs.Tab>
+            ))}
         </Tabs.List>
         <Tabs.Panel value="queue" pt="md">
           <Queue />

@@ -2,7 +2,7 @@ import { Tabs } from '@mantine/core'
 import { useCan } from '../shell/session.tsx'
 import { useAddress } from '../ui/address.ts'
 import { Page } from '../ui/page.tsx'
-import { Empty } from '../ui/states.tsx'
+import { Forbidden } from '../ui/states.tsx'
 import { Emulators, useEmulators } from './emulators.tsx'
 import { Explain, Log, Unsubscriptions } from './notification-log.tsx'
 import { Providers } from './notification-providers.tsx'
@@ -33,7 +33,7 @@ export function Notifications() {
           <Explain />
         </Tabs.Panel>
         <Tabs.Panel value="providers" pt="md">
-          {can('configure') ? <Providers /> : <Empty>Providers are for operators who may configure the app.</Empty>}
+          {can('configure') ? <Providers /> : <Forbidden right="configure" />}
         </Tabs.Panel>
         <Tabs.Panel value="preferences" pt="md">
           <Preferences />
@@ -42,7 +42,7 @@ export function Notifications() {
           <TemplatesTab />
         </Tabs.Panel>
         <Tabs.Panel value="unsubscriptions" pt="md">
-          <Unsubscriptions />
+          {can('read') ? <Unsubscriptions /> : <Forbidden right="read" />}
         </Tabs.Panel>
         <Tabs.Panel value="emulators" pt="md">
           <Emulators />

@@ -84,6 +84,11 @@ function Requests({ uid }: { readonly uid: string }) {
           </Button>
         </Group>
       )}
+      {!can('manage') && (
+        <Text size="sm" c="dimmed">
+          Whether they have, see operators with the right “manage”.
+        </Text>
+      )}
       {can('manage') && (
         <Loaded query={asked}>
           {(asked) =>
