@@ -56,6 +56,7 @@ export async function exportApp(
         say('running')
       })
       files.push({ kind, name: `${kind}.ndjson.gz`, records: counts[kind] ?? 0, content })
+      say('running')
     }
     say('done')
   } catch (error) {

@@ -6,7 +6,7 @@ const rows = 'main [role="row"] [role="cell"]'
 export function pagesOf(app: string): readonly ConsolePage[] {
   const base = `/apps/${app}`
   return [
-    { name: 'Overview', path: base, shows: 'main .recharts-surface' },
+    { name: 'Overview', path: base, shows: 'main .bars' },
     { name: 'Users', path: `${base}/users`, shows: rows, atLeast: 20 },
     { name: 'Users, searched', path: `${base}/users?q=busy`, shows: rows },
     { name: 'A user', path: `${base}/users/busy`, shows: 'main h1' },

@@ -1,16 +1,14 @@
 import { Anchor, Card, SimpleGrid, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useEffect } from 'react'
+import type { ReactNode } from 'react'
 import { admin } from '../api.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { Checks } from '../ui/Checks.tsx'
+import { Days } from '../ui/Days.tsx'
 import { sizeOf } from '../ui/figures.ts'
 import { Page, Section } from '../ui/page.tsx'
-import { Loaded, Loading, Problem } from '../ui/states.tsx'
-
-const loadDays = () => import('../ui/Days.tsx')
-const Days = lazy(loadDays)
+import { Loaded, Problem } from '../ui/states.tsx'
 
 const day = 86_400
 const daysShown = 30
@@ -46,8 +44,6 @@ export function Overview() {
     queryFn: () => admin('GET /apps/{appId}/health', { appId }),
     refetchInterval: 30_000,
   })
-  // Beside the figures, not after them.
-  useEffect(() => void loadDays(), [])
   const base = `/apps/${encodeURIComponent(appId)}`
   const { messages, webhooks, notifications, reviews, storage } = health.data ?? {}
   // What the app has checks of its own for is of all apps there.
@@ -90,13 +86,7 @@ export function Overview() {
         {deployment.isError && <Problem error={deployment.error} />}
       </Section>
       <Section title={`Last ${daysShown} days (UTC)`}>
-        <Loaded query={days}>
-          {(days) => (
-            <Suspense fallback={<Loading />}>
-              <Days days={days} />
-            </Suspense>
-          )}
-        </Loaded>
+        <Loaded query={days}>{(days) => <Days days={days} />}</Loaded>
       </Section>
     </Page>
   )

@@ -5,8 +5,8 @@ import { SmallTable } from './page.tsx'
 
 /** From so many rows on there is a field to search by. */
 const searchedFrom = 10
-/** Rows that are drawn at once: more take a browser seconds. */
-const drawn = 100
+/** Rows that are drawn at once: hundreds take a browser seconds. */
+const drawn = 30
 
 /** A short table of a list that was read as a whole and may be long: it is searched, and drawn piece by piece. */
 export function SearchedTable<Row>(

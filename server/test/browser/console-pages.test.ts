@@ -137,8 +137,18 @@ async function furnish(world: World): Promise<void> {
 }
 
 const isLong = process.env.LONG === '1'
-/** A folder for pictures of the pages, as an owner sees them at a desk, or PICTURES_OF: `PICTURES=docs/console LONG=1`. */
-const { PICTURES: picturesIn, PICTURES_OF: picturesOf = 'owner' } = process.env
+/**
+ * A folder for pictures: those of docs/console, as an owner sees the pages at a desk (`PICTURES=docs/console LONG=1`); or of every page,
+ * in either look, as the roles see them that PICTURES_OF names (`PICTURES_OF=moderator,support`), to look at.
+ */
+const { PICTURES: picturesIn, PICTURES_OF: picturesOf } = process.env
+/** What the picture of a page is called; undefined where none is wanted. */
+function pictureOf(role: OperatorRole, width: number, { path, picture }: PageOf): string | undefined {
+  if (picturesIn === undefined) return undefined
+  if (picturesOf === undefined) return role === 'owner' && width > 1000 ? picture : undefined
+  const place = path.replaceAll(/[^a-z]+/gi, '-').replaceAll(/^-|-$/g, '') || 'overview'
+  return picturesOf.split(',').includes(role) ? `${role}-${width > 1000 ? 'desk' : 'phone'}-${place}` : undefined
+}
 /** A phone is narrow and dark; what is right for one colour scheme need not be for the other. */
 const looks = [
   { name: 'a desk, light', colorScheme: 'light', viewport: { width: 1280, height: 800 } },
@@ -167,11 +177,8 @@ describeConsole('every page of the console, in a real browser', () => {
     await page.locator('main [aria-label="Loading"], main [aria-busy="true"]').first().waitFor({ state: 'detached' })
   }
 
-  async function look(
-    tab: ConsoleTab,
-    role: OperatorRole,
-    { path, right, buttons = {}, picture }: PageOf,
-  ): Promise<string[]> {
+  async function look(tab: ConsoleTab, role: OperatorRole, shown: PageOf): Promise<string[]> {
+    const { path, right, buttons = {} } = shown
     await open(tab, path)
     const { page } = tab
     const may = (asked: OperatorRight) => rightsOfRoles[role].includes(asked)
@@ -188,12 +195,8 @@ describeConsole('every page of the console, in a real browser', () => {
     }
     for (const column of await page.evaluate<string[]>(emptyColumns)) flaws.push(`has an empty column “${column}”`)
     if (isLong || role === 'owner') flaws.push(...(await findingsOf(page)))
-    if (
-      picturesIn !== undefined &&
-      picture !== undefined &&
-      role === picturesOf &&
-      (page.viewportSize()?.width ?? 0) > 1000
-    ) {
+    const picture = pictureOf(role, page.viewportSize()?.width ?? 0, shown)
+    if (picture !== undefined) {
       await page.screenshot({ path: `${picturesIn}/${picture}.png`, animations: 'disabled' })
     }
     const isTooWide = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')

@@ -45,7 +45,8 @@ describeConsole('roles in the console, in a real browser', () => {
 
     // The role that everybody has otherwise cannot be deleted.
     await page.getByRole('button', { name: 'Delete Guests' }).waitFor()
-    expect(await page.getByRole('button', { name: /^Delete/ }).count()).toBe(1)
+    const roles = page.getByRole('table', { name: 'Roles', exact: true })
+    expect(await roles.getByRole('button', { name: /^Delete/ }).count()).toBe(1)
     await page.getByRole('button', { name: 'Delete Guests' }).click()
     await dialog.getByLabel(/Type guest/).fill('guest')
     await dialog.getByRole('button', { name: 'Delete' }).click()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConfigError, readConfig } from '../../src/config/index.ts'
+import { createOwner } from '../admin/operator.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { inTurns } from '../support/in-turns.ts'
 import { startService } from '../support/service.ts'
@@ -171,6 +172,18 @@ describe('a limit of many requests', () => {
       expect(headers).toMatchObject({ 'x-rate-limit': '600', 'x-rate-limit-remaining': '0', 'retry-after': '1' })
     }
     await until(async () => (await askAs(world, token)).status === 200)
+  })
+})
+
+describe('the limit of operators', () => {
+  it('is of each by themselves', async () => {
+    const { url, parley } = await startService({ RATE_LIMITS: 'operator=60' })
+    const [busy, other] = await Promise.all([1, 2].map(() => createOwner({ url, context: parley.context })))
+    const answers = await Promise.all(Array.from({ length: 90 }, () => busy?.get('/session')))
+    const outcomes = new Set(answers.map((answer) => answer && (answer.status === 200 ? 'answered' : refusal(answer))))
+    expect(outcomes).toEqual(new Set(['answered', tooMany]))
+    expect((await other?.get('/session'))?.status).toBe(200)
+    await parley.close()
   })
 })
 
