@@ -6,6 +6,7 @@ import { admin } from '../api.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { type Field, Form, FormButton, type Values } from '../ui/Form.tsx'
+import { shownValue } from '../ui/figures.ts'
 import { useRows } from '../ui/lists.ts'
 import { Facts, Page, Section, SmallTable, Time } from '../ui/page.tsx'
 import { Secret } from '../ui/Secret.tsx'
@@ -71,10 +72,7 @@ export function Settings() {
           ) : (
             <Facts
               facts={Object.fromEntries(
-                Object.entries(settings).map(([name, value]) => [
-                  labelOf(name),
-                  value === '' ? 'not set' : String(value),
-                ]),
+                Object.entries(settings).map(([name, value]) => [labelOf(name), shownValue(value)]),
               )}
             />
           )

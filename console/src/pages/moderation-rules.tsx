@@ -245,6 +245,7 @@ export function RulePage() {
                     },
                     {
                       label: 'Compare',
+                      isShown: revisions.some(({ active }) => !active),
                       cell: ({ revisionId, active }) =>
                         !active && <CompareButton revisionId={revisionId} isOpen={than === revisionId} onOpen={open} />,
                     },
@@ -550,6 +551,7 @@ function RevisionsOf({ list }: { readonly list: KeywordList }) {
               { label: 'Terms', cell: ({ terms }) => terms },
               {
                 label: 'Compare',
+                isShown: revisions.some(({ active }) => !active),
                 cell: ({ revisionId, active }) =>
                   !active && (
                     <CompareButton

@@ -5,6 +5,7 @@ import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { type Field, Form, type Values } from '../ui/Form.tsx'
+import { shownValue } from '../ui/figures.ts'
 import { Facts, Section } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
 
@@ -172,8 +173,7 @@ function factsOf(values: object, fields: readonly Field[]): Record<string, strin
     fields.map(({ name, label, options = [] }) => {
       const value = (values as Values)[name]
       const option = options.find((one) => typeof one !== 'string' && one.value === String(value))
-      const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-      return [label, typeof option === 'object' ? option.label : text]
+      return [label, typeof option === 'object' ? option.label : shownValue(value)]
     }),
   )
 }

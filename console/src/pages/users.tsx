@@ -1,4 +1,4 @@
-import { Anchor, Avatar, Button, Group, Paper, Select, SimpleGrid, Tabs, Text, TextInput } from '@mantine/core'
+import { Anchor, Avatar, Button, Group, Paper, Select, SimpleGrid, Tabs, TextInput } from '@mantine/core'
 import type { User } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
@@ -10,7 +10,7 @@ import { useAddress } from '../ui/address.ts'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { useRows } from '../ui/lists.ts'
 import { Facts, Json, Page, Section, SmallTable, Status, Time } from '../ui/page.tsx'
-import { Loaded } from '../ui/states.tsx'
+import { Forbidden, Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
 import { DataOf, ErasedUser } from './user-data.tsx'
 import { NotificationsOf, SessionsOf } from './user-devices.tsx'
@@ -315,7 +315,7 @@ function GroupsOf({ uid }: { readonly uid: string }) {
     (place) => client.call('GET /groups', { hasJoined: true, perPage: 100, ...place }, { onBehalfOf: uid }),
     { enabled: can('read') },
   )
-  if (!can('read')) return <Text c="dimmed">To look through the eyes of a user asks for the right to read.</Text>
+  if (!can('read')) return <Forbidden right="read" />
   return (
     <Table
       label="Groups"
@@ -353,7 +353,7 @@ function ConversationsOf({ uid }: { readonly uid: string }) {
     (place) => client.call('GET /conversations', { perPage: 50, ...place }, { onBehalfOf: uid }),
     { enabled: can('read') },
   )
-  if (!can('read')) return <Text c="dimmed">To look through the eyes of a user asks for the right to read.</Text>
+  if (!can('read')) return <Forbidden right="read" />
   return (
     <Table
       label="Conversations"

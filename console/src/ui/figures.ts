@@ -1,3 +1,10 @@
+/** A value of a setting, for those who only see it. */
+export function shownValue(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (value === '') return 'not set'
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const
 const number = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
 

@@ -23,8 +23,8 @@ const pages: readonly PageOf[] = [
   { path: '', picture: 'overview' },
   { path: '/users', picture: 'users', buttons: { 'Create a user': 'manage' } },
   { path: '/users/alice', picture: 'user', buttons: { Edit: 'manage', Erase: 'manage', Deactivate: 'moderate' } },
-  { path: '/users/alice?tab=groups' },
-  { path: '/users/alice?tab=conversations' },
+  { path: '/users/alice?tab=groups', right: 'read' },
+  { path: '/users/alice?tab=conversations', right: 'read' },
   { path: '/users/alice?tab=blocks', buttons: { 'Block somebody': 'manage' } },
   {
     path: '/users/alice?tab=sessions',
