@@ -51,6 +51,8 @@ export async function exportApp(
     say('running')
     for (const kind of kinds) {
       if (kind === 'messages' && reason === undefined) continue
+      counts[kind] = 0
+      say('running')
       const content = await gzip(pages[kind](), (read) => {
         counts[kind] = (counts[kind] ?? 0) + read
         say('running')

@@ -255,7 +255,8 @@ const keyOf: Readonly<Record<Kind, (record: Record<string, unknown>) => string>>
   users: ({ uid }) => String(uid).toLowerCase(),
   groups: (record) => String(record.guid ?? (record.group as { guid?: unknown } | undefined)?.guid).toLowerCase(),
   members: ({ guid, uid }) => `${String(guid).toLowerCase()}_member_${String(uid).toLowerCase()}`,
-  messages: ({ muid }) => String(muid),
+  // As lists answer it, a message without a muid is known by its id.
+  messages: ({ muid, id }) => String(muid ?? id),
 }
 
 /** The records of some lines, and the lines that hold none. */
