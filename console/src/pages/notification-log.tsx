@@ -245,7 +245,7 @@ const unplannedWords: Readonly<Record<NonNullable<Explained['unplanned']>, strin
   OWN_ACTION: 'They did it themselves.',
   NOT_A_PARTICIPANT: 'They are not in the conversation, as things are now.',
   DEACTIVATED: 'They are deactivated.',
-  GROUP_TOO_LARGE: 'The group has more members than the setting pushGroupSize.',
+  GROUP_TOO_LARGE: 'The group has more members than the app notifies at most.',
   NOT_CHOSEN: 'Only who chose so is notified of this.',
   NO_DEVICE: 'No device of theirs is registered.',
   NOTHING_SHOWN: 'The message that was edited or deleted was not sent to any device.',

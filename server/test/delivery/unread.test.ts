@@ -152,6 +152,7 @@ describe('messages that stay unread', () => {
     ] as const) {
       dataOf(await world.delete(`/messages/${id}`, { permanent }))
     }
+    await whenPlanned(own, world)
     await endWindows(own, world)
     await soon(async () => expect(await outcomes(world)).toEqual(['bob sent', 'carol NOT_FOUND']))
     expect(told(endpoint)).toEqual(['bob: second'])
@@ -169,6 +170,7 @@ describe('messages that stay unread', () => {
         const outcome = await blockMessage(world.context, world.app, Number(id), { by: { reviewer: 'rita' } })
         expect(outcome).toMatchObject({ blocked: true })
       }
+      await whenPlanned(own, world)
       await endWindows(own, world)
       await soon(async () => expect(await outcomes(world)).toEqual(['bob sent', 'carol NOT_FOUND']))
       expect(told(endpoint)).toEqual(['bob: second'])
