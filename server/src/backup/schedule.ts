@@ -187,6 +187,8 @@ function watch(registry: Registry, database: Database): void {
   const gauge = (name: string, help: string, of: (row: Gauges) => number | null) =>
     new Gauge({
       ...{ name, help, registers: [registry] },
+      // Every process says the same.
+      aggregator: 'max',
       // Each by itself: they are collected side by side.
       async collect() {
         const [row] = await database.query<Gauges>(selectGauges).catch(() => [])
