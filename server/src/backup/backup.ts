@@ -13,6 +13,7 @@ import { copyFiles } from './files.ts'
 import { BackupError, backupsFolder, inBackup, type Manifest, type TableEntry, writeManifest } from './format.ts'
 import { inTurns } from './in-turns.ts'
 import { writeParts } from './parts.ts'
+import { type Share, shareOf } from './share.ts'
 import { connect, openSnapshot, type Snapshot } from './snapshot.ts'
 
 export interface Progress {
@@ -34,8 +35,8 @@ export interface BackupOptions {
   readonly media: FileStore
   /** The keys, sealed (keys.ts); absent: they are not in the backup. */
   readonly sealedKeys?: Buffer | undefined
-  /** Tables that are read at the same time. */
-  readonly readers?: number
+  /** Left out: as much as this machine can do beside its service. */
+  readonly share?: Share
   readonly onProgress?: (progress: Progress) => void
   /** Ends it; what was written of it is removed. */
   readonly signal?: AbortSignal
@@ -81,15 +82,16 @@ export async function removeBackup(place: FileStore, id: string): Promise<void> 
 type Contents = Omit<Manifest, 'format' | 'id' | 'startedAt' | 'finishedAt' | 'parley'>
 
 async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): Promise<Contents> {
-  const { place, media, connection, readers = 2, signal, onProgress = () => {} } = options
+  const { place, media, connection, share = shareOf(), signal, onProgress = () => {} } = options
   const applied = await readMigrations(snapshot.client)
   if (applied.length === 0) throw new BackupError('This is no database of Parley: no migration has run in it.')
   const check = await requireKeyCheck(snapshot.client)
   const { tables, foreign } = tell(await readTables(snapshot.client), applied)
   const progress = { rows: 0, rawBytes: 0, bytes: 0, tables: tables.length, tablesDone: 0, files: 0 }
 
-  const entries = await inTurns(tables, readers, async (table) => {
-    const entry = await copyTable(snapshot, table, place, id, (what, { rows, rawBytes, bytes }) => {
+  const copying: Copying = { snapshot, place, id, packers: share.packers }
+  const entries = await inTurns(tables, share.readers, async (table) => {
+    const entry = await copyTable(copying, table, (what, { rows, rawBytes, bytes }) => {
       signal?.throwIfAborted()
       progress.rows += rows
       progress.rawBytes += rawBytes
@@ -145,12 +147,17 @@ async function requireKeyCheck(client: pg.Client): Promise<string> {
 
 const undefinedTable = '42P01'
 
+interface Copying {
+  readonly snapshot: Snapshot
+  readonly place: FileStore
+  readonly id: string
+  readonly packers: number
+}
+
 /** @returns undefined where the table is gone: a day of the log that is kept no longer */
 async function copyTable(
-  snapshot: Snapshot,
+  { snapshot, place, id, packers }: Copying,
   table: Table,
-  place: FileStore,
-  id: string,
   onPart: (what: string, part: { rows: number; rawBytes: number; bytes: number }) => void,
 ): Promise<TableEntry | undefined> {
   const { schema, name, columns } = table
@@ -158,13 +165,10 @@ async function copyTable(
   try {
     const parts = await snapshot.read(async (client) => {
       const rows = client.query(copyTo(`copy ${withColumns(table)} to stdout`))
-      return writeParts(
-        place,
-        id,
-        (number) => `${what}.${number}.copy.gz`,
-        rows,
-        (part) => onPart(what, part),
-      )
+      return writeParts(place, id, (number) => `${what}.${number}.copy.gz`, rows, {
+        packers,
+        onPart: (part) => onPart(what, part),
+      })
     })
     return { schema, name, columns, rows: parts.reduce((sum, { rows }) => sum + rows, 0), parts }
   } catch (error) {

@@ -11,13 +11,17 @@ const compress = promisify<Buffer, ZlibOptions, Buffer>(gzip)
 const memberBytes = 1 << 20
 /** Packed: what is kept in memory until it is written. */
 const partBytes = 8 << 20
-/** Members that are packed at the same time. */
-const atOnce = 3
 
 interface Member {
   readonly packed: Buffer
   readonly rows: number
   readonly rawBytes: number
+}
+
+interface PartsOptions {
+  /** Members that are packed at the same time. */
+  readonly packers?: number
+  readonly onPart?: (part: PartEntry) => void
 }
 
 /**
@@ -30,7 +34,7 @@ export async function writeParts(
   id: string,
   nameOf: (number: number) => string,
   lines: AsyncIterable<Buffer>,
-  onPart: (part: PartEntry) => void = () => {},
+  { packers = 1, onPart = () => {} }: PartsOptions = {},
 ): Promise<PartEntry[]> {
   const parts: PartEntry[] = []
   let members: Member[] = []
@@ -41,7 +45,7 @@ export async function writeParts(
     onPart(part)
     members = []
   }
-  for await (const member of packed(wholeLines(lines))) {
+  for await (const member of packed(wholeLines(lines), packers)) {
     members.push(member)
     if (sum(members, ({ packed }) => packed.length) >= partBytes) await finish()
   }
@@ -68,8 +72,8 @@ export async function readPart(place: FileStore, id: string, { file }: Pick<Part
   return pipeline(await place.read(inBackup(id, file), undefined), createGunzip(), () => {})
 }
 
-/** Packs blocks side by side, and gives them in their order. */
-async function* packed(blocks: AsyncIterable<Buffer>): AsyncGenerator<Member> {
+/** Packs blocks, some side by side, and gives them in their order. */
+async function* packed(blocks: AsyncIterable<Buffer>, atOnce: number): AsyncGenerator<Member> {
   const waiting: Promise<Member>[] = []
   try {
     for await (const block of blocks) {
