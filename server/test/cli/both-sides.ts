@@ -54,9 +54,12 @@ function tellsOfNothing({ category, type, data }: Row): boolean {
 async function endsOf(side: Side, most: number, filters: string, as?: string): Promise<Row[]> {
   const rows = await Promise.all(
     ['append', 'prepend'].map(async (affix) => {
-      const at = `/messages?affix=${affix}&limit=${most}&withTags=true${filters}`
+      // More than are wanted, since those that tell of nothing are on one side only.
+      const at = `/messages?affix=${affix}&limit=${5 * most}&withTags=true${filters}`
       const { status, body } = await side.call('GET', at, undefined, { ...(as !== undefined && { as }) })
-      return status === 200 ? body.data.filter((row: Row) => !tellsOfNothing(row)) : [{ refused: body.error.code }]
+      if (status !== 200) return [{ refused: body.error.code }]
+      const rows: Row[] = body.data.filter((row: Row) => !tellsOfNothing(row))
+      return affix === 'append' ? rows.slice(0, most) : rows.slice(-most)
     }),
   )
   return rows.flat()
