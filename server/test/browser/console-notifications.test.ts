@@ -172,7 +172,7 @@ describeConsole('notifications in the console, in a real browser', () => {
       await page.keyboard.press('Escape')
       expect(await page.getByRole('tab', { name: 'Providers' }).count()).toBe(0)
       await open(`${path}?tab=providers`)
-      await page.getByText('Providers are for operators who may configure the app.').waitFor()
+      await page.getByText('You may not see this').waitFor()
       expect(await page.getByRole('button', { name: 'Set up' }).count()).toBe(0)
       await open(`${path}?tab=preferences`)
       await page.getByText('every message').waitFor()
