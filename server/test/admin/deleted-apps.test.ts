@@ -36,8 +36,11 @@ async function newWorld(): Promise<World> {
 
 const deletion = ({ app }: World, by = owner, name = app.name) => by.delete(`/apps/${app.name}`, { name })
 
-/** What the service does once it is that time. */
-const atTime = (world: World, now: number) => removeDueApps(service.parley.context, now, { only: world.app.appId })
+/** What the service does once it is that time. The audit log has been linked for days by then. */
+async function atTime(world: World, now: number): Promise<void> {
+  await auditLinked(world)
+  await removeDueApps(service.parley.context, now, { only: world.app.appId })
+}
 
 async function tablesOfApps(): Promise<string[]> {
   const rows = await own.query<{ name: string }>(
@@ -305,6 +308,7 @@ describe('an app that is deleted', () => {
     dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
     const { deletesAt } = dataOf(await deletion(world))
     const { context } = service.parley
+    await auditLinked(world)
     const media = { ...context.media, removeSome: () => Promise.reject(new Error('the disk is away')) }
     await removeDueApps({ ...context, media }, deletesAt, { only: world.app.appId })
     // Its lease is kept for a while; nobody goes on before it is over.

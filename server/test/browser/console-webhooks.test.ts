@@ -51,7 +51,8 @@ describeConsole('webhooks and events in the console, in a real browser', () => {
     await page.getByRole('button', { name: 'Edit' }).click()
     await dialog.getByLabel('Name', { exact: false }).first().fill('Orders and more')
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('heading', { name: 'Orders and more' }).waitFor()
+    // Not that of the dialog, which fades out.
+    await page.getByRole('heading', { name: 'Orders and more', level: 1 }).waitFor()
     await page.getByRole('button', { name: 'Disable' }).click()
     await dialog.getByRole('button', { name: 'Disable' }).click()
     await page.getByText('disabled', { exact: true }).waitFor()
