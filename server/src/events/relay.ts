@@ -49,12 +49,9 @@ const moveHorizon = statement(`
 const unlock = statement('select pg_advisory_unlock_all()')
 
 /**
- * Moving the horizon need not be on the disk before the next thing is done: where the database itself crashes, the last stretch is taken
- * over once more, with all that came of it. Whatever is committed later and waits for the disk takes it along.
+ * How long to wait before the next look. A step of the horizon is on the disk before anybody sees it: up to there ids of events are given
+ * out as cursors, and none of them may be drawn again where the database itself crashes.
  */
-const settings = 'set synchronous_commit = off'
-
-/** How long to wait before the next look. */
 const pauseMs = { busy: 40, idle: 250, following: 1000, failed: 1000 }
 const settlingMs = 5
 const retentionEveryMs = 60_000
@@ -66,7 +63,7 @@ interface Progress {
 }
 
 export function createRelay(database: Database, { log, retention }: RelayOptions): Relay {
-  const channel = database.openChannel('parley relay', settings)
+  const channel = database.openChannel('parley relay')
   const consumers: HorizonConsumer[] = []
   let stopped = false
   let isAwake = false

@@ -16,8 +16,12 @@ export const planningSettings = `
 const settings = `${planningSettings};
   set statement_timeout = '15s'`
 
-/** The same for what need not be on the disk before the next thing is done. */
-const settingsWithoutDisk = `${settings};
+/**
+ * What became of attempts need not be on the disk before the next thing is done: where the database itself crashes, the last
+ * few tenths of a second are sent again, with their names, as all that was under way. What is planned must be: its id goes out
+ * with it, and may not be drawn again for another.
+ */
+const settingsOfResults = `${settings};
   set synchronous_commit = off`
 
 /** Connections of the notifier and of the planner each. */
@@ -28,31 +32,18 @@ const several = 2
  * once, and nobody who calls the service waits behind them, nor they behind callers.
  */
 export function withOwnConnections(database: Database, name: string): Database {
-  return withSeveral(database, name, settings)
-}
-
-/**
- * The same for planning. What is planned and up to where is one transaction: where the database itself crashes, the last few tenths of
- * a second are planned again, and what was sent of them meanwhile is sent again, under the same tag.
- */
-export function withConnectionsOfPlans(database: Database, name: string): Database {
-  return withSeveral(database, name, settingsWithoutDisk)
+  return over(
+    database,
+    Array.from({ length: several }, (_, i) => database.openChannel(`${name} ${i}`, settings)),
+  )
 }
 
 /**
  * The same for what became of attempts, on a connection apart: whoever reads what is due next would wait behind it until the
- * disk has it, several times for each portion. Where the database itself crashes, the last few tenths of a second are sent again, with
- * their names, as all that was under way.
+ * disk has it, several times for each portion.
  */
 export function withConnectionOfResults(database: Database, name: string): Database {
-  return over(database, [database.openChannel(name, settingsWithoutDisk)])
-}
-
-function withSeveral(database: Database, name: string, setup: string): Database {
-  return over(
-    database,
-    Array.from({ length: several }, (_, i) => database.openChannel(`${name} ${i}`, setup)),
-  )
+  return over(database, [database.openChannel(name, settingsOfResults)])
 }
 
 function over(database: Database, channels: readonly Channel[]): Database {

@@ -18,7 +18,7 @@ import type { Poster } from '../outbound/http.ts'
 import { createPace } from '../outbound/pace.ts'
 import { createSeats } from '../outbound/seats.ts'
 import { createWakes } from '../outbound/wakes.ts'
-import { withConnectionOfResults, withConnectionsOfPlans, withOwnConnections } from './connections.ts'
+import { withConnectionOfResults, withOwnConnections } from './connections.ts'
 import { enqueuePlans } from './enqueue.ts'
 import { type Unplanned, type UnplannedAsked, whyUnplanned } from './explain.ts'
 import { planTask, sendTask } from './jobs.ts'
@@ -96,7 +96,7 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   }
   const planWakes = createWakes()
   const planning = {
-    database: withConnectionsOfPlans(database, 'parley planner'),
+    database: withOwnConnections(database, 'parley planner'),
     ...{ settings, notificationSettings, now, wakes, planWakes, tracing: options.tracing },
     seats: createSeats(mostWaiting),
   }
