@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../../../store/database.ts'
+import { isBlockedWaiting, isFlaggedWaiting } from './waiting.ts'
 
 interface Waiting {
   readonly list: string
@@ -8,23 +9,14 @@ interface Waiting {
   readonly oldestAt: number | null
 }
 
-/** By the partial indexes of what waits. What is blocked is not on the list of flagged messages meanwhile. */
 const countWaiting = sql<Waiting>`
-  select 'flagged' as list, count(*) as count, min(opened_at) as "oldestAt"
+  select 'flagged' as list, count(*) as count, min(q.opened_at) as "oldestAt"
   from moderation_queue q
-  where status = 'open'
-  and not exists (
-    select
-    from message_moderation h
-    where h.app_id = q.app_id
-    and h.message = q.message
-    and h.status = 'disapproved'
-  )
+  where ${isFlaggedWaiting}
   union all
-  select 'blocked', count(*), min(updated_at)
-  from message_moderation
-  where status = 'disapproved'
-  and review_status is null`
+  select 'blocked', count(*), min(m.updated_at)
+  from message_moderation m
+  where ${isBlockedWaiting}`
 
 interface Hits {
   readonly app: string

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
 import type { Fragment } from '../../../store/statement.ts'
+import { isBlockedWaiting, isFlaggedWaiting } from '../../moderation/index.ts'
 import { found, lengthOf, nowSeconds } from './judge.ts'
 
 /** Failures one after the other at which an endpoint is left alone for a while (delivery/outbound/breaker.ts). */
@@ -97,10 +98,7 @@ export interface Queue {
   readonly oldestAt: number | null
 }
 
-/**
- * By the partial indexes of what waits, the oldest first: however long a queue is, its beginning is read. What is blocked is not
- * on the list of flagged messages meanwhile.
- */
+/** The oldest first: however long a queue is, its beginning is read. */
 const reviewQueue = (appId: number | null) => sql<Queue>`
   select least(sum(f.count), ${counted})::int as flagged, least(sum(b.count), ${counted})::int as blocked,
     least(min(f.oldest), min(b.oldest)) as "oldestAt"
@@ -111,14 +109,7 @@ const reviewQueue = (appId: number | null) => sql<Queue>`
       select q.opened_at
       from moderation_queue q
       where q.app_id = a.app_id
-      and q.status = 'open'
-      and not exists (
-        select
-        from message_moderation h
-        where h.app_id = q.app_id
-        and h.message = q.message
-        and h.status = 'disapproved'
-      )
+      and ${isFlaggedWaiting}
       order by q.opened_at
       limit ${counted}
     ) q
@@ -129,8 +120,7 @@ const reviewQueue = (appId: number | null) => sql<Queue>`
       select m.updated_at
       from message_moderation m
       where m.app_id = a.app_id
-      and m.status = 'disapproved'
-      and m.review_status is null
+      and ${isBlockedWaiting}
       order by m.updated_at
       limit ${counted}
     ) m
