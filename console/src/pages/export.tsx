@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Paper, Stack, Switch, Text } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { explain } from '../api.ts'
 import { type ExportState, exportApp } from '../export.ts'
 import { kinds } from '../import.ts'
@@ -24,6 +24,8 @@ export function Export() {
   const running = useRef<AbortController>(undefined)
   const isRunning = state?.phase === 'running'
   useWarning(isRunning)
+  // Nobody gets what is read for a page that was left.
+  useEffect(() => () => running.current?.abort(), [])
 
   const start = async () => {
     const reason = withMessages ? await askWhy() : undefined
