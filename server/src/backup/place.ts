@@ -1,4 +1,3 @@
-import os from 'node:os'
 import path from 'node:path'
 import type { BackupPlace } from '../config/backup.ts'
 import { createBucketStorage } from '../media/bucket.ts'
@@ -7,9 +6,9 @@ import type { FileStore } from '../media/storage.ts'
 
 /**
  * Opens a place for backups.
- * @param staging folder for what is on its way to a bucket
+ * @param staging folder for what is on its way to a bucket; left out: in the system's temporary folder, whoever uses that, too
  */
-export function openPlace(place: BackupPlace, staging = path.join(os.tmpdir(), 'parley-backup')): FileStore {
+export function openPlace(place: BackupPlace, staging?: string): FileStore {
   if (place.kind === 'folder') return createFolderStorage(path.resolve(place.folder))
   return below(createBucketStorage(place.settings, staging), place.prefix)
 }

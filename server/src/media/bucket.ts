@@ -1,5 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import os from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -19,9 +20,10 @@ export interface BucketSettings {
 
 /**
  * Keeps files in a bucket. They are first written to a folder of this machine, since S3 wants the size beforehand.
- * @param staging that folder; not one in memory, as the system's temporary folder often is
+ * @param staging that folder; not one in memory, as the system's temporary folder often is. Left out: each file has a folder of its
+ *   own in the system's, which all users of the machine share
  */
-export function createBucketStorage(settings: BucketSettings, staging: string): FileStore {
+export function createBucketStorage(settings: BucketSettings, staging?: string): FileStore {
   const client = new AwsClient({ ...settings, service: 's3' })
   // Names may have any letters, as people choose where their backups go; what is signed is as it is sent.
   const urlOf = (name: string) =>
@@ -38,8 +40,7 @@ export function createBucketStorage(settings: BucketSettings, staging: string): 
 
   return {
     async write(name, content, mimeType) {
-      await mkdir(staging, { recursive: true, mode: 0o700 })
-      const folder = await mkdtemp(path.join(staging, 'upload-'))
+      const folder = await makeFolder(staging)
       try {
         const file = path.join(folder, 'file')
         await pipeline(content, createWriteStream(file, { mode: 0o600 }))
@@ -87,8 +88,10 @@ export function createBucketStorage(settings: BucketSettings, staging: string): 
       const answer = await call(name, { method: 'HEAD' })
       return answer.status === 404 ? undefined : Number(answer.headers.get('content-length'))
     },
-    freeBytes: () => freeBytesOf(staging),
+    freeBytes: () => freeBytesOf(staging ?? os.tmpdir()),
     async tidy() {
+      // The system's is tidied by the system.
+      if (staging === undefined) return
       for (const name of await readdir(staging).catch(() => [])) {
         const folder = path.join(staging, name)
         const found = await stat(folder).catch(() => undefined)
@@ -98,6 +101,13 @@ export function createBucketStorage(settings: BucketSettings, staging: string): 
       }
     },
   }
+}
+
+/** Makes a folder for one file that nobody else has. */
+async function makeFolder(staging: string | undefined): Promise<string> {
+  if (staging === undefined) return mkdtemp(path.join(os.tmpdir(), 'parley-upload-'))
+  await mkdir(staging, { recursive: true, mode: 0o700 })
+  return mkdtemp(path.join(staging, 'upload-'))
 }
 
 /** No upload takes that long. */

@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, utimes } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { openPlace } from '../../src/backup/place.ts'
 import { createBucketStorage } from '../../src/media/bucket.ts'
 import type { FileStore } from '../../src/media/storage.ts'
 import { type BucketServer, openBucket } from '../support/bucket.ts'
@@ -45,6 +46,27 @@ describe('a bucket', () => {
     await bucket.tidy()
     expect(readdirSync(staging)).toEqual(['upload-recent'])
     await bucket.remove('1/gh/staged')
+  })
+
+  it('of backups stages files where nobody else does, and leaves nothing there, however it ends', async () => {
+    const shared = await mkdtemp(path.join(os.tmpdir(), 'parley-test-'))
+    vi.stubEnv('TMPDIR', shared)
+    onTestFinished(async () => {
+      vi.unstubAllEnvs()
+      await rm(shared, { recursive: true, force: true })
+    })
+    // What another user of the machine has made there may be read, and no more.
+    await writeFile(path.join(shared, 'parley-backup'), 'of somebody else')
+    const place = openPlace({ kind: 'bucket', settings: server.settings, prefix: 'of-acme/' })
+    const content = () => Readable.from([Buffer.from('01234')])
+    expect(await place.write('1/backup', content(), 'text/plain')).toBe(5)
+    expect(await place.freeBytes()).toBeGreaterThan(0)
+    await place.remove('1/backup')
+    const refused = { ...server.settings, accessKeyId: 'OTHER' }
+    const closed = openPlace({ kind: 'bucket', settings: refused, prefix: '' })
+    await expect(closed.write('1/backup', content(), 'text/plain')).rejects.toThrow('403')
+    await place.tidy()
+    expect(readdirSync(shared)).toEqual(['parley-backup'])
   })
 
   it('takes files, gives them back whole and in ranges, and removes them, each call signed', async () => {
