@@ -14,6 +14,8 @@ export async function findDatabase(config: Config): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).trim()
   } catch {
-    throw new Error(`no service is running on ${dataDir} (there is no ${file}). Start it, or set DATABASE_URL.`)
+    throw new Error(
+      `no service is running on ${dataDir} (there is no ${file}). Start it, or set DATA_DIR or DATABASE_URL as the service has it.`,
+    )
   }
 }
