@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { bundle, served } from './bundle.mjs'
 import { addEmbedded } from './sbom.mjs'
 
 const repository = join(import.meta.dirname, '..')
@@ -18,17 +19,14 @@ const product = read('package.json')
 const lock = read('package-lock.json').packages
 const common = { ...pick(product, ['version', 'license', 'engines', 'type']), ...repositoryOfRun() }
 
-/**
- * What of the repository is in the package of the service, and what of that is not: programs that write documents of the repository, or
- * need packages of development.
- */
-const { service: ofService, development: ofDevelopment } = read('tools/packed.json')
+/** What of the repository is in the package of the service, beside the service itself. */
+const { service: ofService } = read('tools/packed.json')
 
 requireOneVersion()
 await build()
 rmSync(release, { recursive: true, force: true })
 mkdirSync(stages, { recursive: true })
-const service = stageService()
+const service = await stageService()
 for (const stage of [service, stageLibrary('client'), stageLibrary('react')]) pack(stage)
 writeMaterials(service)
 rmSync(stages, { recursive: true })
@@ -65,11 +63,14 @@ async function build() {
 }
 
 /** The service stands in its package as it does in the repository, so that it finds its pages and documents in the same places. */
-function stageService() {
+async function stageService() {
   const stage = stageOf('parley')
   const service = read('server/package.json')
   for (const place of ofService) copy(place, join(stage, place))
-  for (const place of ofDevelopment) rmSync(join(stage, place), { recursive: true })
+  const needed = await bundle(join(stage, 'server/dist'), served)
+  const unknown = needed.filter((name) => !Object.hasOwn(service.dependencies, name))
+  if (unknown.length > 0)
+    fail(`server/package.json: the service loads ${unknown.join(', ')}, on which it does not depend`)
   const contract = join(stage, 'node_modules/@parley/contract')
   for (const place of ['dist', 'types']) copy(`contract/${place}`, join(contract, place))
   write(join(contract, 'package.json'), {

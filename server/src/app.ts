@@ -62,8 +62,8 @@ import { createInvalidation } from './store/invalidation.ts'
 import { type MasterKeySource, watchKeys } from './store/key-watch.ts'
 import { migrate } from './store/migrate.ts'
 import { monitorDatabase } from './store/monitor.ts'
-import { openRedis } from './store/redis.ts'
 import { startResealing } from './store/reseal.ts'
+import type { Secrets } from './store/secrets.ts'
 import { tables } from './tables.ts'
 import { createTracing } from './tracing/tracing.ts'
 
@@ -110,6 +110,9 @@ export interface ParleyOptions {
   readonly exposeMetrics?: (() => Promise<string>) | undefined
 }
 
+/** The same in all processes of a deployment. */
+const deploymentOf = (secrets: Secrets) => secrets.digest('redis').toString('hex').slice(0, 16)
+
 /** Builds the whole service on a database: migrated, its default app made, ready to listen. Tests build the same. */
 export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const { config, log, connection } = options
@@ -127,7 +130,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   watchPool(metrics, database.pool)
   const tracing = await createTracing(config.tracing, { log, registry: metrics.registry })
   const monitor = monitorDatabase(database, log, options.databasePatienceMs)
-  const redis = config.redis && openRedis(config.redis, secrets.digest('redis').toString('hex').slice(0, 16), log)
+  const redis = config.redis && (await import('./store/redis.ts')).openRedis(config.redis, deploymentOf(secrets), log)
   const keys = createKeyRing(database, secrets, invalidation)
   const policies = createRolePolicies(database, invalidation)
   const audit = createAudit(secrets, { caller: 'service' })

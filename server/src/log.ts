@@ -1,5 +1,6 @@
 import pino from 'pino'
 import type { LogLevel } from './config/index.ts'
+import { inSources } from './stack.ts'
 
 export type Log = pino.Logger
 
@@ -126,7 +127,7 @@ function describeError(error: unknown): unknown {
     code,
     table,
     constraint,
-    stack: error.stack,
+    stack: error.stack && inSources(error.stack),
     ...(error.cause !== undefined && { cause: describeError(error.cause) }),
   }
 }

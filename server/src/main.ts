@@ -14,6 +14,12 @@ import { requireFreePorts } from './process/ports.ts'
 const heapGrowth = 80
 
 v8.setFlagsFromString(`--heap-growing-percent=${heapGrowth}`)
+
+/** What Node.js has from version 21 on. Without it, pg loads all that `fetch` needs to find out that this is no Cloudflare. */
+if (!('navigator' in globalThis)) {
+  Object.assign(globalThis, { navigator: { userAgent: `Node.js/${process.versions.node.split('.')[0]}` } })
+}
+
 /** No restart mends it: supervisors that can be told so do not try (`RestartPreventExitStatus=78`). */
 const hopelessExit = 78
 
