@@ -3,7 +3,7 @@ import path from 'node:path'
 import { withEmoji } from './emoji.ts'
 import { ConvertFailure } from './failure.ts'
 import type { Given, History, OldFile, OldMessage, Place } from './history.ts'
-import { entriesOf, type Foreign, objectsOf, readLines, secondsOf, textOf, textsOf } from './json.ts'
+import { entriesOf, type Foreign, objectsOf, readLines, secondsOf, textOf, textsOf, withoutEnd } from './json.ts'
 import type { Reasons } from './reasons.ts'
 
 /** Where the files of an export go. */
@@ -25,23 +25,27 @@ export async function convertMattermost(
   if (file === undefined || others.length > 0) {
     throw new ConvertFailure(`${folder} must have one .jsonl file: it must be the folder of an unzipped bulk export`)
   }
-  /** Members whose conversation is a channel here. */
   const channels = new Set<string>()
+  /** Members whose direct conversation is a channel here. */
+  const directs = new Set<string>()
   const known = new Set<string>()
   const convert = createPosts(folder, history, reasons, files, known)
   // Posts come after people, but are read apart, so that mentions are known to be of people.
   for await (const line of readLines(path.join(folder, file))) {
-    if (line.type === 'channel') addChannel(history, line.channel ?? {})
+    if (line.type === 'channel') addChannel(history, channels, line.channel ?? {})
     else if (line.type === 'user' || line.type === 'bot') addPerson(history, line[line.type] ?? {}, known)
-    else if (line.type === 'direct_channel') addDirect(history, reasons, channels, line.direct_channel ?? {})
+    else if (line.type === 'direct_channel') addDirect(history, reasons, directs, line.direct_channel ?? {})
   }
   for await (const line of readLines(path.join(folder, file))) {
     if (line.type === 'post') {
       const { team, channel } = line.post ?? {}
-      if (typeof channel === 'string') await convert({ channel: channelId(team, channel) }, line.post)
+      const id = channelId(team, channel)
+      if (channels.has(id)) await convert({ channel: id }, line.post)
+      else reasons.add('record-not-valid', `a post: there is no channel ${id}`)
     } else if (line.type === 'direct_post') {
       const people = textsOf(line.direct_post?.channel_members).sort()
-      await convert(addDirect(history, reasons, channels, { members: people }), line.direct_post)
+      const place = addDirect(history, reasons, directs, { members: people })
+      if (place !== undefined) await convert(place, line.direct_post)
     }
   }
 }
@@ -50,11 +54,13 @@ function channelId(team: unknown, channel: unknown): string {
   return `${team ?? ''}/${channel}`
 }
 
-function addChannel(history: History, channel: Foreign): void {
+function addChannel(history: History, channels: Set<string>, channel: Foreign): void {
   if (textOf(channel.name) === undefined) return
   const about = { header: textOf(channel.header), purpose: textOf(channel.purpose) }
+  const id = channelId(channel.team, channel.name)
+  channels.add(id)
   history.channel({
-    id: channelId(channel.team, channel.name),
+    id,
     handle: channel.name,
     name: textOf(channel.display_name) ?? channel.name,
     isPrivate: channel.type !== 'O',
@@ -89,17 +95,21 @@ function addPerson(history: History, user: Foreign, known: Set<string>): void {
   }
 }
 
-/** Where people of a direct conversation talk: two with each other, others in a private group. */
-function addDirect(history: History, reasons: Reasons, channels: Set<string>, direct: Foreign): Place {
+/** Where people of a direct conversation talk: two with each other, others in a private group; undefined where there is nobody. */
+function addDirect(history: History, reasons: Reasons, directs: Set<string>, direct: Foreign): Place | undefined {
   const people = [...textsOf(direct.members), ...objectsOf(direct.participants).map(({ username }) => String(username))]
   const [one = '', other = '', ...rest] = [...new Set(people)].sort()
   if (one !== '' && other !== '' && rest.length === 0) return { between: [one, other] }
   const id = [one, other, ...rest].filter((person) => person !== '').join(' ')
-  if (!channels.has(id)) {
-    channels.add(id)
+  if (id === '') {
+    reasons.add('record-not-valid', 'a direct conversation: it must have members')
+    return undefined
+  }
+  if (!directs.has(id)) {
+    directs.add(id)
     const [isOne, name] = [other === '', [one, other, ...rest].filter((person) => person !== '').join(', ')]
     reasons.add(isOne ? 'conversation-with-oneself' : 'direct-group', name)
-    history.channel({ id, handle: isOne ? `notes-${one}` : `direct-${channels.size}`, name, isPrivate: true })
+    history.channel({ id, handle: isOne ? `notes-${one}` : `direct-${directs.size}`, name, isPrivate: true })
     for (const person of [one, other, ...rest]) if (person !== '') history.member(id, person)
   }
   return { channel: id }
@@ -112,7 +122,7 @@ function createPosts(folder: string, history: History, reasons: Reasons, files: 
     withEmoji(
       text.replace(/(^|[^\w@])@([a-z0-9._-]+)/gi, (whole, before: string, name: string) => {
         // A full stop after a name is the end of a sentence.
-        const person = [name, name.replace(/[._-]+$/, '')].find((candidate) => known.has(candidate.toLowerCase()))
+        const person = [name, withoutEnd(name, '._-')].find((candidate) => known.has(candidate.toLowerCase()))
         if (person === undefined) return whole
         return `${before}<@uid:${history.uidOf(person.toLowerCase())}>${name.slice(person.length)}`
       }),
@@ -122,7 +132,10 @@ function createPosts(folder: string, history: History, reasons: Reasons, files: 
   const convert = async (place: Place, post: Foreign, parent?: string): Promise<void> => {
     const sender = textOf(post.user)
     const at = Number(post.create_at)
-    if (sender === undefined || !(at > 0)) return
+    if (sender === undefined || secondsOf(at, 'milliseconds') === undefined) {
+      reasons.add('record-not-valid', `a post of ${sender ?? 'nobody'}: it must have a user and create_at`)
+      return
+    }
     const key = `${at}-${sender}`
     const whole = `${JSON.stringify(place)} ${key}`
     const count = (same.get(whole) ?? 0) + 1

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import path from 'node:path'
-import { deserialize } from 'bson'
+import { Binary, deserialize } from 'bson'
 import { withEmoji } from './emoji.ts'
 import { ConvertFailure } from './failure.ts'
 import type { History, OldFile, OldMessage, Place } from './history.ts'
-import { entriesOf, type Foreign, objectsOf, textOf, textsOf } from './json.ts'
+import { entriesOf, type Foreign, objectsOf, textOf, textsOf, withoutEnd } from './json.ts'
 import type { Files } from './mattermost.ts'
 import type { Reasons } from './reasons.ts'
 
@@ -144,7 +144,10 @@ function convertMessage(
   files: { readonly urls: ReadonlyMap<string, OldFile>; readonly address: string | undefined },
 ): OldMessage | undefined {
   const [id, sender, at] = [textOf(message._id), textOf(message.u?._id), Number(message.ts)]
-  if (id === undefined || sender === undefined || !(at > 0)) return undefined
+  if (id === undefined || sender === undefined || !(at > 0)) {
+    reasons.add('record-not-valid', `${id ?? 'a message'}: it must have an id, a sender and a time`)
+    return undefined
+  }
   const parent = textOf(message.tmid)
   const base = {
     ...{ id, sender, at },
@@ -172,8 +175,9 @@ function convertMessage(
     text: withMentions(said.filter((text) => text !== undefined).join('\n'), message, history),
     files: filesOf(message, reasons, files),
     quoted,
-    reactions: Object.entries((message.reactions ?? {}) as Record<string, Foreign>).map(([name, { usernames }]) => {
-      return { name: name.replace(/^:|:$/g, ''), given: peopleOf(textsOf(usernames), byName).map((by) => ({ by })) }
+    reactions: Object.entries((message.reactions ?? {}) as Record<string, Foreign | null>).map(([name, of]) => {
+      const people = peopleOf(textsOf(of?.usernames), byName)
+      return { name: name.replace(/^:|:$/g, ''), given: people.map((by) => ({ by })) }
     }),
     editedAt: timeOf(message.editedAt),
     pin,
@@ -193,7 +197,7 @@ function pinOf({ pinned, pinnedAt, pinnedBy }: Foreign, sentAt: number): OldMess
 function withMentions(text: string, message: Foreign, history: History): string {
   const mentioned = new Map(objectsOf(message.mentions).map(({ username, _id }) => [username, _id]))
   const replaced = text.replace(/@([\w.-]+)/g, (whole, name: string) => {
-    const handle = [name, name.replace(/[.-]+$/, '')].find((candidate) => textOf(mentioned.get(candidate)))
+    const handle = [name, withoutEnd(name, '.-')].find((candidate) => textOf(mentioned.get(candidate)))
     if (handle === undefined || handle === 'all' || handle === 'here') return whole
     return `<@uid:${history.uidOf(mentioned.get(handle), handle)}>${name.slice(handle.length)}`
   })
@@ -231,13 +235,14 @@ async function extractFiles(documents: (name: string) => AsyncGenerator<Foreign>
   const written = new Map<string, number>()
   for await (const { files_id, n, data } of documents('rocketchat_uploads.chunks')) {
     const file = expected.get(String(files_id))
-    const bytes: Uint8Array | undefined = data?.buffer
-    if (file === undefined || bytes === undefined || !(Number(n) >= 0)) continue
+    if (file === undefined || !(data instanceof Binary)) continue
+    const [length, at] = [data.length(), Number(n) * file.chunk]
+    // What lies beyond its end is no part of a file.
+    if (!Number.isSafeInteger(at) || at < 0 || !(at + length <= file.bytes)) continue
     await mkdir(files.folder, { recursive: true })
     const handle = await open(file.target, (written.get(file.target) ?? 0) === 0 ? 'w' : 'r+')
     try {
-      const length = Math.min(data.position, bytes.length)
-      await handle.write(bytes, 0, length, Number(n) * file.chunk)
+      await handle.write(data.buffer, 0, length, at)
       written.set(file.target, (written.get(file.target) ?? 0) + length)
     } finally {
       await handle.close()

@@ -74,7 +74,7 @@ function pinsOf({ pins }: Foreign): Pins {
 function addPerson(history: History, user: Foreign): void {
   const id = textOf(user.id)
   if (id === undefined) return
-  const { profile = {} } = user
+  const profile: Foreign = user.profile ?? {}
   const handle = textOf(user.name) ?? id
   const title = textOf(profile.title)
   const email = textOf(profile.email)
@@ -109,7 +109,10 @@ async function convertFolder(
 function convertMessage(message: Foreign, history: History, reasons: Reasons): OldMessage | undefined {
   const { subtype, ts } = message
   const [at, id] = [Number(ts) * 1000, textOf(ts)]
-  if (message.type !== 'message' || id === undefined || !(at > 0)) return undefined
+  if (message.type !== 'message' || id === undefined || !(at > 0)) {
+    reasons.add('record-not-valid', `${id ?? 'a message'}: it must be a message with a ts`)
+    return undefined
+  }
   if (subtype === 'tombstone') {
     const sender = textOf(message.user) ?? 'USLACKBOT'
     return { id, sender, at, text: '', deletedAt: Math.floor(at / 1000), ...parentOf(message) }

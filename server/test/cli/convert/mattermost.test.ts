@@ -146,6 +146,54 @@ describe('parley convert mattermost', () => {
     expect(texts).toContain('Files\n[plan.pdf]\n[secret.txt]')
   })
 
+  it('takes hostile names and values for what they are', async () => {
+    const ground = await createGround()
+    const dots = '.'.repeat(100_000)
+    await ground.put('data/of-the-export.txt', 'in the export')
+    await ground.put(
+      'export.jsonl',
+      lines(
+        { type: 'channel', channel: { ...inTown, name: 'town', display_name: 'x'.repeat(300), type: 'O' } },
+        { type: 'channel', channel: null },
+        user('__proto__', { nickname: 7, teams: [null, { name: 'acme', channels: [null, 7, { name: {} }] }] }),
+        user('constructor'),
+        { type: 'user', user: { username: { toString: 'no' } } },
+        { type: 'direct_channel', direct_channel: null },
+        { type: 'something of a later version' },
+        post(1, '__proto__', `hello @constructor, @${dots}a and @${'._-'.repeat(30_000)}`, {
+          reactions: [null, { user: 7, emoji_name: 'x' }, { user: 'constructor', emoji_name: '__proto__' }],
+          attachments: [
+            null,
+            { path: 'of-the-export.txt\u0000.png' },
+            { path: ['..', 'secret.txt'] },
+            { path: '/etc/passwd' },
+          ],
+          replies: [null, 'no reply', { user: 'constructor', message: { text: 'no text' }, create_at: 'soon' }],
+          flagged_by: ['constructor', 7],
+        }),
+        post(2, 'constructor', 'in a channel that is not there', { channel: 'elsewhere' }),
+        post(3, 'constructor', 'of no time', { create_at: 1e300 }),
+        post(4, 'constructor', 'at a time that is yet to come', { create_at: 9_999_999_999_000 }),
+        { type: 'post', post: null },
+        { type: 'direct_post', direct_post: null },
+      ),
+    )
+    const { code, err } = await ground.convert('mattermost', '--files', 'https://files.acme.example')
+    expect([code, err]).toEqual([0, ''])
+    // Six that have no channel, people or time, one of the future, and the part of a text that names a file with NUL in its name.
+    expect(await ground.reasons()).toMatchObject({
+      'file-not-in-export': 3,
+      'shortened-name': 1,
+      'record-not-valid': 8,
+    })
+    const world = await imported(ground)
+    const [said, ...others] = await saidIn(world, '/groups/town', 'constructor')
+    // The text goes on in further messages.
+    expect(others.every(({ data }: { data: { text: string } }) => /^[.and @_-]+$/.test(data.text))).toBe(true)
+    expect(said).toMatchObject({ sender: '__proto__', data: { reactions: [{ reaction: ':__proto__:', count: 1 }] } })
+    expect(said.data.text.slice(0, 30)).toBe('hello <@uid:constructor>, @...')
+  })
+
   it('names the line that is damaged', async () => {
     const ground = await createGround()
     await ground.put('export.jsonl', `${lines({ type: 'version', version: 1 })}{"type": "po`)

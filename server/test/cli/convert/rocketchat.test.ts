@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Binary, serialize } from 'bson'
 import { describe, expect, it } from 'vitest'
@@ -136,6 +136,50 @@ describe('parley convert rocketchat', () => {
       ['old', 'old'],
       ['visitor', 'visitor'],
     ])
+  })
+
+  it('takes hostile ids and values for what they are, and writes nothing beyond the end of a file', async () => {
+    const ground = await createGround()
+    await putDump(ground, [
+      message('m1', 'R1', 1, 'aB3', `@${'.-'.repeat(50_000)}a and @${'.'.repeat(100_000)}`, {
+        mentions: [null, { _id: 7, username: 'carl.c' }, { _id: 'c', username: ['carl.c'] }],
+        reactions: { ':x:': null, ':+1:': { usernames: 'ann' }, ':__proto__:': { usernames: ['__proto__', 7] } },
+        starred: [null, { _id: {} }],
+        files: [null, { _id: 'F1', name: '../../F1' }, { _id: { toString: 'no' }, name: 'F2' }],
+        attachments: [null, { description: 7 }],
+        pinnedBy: 'nobody',
+        pinned: true,
+      }),
+      message('m2', 'R1', 2, 'aB3', 'of no time', { ts: 'yesterday' }),
+      message('m3', 'R1', 3, 'aB3', 'of nobody', { u: null }),
+      message('m4', 'toString', 4, 'aB3', 'in no room'),
+      message('m5', 'R1', 5, 'aB3', 'to itself', { tmid: 'm5' }),
+    ])
+    const file = (_id: string, length: unknown, chunkSize: unknown) => ({ _id, length, chunkSize })
+    await ground.put(
+      'rocketchat_uploads.files.bson',
+      dump(file('F1', 4, 4), file('beyond', 4, 2 ** 40), file('before', 4, -4), file('of-no-size', 'much', null)),
+    )
+    const chunk = (files_id: string, n: unknown, data: unknown) => ({ files_id, n, data })
+    const four = new Binary(Buffer.from('four'))
+    const chunks = ['F1', 'beyond', 'before', 'of-no-size', '__proto__'].map((id) => chunk(id, 1, four))
+    await ground.put(
+      'rocketchat_uploads.chunks.bson',
+      dump(...chunks, chunk('F1', 0, 'four'), chunk('F1', 0, { buffer: 'four', position: 4 }), chunk('F1', 0, four)),
+    )
+    const uploads = ['F1', 'beyond', 'before', 'of-no-size'].map((_id) => ({ _id, name: '../../../evil', type: 7 }))
+    await ground.put('rocketchat_uploads.bson', dump(...uploads))
+    const { code, err } = await ground.convert('rocketchat', '--files', 'https://files.acme.example')
+    expect([code, err]).toEqual([0, ''])
+    expect(await ground.reasons()).toMatchObject({ 'record-not-valid': 3, 'file-not-in-export': 1 })
+    const written = await readdir(path.join(ground.output, 'files'))
+    expect(written).toEqual(['1'])
+    expect(await readFile(path.join(ground.output, 'files/1'), 'utf8')).toBe('four')
+    const world = await imported(ground)
+    const [said] = await saidIn(world, '/groups/general', 'ann')
+    expect(said).toMatchObject({
+      data: { attachments: [{ name: '../../../evil', size: 4, url: 'https://files.acme.example/1' }] },
+    })
   })
 
   it.each([

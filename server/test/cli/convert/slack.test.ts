@@ -207,7 +207,7 @@ describe('parley convert slack', () => {
       person('U1', '<script>alert(1)</script>', {
         profile: { display_name: 'x'.repeat(300), image_512: 'javascript:alert(1)' },
       }),
-      ...[null, 7, { name: 'without an id' }],
+      ...[null, 7, { name: 'without an id' }, { id: 'U2', name: {}, profile: null }],
     ])
     await ground.put('channels.json', [{ id: 'toString', name: 'valueOf', members: ['__proto__', 7, null] }])
     await ground.put('valueOf/2020-01-01.json', [
@@ -217,10 +217,11 @@ describe('parley convert slack', () => {
       said(2, 'U1', 'x', { ts: 'not a time' }),
       said(3, 'U1', 'y', { ts: 1_600_000_000 }),
       said(4, 'U1', 'in the future', { ts: '9999999999.000000' }),
+      ...[null, 7, { type: 'something else', ts: ts(5) }],
     ])
     const { code, err } = await ground.convert('slack')
     expect([code, err]).toEqual([0, ''])
-    expect(await ground.reasons()).toMatchObject({ 'shortened-name': 1, 'record-not-valid': 1, 'custom-emoji': 1 })
+    expect(await ground.reasons()).toMatchObject({ 'shortened-name': 1, 'record-not-valid': 4, 'custom-emoji': 1 })
     const world = await imported(ground)
     const messages = await saidIn(world, '/groups/valueof', 'constructor')
     expect(messages.map(({ data }: { data: { text: string } }) => data.text)).toEqual([
