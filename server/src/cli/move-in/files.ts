@@ -163,6 +163,7 @@ export function openDownloads({ folder, source, mostBytes, env, signal }: Downlo
           if (signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
           const { cause } = error as { cause?: unknown }
           const isFinal = error instanceof Problem || error instanceof TargetRefused || cause instanceof TargetRefused
+          if (isFinal) await rm(`${target}.part`, { force: true })
           if (isFinal || attempt === attempts) return { problem: (error as Error).message }
         }
       }

@@ -1,0 +1,201 @@
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { filesOf, openDownloads, type SourceFile } from '../../src/cli/move-in/files.ts'
+import { until } from '../support/until.ts'
+
+const apiKey = 'key-of-the-old-service'
+
+interface Asked {
+  readonly path: string
+  readonly range: string | undefined
+  readonly apikey: string | undefined
+}
+
+/** A server of files. */
+async function serve(answer: (asked: Asked, response: http.ServerResponse) => unknown, host = '127.0.0.1') {
+  const asked: Asked[] = []
+  const server = http.createServer(({ url = '', headers: { range, apikey } }, response) => {
+    asked.push({ path: url, range, apikey: apikey === undefined ? undefined : String(apikey) })
+    answer(asked.at(-1)!, response)
+  })
+  server.listen(0, host)
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { asked, port, url: `http://127.0.0.1:${port}` }
+}
+
+interface Ground {
+  readonly folder: string
+  /** Copies one file, as a run of the command would. */
+  copy(file: Partial<SourceFile> & { readonly url: string }): Promise<{ size: number; text: string } | string>
+}
+
+interface Options {
+  readonly source?: string
+  readonly allow?: string
+  readonly mostBytes?: number
+  readonly signal?: AbortSignal
+}
+
+async function createGround(options: Options = {}): Promise<Ground> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-files-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return { folder, copy: (file) => copyInto(folder, file, options) }
+}
+
+async function copyInto(
+  folder: string,
+  file: Partial<SourceFile> & { readonly url: string },
+  { source = 'https://old.example.com', allow = '127.0.0.1', mostBytes = 1000, signal }: Options,
+) {
+  const downloads = openDownloads({
+    folder,
+    source: { url: source, apiKey, app: undefined },
+    mostBytes,
+    env: { OUTBOUND_ALLOW: allow },
+    signal: signal ?? new AbortController().signal,
+  })
+  try {
+    const copied = await downloads.fetch({ name: 'a.txt', mimeType: 'text/plain', size: undefined, ...file })
+    if ('problem' in copied) return copied.problem
+    return { size: copied.size, text: await readFile(path.join(folder, copied.file), 'utf8') }
+  } finally {
+    await downloads.close()
+  }
+}
+
+const filesIn = async (folder: string) => (await readdir(path.join(folder, 'files')).catch(() => [])).sort()
+
+describe('files that a move copies', () => {
+  it('come from public addresses, from the old service, and from what is allowed, wherever they lead', async () => {
+    const hidden = await serve((_, response) => response.end('of the own network'))
+    const { copy, folder } = await createGround({ allow: '' })
+    const { port } = hidden
+    for (const host of [
+      ...['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '0.0.0.0'],
+    ]) {
+      const refused = await copy({ url: `http://${host}:${port}/secret` })
+      expect(refused, host).toMatch(/not public/)
+    }
+    for (const url of ['http://169.254.169.254/latest/meta-data', 'https://10.0.0.1/', 'http://192.168.0.1/'])
+      expect(await copy({ url }), url).toMatch(/not public/)
+    const old = await serve(({ path: at }, response) => {
+      if (at === '/file') return response.end('of the old service')
+      return response.writeHead(302, { location: `${hidden.url}/secret` }).end()
+    })
+    const ofSource = await createGround({ allow: '', source: old.url })
+    expect(await ofSource.copy({ url: `${old.url}/file` })).toEqual({ size: 18, text: 'of the old service' })
+    expect(await ofSource.copy({ url: `${old.url}/leads-away` })).toMatch(/not public/)
+    expect(hidden.asked).toEqual([])
+    expect(await filesIn(folder)).toEqual([])
+  })
+
+  it('are asked for with the key of the old service alone, and never along a redirect', async () => {
+    const storage = await serve(({ path: at }, response) =>
+      at === '/closed' ? response.writeHead(401).end() : response.end('signed content'),
+    )
+    const old = await serve(({ path: at, apikey }, response) => {
+      if (at === '/signed') return response.writeHead(307, { location: `${storage.url}/content` }).end()
+      if (apikey !== apiKey) return response.writeHead(401).end()
+      return response.end(JSON.stringify({ data: { url: `${old.url}/signed` } }))
+    })
+    const { copy } = await createGround({ source: old.url })
+    expect(await copy({ url: `${old.url}/media/1` })).toEqual({ size: 14, text: 'signed content' })
+    expect(await copy({ url: `${storage.url}/closed` })).toBe('it answered 401')
+    expect(storage.asked.map(({ apikey }) => apikey)).toEqual([undefined, undefined])
+    expect(old.asked.map(({ path: at, apikey }) => [at, apikey])).toEqual([
+      ['/media/1', undefined],
+      ['/media/1', apiKey],
+      ['/signed', undefined],
+    ])
+  })
+
+  it('are within the limit, whole, and no page to log in', async () => {
+    const server = await serve(({ path: at }, response) => {
+      if (at === '/page') return response.setHeader('content-type', 'text/html; charset=utf-8').end('<form>')
+      if (at === '/round') return response.writeHead(302, { location: '/round' }).end()
+      if (at === '/elsewhere') return response.writeHead(302, { location: 'file:///etc/passwd' }).end()
+      if (at === '/gone') return response.writeHead(404).end()
+      if (at === '/busy') return response.writeHead(503).end()
+      return response.end('x'.repeat(at === '/endless' ? 100_000 : 10))
+    })
+    const { copy, folder } = await createGround()
+    const from = (at: string, more: Partial<SourceFile> = {}) => copy({ url: `${server.url}${at}`, ...more })
+    expect(await from('/large', { size: 1001 })).toBe('it has 1001 bytes; the limit is 1000')
+    expect(server.asked).toEqual([])
+    expect(await from('/endless')).toBe('it has more than 1000 bytes')
+    expect(await from('/ten', { size: 11 })).toBe('it has 10 bytes; the message says 11')
+    expect(await from('/page')).toBe('it is a web page, not the file')
+    expect(await from('/page', { mimeType: 'text/html' })).toEqual({ size: 6, text: '<form>' })
+    expect(await from('/round')).toBe('it leads on and on')
+    expect(await from('/elsewhere')).toBe('it leads to file:///etc/passwd')
+    expect(await from('/gone')).toBe('it answered 404')
+    expect(await from('/busy')).toBe('it answered 503')
+    expect(await from('/ten', { size: 10 })).toEqual({ size: 10, text: 'xxxxxxxxxx' })
+    const tries = (at: string) => server.asked.filter((one) => one.path === at).length
+    expect(['/endless', '/gone', '/busy'].map(tries)).toEqual([1, 1, 4])
+    expect(await filesIn(folder)).toHaveLength(2)
+  })
+
+  it('go on where they were, when the connection or the run was cut off', async () => {
+    const content = Array.from({ length: 100 }, (_, n) => `line ${n}\n`).join('')
+    let cuts = 2
+    const server = await serve(({ range }, response) => {
+      const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
+      const rest = content.slice(from)
+      response.writeHead(from === 0 ? 200 : 206, { 'content-length': rest.length })
+      if (cuts === 0) return response.end(rest)
+      cuts -= 1
+      return response.write(rest.slice(0, 200), () => setImmediate(() => response.destroy()))
+    })
+    const { copy, folder } = await createGround()
+    expect(await copy({ url: `${server.url}/a`, size: content.length })).toEqual({
+      size: content.length,
+      text: content,
+    })
+    expect(server.asked.map(({ range }) => range)).toEqual([undefined, 'bytes=200-', 'bytes=400-'])
+    expect(await copy({ url: `${server.url}/a`, size: content.length })).toMatchObject({ text: content })
+    expect(server.asked).toHaveLength(3)
+
+    // Stopped in the middle; the next run goes on.
+    let isHeld = true
+    const slow = await serve(({ range }, response) => {
+      const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
+      response.writeHead(from === 0 ? 200 : 206, { 'content-length': content.length - from })
+      if (isHeld) response.write(content.slice(0, 300))
+      else response.end(content.slice(from))
+    })
+    const stop = new AbortController()
+    const stopped = copyInto(folder, { url: `${slow.url}/b` }, { signal: stop.signal })
+    const partial = async () => (await filesIn(folder)).find((name) => name.endsWith('.part'))
+    await until(async () => {
+      const name = await partial()
+      return name !== undefined && (await readFile(path.join(folder, 'files', name))).length === 300
+    })
+    stop.abort()
+    await expect(stopped).rejects.toThrow('stopped')
+    isHeld = false
+    expect(await copy({ url: `${slow.url}/b` })).toMatchObject({ text: content })
+    expect(slow.asked.map(({ range }) => range)).toEqual([undefined, 'bytes=300-'])
+    expect(await partial()).toBeUndefined()
+  })
+
+  it('are those with a web address, whatever else a message names', () => {
+    const named = [null, 7, { url: 'file:///etc/passwd' }, { url: 'javascript:1' }, { url: 'http://' }, { name: 'x' }]
+    expect(filesOf({ data: { attachments: named } })).toEqual([])
+    expect(filesOf({ data: { attachments: 'none' } })).toEqual([])
+    expect(filesOf({ data: null })).toEqual([])
+    expect(filesOf({ data: { attachments: [{ url: 'https://a.example/1', size: 'much', name: 7 }] } })).toEqual([
+      { url: 'https://a.example/1', name: 'file', mimeType: 'application/octet-stream', size: undefined },
+    ])
+  })
+})
