@@ -9,6 +9,8 @@ export interface Troubles {
   /** Answers 429 with Retry-After; also beyond `perMinute`. */
   readonly limited?: number
   readonly failed?: number
+  /** Answers that the key is not accepted any more. */
+  readonly expired?: number
   /** The connection is reset, before or after the service has done what was asked. */
   readonly reset?: number
   readonly slow?: number
@@ -30,7 +32,7 @@ export interface Hosted {
 
 /** A proxy before a Parley that makes it answer as a hosted service on a bad day. */
 export async function startHosted(upstream: string, troubles: Troubles = {}): Promise<Hosted> {
-  const seen = { requests: 0, limited: 0, failed: 0, reset: 0, slow: 0, repeated: 0, perSecond: 0, rows: 0 }
+  const seen = { requests: 0, limited: 0, failed: 0, expired: 0, reset: 0, slow: 0, repeated: 0, perSecond: 0, rows: 0 }
   const last = new Map<string, { status: number; headers: http.OutgoingHttpHeaders; body: Buffer }>()
   const hosted: { troubles: Troubles } = { troubles }
   let random = 42
@@ -65,6 +67,10 @@ export async function startHosted(upstream: string, troubles: Troubles = {}): Pr
       const seconds = isBeyond ? 1 - (Date.now() % 1000) / 1000 : 0.1
       response.writeHead(429, { 'retry-after': seconds.toFixed(2), 'content-type': 'application/json' })
       return response.end(JSON.stringify({ error: { code: 'ERR_TOO_MANY_REQUESTS', message: 'Too many.' } }))
+    }
+    if (strikes('expired')) {
+      response.writeHead(401, { 'content-type': 'application/json' })
+      return response.end(JSON.stringify({ error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message: 'Not accepted.' } }))
     }
     if (strikes('failed')) return response.writeHead(503).end('<html>unavailable</html>')
     if (strikes('reset')) return request.socket.resetAndDestroy()

@@ -11,7 +11,7 @@ import { startHosted } from './hosted.ts'
 import { done, fill, makeFolder, messagesOf, moveIn } from './move-in-world.ts'
 
 describe('parley move-in, interrupted and following', () => {
-  it('goes on where it was killed, as often as that happens, within the limit of the source', async () => {
+  it('goes on where it was killed, stopped or lost its key, within the limit of the source', async () => {
     const [source, target] = [await createWorld(), await createWorld()]
     await createUsers(source, 'alice', 'bob')
     await createGroup(source, 'team', 'alice', { participants: ['bob'] })
@@ -23,13 +23,26 @@ describe('parley move-in, interrupted and following', () => {
     const env = { ...process.env, MOVE_IN_API_KEY: source.apiKey, PARLEY_API_KEY: target.apiKey }
     const run = (...more: string[]) =>
       spawn(process.execPath, [...args, ...more], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    for (const milliseconds of [1200, 1700]) {
-      const killed = run()
-      const ended = once(killed, 'exit')
-      await setTimeout(milliseconds)
-      killed.kill('SIGKILL')
-      expect((await ended)[1]).toBe('SIGKILL')
+    for (const [signal, ended] of [
+      ['SIGKILL', [null, 'SIGKILL']],
+      ['SIGINT', [130, null]],
+      ['SIGKILL', [null, 'SIGKILL']],
+    ] as const) {
+      const [stopped, before] = [run(), hosted.seen.requests]
+      const exited = once(stopped, 'exit')
+      await until(() => hosted.seen.requests >= before + 8)
+      stopped.kill(signal)
+      expect(await exited).toEqual(ended)
     }
+    hosted.troubles = { ...hosted.troubles, expired: 3 }
+    const refused = run()
+    let complaint = ''
+    refused.stderr.on('data', (chunk) => {
+      complaint += chunk
+    })
+    expect(await once(refused, 'close')).toEqual([3, null])
+    expect(complaint).toContain('does not accept the API key: 401 AUTH_ERR_APIKEY_NOT_FOUND')
+    hosted.troubles = { ...hosted.troubles, expired: 0 }
     const last = run('--url', target.url, '--app', target.app.name)
     let written = ''
     last.stderr.on('data', (chunk) => {
@@ -37,6 +50,7 @@ describe('parley move-in, interrupted and following', () => {
     })
     const [code] = await once(last, 'exit')
     expect(code, written).toBe(0)
+    expect(written).toMatch(/\d+ messages \(100% of the time\), \d+ users; \d+ of 1200 requests a minute/)
     expect(await messagesOf(target)).toEqual(await messagesOf(source))
     const scanned = (await readFile(path.join(folder, 'messages.ndjson'), 'utf8')).trimEnd().split('\n')
     expect(scanned).toHaveLength(dataOf(await source.get('/messages?limit=1000')).length)

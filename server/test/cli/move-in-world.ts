@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { FormData } from 'undici'
 import { expect, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/cli/import/run.ts'
+import type { Clock } from '../../src/cli/import/service.ts'
 import { moveInCommand } from '../../src/cli/move-in/run.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { createUsers, type World } from '../support/world.ts'
@@ -18,8 +19,15 @@ export async function makeFolder(): Promise<string> {
   return path.join(folder, 'move')
 }
 
+type Move = readonly [source: World, hosted: Hosted, target: World, folder: string, ...more: string[]]
+
 /** Starts `parley move-in` in this process. */
-export function startMove(source: World, hosted: Hosted, target: World, folder: string, ...more: string[]) {
+export function startMove(...move: Move) {
+  return startMoveBy(systemClock, ...move)
+}
+
+/** The same by a clock that may jump. */
+export function startMoveBy(clock: Clock, ...[source, hosted, target, folder, ...more]: Move) {
   const [stdout, stderr] = [collect(), collect()]
   const args = ['--from', hosted.url, '--from-app', source.app.name, '--apikey', source.apiKey]
   const to = ['--url', target.url, '--app', target.app.name, '--to-apikey', target.apiKey]
@@ -31,7 +39,7 @@ export function startMove(source: World, hosted: Hosted, target: World, folder: 
     env: { OUTBOUND_ALLOW: '127.0.0.1' },
     cwd: folder,
     signal: asked.signal,
-    clock: systemClock,
+    clock,
   }).finally(() => {
     isOver = true
   })
@@ -46,7 +54,7 @@ export function startMove(source: World, hosted: Hosted, target: World, folder: 
 }
 
 /** Runs `parley move-in` in this process, to its end. */
-export async function moveIn(...args: Parameters<typeof startMove>) {
+export async function moveIn(...args: Move) {
   const move = startMove(...args)
   const code = await move.ended
   return { code, stdout: move.stdout(), stderr: move.stderr() }

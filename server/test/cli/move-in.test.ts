@@ -26,6 +26,8 @@ describe('parley move-in', () => {
     const tokens = async (world: World) =>
       dataOf(await world.get('/users/bob/auth_tokens')).map(({ authToken }: { authToken: string }) => authToken)
     expect(await tokens(target)).toEqual(await tokens(source))
+    // Back ends go on with the keys that they have.
+    expect((await target.get('/users/alice', { headers: { apikey: source.apiKey } })).status).toBe(200)
     for (const list of ['/groups/team/members', '/groups/team/bannedusers']) {
       const rows = async (world: World) =>
         dataOf(await world.get(list)).map(({ uid, scope, joinedAt }: Record<string, unknown>) => ({
@@ -91,6 +93,34 @@ describe('parley move-in', () => {
     expect(notices).toEqual([expect.objectContaining({ code: 'list-refused', count: 1, examples: ['bob'] })])
     await done(target.delete('/roles/closed/permissions/listConversations', {}))
     expect(dataOf(await target.get('/conversations', { as: 'bob' }))).toHaveLength(1)
+  })
+
+  it('brings nobody back who was erased, and names what it was refused', async () => {
+    const [source, target] = [await createWorld(), await createWorld()]
+    await createUsers(source, 'alice', 'bob', 'carol')
+    await done(source.post('/users/alice/friends', { accepted: ['bob'] }))
+    await say(source, 'alice', 'bob', 'to who was erased')
+    await say(source, 'alice', 'carol', 'stays', { muid: 'of-others' })
+    await say(source, 'carol', 'alice', 'erased with bob', { muid: 'of-bob' })
+    await createUsers(target, 'bob', 'dora')
+    await say(target, 'bob', 'dora', 'long ago', { muid: 'of-bob' })
+    for (const uid of ['bob', 'dora']) await done(target.delete(`/users/${uid}`, { permanent: true }))
+    const hosted = await startHosted(source.url)
+    const folder = await makeFolder()
+    const moved = await moveIn(source, hosted, target, folder)
+    expect(moved.code, moved.stdout + moved.stderr).toBe(1)
+    const refused = (await readFile(path.join(folder, 'import-refused.ndjson'), 'utf8')).trimEnd().split('\n')
+    const named = refused.map((line) => JSON.parse(line)).map(({ kind, error }) => `${kind} ${error.code}`)
+    expect(named.sort()).toEqual([
+      'messages ERR_IMPORT_MUID_ERASED',
+      'messages ERR_IMPORT_UID_ERASED',
+      'users ERR_IMPORT_UID_ERASED',
+    ])
+    const { notices } = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
+    expect(notices).toContainEqual(expect.objectContaining({ code: 'record-refused' }))
+    expect((await target.get('/users/bob')).status).toBe(404)
+    const said = dataOf(await target.get('/messages')).map(({ data }: { data: { text: string } }) => data.text)
+    expect(said).toEqual(['stays'])
   })
 
   it('says what is wrong, and touches no folder of something else', async () => {
