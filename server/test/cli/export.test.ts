@@ -1,17 +1,18 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAudit } from '../../src/chat/audit/audit.ts'
 import { ExportStopped } from '../../src/cli/export/export.ts'
 import { readManifest } from '../../src/cli/export/manifest.ts'
 import { ExactRefusal, ExactStopped } from '../../src/cli/import/exact/import.ts'
 import { importCommand, systemClock } from '../../src/cli/import/run.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
+import { createFolderStorage } from '../../src/media/folder.ts'
 import { routes } from '../../src/routes.ts'
 import { furnishInOrder } from '../http/in-order.ts'
 import { furnish, type Sample, samples } from '../http/samples.ts'
 import { pathOf, queryOf } from '../http/watched.ts'
-import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import {
   emptyApp,
   expectSame,
@@ -26,6 +27,7 @@ import {
 } from '../support/exports.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
 import { groupText, importWell } from '../support/imports.ts'
+import { createOwnServices } from '../support/own-services.ts'
 import { flag, moderatedWorld, review, takeRulesAway } from '../support/review.ts'
 import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
 import { collect } from './import-world.ts'
@@ -120,6 +122,37 @@ describe('an export, imported into an empty app', () => {
       const media = (await recordsOf(one, 'media.ndjson'))[0] as { key: string; size: number }
       expect((await readFile(path.join(one, 'files', media.key))).length).toBe(media.size)
     })
+  })
+})
+
+describe('an export of a service with another master key', () => {
+  it('makes the same app: tokens, keys and passwords of groups are good, and it is the same when it is exported again', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'locked', 'alice', {}, { type: 'password', password: 'Open Sesame' })
+    await say(world, 'alice', 'bob', 'hello')
+    dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
+    const { authToken } = dataOf(await world.post('/users/bob/auth_tokens', {}))
+    const services = await createOwnServices()
+    onTestFinished(() => services.close())
+    const { parley, url } = await services.start({}, { masterKey: '5a'.repeat(32) })
+    await withFolder((first) =>
+      withFolder(async (second) => {
+        await exportOf(world.context, world.app, first)
+        const app = await emptyApp(parley.context)
+        const storage = createFolderStorage(services.mediaDir)
+        await importInto(parley.context, app, first, {}, { storage })
+        await exportOf(parley.context, app, second, { services })
+        await expectSame(first, second)
+
+        const moved = servedBy({ ...world, app: { ...app, region: 'us' } }, url)
+        expect(dataOf(await moved.get('/me', { token: authToken })).uid).toBe('bob')
+        const join = (password: string) => moved.post('/groups/locked/members', { password }, { token: authToken })
+        expect(refusal(await join('Open Sesam'))).toBe('403 ERR_WRONG_GROUP_PASS')
+        expect(dataOf(await join('Open Sesame')).data.action).toBe('joined')
+        expect(await findDrift(parley.context.database, app.appId)).toEqual([])
+      }),
+    )
   })
 })
 

@@ -11,6 +11,8 @@ import { openBlocks } from '../../src/cli/export/seal.ts'
 import { type ExactOptions, type ExactTarget, importExactly } from '../../src/cli/import/exact/import.ts'
 import type { Context } from '../../src/context.ts'
 import { createFolderStorage } from '../../src/media/folder.ts'
+import type { ConnectionSettings } from '../../src/store/connection.ts'
+import type { OwnServices } from './own-services.ts'
 import { mediaFolder } from './service.ts'
 
 export const passphrase = 'correct horse battery'
@@ -26,17 +28,16 @@ export async function withFolder<Result>(work: (folder: string) => Promise<Resul
   }
 }
 
-export function connectionString(): string {
-  const { host, port, user, password, database } = inject('connection')
+export function connectionString(connection: ConnectionSettings = inject('connection')): string {
+  const { port, user, database } = connection
+  const [host, password] = [connection.host, connection.password].map(String) as [string, string]
   const address = host.startsWith('/')
     ? `/${database}?host=${encodeURIComponent(host)}&port=${port}`
     : `${host}:${port}/${database}`
-  return host.startsWith('/')
-    ? `postgresql://${user}:${encodeURIComponent(password)}@${address}`
-    : `postgresql://${user}:${encodeURIComponent(password)}@${address}`
+  return `postgresql://${user}:${encodeURIComponent(password)}@${address}`
 }
 
-/** Exports an app of the shared service, as the command does. */
+/** Exports an app of the shared service, or of one on a database of its own, as the command does. */
 export function exportOf(
   context: Context,
   app: Pick<RegisteredApp, 'appId' | 'name' | 'region'>,
@@ -45,10 +46,14 @@ export function exportOf(
     readonly passphrase?: string | undefined
     readonly signal?: AbortSignal
     readonly onProgress?: (file: string) => void
+    readonly services?: Pick<OwnServices, 'connection' | 'mediaDir'>
   } = {},
 ): Promise<Exported> {
   return exportApp(
-    { connectionString: connectionString(), app, secrets: context.secrets, storage: createFolderStorage(mediaFolder) },
+    {
+      ...{ app, secrets: context.secrets, connectionString: connectionString(own.services?.connection) },
+      storage: createFolderStorage(own.services?.mediaDir ?? mediaFolder),
+    },
     {
       ...{ folder, rest: 0, signal: own.signal ?? new AbortController().signal },
       passphrase: 'passphrase' in own ? own.passphrase : passphrase,

@@ -15,7 +15,10 @@ export interface OwnServices {
   readonly connection: ConnectionSettings
   /** Where they keep files. */
   readonly mediaDir: string
-  start(environment?: Record<string, string>, options?: Pick<ParleyOptions, 'notificationClock'>): Promise<Service>
+  start(
+    environment?: Record<string, string>,
+    options?: Partial<Pick<ParleyOptions, 'masterKey' | 'notificationClock'>>,
+  ): Promise<Service>
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Begins a transaction with a statement that locks. @returns ends it */
   lock(text: string, values?: unknown[]): Promise<() => Promise<void>>

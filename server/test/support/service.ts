@@ -51,7 +51,7 @@ export async function startService(
   connection: ConnectionSettings = inject('connection'),
   patienceMs = databasePatienceMs,
   own: Partial<
-    Pick<ParleyOptions, 'mediaStorage' | 'notificationClock' | 'dataDir' | 'mediaDir' | 'passwordCost'>
+    Pick<ParleyOptions, 'masterKey' | 'mediaStorage' | 'notificationClock' | 'dataDir' | 'mediaDir' | 'passwordCost'>
   > = {},
 ): Promise<{ parley: Parley; url: string }> {
   const options = {
