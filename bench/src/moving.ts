@@ -1,25 +1,26 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
 import { type AtEnd, withCleanup } from './cleanup.ts'
+import { runCommand } from './moving/command.ts'
 import { copyMessages } from './moving/copy.ts'
+import { importAndWatch, judgeGrowth, renderGrowth } from './moving/growth.ts'
 import { writeHistory } from './moving/history.ts'
 import { progress } from './progress.ts'
 import { type Service, startService } from './service.ts'
-import { describeMachine } from './table.ts'
+import { describeMachine, renderGoals } from './table.ts'
 
 const usage = `npm run bench:moving -- [options]
 Imports a made-up history into one service, and moves it from there into another by parley move-in; beside it, in the same
 run, what the source gives to whoever only reads, and plain COPY of the same rows.
   --messages <n>     messages; several with commas between, each with services of its own; 100000 without it
   --concurrency <n>  requests at once, to each side; 8 without it
+  --growth           only imports, and tells how fast it is as the tables grow, what each message costs, and what ten million would take
   --limit <n>        besides, reads it within a limit of so many requests a second, of 100 rows each; 20 without it, 0: not
   --json <file>      writes the figures as JSON too`
 
@@ -27,15 +28,15 @@ const { values: options } = parseArgs({
   options: {
     messages: { type: 'string', default: '100000' },
     concurrency: { type: 'string', default: '8' },
+    growth: { type: 'boolean', default: false },
     limit: { type: 'string', default: '20' },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
-const main = fileURLToPath(new URL('../../server/dist/cli/main.js', import.meta.url))
 
 if (options.help) console.log(usage)
-else await withCleanup(run)
+else await withCleanup(options.growth ? runGrowth : run)
 
 interface Figures {
   readonly messages: number
@@ -51,9 +52,36 @@ interface Figures {
   readonly memory: number
 }
 
+function sizes(): number[] {
+  return options.messages.split(',').map(Number)
+}
+
+async function runGrowth(atEnd: AtEnd): Promise<void> {
+  console.log(describeMachine())
+  for (const messages of sizes()) {
+    const folder = await makeHistory(messages, atEnd)
+    const service = await startService()
+    atEnd(service.stop)
+    progress('importing it')
+    const growth = await importAndWatch(service, folder, messages)
+    progress('')
+    console.log(['', ...renderGrowth(growth), '', ...renderGoals(judgeGrowth(growth))].join('\n'))
+    await service.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function makeHistory(messages: number, atEnd: AtEnd): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-moving-'))
+  atEnd(() => rmSync(folder, { recursive: true, force: true }))
+  progress(`writing a history of ${messages} messages`)
+  await writeHistory(folder, messages)
+  return folder
+}
+
 async function run(atEnd: AtEnd): Promise<void> {
   const all: Figures[] = []
-  for (const messages of options.messages.split(',').map(Number)) all.push(await measure(messages, atEnd))
+  for (const messages of sizes()) all.push(await measure(messages, atEnd))
   progress('')
   const columns = [
     'messages',
@@ -81,21 +109,18 @@ async function run(atEnd: AtEnd): Promise<void> {
 }
 
 async function measure(messages: number, atEnd: AtEnd): Promise<Figures> {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-moving-'))
-  atEnd(() => rmSync(folder, { recursive: true, force: true }))
-  progress(`writing a history of ${messages} messages`)
-  await writeHistory(folder, messages)
+  const folder = await makeHistory(messages, atEnd)
   const [source, target] = [await startService(), await startService()]
   atEnd(source.stop)
   atEnd(target.stop)
   const url = ({ port }: Service) => `http://127.0.0.1:${port}`
   progress('importing it')
-  const imported = await cli('import', [folder, '--url', url(source), '--apikey', source.apiKey])
+  const imported = await runCommand('import', [folder, '--url', url(source), '--apikey', source.apiKey])
   progress('reading it')
   const read = await readOnly(source, Number(options.concurrency))
   const lists = ['--no-files', '--without', 'friends,blocks,conversations,saves,threads,tokens']
   const move = (from: string, into: string, ...more: string[]) =>
-    cli('move-in', [
+    runCommand('move-in', [
       ...['--from', from, '--apikey', source.apiKey, '--into', join(folder, into), ...lists],
       ...['--concurrency', options.concurrency, ...more],
     ])
@@ -189,36 +214,5 @@ async function startLimited(upstream: string, perSecond: number) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     granted: () => granted,
     close: () => server.close(),
-  }
-}
-
-/** Runs a command. @returns how long it took, and the megabytes that it had at most */
-async function cli(command: string, args: readonly string[]): Promise<{ seconds: number; memory: number }> {
-  const startedAt = performance.now()
-  mkdirSync(tmpdir(), { recursive: true })
-  const child = spawn(process.execPath, [main, command, ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr.on('data', (chunk) => {
-    said = `${said}${chunk}`.slice(-2000)
-  })
-  const peak = watchMemory(child)
-  const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`${command} ended with ${code}:\n${said}`)
-  return { seconds: (performance.now() - startedAt) / 1000, memory: peak() }
-}
-
-function watchMemory({ pid }: ChildProcess): () => number {
-  let most = 0
-  const timer = setInterval(() => {
-    try {
-      const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-      most = Math.max(most, Number(kilobytes ?? 0) / 1024)
-    } catch {
-      // It has ended, or there is no such file on this system: the figure stays as it is.
-    }
-  }, 200)
-  return () => {
-    clearInterval(timer)
-    return most
   }
 }
