@@ -1,6 +1,7 @@
 import type { LRUCache } from 'lru-cache'
 import { kindSql, storedKind } from '../../../chat/kind.ts'
 import { partsOf } from '../../../chat/naming.ts'
+import { plainArray, textArray } from '../../../store/arrays.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { createConversations, lockConversations } from '../write/conversations.ts'
 import type { LockedConversation } from './plan.ts'
@@ -58,9 +59,9 @@ function lockRows(tx: Transaction, rows: readonly ImportRow[]): Promise<LockedCo
 function columnsOf(rows: readonly ImportRow[]) {
   const parts = rows.map(partsOf)
   return {
-    appIds: rows.map(({ appId }) => appId),
-    kinds: rows.map(({ kind }) => storedKind(kind)),
-    firsts: parts.map(([first]) => first),
-    seconds: parts.map(([, second]) => second),
+    appIds: plainArray(rows.map(({ appId }) => appId)),
+    kinds: plainArray(rows.map(({ kind }) => storedKind(kind))),
+    firsts: textArray(parts.map(([first]) => first)),
+    seconds: textArray(parts.map(([, second]) => second)),
   }
 }
