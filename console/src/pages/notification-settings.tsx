@@ -8,6 +8,7 @@ import { type Field, Form, type Values } from '../ui/Form.tsx'
 import { shownValue } from '../ui/figures.ts'
 import { Facts, Section } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
+import { type Week, wordsOfWeek } from '../ui/week.ts'
 
 export type NotificationSettings = Result<'GET /notifications/v1/settings'>
 
@@ -29,7 +30,7 @@ const levels: Readonly<Record<string, readonly string[]>> = {
     'only those that quote the user',
   ],
   reactions: ['never', 'reactions to their own messages', 'all reactions'],
-  dndPreference: ['do not disturb is off', 'do not disturb is on: nothing is sent'],
+  dndPreference: ['off', 'on: nothing is sent'],
 }
 const onOff = ['never', 'always']
 
@@ -43,6 +44,15 @@ const parts = [
   { name: 'call', label: 'Calls' },
 ] as const
 
+const labels: Readonly<Record<string, string>> = {
+  dndPreferenceSetting: 'Do not disturb',
+  dndPreferenceOverride: 'Do not disturb: users can choose themselves',
+  schedulePreferenceSetting: 'When users are notified',
+  schedulePreferenceOverride: 'When they are notified: users can choose themselves',
+  mutedGroupsOverride: 'Users can mute groups',
+  mutedOneOnOnesOverride: 'Users can mute one-to-one conversations',
+}
+
 /** `memberLeftSetting` as words. */
 function wordsOf(name: string): string {
   const words = name
@@ -53,11 +63,17 @@ function wordsOf(name: string): string {
 }
 
 function fieldOf(name: string, value: unknown): Field {
+  const known = labels[name]
+  if (name === 'schedulePreferenceSetting') {
+    const hint = 'In the time zone of each user, else in that of the app. 22:00 and 06:00 go over midnight.'
+    return { name, label: known ?? name, kind: 'week', hint }
+  }
+  if (known !== undefined && name.endsWith('Override')) return { name, label: known, kind: 'yes' }
   if (name.endsWith('Override')) {
     const what = wordsOf(name.replace(/(Preference)?Override$/, ''))
     return { name, label: `${what}: users can choose themselves`, kind: 'yes' }
   }
-  const label = wordsOf(name)
+  const label = known ?? wordsOf(name)
   if (typeof value === 'boolean') return { name, label, kind: 'yes' }
   if (typeof value === 'object') return { name, label, kind: 'json' }
   if (typeof value !== 'number') return { name, label }
@@ -170,8 +186,9 @@ export function Preferences() {
 
 function factsOf(values: object, fields: readonly Field[]): Record<string, string> {
   return Object.fromEntries(
-    fields.map(({ name, label, options = [] }) => {
+    fields.map(({ name, label, kind, options = [] }) => {
       const value = (values as Values)[name]
+      if (kind === 'week') return [label, wordsOfWeek(value as Week)]
       const option = options.find((one) => typeof one !== 'string' && one.value === String(value))
       return [label, typeof option === 'object' ? option.label : shownValue(value)]
     }),

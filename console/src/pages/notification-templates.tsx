@@ -75,14 +75,17 @@ function Editor({ saved }: { readonly saved: object }) {
   return (
     <SimpleGrid cols={{ base: 1, md: isConfiguring ? 2 : 1 }} spacing="xl">
       <Section title="Templates">
-        <Select
-          label="Which templates hold"
-          data={privacy}
-          value={version}
-          onChange={(next) => next !== null && setVersion(next)}
-          disabled={!isConfiguring}
-          allowDeselect={false}
-        />
+        {isConfiguring ? (
+          <Select
+            label="Which templates hold"
+            data={privacy}
+            value={version}
+            onChange={(next) => next !== null && setVersion(next)}
+            allowDeselect={false}
+          />
+        ) : (
+          <Facts facts={{ 'Which templates hold': privacy.find(({ value }) => value === version)?.label }} />
+        )}
         <Select
           label="Template"
           data={Object.keys(texts).map((name) => ({ value: name, label: wordsOf(name) }))}
@@ -91,16 +94,28 @@ function Editor({ saved }: { readonly saved: object }) {
           searchable
           allowDeselect={false}
         />
-        {Object.entries(members).map(([member, text]) => (
-          <Textarea
-            key={member}
-            label={wordsOf(member.replace('_', ' '))}
-            autosize
-            value={text}
-            readOnly={!isConfiguring}
-            onChange={(event) => write(member, event.currentTarget.value)}
+        {isConfiguring ? (
+          Object.entries(members).map(([member, text]) => (
+            <Textarea
+              key={member}
+              label={wordsOf(member.replace('_', ' '))}
+              autosize
+              value={text}
+              onChange={(event) => write(member, event.currentTarget.value)}
+            />
+          ))
+        ) : (
+          <Facts
+            facts={Object.fromEntries(
+              Object.entries(members).map(([member, text]) => [
+                wordsOf(member.replace('_', ' ')),
+                <Text key={member} size="sm" className="bubble">
+                  {text === '' ? 'empty' : text}
+                </Text>,
+              ]),
+            )}
           />
-        ))}
+        )}
         <Text size="sm" c="dimmed">
           {'{{message.data.text}}'} stands for the text of the message, other names for its other fields.
         </Text>

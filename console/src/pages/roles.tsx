@@ -6,6 +6,7 @@ import { memo, type ReactNode, useMemo, useState } from 'react'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { type Field, FormButton, FormDialog, type Values } from '../ui/Form.tsx'
+import { countOf } from '../ui/figures.ts'
 import { Page, Section } from '../ui/page.tsx'
 import { Loaded, Loading, Problem } from '../ui/states.tsx'
 
@@ -167,7 +168,7 @@ export function Roles() {
                         return (
                           <Anchor
                             component={Link}
-                            aria-label={`${users} users with the role ${role.name}`}
+                            aria-label={`${countOf(users ?? 0, 'user')} with the role ${role.name}`}
                             to={`/apps/${encodeURIComponent(appId)}/users?role=${encodeURIComponent(role.role)}`}
                             size="sm"
                           >
@@ -282,7 +283,7 @@ function useFeatures() {
 /** Every feature, and for which roles it is restricted. */
 const Features = memo(function Features({ columns }: Columns) {
   const { appId, client } = useApp()
-  const can = useCan()
+  const mayChange = useCan()('configure')
   const act = useAct()
   const features = useFeatures()
   const change = (id: string, title: string, { role, restricted }: Known) => {
@@ -300,7 +301,7 @@ const Features = memo(function Features({ columns }: Columns) {
   return (
     <Section title="Restricted features">
       <Text size="sm" c="dimmed">
-        What is checked, users with the role may not do. The app itself always may.
+        What is {mayChange ? 'checked' : 'restricted'}, users with the role may not do. The app itself always may.
       </Text>
       <Loaded query={features}>
         {(features) => (
@@ -313,15 +314,18 @@ const Features = memo(function Features({ columns }: Columns) {
               description: `${description}. ${path}`,
             }))}
           >
-            {({ id, title }, column) => (
-              <input
-                type="checkbox"
-                aria-label={`${title}: restricted for ${column.role.name}`}
-                checked={column.restricted.some(({ key }) => key === id)}
-                disabled={!can('configure')}
-                onChange={() => void change(id, title, column)}
-              />
-            )}
+            {({ id, title }, column) => {
+              const isRestricted = column.restricted.some(({ key }) => key === id)
+              if (!mayChange) return isRestricted ? <b>restricted</b> : 'allowed'
+              return (
+                <input
+                  type="checkbox"
+                  aria-label={`${title}: restricted for ${column.role.name}`}
+                  checked={isRestricted}
+                  onChange={() => void change(id, title, column)}
+                />
+              )
+            }}
           </Matrix>
         )}
       </Loaded>

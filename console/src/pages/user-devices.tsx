@@ -8,6 +8,7 @@ import { useAct, useSave } from '../ui/act.tsx'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { Facts, Section, SmallTable, Time } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
+import { wordsOfWeek } from '../ui/week.ts'
 
 type Session = AdminResult<'GET /apps/{appId}/users/{uid}/sessions'>[number]
 
@@ -105,6 +106,24 @@ const muteFields: readonly Field[] = [
   { name: 'until', label: 'Until', kind: 'datetime-local', hint: 'Empty: until it is taken back' },
 ]
 
+const scheduleFields: readonly Field[] = [
+  {
+    name: 'schedule',
+    label: 'They are notified',
+    kind: 'week',
+    hint: 'In their time zone, else in that of the app. 22:00 and 06:00 go over midnight.',
+  },
+]
+
+type Mute = Result<'GET /notifications/v1/preferences'>['preferences']['mute']
+
+/** What of it the app lets users choose. */
+function chosenByThem({ dndPreferenceOverride, schedulePreferenceOverride }: Mute): string {
+  if (dndPreferenceOverride && schedulePreferenceOverride) return 'both'
+  if (dndPreferenceOverride) return 'whether they are disturbed; the app has set when'
+  return schedulePreferenceOverride ? 'when they are notified' : 'nothing: the app has set it for everybody'
+}
+
 /** What a user is not notified of: conversations that are muted, and when they do not want to be disturbed. */
 export function NotificationsOf({ uid }: { readonly uid: string }) {
   const { appId, client } = useApp()
@@ -144,6 +163,12 @@ export function NotificationsOf({ uid }: { readonly uid: string }) {
       done: dnd === 2 ? 'They are sent nothing' : 'They are notified again',
       refresh,
     })
+  const setSchedule = ({ schedule }: Values) =>
+    save({
+      run: () => client.notifications.preferencesOf.update({ uid, mutePreferences: { schedule } } as never),
+      done: 'It is set when they are notified',
+      refresh,
+    })
   const log = `/apps/${encodeURIComponent(appId)}/notifications`
   return (
     <Stack>
@@ -156,6 +181,7 @@ export function NotificationsOf({ uid }: { readonly uid: string }) {
               size="xs"
               variant="default"
               title="Mute a conversation for them"
+              verb="Mute"
               fields={muteFields}
               initial={{ type: 'oneOnOne' }}
               onSubmit={mute}
@@ -209,8 +235,8 @@ export function NotificationsOf({ uid }: { readonly uid: string }) {
               <Facts
                 facts={{
                   'Do not disturb': mute.dndPreferenceSetting === 2 ? 'on: nothing is sent' : 'off',
-                  Schedule: mute.schedulePreferenceSetting && JSON.stringify(mute.schedulePreferenceSetting),
-                  'They can choose': mute.dndPreferenceOverride ? 'yes' : 'no: the app has set it for everybody',
+                  'When they are notified': wordsOfWeek(mute.schedulePreferenceSetting),
+                  'They can choose': chosenByThem(mute),
                   'Texts in notifications': usePrivacyTemplate ? 'left out' : 'shown',
                 }}
               />
@@ -223,6 +249,17 @@ export function NotificationsOf({ uid }: { readonly uid: string }) {
                   >
                     {mute.dndPreferenceSetting === 2 ? 'Notify again' : 'Do not disturb'}
                   </Button>
+                )}
+                {can('configure') && mute.schedulePreferenceOverride && (
+                  <FormButton
+                    button="Change when"
+                    size="xs"
+                    variant="default"
+                    title="When they are notified"
+                    fields={scheduleFields}
+                    initial={{ schedule: mute.schedulePreferenceSetting }}
+                    onSubmit={setSchedule}
+                  />
                 )}
                 <Anchor component={Link} to={log} search={{ receiver: uid } as never} size="sm">
                   What was sent to them

@@ -16,6 +16,8 @@ import {
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { explain } from '../api.ts'
 import { useAppSearch } from './apps.ts'
+import { WeekInput } from './WeekInput.tsx'
+import type { Week } from './week.ts'
 
 export interface Field {
   readonly name: string
@@ -33,6 +35,7 @@ export interface Field {
     | 'tags'
     | 'yes'
     | 'json'
+    | 'week'
   readonly hint?: string
   readonly required?: boolean
   readonly min?: number
@@ -118,18 +121,20 @@ interface DialogProps {
   readonly initial?: Values
   readonly changesOnly?: boolean
   readonly before?: ReactNode
+  /** What the button says that sends it: `Save` without it. */
+  readonly verb?: string
   readonly onSubmit: (values: Values) => Promise<unknown>
 }
 
 /** A form in a dialog, which closes once it is done. */
 export function FormDialog(props: DialogProps & { readonly isOpen: boolean; readonly onClose: () => void }) {
-  const { title, isOpen, onClose, onSubmit, ...form } = props
+  const { title, isOpen, onClose, onSubmit, verb = 'Save', ...form } = props
   return (
     <Modal opened={isOpen} onClose={onClose} title={title} size="lg">
       {isOpen && (
         <Form
           {...form}
-          label="Save"
+          label={verb}
           onCancel={onClose}
           onSubmit={async (values) => {
             await onSubmit(values)
@@ -234,6 +239,8 @@ function Input({ field, value, onChange }: { field: Field; value: unknown; onCha
           onChange={onText}
         />
       )
+    case 'week':
+      return <WeekInput label={label} hint={hint} value={value as Week} onChange={onChange} />
     case 'password':
       return <PasswordInput {...common} autoComplete="off" value={text} onChange={onText} />
     default:

@@ -13,3 +13,8 @@ export function sizeOf(bytes: number): string {
   const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)))
   return `${number.format(bytes / 1000 ** power)} ${units[power]}`
 }
+
+/** How many of something there are: `1 member`, `2 members`. */
+export function countOf(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`
+}

@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest'
 import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { logsOf, setUpCustomPush } from '../support/notifications.ts'
-import { until } from '../support/until.ts'
+import { soon, until } from '../support/until.ts'
 import { closeEndpoints, open as openEndpoint } from '../support/webhooks.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
@@ -92,7 +92,7 @@ describeConsole('notifications in the console, in a real browser', () => {
     await page.getByRole('button', { name: 'Send pushes again' }).click()
     await drawer.getByRole('combobox', { name: 'Which' }).click()
     await page.getByRole('option', { name: 'delivered' }).click()
-    await drawer.getByRole('button', { name: 'Save' }).click()
+    await drawer.getByRole('button', { name: 'Send again' }).click()
     await page.getByText('One push is decided and sent again').waitFor()
 
     await open(`${path}?success=stopped`)
@@ -151,6 +151,25 @@ describeConsole('notifications in the console, in a real browser', () => {
       const { preferences } = dataOf(await world.get('/notifications/v1/settings'))
       return preferences.group.messagesSetting === 3 && preferences.group.repliesSetting === 2
     })
+
+    // When users are notified is put in day by day.
+    await open(`/apps/${world.app.name}/notifications?tab=preferences&part=mute`)
+    await page.getByRole('combobox', { name: 'Saturday: when' }).click()
+    await page.getByRole('option', { name: 'only between' }).click()
+    await page.getByLabel('Saturday: from').fill('09:30')
+    await page.getByLabel('Saturday: until').fill('18:05')
+    await page.getByRole('combobox', { name: 'Sunday: when' }).click()
+    await page.getByRole('option', { name: 'not at all' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await soon(async () => {
+      const { mute } = dataOf(await world.get('/notifications/v1/settings')).preferences
+      expect(mute.schedulePreferenceSetting).toMatchObject({
+        ...{ friday: { from: 0, to: 2359, dnd: false }, saturday: { from: 930, to: 1805, dnd: false } },
+        ...{ sunday: { dnd: true } },
+      })
+    })
+    await open(`/apps/${world.app.name}/users/alice?tab=notifications`)
+    await page.getByText('Monday to Friday: at any time; Saturday: 09:30 to 18:05; Sunday: not at all').waitFor()
     expect(await findingsOf(page)).toEqual([])
     expect(problems).toEqual([])
   })
@@ -178,8 +197,12 @@ describeConsole('notifications in the console, in a real browser', () => {
       await page.getByText('every message').waitFor()
       expect(await page.getByRole('button', { name: /Save|Reset/ }).count()).toBe(0)
       await open(`${path}?tab=templates`)
-      await page.getByLabel('Body').waitFor()
+      await page.getByText('{{message.data.text}}', { exact: true }).first().waitFor()
+      expect(await page.locator('main textarea').count()).toBe(0)
       expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
+      await open(`${path}?tab=preferences&part=mute`)
+      await page.getByText('every day at any time').waitFor()
+      expect(await page.getByRole('combobox').count()).toBe(0)
       const tried = await operator.post(`/apps/${world.app.name}/notifications/push/v1/providers/custom/test`)
       expect(tried.status).toBe(403)
       expect(problems).toEqual([])
