@@ -78,6 +78,7 @@ export function Operators() {
         <FormButton
           button="Invite somebody"
           title="Invite somebody"
+          verb="Invite"
           fields={[{ name: 'email', label: 'E-mail address', kind: 'email', required: true }, ...grantFields]}
           initial={{ role: 'moderator' }}
           onSubmit={invite}

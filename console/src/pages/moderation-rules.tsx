@@ -4,13 +4,15 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { codeOf } from '../api.ts'
+import { texts } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { Compare, differencesOf } from '../ui/Compare.tsx'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { Facts, Json, Page, Section, SmallTable, Status, Time } from '../ui/page.tsx'
-import { ReadingBar, texts, wholeApp } from '../ui/Reading.tsx'
+import { ReadingBar, wholeApp } from '../ui/Reading.tsx'
+import { SearchedTable } from '../ui/SearchedTable.tsx'
 import { Loaded, Problem } from '../ui/states.tsx'
 
 const modes = [
@@ -40,6 +42,9 @@ const ruleFields: readonly Field[] = [
   },
   { name: 'exceptions', label: 'Exceptions', kind: 'tags', hint: 'Texts in which it finds nothing' },
 ]
+
+/** The newest; there is no second page of them. */
+const mostRevisions = 1000
 
 const exampleConditions = [{ operand: 'text', category: 'word', operator: 'contains', value: ['an example'] }]
 
@@ -132,7 +137,7 @@ export function RulePage() {
   const rule = useQuery({ queryKey: ['rule', appId, ruleId], queryFn: () => client.moderation.rules.get({ ruleId }) })
   const revisions = useQuery({
     queryKey: ['revisions', appId, ruleId],
-    queryFn: async () => (await client.moderation.rules.revisions({ ruleId, limit: 50 })).data,
+    queryFn: async () => (await client.moderation.rules.revisions({ ruleId, limit: mostRevisions })).data,
   })
   const refresh = [
     ['rule', appId, ruleId],
@@ -227,8 +232,10 @@ export function RulePage() {
           <Section title="Revisions">
             <Loaded query={revisions}>
               {(revisions) => (
-                <SmallTable
+                <SearchedTable
                   label="Revisions"
+                  name="revision"
+                  textOf={({ revisionId }) => revisionId}
                   rows={revisions}
                   idOf={({ revisionId }) => revisionId}
                   empty="There is none."
@@ -398,6 +405,7 @@ function DryRunOf({ ruleId }: { readonly ruleId: string }) {
             size="xs"
             variant="default"
             title="Start a dry run"
+            verb="Start"
             fields={[
               { name: 'days', label: 'Days back', kind: 'number', min: 1, max: 3650, required: true },
               { name: 'percent', label: 'Percent of the messages', kind: 'number', min: 1, max: 100, required: true },
@@ -455,22 +463,24 @@ function DryRunOf({ ruleId }: { readonly ruleId: string }) {
                   { label: 'Found', cell: ({ match }) => match?.text },
                   {
                     label: 'Label',
-                    cell: (example) => (
-                      <Group gap={4} wrap="nowrap">
-                        {(['right', 'wrong'] as const).map((one) => (
-                          <Button
-                            key={one}
-                            size="compact-xs"
-                            variant={example.label === one ? 'filled' : 'default'}
-                            aria-pressed={example.label === one}
-                            disabled={!can('rules')}
-                            onClick={() => void label(example, one)}
-                          >
-                            {one}
-                          </Button>
-                        ))}
-                      </Group>
-                    ),
+                    cell: (example) =>
+                      can('rules') ? (
+                        <Group gap={4} wrap="nowrap">
+                          {(['right', 'wrong'] as const).map((one) => (
+                            <Button
+                              key={one}
+                              size="compact-xs"
+                              variant={example.label === one ? 'filled' : 'default'}
+                              aria-pressed={example.label === one}
+                              onClick={() => void label(example, one)}
+                            >
+                              {one}
+                            </Button>
+                          ))}
+                        </Group>
+                      ) : (
+                        (example.label ?? 'none')
+                      ),
                   },
                 ]}
               />
@@ -528,7 +538,7 @@ function RevisionsOf({ list }: { readonly list: KeywordList }) {
   const { id: keywordId } = list
   const revisions = useQuery({
     queryKey: ['list-revisions', appId, keywordId, list.revisionId],
-    queryFn: async () => (await client.moderation.keywords.revisions({ keywordId, limit: 50 })).data,
+    queryFn: async () => (await client.moderation.keywords.revisions({ keywordId, limit: mostRevisions })).data,
   })
   const then = useQuery({
     queryKey: ['list-revision', appId, keywordId, than],
@@ -540,8 +550,10 @@ function RevisionsOf({ list }: { readonly list: KeywordList }) {
     <Section title={`Revisions of ${list.name}`}>
       <Loaded query={revisions}>
         {(revisions) => (
-          <SmallTable
+          <SearchedTable
             label="Revisions"
+            name="revision"
+            textOf={({ revisionId }) => revisionId}
             rows={revisions}
             idOf={({ revisionId }) => revisionId}
             empty="There is none."

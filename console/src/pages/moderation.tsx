@@ -4,14 +4,16 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { codeOf } from '../api.ts'
+import { texts } from '../questions.ts'
 import { useApp, useCan, useMe } from '../shell/session.tsx'
 import { useAct } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
+import { countOf } from '../ui/figures.ts'
 import { useRows } from '../ui/lists.ts'
 import { MessageView } from '../ui/MessageView.tsx'
 import { notify, notifyError } from '../ui/notices.tsx'
 import { Facts, Page, Status, Time } from '../ui/page.tsx'
-import { ReadingBar, texts, wholeApp } from '../ui/Reading.tsx'
+import { ReadingBar, useReading, wholeApp } from '../ui/Reading.tsx'
 import { Empty, Loaded, Loading, Problem } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
 import { conversationAddress } from './messages.tsx'
@@ -264,7 +266,10 @@ function Queue() {
       {query.isPending && <Loading />}
       {query.isError && cases.length === 0 && <Problem error={query.error} onRetry={() => void query.refetch()} />}
       {query.isSuccess && cases.length === 0 && (
-        <Empty>{kind === 'flagged' ? 'Nothing waits for a decision.' : 'Nothing was held back.'}</Empty>
+        <Empty>
+          {kind === 'flagged' ? 'Nothing waits for a decision.' : 'Nothing was held back.'}
+          <Others of={kind} open={total.data} onShow={(other) => change({ of: other, at: undefined })} />
+        </Empty>
       )}
       {current !== undefined && (
         <Group align="flex-start" wrap="wrap">
@@ -319,6 +324,23 @@ function Queue() {
         </Button>
       )}
     </Stack>
+  )
+}
+
+/** What waits in the other list, for those who look at an empty one. */
+function Others(props: {
+  readonly of: Kind
+  readonly open: { readonly [kind in Kind]: { readonly open: number } } | undefined
+  readonly onShow: (other: Kind) => void
+}) {
+  const { of, open, onShow } = props
+  const other = of === 'flagged' ? 'blocked' : 'flagged'
+  const count = open?.[other].open ?? 0
+  if (count === 0) return null
+  return (
+    <Button size="xs" variant="default" mt="sm" onClick={() => onShow(other)}>
+      Show what was {other === 'blocked' ? 'held back' : 'flagged'} ({count})
+    </Button>
   )
 }
 
@@ -408,6 +430,7 @@ function CaseView({ of: { message, flagged, blocked, claim } }: { readonly of: C
           </Button>
         }
       />
+      <Around message={message} />
       <Facts
         facts={{
           'Claimed by': claim && (
@@ -433,6 +456,48 @@ function CaseView({ of: { message, flagged, blocked, claim } }: { readonly of: C
         }}
       />
     </Stack>
+  )
+}
+
+/** What was said before and after a message, for those who read it. */
+function Around({ message }: { readonly message: Message }) {
+  const { appId, client } = useApp()
+  const { conversationId, id, sentAt } = message
+  const { open } = useReading(conversationId)
+  const around = useQuery({
+    queryKey: [texts, appId, 'around', id],
+    queryFn: async () => {
+      const ask = async (affix: 'prepend' | 'append', limit: number) =>
+        (await client.messages.list({ conversationId, affix, id, sentAt, limit })).data
+      const [before, after] = await Promise.all([ask('prepend', 3), ask('append', 3)])
+      return { before, after }
+    },
+    enabled: open !== undefined,
+  })
+  if (open === undefined) return null
+  return (
+    <Loaded query={around}>
+      {({ before, after }) =>
+        before.length + after.length > 0 && (
+          <ol className="around" aria-label="Around it">
+            {before.map(lineOf)}
+            <li>
+              <b>this message</b>
+            </li>
+            {after.map(lineOf)}
+          </ol>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function lineOf({ id, sender, type, data, deletedAt }: Message) {
+  const { text } = data as { text?: string }
+  return (
+    <li key={id} dir="auto">
+      {sender}: {text ?? (deletedAt === undefined ? type : 'deleted')}
+    </li>
   )
 }
 
@@ -547,7 +612,7 @@ function Reviewed() {
           { label: 'Decision', width: '8rem', cell: ({ decision }) => <Status of={decision} /> },
           { label: 'By', cell: ({ reviewedBy }) => reviewedBy },
           { label: 'When', width: '11rem', cell: ({ reviewedAt }) => <Time at={reviewedAt} /> },
-          { label: 'Because of', cell: ({ ruleName, flaggedCount }) => ruleName ?? `${flaggedCount} flags` },
+          { label: 'Because of', cell: ({ ruleName, flaggedCount }) => ruleName ?? countOf(flaggedCount, 'flag') },
           {
             label: 'List',
             width: '6rem',

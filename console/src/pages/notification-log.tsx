@@ -12,7 +12,7 @@ import { OpenedDrawer, useOpened } from '../ui/Opened.tsx'
 import { Facts, Section, SmallTable, Status, Time } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
-import { userAddress } from './users.tsx'
+import { userAddress } from '../ui/UserLink.tsx'
 
 const channels = ['push', 'email', 'sms'] as const
 const outcomes = [
@@ -308,6 +308,7 @@ function SendAgain() {
       button="Send pushes again"
       variant="default"
       title="Send pushes again"
+      verb="Send again"
       fields={[
         {
           ...{ name: 'status', label: 'Which', kind: 'choice', required: true },

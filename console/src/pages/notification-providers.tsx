@@ -318,6 +318,7 @@ function OneProvider({
             size="compact-sm"
             variant="default"
             title={`Try ${label}`}
+            verb="Try it"
             fields={trial}
             onSubmit={(values) => save({ run: () => attempt(values), done: 'The provider has taken it' })}
           />

@@ -3,6 +3,7 @@ import type { Delivery, Result, Webhook } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { texts } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
@@ -11,7 +12,6 @@ import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { useRows } from '../ui/lists.ts'
 import { type Opened, OpenedDrawer, useOpened } from '../ui/Opened.tsx'
 import { Facts, Page, Section, Status, Time } from '../ui/page.tsx'
-import { texts } from '../ui/Reading.tsx'
 import { Secret } from '../ui/Secret.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
@@ -413,6 +413,7 @@ function SendAgain({ webhookId, triggers }: { readonly webhookId: string; readon
       size="xs"
       variant="default"
       title="Send deliveries again"
+      verb="Send again"
       fields={[
         { name: 'status', label: 'Which', kind: 'choice', options: states, required: true },
         { name: 'trigger', label: 'Trigger', kind: 'choice', options: triggers },

@@ -48,7 +48,7 @@ describeConsole('the first ten minutes of docs/console.md, in a real browser', (
       .getByText(/condition/)
       .waitFor()
     await page.getByRole('button', { name: 'Start' }).click()
-    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('button', { name: 'Start' }).click()
     await page.getByText('done', { exact: true }).first().waitFor()
     await page.getByRole('button', { name: 'Set to on' }).click()
     await page.getByRole('button', { name: 'Set to shadow' }).waitFor()
@@ -56,7 +56,7 @@ describeConsole('the first ten minutes of docs/console.md, in a real browser', (
     await page.getByRole('link', { name: 'Operators', exact: true }).click()
     await page.getByRole('button', { name: 'Invite somebody' }).click()
     await dialog.getByLabel('E-mail address').fill(newEmail())
-    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('button', { name: 'Invite' }).click()
     const invitation =
       (await page
         .getByText(/#invitation=/)

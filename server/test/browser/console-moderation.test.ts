@@ -37,6 +37,7 @@ describeConsole('moderation in the console, in a real browser', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Read' }).click()
     const shown = (text: string) => page.locator('article').getByText(text, { exact: true }).waitFor()
     await shown('one')
+    await page.getByRole('list', { name: 'Around it' }).getByText('alice: two').waitFor()
     expect(await findingsOf(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Claim', exact: true }).click()
@@ -99,6 +100,7 @@ describeConsole('moderation in the console, in a real browser', () => {
     await flagged(other, 'between us')
     const support = await openAs(other, { role: 'support' }, `/apps/${other.app.name}/moderation`)
     await support.page.locator('article').waitFor()
+    expect(await support.page.getByRole('list', { name: 'Around it' }).count()).toBe(0)
     expect(await support.page.getByText('between us').count()).toBe(0)
     for (const name of ['Approve', 'Remove', 'Claim', 'Add']) {
       expect(await support.page.getByRole('button', { name, exact: true }).count(), name).toBe(0)
@@ -141,7 +143,7 @@ describeConsole('moderation in the console, in a real browser', () => {
       .waitFor()
 
     await page.getByRole('button', { name: 'Start' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click()
     await page.getByText('left out').first().waitFor()
     await page.reload()
     await page.getByText('left out').first().waitFor()

@@ -102,7 +102,7 @@ describeConsole('webhooks and events in the console, in a real browser', () => {
     endpoint.behave({})
     await page.getByRole('button', { name: 'Send again' }).first().click()
     await page.getByLabel('Events from').fill('2020-01-01T00:00')
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
     await page.getByText('2 deliveries are sent again').waitFor()
     await until(async () => (await deliveriesOf(world, '?status=delivered')).length === 3)
 
