@@ -6,7 +6,7 @@ import pg from 'pg'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type AtEnd, withCleanup } from './cleanup.ts'
 import { pagesOf } from './console/pages.ts'
-import { type Opening, openedIn } from './console/timing.ts'
+import { type ConsolePage, type Opening, openedIn } from './console/timing.ts'
 import { progress } from './progress.ts'
 import { scaleWorld } from './seed/sizes.ts'
 import { seedWorld } from './seed/world.ts'
@@ -18,7 +18,7 @@ Measures the console in Chromium on a world of a million messages: the first pai
   --scale <factor>   a world so many times as large; 1 without it
   --rounds <n>       how often each page is opened; 7 without it
   --quick            a hundredth of the world, two rounds: to see that it works
-  --only <text>      pages with this in their name, such as Users
+  --only <texts>     pages with one of these in their names, such as "Users,A group"
   --waits            what each page asked for when it was opened last, and when it was answered`
 
 const { values: options } = parseArgs({
@@ -62,7 +62,7 @@ async function run(atEnd: AtEnd): Promise<void> {
   const page = await context.newPage()
   const rows: string[][] = [['first paint, nothing cached', ...cells(paints, goals.firstPaint)]]
   const waits: string[] = []
-  for (const one of pagesOf('parley').filter(({ name }) => name.includes(options.only))) {
+  for (const one of pagesOf('parley').filter(isWanted)) {
     progress(one.name)
     const openings: Opening[] = []
     for (let round = 0; round <= rounds; round++) {
@@ -84,6 +84,10 @@ async function run(atEnd: AtEnd): Promise<void> {
   console.log(`${describeMachine()}\n`)
   console.log(renderTable(['page', 'p50 ms', 'longest ms', 'goal ms', ''], rows).join('\n'))
   if (options.waits) console.log(waits.join('\n'))
+}
+
+function isWanted({ name }: ConsolePage): boolean {
+  return options.only.split(',').some((text) => name.includes(text.trim()))
 }
 
 function waitsOf(name: string, opening: Opening | undefined): string[] {

@@ -3,15 +3,19 @@ import type { Message, Result } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { texts } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
+import { useRows } from '../ui/lists.ts'
 import { MessageView } from '../ui/MessageView.tsx'
 import { OpenedDrawer, useOpened } from '../ui/Opened.tsx'
 import { Facts, Page, SmallTable, Status, Time } from '../ui/page.tsx'
-import { ReadingBar, texts, useReading } from '../ui/Reading.tsx'
+import { ReadingBar, useReading } from '../ui/Reading.tsx'
+import { RowMenu } from '../ui/RowMenu.tsx'
+import { SearchedTable } from '../ui/SearchedTable.tsx'
 import { Empty, Loaded, Loading, Problem } from '../ui/states.tsx'
-import { type Timeline, useTimeline } from '../ui/timeline.ts'
+import { inOrder, type Timeline, useTimeline } from '../ui/timeline.ts'
 
 /** One conversation, as it goes on: the newest message at the bottom. */
 export function ConversationPage() {
@@ -37,8 +41,8 @@ export function ConversationPage() {
 
 function Messages({ conversationId, at }: { readonly conversationId: string; readonly at: string | undefined }) {
   const { appId, client } = useApp()
-  const { open } = useReading(conversationId)
-  const timeline = useTimeline(conversationId, at, open?.of ?? '')
+  const reading = useReading(conversationId)
+  const timeline = useTimeline(conversationId, at, reading.isLoading ? undefined : (reading.open?.of ?? ''))
   const thread = useOpened('thread')
   const details = useOpened('about')
   const place = useScrolling(timeline)
@@ -144,39 +148,45 @@ function Actions(props: {
     if (deleted !== undefined) onChange()
   }
   return (
-    <Menu width={220} position="bottom-end">
-      <Menu.Target>
-        <Button size="compact-xs" variant="default" aria-label={`What to do with the message ${message.id}`}>
-          …
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {(message.replyCount ?? 0) > 0 && <Menu.Item onClick={onThread}>Show the thread</Menu.Item>}
-        <Menu.Item onClick={onDetails}>Receipts and notifications</Menu.Item>
-        {can('moderate') && message.deletedAt === undefined && message.category !== 'action' && (
-          <Menu.Item color="red" onClick={() => void remove()}>
-            Delete
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <RowMenu label="…" name={`What to do with the message ${message.id}`} width={220}>
+      {(message.replyCount ?? 0) > 0 && <Menu.Item onClick={onThread}>Show the thread</Menu.Item>}
+      <Menu.Item onClick={onDetails}>Receipts and notifications</Menu.Item>
+      {can('moderate') && message.deletedAt === undefined && message.category !== 'action' && (
+        <Menu.Item color="red" onClick={() => void remove()}>
+          Delete
+        </Menu.Item>
+      )}
+    </RowMenu>
   )
 }
 
+/** A message with the replies to it: the newest, and older ones when they are asked for. */
 function Thread({ parent }: { readonly parent: Message }) {
   const { appId, client } = useApp()
-  const replies = useQuery({
-    queryKey: [texts, appId, 'thread', parent.id],
-    queryFn: async () =>
-      (await client.call('GET /messages/{messageId}/thread', { messageId: parent.id, limit: 100 })).data,
-    refetchInterval: 5_000,
-  })
+  const { rows, query } = useRows<Message>(
+    [texts, appId, 'thread', parent.id],
+    (place) =>
+      client.call('GET /messages/{messageId}/thread', { messageId: parent.id, affix: 'prepend', limit: 50, ...place }),
+    { isBackwards: true, refetchInterval: 5_000 },
+  )
   return (
     <Stack gap="xs">
       <MessageView message={parent} />
-      <Loaded query={replies}>
-        {(replies) => replies.map((reply) => <MessageView key={reply.id} message={reply} />)}
-      </Loaded>
+      {query.isPending && <Loading />}
+      {query.isError && <Problem error={query.error} onRetry={() => void query.refetch()} />}
+      {query.hasNextPage && (
+        <Button
+          variant="default"
+          size="xs"
+          loading={query.isFetchingNextPage}
+          onClick={() => void query.fetchNextPage()}
+        >
+          Older ones
+        </Button>
+      )}
+      {inOrder(rows).map((reply) => (
+        <MessageView key={reply.id} message={reply} />
+      ))}
     </Stack>
   )
 }
@@ -203,8 +213,10 @@ function Details({ message }: { readonly message: Result<'GET /messages/{message
         </Text>
       )}
       {message.receiverType === 'group' && (
-        <SmallTable
+        <SearchedTable
           label="Receipts"
+          name="member"
+          textOf={({ recipient }) => `${recipient.uid} ${recipient.name}`}
           rows={message.receipts?.data ?? []}
           idOf={({ recipient }) => recipient.uid}
           empty="Nobody has received it yet."

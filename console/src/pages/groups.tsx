@@ -1,17 +1,20 @@
-import { Anchor, Button, Menu, Paper, Group as Row, Select, SimpleGrid, Tabs, Text, TextInput } from '@mantine/core'
+import { Button, Menu, Paper, Group as Row, Select, SimpleGrid, Tabs, Text, TextInput } from '@mantine/core'
 import type { Group, Result } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { groupOf, groupsIn, type Member, membersOf } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
+import { countOf } from '../ui/figures.ts'
 import { useRows } from '../ui/lists.ts'
 import { Facts, Json, Page, Section, Time } from '../ui/page.tsx'
-import { Loaded } from '../ui/states.tsx'
+import { RowMenu } from '../ui/RowMenu.tsx'
+import { Loaded, Problem } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
+import { UserLink } from '../ui/UserLink.tsx'
 import { RetentionOfGroup } from './group-retention.tsx'
-import { UserLink } from './users.tsx'
 
 const types = ['public', 'password', 'private'] as const
 const scopes = ['admin', 'moderator', 'participant'] as const
@@ -36,16 +39,9 @@ export function Groups() {
   const can = useCan()
   const save = useSave()
   const navigate = useNavigate()
-  const [{ q = '', type = '' }, change] = useAddress()
-  const list = useRows(['groups', appId, q, type], (place) =>
-    client.groups.list({
-      perPage: 100,
-      withTags: true,
-      ...(q !== '' && { searchKey: q }),
-      ...(type !== '' && { type: type as (typeof types)[number] }),
-      ...place,
-    }),
-  )
+  const [address, change] = useAddress()
+  const { q = '', type = '' } = address
+  const list = useRows(...groupsIn(appId, address))
   const create = (values: Values) =>
     save({
       run: () => client.groups.create(values as never),
@@ -100,11 +96,7 @@ export function Groups() {
           {
             label: 'Name',
             width: '2fr',
-            cell: (group) => (
-              <Anchor component={Link} to={groupAddress(appId, group.guid)} size="sm">
-                {group.name}
-              </Anchor>
-            ),
+            cell: (group) => <Link to={groupAddress(appId, group.guid)}>{group.name}</Link>,
           },
           { label: 'Group ID', width: '1.5fr', cell: (group) => group.guid },
           { label: 'Type', width: '7rem', cell: (group) => group.type },
@@ -119,41 +111,49 @@ export function Groups() {
 
 /** One group: what it is, who is in it, who is banned, what each scope may do. */
 export function GroupPage() {
-  const { appId, client } = useApp()
+  const { appId } = useApp()
   const { guid } = useParams({ strict: false }) as { guid: string }
   const [{ tab = 'members' }, change] = useAddress()
-  const group = useQuery({ queryKey: ['group', appId, guid], queryFn: () => client.groups.get({ guid }) })
+  const group = useQuery(groupOf(appId, guid))
+  const known = group.data
+  if (group.isError && known === undefined) {
+    return (
+      <Page title={guid}>
+        <Problem error={group.error} onRetry={() => void group.refetch()} />
+      </Page>
+    )
+  }
   return (
-    <Loaded query={group}>
-      {(group) => (
-        <Page title={group.name} hint={`${group.guid} · ${group.type}`} actions={<Actions group={group} />}>
-          <Tabs value={tab} onChange={(next) => change({ tab: next ?? undefined })} keepMounted={false}>
-            <Tabs.List>
-              <Tabs.Tab value="members">Members</Tabs.Tab>
-              <Tabs.Tab value="bans">Bans</Tabs.Tab>
-              <Tabs.Tab value="permissions">Permissions</Tabs.Tab>
-              <Tabs.Tab value="retention">Retention</Tabs.Tab>
-              <Tabs.Tab value="profile">Profile</Tabs.Tab>
-            </Tabs.List>
-            <Tabs.Panel value="members" pt="md">
-              <Members group={group} />
-            </Tabs.Panel>
-            <Tabs.Panel value="bans" pt="md">
-              <Bans guid={guid} />
-            </Tabs.Panel>
-            <Tabs.Panel value="permissions" pt="md">
-              <Permissions guid={guid} />
-            </Tabs.Panel>
-            <Tabs.Panel value="retention" pt="md">
-              <RetentionOfGroup guid={guid} />
-            </Tabs.Panel>
-            <Tabs.Panel value="profile" pt="md">
-              <Profile group={group} />
-            </Tabs.Panel>
-          </Tabs>
-        </Page>
-      )}
-    </Loaded>
+    <Page
+      title={known?.name ?? guid}
+      hint={known === undefined ? guid : `${guid} · ${known.type}`}
+      actions={known !== undefined && <Actions group={known} />}
+    >
+      <Tabs value={tab} onChange={(next) => change({ tab: next ?? undefined })} keepMounted={false}>
+        <Tabs.List>
+          <Tabs.Tab value="members">Members</Tabs.Tab>
+          <Tabs.Tab value="bans">Bans</Tabs.Tab>
+          <Tabs.Tab value="permissions">Permissions</Tabs.Tab>
+          <Tabs.Tab value="retention">Retention</Tabs.Tab>
+          <Tabs.Tab value="profile">Profile</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="members" pt="md">
+          <Members guid={guid} group={known} />
+        </Tabs.Panel>
+        <Tabs.Panel value="bans" pt="md">
+          <Bans guid={guid} />
+        </Tabs.Panel>
+        <Tabs.Panel value="permissions" pt="md">
+          <Permissions guid={guid} />
+        </Tabs.Panel>
+        <Tabs.Panel value="retention" pt="md">
+          <RetentionOfGroup guid={guid} />
+        </Tabs.Panel>
+        <Tabs.Panel value="profile" pt="md">
+          <Loaded query={group}>{(group) => <Profile group={group} />}</Loaded>
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
   )
 }
 
@@ -228,24 +228,14 @@ function Actions({ group }: { readonly group: Group }) {
   )
 }
 
-type Member = Result<'GET /groups/{guid}/members'>['data'][number]
-
-function Members({ group }: { readonly group: Group }) {
+function Members({ guid, group }: { readonly guid: string; readonly group: Group | undefined }) {
   const { appId, client } = useApp()
-  const { guid } = group
   const can = useCan()
   const act = useAct()
   const save = useSave()
-  const [{ q = '', scope = '' }, change] = useAddress()
-  const list = useRows<Member>(['members', appId, guid, q, scope], (place) =>
-    client.call('GET /groups/{guid}/members', {
-      guid,
-      perPage: 100,
-      ...(q !== '' && { searchKey: q }),
-      ...(scope !== '' && { scopes: [scope as (typeof scopes)[number]] }),
-      ...place,
-    }),
-  )
+  const [address, change] = useAddress()
+  const { q = '', scope = '' } = address
+  const list = useRows(...membersOf(appId, guid, address))
   const refresh = [
     ['members', appId, guid],
     ['group', appId, guid],
@@ -288,13 +278,14 @@ function Members({ group }: { readonly group: Group }) {
     })
   return (
     <Section
-      title={`${group.membersCount ?? 0} members`}
+      title={group === undefined ? 'Members' : countOf(group.membersCount ?? 0, 'member')}
       actions={
         can('manage') && (
           <FormButton
             button="Add members"
             size="xs"
             title="Add members"
+            verb="Add"
             fields={[
               { name: 'uids', label: 'User IDs', kind: 'tags', required: true },
               { name: 'as', label: 'Scope', kind: 'choice', options: scopes, required: true },
@@ -334,7 +325,7 @@ function Members({ group }: { readonly group: Group }) {
           {
             label: 'Scope',
             width: '8rem',
-            cell: ({ uid, scope }) => (uid === group.owner ? `${scope}, owner` : scope),
+            cell: ({ uid, scope }) => (uid === group?.owner ? `${scope}, owner` : scope),
           },
           { label: 'Joined', width: '11rem', cell: (member) => <Time at={member.joinedAt} /> },
           {
@@ -342,29 +333,22 @@ function Members({ group }: { readonly group: Group }) {
             width: '7rem',
             isShown: can('manage') || can('moderate'),
             cell: (member) => (
-              <Menu width={190}>
-                <Menu.Target>
-                  <Button size="compact-xs" variant="default" aria-label={`Change ${member.name}`}>
-                    Change
-                  </Button>
-                </Menu.Target>
-                <Menu.Dropdown>
-                  {can('manage') &&
-                    scopes
-                      .filter((one) => one !== member.scope)
-                      .map((one) => (
-                        <Menu.Item key={one} onClick={() => void setScope(member, one)}>
-                          Make {one}
-                        </Menu.Item>
-                      ))}
-                  {can('moderate') && <Menu.Item onClick={() => void kick(member)}>Kick</Menu.Item>}
-                  {can('moderate') && (
-                    <Menu.Item color="red" onClick={() => void ban(member)}>
-                      Ban
-                    </Menu.Item>
-                  )}
-                </Menu.Dropdown>
-              </Menu>
+              <RowMenu label="Change" name={`Change ${member.name}`} width={190}>
+                {can('manage') &&
+                  scopes
+                    .filter((one) => one !== member.scope)
+                    .map((one) => (
+                      <Menu.Item key={one} onClick={() => void setScope(member, one)}>
+                        Make {one}
+                      </Menu.Item>
+                    ))}
+                {can('moderate') && <Menu.Item onClick={() => void kick(member)}>Kick</Menu.Item>}
+                {can('moderate') && (
+                  <Menu.Item color="red" onClick={() => void ban(member)}>
+                    Ban
+                  </Menu.Item>
+                )}
+              </RowMenu>
             ),
           },
         ]}
@@ -377,40 +361,68 @@ function Bans({ guid }: { readonly guid: string }) {
   const { appId, client } = useApp()
   const can = useCan()
   const act = useAct()
+  const save = useSave()
   const list = useRows(['bans', appId, guid], (place) =>
     client.call('GET /groups/{guid}/bannedusers', { guid, perPage: 100, ...place }),
   )
+  const ban = ({ uid }: Values) =>
+    save({
+      run: () => client.call('POST /groups/{guid}/bannedusers/{uid}', { guid, uid: String(uid) }),
+      done: `${uid} was banned`,
+      refresh: [
+        ['bans', appId, guid],
+        ['members', appId, guid],
+        ['group', appId, guid],
+      ],
+    })
   return (
-    <Table
-      label="Bans"
-      list={list}
-      idOf={(user) => user.uid}
-      empty="Nobody is banned."
-      columns={[
-        { label: 'Name', width: '2fr', cell: (user) => <UserLink appId={appId} user={user} /> },
-        { label: 'User ID', cell: (user) => user.uid },
-        {
-          label: 'Action',
-          width: '8rem',
-          isShown: can('moderate'),
-          cell: ({ uid, name }) => (
-            <Button
-              size="compact-xs"
-              variant="default"
-              onClick={() =>
-                void act({
-                  run: () => client.call('DELETE /groups/{guid}/bannedusers/{uid}', { guid, uid }),
-                  done: `${name} can join again`,
-                  refresh: [['bans', appId, guid]],
-                })
-              }
-            >
-              Unban
-            </Button>
-          ),
-        },
-      ]}
-    />
+    <Section
+      title="Who cannot join"
+      actions={
+        can('moderate') && (
+          <FormButton
+            button="Ban somebody"
+            size="xs"
+            variant="default"
+            title="Ban somebody"
+            verb="Ban"
+            fields={[{ name: 'uid', label: 'User ID', hint: 'Also of somebody who is no member', required: true }]}
+            onSubmit={ban}
+          />
+        )
+      }
+    >
+      <Table
+        label="Bans"
+        list={list}
+        idOf={(user) => user.uid}
+        empty="Nobody is banned."
+        columns={[
+          { label: 'Name', width: '2fr', cell: (user) => <UserLink appId={appId} user={user} /> },
+          { label: 'User ID', cell: (user) => user.uid },
+          {
+            label: 'Action',
+            width: '8rem',
+            isShown: can('moderate'),
+            cell: ({ uid, name }) => (
+              <Button
+                size="compact-xs"
+                variant="default"
+                onClick={() =>
+                  void act({
+                    run: () => client.call('DELETE /groups/{guid}/bannedusers/{uid}', { guid, uid }),
+                    done: `${name} can join again`,
+                    refresh: [['bans', appId, guid]],
+                  })
+                }
+              >
+                Unban
+              </Button>
+            ),
+          },
+        ]}
+      />
+    </Section>
   )
 }
 

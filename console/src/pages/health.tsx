@@ -3,6 +3,7 @@ import type { AdminResult } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { admin } from '../api.ts'
+import { healthOfAll } from '../questions.ts'
 import { useCan } from '../shell/session.tsx'
 import { useAct } from '../ui/act.tsx'
 import { Checks } from '../ui/Checks.tsx'
@@ -15,7 +16,7 @@ type Finding = Run['findings'][number]
 
 /** How the deployment does, and what the doctor finds in its database. */
 export function Health() {
-  const health = useQuery({ queryKey: ['health'], queryFn: () => admin('GET /health'), refetchInterval: 15_000 })
+  const health = useQuery({ ...healthOfAll, refetchInterval: 15_000 })
   return (
     <Page
       title="Health"

@@ -1,14 +1,15 @@
-import { Anchor, Button, Group, Select, Stack, Tabs, TextInput } from '@mantine/core'
-import type { Conversation, Message } from '@parley/client'
+import { Button, Group, Select, Stack, Tabs, TextInput } from '@mantine/core'
+import type { Message } from '@parley/client'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { useApp } from '../shell/session.tsx'
+import { conversationsIn, texts } from '../questions.ts'
+import { useApp, useCan } from '../shell/session.tsx'
 import { useAddress } from '../ui/address.ts'
 import { useRows } from '../ui/lists.ts'
 import { MessageView } from '../ui/MessageView.tsx'
 import { Page, Time } from '../ui/page.tsx'
-import { ReadingBar, texts, useReading, wholeApp } from '../ui/Reading.tsx'
-import { Empty, Loading, Problem } from '../ui/states.tsx'
+import { ReadingBar, useReading, wholeApp } from '../ui/Reading.tsx'
+import { Empty, Forbidden, Loading, Problem } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
 
 export function conversationAddress(appId: string, conversationId: string, message?: string): string {
@@ -19,18 +20,19 @@ export function conversationAddress(appId: string, conversationId: string, messa
 /** What was written in an app: find a message, or a conversation. */
 export function Messages() {
   const [{ tab = 'conversations' }, change] = useAddress()
+  const mayRead = useCan()('read')
   return (
     <Page title="Messages">
       <Tabs value={tab} onChange={(next) => change({ tab: next ?? undefined })} keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="conversations">Conversations</Tabs.Tab>
-          <Tabs.Tab value="search">Search</Tabs.Tab>
+          {mayRead && <Tabs.Tab value="search">Search</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="conversations" pt="md">
           <Conversations />
         </Tabs.Panel>
         <Tabs.Panel value="search" pt="md">
-          <Search />
+          {mayRead ? <Search /> : <Forbidden right="read" />}
         </Tabs.Panel>
       </Tabs>
     </Page>
@@ -38,18 +40,11 @@ export function Messages() {
 }
 
 function Conversations() {
-  const { appId, client } = useApp()
+  const { appId } = useApp()
   const navigate = useNavigate()
-  const [{ q = '', type = '' }, change] = useAddress()
-  const list = useRows<Conversation>([texts, appId, 'conversations', q, type], (place) =>
-    client.conversations.list({
-      unique: true,
-      perPage: 50,
-      ...(q !== '' && { searchKey: q }),
-      ...(type !== '' && { conversationType: type as 'user' | 'group' }),
-      ...place,
-    }),
-  )
+  const [address, change] = useAddress()
+  const { q = '', type = '' } = address
+  const list = useRows(...conversationsIn(appId, address))
   return (
     <Stack>
       <Group>
@@ -85,11 +80,11 @@ function Conversations() {
             label: 'Conversation',
             width: '2fr',
             cell: ({ conversationId, conversationType, conversationWith, lastMessage }) => (
-              <Anchor component={Link} to={conversationAddress(appId, conversationId)} size="sm">
+              <Link to={conversationAddress(appId, conversationId)}>
                 {conversationType === 'group'
                   ? ((conversationWith as { name?: string } | undefined)?.name ?? conversationId)
                   : namesIn(conversationId, lastMessage)}
-              </Anchor>
+              </Link>
             ),
           },
           { label: 'Kind', width: '6rem', cell: ({ conversationType }) => conversationType },

@@ -2,7 +2,7 @@ import { Anchor, Card, SimpleGrid, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { admin } from '../api.ts'
+import { countOfUsers, daysOf, daysShown, healthOf, healthOfAll, onlineIn } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { Checks } from '../ui/Checks.tsx'
 import { Days } from '../ui/Days.tsx'
@@ -10,40 +10,15 @@ import { sizeOf } from '../ui/figures.ts'
 import { Page, Section } from '../ui/page.tsx'
 import { Loaded, Problem } from '../ui/states.tsx'
 
-const day = 86_400
-const daysShown = 30
-
 /** How the app does: what happens in it, over the last month and now. */
 export function Overview() {
-  const { appId, client } = useApp()
+  const { appId } = useApp()
   const can = useCan()
-  const at = Math.floor(Date.now() / 1000 / 60) * 60
-  const days = useQuery({
-    queryKey: ['days', appId],
-    queryFn: async () => (await client.stats.daily({ fromDate: at - daysShown * day, toDate: at })).days,
-    refetchInterval: 60_000,
-  })
-  const online = useQuery({
-    queryKey: ['online', appId],
-    queryFn: async () => (await client.users.list({ status: ['available'], perPage: 1 })).meta.pagination.total,
-    refetchInterval: 30_000,
-  })
-  const users = useQuery({
-    queryKey: ['users-total', appId],
-    queryFn: async () => (await client.users.list({ perPage: 1 })).meta.pagination.total,
-    refetchInterval: 60_000,
-  })
-  const deployment = useQuery({
-    queryKey: ['health'],
-    queryFn: () => admin('GET /health'),
-    refetchInterval: 30_000,
-    enabled: can('health'),
-  })
-  const health = useQuery({
-    queryKey: ['app-health', appId],
-    queryFn: () => admin('GET /apps/{appId}/health', { appId }),
-    refetchInterval: 30_000,
-  })
+  const days = useQuery({ ...daysOf(appId), refetchInterval: 60_000 })
+  const online = useQuery({ ...onlineIn(appId), refetchInterval: 30_000 })
+  const users = useQuery({ ...countOfUsers(appId), refetchInterval: 60_000 })
+  const deployment = useQuery({ ...healthOfAll, refetchInterval: 30_000, enabled: can('health') })
+  const health = useQuery({ ...healthOf(appId), refetchInterval: 30_000 })
   const base = `/apps/${encodeURIComponent(appId)}`
   const { messages, webhooks, notifications, reviews, storage } = health.data ?? {}
   // What the app has checks of its own for is of all apps there.

@@ -1,15 +1,17 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Result } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { codeOf } from '../api.ts'
+import { texts } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct } from '../ui/act.tsx'
+import { countOf } from '../ui/figures.ts'
 import { saveFile } from '../ui/files.ts'
 import { Hold } from '../ui/Hold.tsx'
 import { notifyError } from '../ui/notices.tsx'
 import { Facts, Page, Section, SmallTable, Status, Time } from '../ui/page.tsx'
-import { ReadingBar, texts, wholeApp } from '../ui/Reading.tsx'
+import { ReadingBar, wholeApp } from '../ui/Reading.tsx'
 import { Loaded } from '../ui/states.tsx'
 
 type Erasure = Result<'GET /users/{uid}/erasures'>[number]
@@ -127,12 +129,16 @@ function nothingWhereNotAsked(error: unknown): null {
 function Archive({ uid }: { readonly uid: string }) {
   const { client } = useApp()
   const [count, setCount] = useState<number>()
+  const stopping = useRef<AbortController>(undefined)
   const run = async () => {
+    const stop = new AbortController()
+    stopping.current = stop
     const lines: string[] = []
     setCount(0)
     try {
       for (let after: { readonly after?: string } | undefined = {}; after !== undefined; ) {
         const { data, meta } = await client.users.export({ uid, limit: 1000, ...after })
+        if (stop.signal.aborted) return
         for (const record of data.records) lines.push(`${JSON.stringify(record)}\n`)
         setCount(lines.length)
         after = meta.next
@@ -152,9 +158,14 @@ function Archive({ uid }: { readonly uid: string }) {
           Download the archive
         </Button>
         {count !== undefined && (
-          <Text size="sm" role="status">
-            {count} records
-          </Text>
+          <>
+            <Text size="sm" role="status">
+              {countOf(count, 'record')}
+            </Text>
+            <Button size="xs" variant="light" color="red" onClick={() => stopping.current?.abort()}>
+              Stop
+            </Button>
+          </>
         )}
       </Group>
     </Stack>

@@ -1,17 +1,19 @@
-import { Anchor, Avatar, Button, Group, Paper, Select, SimpleGrid, Tabs, TextInput } from '@mantine/core'
+import { Button, Group, Paper, Select, SimpleGrid, Tabs, TextInput } from '@mantine/core'
 import type { User } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { codeOf } from '../api.ts'
+import { conversationsOf, groupsOf, userOf, usersIn } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { Actor } from '../ui/Actor.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { useRows } from '../ui/lists.ts'
-import { Facts, Json, Page, Section, SmallTable, Status, Time } from '../ui/page.tsx'
+import { Facts, Json, Page, Section, Status, Time } from '../ui/page.tsx'
 import { Forbidden, Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
+import { UserLink, userAddress } from '../ui/UserLink.tsx'
 import { DataOf, ErasedUser } from './user-data.tsx'
 import { NotificationsOf, SessionsOf } from './user-devices.tsx'
 
@@ -31,18 +33,9 @@ export function Users() {
   const can = useCan()
   const save = useSave()
   const navigate = useNavigate()
-  const [{ q = '', show = '', role = '' }, change] = useAddress()
-  const list = useRows(['users', appId, q, show, role], (place) =>
-    client.users.list({
-      perPage: 100,
-      withTags: true,
-      ...(q !== '' && { searchKey: q }),
-      ...(role !== '' && { role }),
-      ...(show === 'online' && { status: ['available'] }),
-      ...(show === 'deactivated' && { onlyDeactivated: true }),
-      ...place,
-    }),
-  )
+  const [address, change] = useAddress()
+  const { q = '', show = '', role = '' } = address
+  const list = useRows(...usersIn(appId, address))
   const create = (values: Values) =>
     save({
       run: () => client.users.create(values as never),
@@ -84,6 +77,13 @@ export function Users() {
           w={150}
           allowDeselect={false}
         />
+        <TextInput
+          aria-label="Role"
+          placeholder="Any role"
+          defaultValue={role}
+          onChange={(event) => change({ role: event.currentTarget.value })}
+          w={130}
+        />
       </Group>
       <Table
         label="Users"
@@ -104,90 +104,67 @@ export function Users() {
   )
 }
 
-export function userAddress(appId: string, uid: string): string {
-  return `/apps/${encodeURIComponent(appId)}/users/${encodeURIComponent(uid)}`
-}
-
 function stateOf({ status, deactivatedAt }: User): string {
   if (deactivatedAt !== undefined) return 'deactivated'
   return status === 'available' ? 'online' : 'offline'
 }
 
-export function UserLink({
-  appId,
-  user,
-}: {
-  readonly appId: string
-  readonly user: Pick<User, 'uid' | 'name' | 'avatar'>
-}) {
-  return (
-    <Group gap="xs" wrap="nowrap">
-      <Avatar size={24} name={user.name} variant="filled" color="gray.7" aria-hidden />
-      <Anchor component={Link} to={userAddress(appId, user.uid)} size="sm" truncate>
-        {user.name}
-      </Anchor>
-    </Group>
-  )
-}
-
 /** One user: who they are, what they have, and what can be done about them. */
 export function UserPage() {
-  const { appId, client } = useApp()
+  const { appId } = useApp()
+  const mayRead = useCan()('read')
   const { uid } = useParams({ strict: false }) as { uid: string }
   const [{ tab = 'profile' }, change] = useAddress()
-  const user = useQuery({ queryKey: ['user', appId, uid], queryFn: () => client.users.get({ uid }) })
+  const user = useQuery(userOf(appId, uid))
+  const known = user.data
   if (codeOf(user.error) === 'ERR_UID_NOT_FOUND') return <ErasedUser uid={uid} />
   return (
-    <Loaded query={user}>
-      {(user) => (
-        <Page
-          title={user.name}
-          hint={
-            <Group gap="xs">
-              {user.uid} <Status of={stateOf(user)} />
-            </Group>
-          }
-          actions={<Actions user={user} />}
-        >
-          <Tabs value={tab} onChange={(next) => change({ tab: next ?? undefined })} keepMounted={false}>
-            <Tabs.List>
-              <Tabs.Tab value="profile">Profile</Tabs.Tab>
-              <Tabs.Tab value="groups">Groups</Tabs.Tab>
-              <Tabs.Tab value="conversations">Conversations</Tabs.Tab>
-              <Tabs.Tab value="blocks">Blocks</Tabs.Tab>
-              <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
-              <Tabs.Tab value="notifications">Notifications</Tabs.Tab>
-              <Tabs.Tab value="data">Data</Tabs.Tab>
-              <Tabs.Tab value="history">History</Tabs.Tab>
-            </Tabs.List>
-            <Tabs.Panel value="profile" pt="md">
-              <Profile user={user} />
-            </Tabs.Panel>
-            <Tabs.Panel value="groups" pt="md">
-              <GroupsOf uid={uid} />
-            </Tabs.Panel>
-            <Tabs.Panel value="conversations" pt="md">
-              <ConversationsOf uid={uid} />
-            </Tabs.Panel>
-            <Tabs.Panel value="blocks" pt="md">
-              <BlocksOf uid={uid} />
-            </Tabs.Panel>
-            <Tabs.Panel value="sessions" pt="md">
-              <SessionsOf uid={uid} />
-            </Tabs.Panel>
-            <Tabs.Panel value="notifications" pt="md">
-              <NotificationsOf uid={uid} />
-            </Tabs.Panel>
-            <Tabs.Panel value="data" pt="md">
-              <DataOf uid={uid} />
-            </Tabs.Panel>
-            <Tabs.Panel value="history" pt="md">
-              <HistoryOf uid={uid} />
-            </Tabs.Panel>
-          </Tabs>
-        </Page>
-      )}
-    </Loaded>
+    <Page
+      title={known?.name ?? uid}
+      hint={
+        <Group gap="xs">
+          {uid} {known !== undefined && <Status of={stateOf(known)} />}
+        </Group>
+      }
+      actions={known !== undefined && <Actions user={known} />}
+    >
+      <Tabs value={tab} onChange={(next) => change({ tab: next ?? undefined })} keepMounted={false}>
+        <Tabs.List>
+          <Tabs.Tab value="profile">Profile</Tabs.Tab>
+          {mayRead && <Tabs.Tab value="groups">Groups</Tabs.Tab>}
+          {mayRead && <Tabs.Tab value="conversations">Conversations</Tabs.Tab>}
+          <Tabs.Tab value="blocks">Blocks</Tabs.Tab>
+          <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
+          <Tabs.Tab value="notifications">Notifications</Tabs.Tab>
+          <Tabs.Tab value="data">Data</Tabs.Tab>
+          <Tabs.Tab value="history">History</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="profile" pt="md">
+          <Loaded query={user}>{(user) => <Profile user={user} />}</Loaded>
+        </Tabs.Panel>
+        <Tabs.Panel value="groups" pt="md">
+          {mayRead ? <GroupsOf uid={uid} /> : <Forbidden right="read" />}
+        </Tabs.Panel>
+        <Tabs.Panel value="conversations" pt="md">
+          {mayRead ? <ConversationsOf uid={uid} /> : <Forbidden right="read" />}
+        </Tabs.Panel>
+        <Tabs.Panel value="blocks" pt="md">
+          <BlocksOf uid={uid} />
+        </Tabs.Panel>
+        <Tabs.Panel value="sessions" pt="md">
+          <SessionsOf uid={uid} />
+        </Tabs.Panel>
+        <Tabs.Panel value="notifications" pt="md">
+          <NotificationsOf uid={uid} />
+        </Tabs.Panel>
+        <Tabs.Panel value="data" pt="md">
+          <DataOf uid={uid} />
+        </Tabs.Panel>
+        <Tabs.Panel value="history" pt="md">
+          <HistoryOf uid={uid} />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
   )
 }
 
@@ -308,14 +285,8 @@ function Profile({ user }: { readonly user: User }) {
 }
 
 function GroupsOf({ uid }: { readonly uid: string }) {
-  const { appId, client } = useApp()
-  const can = useCan()
-  const list = useRows(
-    ['groups-of', appId, uid],
-    (place) => client.call('GET /groups', { hasJoined: true, perPage: 100, ...place }, { onBehalfOf: uid }),
-    { enabled: can('read') },
-  )
-  if (!can('read')) return <Forbidden right="read" />
+  const { appId } = useApp()
+  const list = useRows(...groupsOf(appId, uid))
   return (
     <Table
       label="Groups"
@@ -327,13 +298,7 @@ function GroupsOf({ uid }: { readonly uid: string }) {
           label: 'Name',
           width: '2fr',
           cell: (group) => (
-            <Anchor
-              component={Link}
-              to={`/apps/${encodeURIComponent(appId)}/groups/${encodeURIComponent(group.guid)}`}
-              size="sm"
-            >
-              {group.name}
-            </Anchor>
+            <Link to={`/apps/${encodeURIComponent(appId)}/groups/${encodeURIComponent(group.guid)}`}>{group.name}</Link>
           ),
         },
         { label: 'Group ID', cell: (group) => group.guid },
@@ -346,14 +311,8 @@ function GroupsOf({ uid }: { readonly uid: string }) {
 }
 
 function ConversationsOf({ uid }: { readonly uid: string }) {
-  const { appId, client } = useApp()
-  const can = useCan()
-  const list = useRows(
-    ['conversations-of', appId, uid],
-    (place) => client.call('GET /conversations', { perPage: 50, ...place }, { onBehalfOf: uid }),
-    { enabled: can('read') },
-  )
-  if (!can('read')) return <Forbidden right="read" />
+  const { appId } = useApp()
+  const list = useRows(...conversationsOf(appId, uid))
   return (
     <Table
       label="Conversations"
@@ -365,13 +324,9 @@ function ConversationsOf({ uid }: { readonly uid: string }) {
           label: 'With',
           width: '2fr',
           cell: ({ conversationId, conversationWith }) => (
-            <Anchor
-              component={Link}
-              to={`/apps/${encodeURIComponent(appId)}/conversations/${encodeURIComponent(conversationId)}?as=${encodeURIComponent(uid)}`}
-              size="sm"
-            >
+            <Link to={`/apps/${encodeURIComponent(appId)}/conversations/${encodeURIComponent(conversationId)}`}>
               {(conversationWith as { name?: string } | undefined)?.name ?? conversationId}
-            </Anchor>
+            </Link>
           ),
         },
         { label: 'Kind', width: '6rem', cell: (conversation) => conversation.conversationType },
@@ -411,6 +366,7 @@ function BlocksOf({ uid }: { readonly uid: string }) {
             size="xs"
             variant="default"
             title="Block somebody in their name"
+            verb="Block"
             fields={[{ name: 'blockedUids', label: 'User IDs', kind: 'tags', required: true }]}
             onSubmit={block}
           />
@@ -455,25 +411,20 @@ function BlocksOf({ uid }: { readonly uid: string }) {
 
 function HistoryOf({ uid }: { readonly uid: string }) {
   const { appId, client } = useApp()
-  const entries = useQuery({
-    queryKey: ['history-of', appId, uid],
-    queryFn: async () => (await client.auditLog.list({ targetType: 'user', target: uid, limit: 100 })).data,
-  })
+  const list = useRows(['history-of', appId, uid], (place) =>
+    client.auditLog.list({ targetType: 'user', target: uid, limit: 100, ...place }),
+  )
   return (
-    <Loaded query={entries}>
-      {(entries) => (
-        <SmallTable
-          label="What was done about them"
-          rows={entries}
-          idOf={(entry) => entry.id}
-          empty="Nothing was done about them that is recorded."
-          columns={[
-            { label: 'When', cell: (entry) => <Time at={entry.createdAt} /> },
-            { label: 'What', cell: (entry) => entry.action },
-            { label: 'By', cell: (entry) => <Actor of={entry} /> },
-          ]}
-        />
-      )}
-    </Loaded>
+    <Table
+      label="What was done about them"
+      list={list}
+      idOf={(entry) => entry.id}
+      empty="Nothing was done about them that is recorded."
+      columns={[
+        { label: 'When', width: '11rem', cell: (entry) => <Time at={entry.createdAt} /> },
+        { label: 'What', cell: (entry) => entry.action },
+        { label: 'By', cell: (entry) => <Actor of={entry} /> },
+      ]}
+    />
   )
 }

@@ -1,21 +1,61 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { parseSearch, stringifySearch } from '../ui/address.ts'
+import { type Me, queryClient, type Right } from '../api.ts'
+import {
+  conversationsIn,
+  conversationsOf,
+  countOfUsers,
+  daysOf,
+  groupOf,
+  groupsIn,
+  groupsOf,
+  healthOf,
+  healthOfAll,
+  membersOf,
+  newestIn,
+  onlineIn,
+  readingsIn,
+  userOf,
+  usersIn,
+} from '../questions.ts'
+import { parseSearch, type Search, stringifySearch } from '../ui/address.ts'
+import { pagesOf, type Question } from '../ui/lists.ts'
 import { Frame, LeadOn, NotFound } from './Frame.tsx'
 
 const root = createRootRoute({ component: Frame, notFoundComponent: () => <NotFound /> })
 
-/** The page of an address, loaded when it is first opened. */
+/** What the address of a page says, and what whoever opens it may do. */
+interface Opened {
+  readonly params: Readonly<Record<string, string>>
+  readonly search: Search
+  readonly can: (right: Right) => boolean
+}
+
+/**
+ * The page of an address, loaded when it is first opened.
+ * @param ahead asks for what the page shows first, while its program is still loaded and drawn
+ */
 function page<Module extends Record<string, unknown>>(
   path: string,
   load: () => Promise<Module>,
   name: keyof Module & string,
+  ahead?: (opened: Opened) => readonly (Promise<unknown> | false)[],
 ) {
   return createRoute({
     getParentRoute: () => root,
     path,
     component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
+    loaderDeps: ({ search }) => search as Search,
+    // Nobody waits for it here: the page finds the answer, or that it is under way.
+    loader({ params, deps }) {
+      const rights = queryClient.getQueryData<Me>(['me'])?.rights ?? []
+      ahead?.({ params: params as Opened['params'], search: deps, can: (right) => rights.includes(right) })
+    },
   })
 }
+
+const one = (query: { readonly queryKey: readonly unknown[]; readonly queryFn: () => Promise<unknown> }) =>
+  queryClient.prefetchQuery(query)
+const rows = <Row,>(question: Question<Row>) => queryClient.prefetchInfiniteQuery(pagesOf(question))
 
 const app = '/apps/$appId'
 const users = () => import('../pages/users.tsx')
@@ -31,13 +71,43 @@ const routeTree = root.addChildren([
   page('/audit-log', () => import('../pages/audit-log.tsx'), 'OperatorAuditLog'),
   page('/health', () => import('../pages/health.tsx'), 'Health'),
   page('/account', () => import('../pages/account.tsx'), 'Account'),
-  page(app, () => import('../pages/overview.tsx'), 'Overview'),
-  page(`${app}/users`, users, 'Users'),
-  page(`${app}/users/$uid`, users, 'UserPage'),
-  page(`${app}/groups`, groups, 'Groups'),
-  page(`${app}/groups/$guid`, groups, 'GroupPage'),
-  page(`${app}/messages`, () => import('../pages/messages.tsx'), 'Messages'),
-  page(`${app}/conversations/$conversationId`, () => import('../pages/conversation.tsx'), 'ConversationPage'),
+  page(
+    app,
+    () => import('../pages/overview.tsx'),
+    'Overview',
+    ({ params: { appId = '' }, can }) => [
+      ...[healthOf(appId), daysOf(appId), onlineIn(appId), countOfUsers(appId)].map(one),
+      can('health') && one(healthOfAll),
+    ],
+  ),
+  page(`${app}/users`, users, 'Users', ({ params: { appId = '' }, search }) => [rows(usersIn(appId, search))]),
+  page(`${app}/users/$uid`, users, 'UserPage', ({ params: { appId = '', uid = '' }, search: { tab }, can }) => [
+    one(userOf(appId, uid)),
+    tab === 'groups' && can('read') && rows(groupsOf(appId, uid)),
+    tab === 'conversations' && can('read') && rows(conversationsOf(appId, uid)),
+  ]),
+  page(`${app}/groups`, groups, 'Groups', ({ params: { appId = '' }, search }) => [rows(groupsIn(appId, search))]),
+  page(`${app}/groups/$guid`, groups, 'GroupPage', ({ params: { appId = '', guid = '' }, search }) => [
+    one(groupOf(appId, guid)),
+    (search.tab ?? 'members') === 'members' && rows(membersOf(appId, guid, search)),
+  ]),
+  page(
+    `${app}/messages`,
+    () => import('../pages/messages.tsx'),
+    'Messages',
+    ({ params: { appId = '' }, search }) => [
+      (search.tab ?? 'conversations') === 'conversations' && rows(conversationsIn(appId, search)),
+    ],
+  ),
+  page(
+    `${app}/conversations/$conversationId`,
+    () => import('../pages/conversation.tsx'),
+    'ConversationPage',
+    ({ params: { appId = '', conversationId = '' }, search: { at }, can }) => [
+      at === undefined && one(newestIn(appId, conversationId)),
+      can('read') && one(readingsIn(appId)),
+    ],
+  ),
   page(`${app}/webhooks`, webhooks, 'Webhooks'),
   page(`${app}/webhooks/$webhookId`, webhooks, 'WebhookPage'),
   page(`${app}/events`, () => import('../pages/events.tsx'), 'Events'),

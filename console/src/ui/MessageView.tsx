@@ -1,8 +1,9 @@
-import { Anchor, Badge, Box, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { Anchor, Badge, Box, Button, Group, Text } from '@mantine/core'
 import type { Message } from '@parley/client'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useApp } from '../shell/session.tsx'
+import { countOf } from './figures.ts'
 import { Json, Time } from './page.tsx'
 
 interface Attachment {
@@ -12,57 +13,47 @@ interface Attachment {
   readonly size?: number
 }
 
-/** One message, as whoever looks at it may see it: without its text where no reading is open. */
+/**
+ * One message, as whoever looks at it may see it: without its text where no reading is open. Many are drawn at once: they are elements of
+ * HTML where components would do no more.
+ */
 export function MessageView({ message, actions }: { readonly message: Message; readonly actions?: ReactNode }) {
   const { appId } = useApp()
   const { sender, sentAt, editedAt, editedBy, deletedAt, deletedBy, reactions = [], replyCount = 0 } = message
   return (
-    <Paper withBorder p="xs" component="article" className="in-sight" data-message-id={message.id}>
-      <Group justify="space-between" align="flex-start" wrap="nowrap">
-        <Stack gap={4} miw={0}>
-          <Group gap="xs">
-            <Anchor
-              component={Link}
-              to={`/apps/${encodeURIComponent(appId)}/users/${encodeURIComponent(sender)}`}
-              size="sm"
-              fw={600}
-            >
-              {sender}
-            </Anchor>
-            <Text size="xs" c="dimmed">
-              <Time at={sentAt} />
-            </Text>
-            {message.category !== 'message' && (
-              <Badge variant="light" color="gray" tt="none">{`${message.category} ${message.type}`}</Badge>
-            )}
-            {editedAt !== undefined && (
-              <Text size="xs" c="dimmed">
-                edited <Time at={editedAt} /> by {editedBy}
-              </Text>
-            )}
-            {deletedAt !== undefined && (
-              <Text size="xs" c="red.8">
-                deleted <Time at={deletedAt} /> by {deletedBy}
-              </Text>
-            )}
-          </Group>
-          <Content message={message} />
-          {(reactions.length > 0 || replyCount > 0) && (
-            <Group gap="xs">
-              {reactions.map(({ reaction, count }) => (
-                <Badge key={reaction} variant="light" color="gray" tt="none">
-                  {reaction} {count}
-                </Badge>
-              ))}
-              {replyCount > 0 && <Badge variant="light">{replyCount} replies</Badge>}
-            </Group>
+    <article className="message in-sight" data-message-id={message.id}>
+      <div className="message-main">
+        <div className="message-head">
+          <Link to={`/apps/${encodeURIComponent(appId)}/users/${encodeURIComponent(sender)}`}>{sender}</Link>
+          <Time at={sentAt} />
+          {message.category !== 'message' && (
+            <Badge variant="light" color="gray" tt="none">{`${message.category} ${message.type}`}</Badge>
           )}
-        </Stack>
-        <Group gap={4} wrap="nowrap">
-          {actions}
-        </Group>
-      </Group>
-    </Paper>
+          {editedAt !== undefined && (
+            <span>
+              edited <Time at={editedAt} /> by {editedBy}
+            </span>
+          )}
+          {deletedAt !== undefined && (
+            <span className="message-deleted">
+              deleted <Time at={deletedAt} /> by {deletedBy}
+            </span>
+          )}
+        </div>
+        <Content message={message} />
+        {(reactions.length > 0 || replyCount > 0) && (
+          <Group gap="xs">
+            {reactions.map(({ reaction, count }) => (
+              <Badge key={reaction} variant="light" color="gray" tt="none">
+                {reaction} {count}
+              </Badge>
+            ))}
+            {replyCount > 0 && <Badge variant="light">{countOf(replyCount, 'reply', 'replies')}</Badge>}
+          </Group>
+        )}
+      </div>
+      {actions}
+    </article>
   )
 }
 
@@ -92,26 +83,26 @@ function Content({ message }: { readonly message: Message }) {
     action === undefined
   if (isLeftOut) {
     return (
-      <Text size="sm" className="hidden-text">
+      <p className="hidden-text">
         {deletedAt === undefined ? 'What was written is left out.' : 'Nothing is left of it.'}
-      </Text>
+      </p>
     )
   }
   return (
-    <Stack gap={4}>
+    <div className="message-content">
       {text !== undefined && (
-        <Text size="sm" className="bubble" dir="auto">
+        <p className="bubble" dir="auto">
           {text}
-        </Text>
+        </p>
       )}
-      {category === 'action' && action !== undefined && <Text size="sm">{action}</Text>}
+      {category === 'action' && action !== undefined && <p>{action}</p>}
       {attachments.map((file) => (
         <File key={file.url} file={file} />
       ))}
       {customData !== undefined && <Json value={customData} />}
       {interactiveData !== undefined && <Json value={interactiveData} />}
       {metadata !== undefined && Object.keys(metadata).length > 0 && <Details value={metadata} />}
-    </Stack>
+    </div>
   )
 }
 

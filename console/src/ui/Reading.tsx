@@ -1,15 +1,13 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { admin } from '../api.ts'
+import { readingsIn, texts } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct } from './act.tsx'
 import { Time } from './page.tsx'
 
 /** What stands for the whole app. */
 export const wholeApp = '*'
-
-/** The first part of the key of every query whose answer has texts: they are asked for again once a reading is opened. */
-export const texts = 'texts'
 
 /** Whether the operator may read a conversation at the moment, until when, and how to open it. */
 export function useReading(of: string) {
@@ -18,8 +16,7 @@ export function useReading(of: string) {
   const act = useAct()
   const mayRead = can('read')
   const readings = useQuery({
-    queryKey: ['readings', appId],
-    queryFn: () => admin('GET /apps/{appId}/readings', { appId }),
+    ...readingsIn(appId),
     enabled: mayRead,
     refetchInterval: 60_000,
   })

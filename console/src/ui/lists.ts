@@ -20,7 +20,10 @@ interface Meta {
 }
 
 /** What to ask for, besides, to get a page: where it begins. */
-type Place = Readonly<Record<string, unknown>>
+export type Place = Readonly<Record<string, unknown>>
+
+/** A list as a question: what tells it from others, and what asks for one page of it; `place` goes into its input. */
+export type Question<Row> = readonly [key: readonly unknown[], ask: (place: Place) => Promise<Page<Row>>]
 
 /** Rows of a list, page after page. */
 export interface Rows<Row> {
@@ -30,22 +33,26 @@ export interface Rows<Row> {
   readonly query: UseInfiniteQueryResult<InfiniteData<Page<Row>>>
 }
 
-/**
- * A list of the service, read further as it is scrolled.
- * @param key what tells it from other lists
- * @param ask asks for one page; `place` goes into its input
- */
+/** Its pages, as the cache of answers has them. */
+export function pagesOf<Row>([key, ask]: Question<Row>, isBackwards = false) {
+  return {
+    queryKey: key,
+    queryFn: async ({ pageParam }: { readonly pageParam: unknown }): Promise<Page<Row>> =>
+      await ask(pageParam as Place),
+    initialPageParam: {} as Place,
+    getNextPageParam: (page: Page<Row>) => placeAfter(page, isBackwards),
+  }
+}
+
+/** A list of the service, read further as it is scrolled. */
 export function useRows<Row>(
   key: readonly unknown[],
   ask: (place: Place) => Promise<Page<Row>>,
   options: { readonly isBackwards?: boolean; readonly enabled?: boolean; readonly refetchInterval?: number } = {},
 ): Rows<Row> {
-  const { isBackwards = false, ...others } = options
+  const { isBackwards, ...others } = options
   const query = useInfiniteQuery({
-    queryKey: key,
-    queryFn: async ({ pageParam }): Promise<Page<Row>> => await ask(pageParam),
-    initialPageParam: {} as Place,
-    getNextPageParam: (page: Page<Row>) => placeAfter(page, isBackwards),
+    ...pagesOf([key, ask], isBackwards),
     placeholderData: keepPreviousData,
     ...others,
   })

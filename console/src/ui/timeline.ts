@@ -1,9 +1,13 @@
 import type { Message } from '@parley/client'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { queryClient } from '../api.ts'
+import { messagesAtOnce, newestIn } from '../questions.ts'
 import { useApp } from '../shell/session.tsx'
 
-const pageSize = 50
+const pageSize = messagesAtOnce
 const pauseMs = 3_000
+/** What was asked for as the link to the page was followed is taken for as new as that. */
+const askedAheadMs = 2_000
 
 export interface Timeline {
   /** Oldest first. */
@@ -34,10 +38,10 @@ const nothing: Loaded = { messages: new Map(), isLoading: true, hasOlder: false,
 /**
  * The messages of a conversation, from the newest back or around one of them. What is sent, edited or deleted meanwhile comes every
  * few seconds, as long as the page is in sight.
- * @param version where it changes, all is asked for again, as when a reading was opened
+ * @param version where it changes, all is asked for again, as when a reading was opened; undefined as long as it is not known
  */
-export function useTimeline(conversationId: string, at: string | undefined, version: string): Timeline {
-  const { client } = useApp()
+export function useTimeline(conversationId: string, at: string | undefined, version: string | undefined): Timeline {
+  const { appId, client } = useApp()
   const [loaded, setLoaded] = useState(nothing)
   const [isLoadingOlder, setLoadingOlder] = useState(false)
   const [reloads, setReloads] = useState(0)
@@ -47,19 +51,26 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
     [client, conversationId],
   )
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a reading that was opened, and a deletion, make it ask again
+  const firstVersion = useRef(version)
+  firstVersion.current ??= version
+  const isFirstVersion = version === undefined || version === firstVersion.current
+  const wasFirstVersion = useRef(true)
+
   useEffect(() => {
     let isOver = false
     let timer: ReturnType<typeof setTimeout> | undefined
-    let newest = '0'
-    let changedAt = Math.floor(Date.now() / 1000)
+    let newest: Message | undefined
+    let changedAt = Math.floor((Date.now() - askedAheadMs) / 1000)
+    // Older ones that are shown would stay without their texts, or with them.
+    const isAnew = wasFirstVersion.current !== isFirstVersion
+    wasFirstVersion.current = isFirstVersion
     let follows = at === undefined
 
     const take = (found: readonly Message[], change: Partial<Loaded> = {}) => {
       if (isOver) return
-      for (const { id, updatedAt } of found) {
-        if (BigInt(id) > BigInt(newest)) newest = id
-        changedAt = Math.max(changedAt, updatedAt)
+      for (const message of found) {
+        if (newest === undefined || placeOrder(newest, message) < 0) newest = message
+        changedAt = Math.max(changedAt, message.updatedAt)
       }
       setLoaded((before) => ({
         ...before,
@@ -70,8 +81,12 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
     }
     const begin = async () => {
       if (at === undefined) {
-        const found = await page({ affix: 'prepend' })
-        return take(found, { hasOlder: found.length === pageSize })
+        const staleTime = reloads === 0 && !isAnew ? askedAheadMs : 0
+        const found = await queryClient.fetchQuery({ ...newestIn(appId, conversationId), staleTime })
+        return take(found, {
+          hasOlder: found.length === pageSize,
+          ...(isAnew && { messages: merge(new Map(), found) }),
+        })
       }
       const [before, itself, after] = await Promise.all([
         page({ affix: 'prepend', id: at }),
@@ -84,7 +99,7 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
     const goOn = async () => {
       const changes = page({ affix: 'append', updatedAt: changedAt, onlyUpdates: true })
       for (let isMore = follows; isMore && !isOver; ) {
-        const found = await page({ affix: 'append', id: newest })
+        const found = await page({ affix: 'append', ...(newest && { id: newest.id }) })
         take(found)
         isMore = found.length === pageSize
       }
@@ -109,9 +124,9 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
       isOver = true
       clearTimeout(timer)
     }
-  }, [client, page, at, version, reloads])
+  }, [appId, conversationId, client, page, at, isFirstVersion, reloads])
 
-  const messages = [...loaded.messages.values()].sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
+  const messages = inOrder([...loaded.messages.values()])
   const add = (found: readonly Message[], change: Partial<Loaded>) =>
     setLoaded((before) => ({ ...before, messages: merge(before.messages, found), ...change }))
   const fail = (error: unknown) => setLoaded((before) => ({ ...before, error }))
@@ -135,6 +150,16 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
     },
     reload: () => setReloads(reloads + 1),
   }
+}
+
+/** Messages as they stand in a conversation: by time, then by ID. What was imported is old, and has a new ID. */
+export function inOrder(messages: readonly Message[]): Message[] {
+  return messages.toSorted(placeOrder)
+}
+
+function placeOrder(a: Message, b: Message): number {
+  if (a.sentAt !== b.sentAt) return a.sentAt - b.sentAt
+  return BigInt(a.id) < BigInt(b.id) ? -1 : 1
 }
 
 function merge(before: ReadonlyMap<string, Message>, found: readonly Message[]): ReadonlyMap<string, Message> {

@@ -11,11 +11,11 @@ const history = (kind: string) => readFileSync(new URL(`../../../docs/sample-his
 describeConsole('groups and imports in the console, in a real browser', () => {
   it('adds members, changes scopes, bans and unbans', async () => {
     const world = await createWorld()
-    for (const uid of ['ann', 'ben', 'cas']) dataOf(await world.post('/users', { uid, name: `Name of ${uid}` }))
+    for (const uid of ['ann', 'ben', 'cas', 'dan']) dataOf(await world.post('/users', { uid, name: `Name of ${uid}` }))
     dataOf(await world.post('/groups', { guid: 'garden', name: 'Garden', type: 'public', owner: 'ann' }))
     const { page, problems } = await openAs(world, { role: 'owner', apps: null }, `/apps/${world.app.name}/groups`)
     await page.getByRole('link', { name: 'Garden' }).click()
-    await page.getByRole('heading', { name: '1 members' }).waitFor()
+    await page.getByRole('heading', { name: '1 member' }).waitFor()
     expect(await findingsOf(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Add members' }).click()
@@ -23,7 +23,7 @@ describeConsole('groups and imports in the console, in a real browser', () => {
       await page.getByRole('dialog').getByLabel('User IDs').fill(uid)
       await page.keyboard.press('Enter')
     }
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
     await page.getByRole('link', { name: 'Name of cas' }).waitFor()
     await page.getByRole('button', { name: 'Change Name of ben' }).click()
     await page.getByRole('menuitem', { name: 'Make moderator' }).click()
@@ -35,12 +35,16 @@ describeConsole('groups and imports in the console, in a real browser', () => {
     await page.getByRole('tab', { name: 'Bans' }).click()
     await page.getByRole('button', { name: 'Unban' }).click()
     await page.getByText('Nobody is banned.').waitFor()
+    await page.getByRole('button', { name: 'Ban somebody' }).click()
+    await page.getByRole('dialog').getByLabel('User ID').fill('dan')
+    await page.getByRole('dialog').getByRole('button', { name: 'Ban', exact: true }).click()
+    await page.getByRole('link', { name: 'Name of dan' }).waitFor()
 
     // Somebody who does not exist: the dialog stays, and says why.
     await page.getByRole('tab', { name: 'Members' }).click()
     await page.getByRole('button', { name: 'Add members' }).click()
     await page.getByRole('dialog').getByLabel('User IDs').fill('nobody')
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
     await page.getByRole('dialog').getByText('Not added: nobody').waitFor()
     expect(problems).toEqual([])
   })

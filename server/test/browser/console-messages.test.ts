@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { createOperator, createOwner, newEmail } from '../admin/operator.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
+import { importWell, text } from '../support/imports.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
@@ -39,6 +40,12 @@ describeConsole('messages in the console, in a real browser', () => {
     await page.getByText(/deleted .* by/).waitFor()
     await until(async () => dataOf(await world.get(`/messages/${second.id}`)).deletedAt !== undefined)
 
+    // What is imported has a new ID and an old time: it stands where its time is.
+    await importWell(world, 'messages', [text('Years ago', 'bob', 'alice', 1_600_000_000)])
+    await page.reload()
+    await page.getByText('Years ago').waitFor()
+    expect(await page.locator('main article').first().textContent()).toContain('Years ago')
+
     await page.getByRole('button', { name: `What to do with the message ${first.id}` }).click()
     await page.getByRole('menuitem', { name: 'Receipts and notifications' }).click()
     await page.getByRole('button', { name: 'Explain' }).click()
@@ -51,7 +58,8 @@ describeConsole('messages in the console, in a real browser', () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')
     await createGroup(world, 'team', 'alice', { participants: ['bob'] })
-    for (let n = 1; n <= 120; n++) await sayInGroup(world, n % 2 === 0 ? 'alice' : 'bob', 'team', `Message no. ${n}.`)
+    const first = await sayInGroup(world, 'bob', 'team', 'Message no. 1.')
+    for (let n = 2; n <= 120; n++) await sayInGroup(world, n % 2 === 0 ? 'alice' : 'bob', 'team', `Message no. ${n}.`)
     await sayInGroup(world, 'bob', 'team', '今晚吃火锅吗？')
     const { page, problems, open } = await openAs(
       world,
@@ -81,6 +89,9 @@ describeConsole('messages in the console, in a real browser', () => {
       await page.getByRole('button', { name: 'Older ones' }).click()
       await page.getByText(text, { exact: true }).waitFor()
     }
+    // Whoever has written since has read it.
+    await open(`/apps/${world.app.name}/conversations/group_team?about=${first.id}`)
+    await page.getByRole('table', { name: 'Receipts' }).getByRole('row', { name: /Alice/ }).waitFor()
     await open(`/apps/${world.app.name}/messages?tab=search&q=nothing-like-it`)
     await page.getByText('Nothing is found.').waitFor()
     expect(problems).toEqual([])

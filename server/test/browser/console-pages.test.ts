@@ -31,7 +31,10 @@ const pages: readonly PageOf[] = [
     picture: 'sessions',
     buttons: { 'Log out everywhere': 'moderate', End: 'moderate' },
   },
-  { path: '/users/alice?tab=notifications', buttons: { 'Mute a conversation': 'configure' } },
+  {
+    path: '/users/alice?tab=notifications',
+    buttons: { 'Mute a conversation': 'configure', 'Change when': 'configure' },
+  },
   {
     path: '/users/alice?tab=data',
     buttons: { 'Release what they have asked for': 'manage', 'Put on hold': 'configure' },
@@ -43,12 +46,12 @@ const pages: readonly PageOf[] = [
     picture: 'group',
     buttons: { Edit: 'manage', 'Change the owner': 'manage', Delete: 'manage', 'Add members': 'manage' },
   },
-  { path: '/groups/team?tab=bans', buttons: { Unban: 'moderate' } },
+  { path: '/groups/team?tab=bans', buttons: { Unban: 'moderate', 'Ban somebody': 'moderate' } },
   { path: '/groups/team?tab=permissions' },
   { path: '/groups/team?tab=retention', buttons: { Change: 'configure', 'Put on hold': 'configure' } },
   { path: '/groups/team?tab=profile' },
   { path: '/messages', picture: 'messages' },
-  { path: '/messages?tab=search', buttons: { Read: 'read' } },
+  { path: '/messages?tab=search', right: 'read', buttons: { Read: 'read' } },
   { path: '/conversations/group_team', picture: 'conversation', buttons: { Read: 'read' } },
   {
     path: '/moderation',
@@ -77,8 +80,9 @@ const pages: readonly PageOf[] = [
     right: 'configure',
     buttons: { 'Set up': 'configure' },
   },
-  { path: '/notifications?tab=preferences' },
-  { path: '/notifications?tab=templates', picture: 'templates' },
+  { path: '/notifications?tab=preferences', buttons: { Save: 'configure', 'Reset all': 'configure' } },
+  { path: '/notifications?tab=preferences&part=mute', picture: 'schedule', buttons: { Save: 'configure' } },
+  { path: '/notifications?tab=templates', picture: 'templates', buttons: { Save: 'configure', Discard: 'configure' } },
   { path: '/notifications?tab=unsubscriptions', right: 'read' },
   { path: '/webhooks', picture: 'webhooks', right: 'configure', buttons: { 'Create a webhook': 'configure' } },
   {
@@ -110,6 +114,10 @@ const emptyColumns = `[...document.querySelectorAll('main [role=table], main tab
   return others.length === 0 ? [] : head.flatMap((cell, at) =>
     /^Actions?$/.test(cell.textContent) && others.every((row) => !row[at]?.textContent.trim()) ? [cell.textContent] : [])
 })`
+
+/** Inputs that look as if something could be put in where nothing can: what may not be changed is shown as text. */
+const idleInputs = `[...document.querySelectorAll('main :is(input, textarea, select):disabled, main textarea[readonly]')]
+  .map((input) => input.getAttribute('aria-label') ?? input.labels?.[0]?.textContent ?? input.outerHTML)`
 
 /** Everything that pages need to have something on them. */
 async function furnish(world: World): Promise<void> {
@@ -193,6 +201,9 @@ describeConsole('every page of the console, in a real browser', () => {
         await button.waitFor({ timeout: 10_000 }).catch(() => flaws.push(`has no “${name}”`))
       } else if ((await button.count()) > 0) flaws.push(`has “${name}”`)
     }
+    if (!may('configure')) {
+      for (const input of await page.evaluate<string[]>(idleInputs)) flaws.push(`has the input “${input}”`)
+    }
     for (const column of await page.evaluate<string[]>(emptyColumns)) flaws.push(`has an empty column “${column}”`)
     if (isLong || role === 'owner') flaws.push(...(await findingsOf(page)))
     const picture = pictureOf(role, page.viewportSize()?.width ?? 0, shown)
@@ -222,6 +233,10 @@ describeConsole('every page of the console, in a real browser', () => {
       await tab.page.setViewportSize(viewport)
       await tab.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
       const flaws: string[] = []
+      tab.page.on('response', (answer) => {
+        // What they may not see is not asked for, either.
+        if (answer.status() === 403) flaws.push(`${tab.page.url()} asks for ${answer.url()}`)
+      })
       for (const page of mine) flaws.push(...(await look(tab, role, page)))
       expect(flaws).toEqual([])
       // Whoever may not see something is answered so.
