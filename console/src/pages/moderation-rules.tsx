@@ -456,7 +456,11 @@ function DryRunOf({ ruleId }: { readonly ruleId: string }) {
                 label="Examples"
                 rows={run.examples}
                 idOf={({ messageId }) => messageId}
-                empty="It has found nothing."
+                empty={
+                  run.looked === 0 && run.status === 'done'
+                    ? 'No message was sent in that time.'
+                    : 'It has found nothing.'
+                }
                 columns={[
                   { label: 'Sender', cell: ({ sender }) => sender },
                   { label: 'Text', cell: ({ text }) => text ?? <span className="hidden-text">left out</span> },

@@ -267,7 +267,7 @@ function Queue() {
       {query.isError && cases.length === 0 && <Problem error={query.error} onRetry={() => void query.refetch()} />}
       {query.isSuccess && cases.length === 0 && (
         <Empty>
-          {kind === 'flagged' ? 'Nothing waits for a decision.' : 'Nothing was held back.'}
+          <div>{kind === 'flagged' ? 'Nothing waits for a decision.' : 'Nothing was held back.'}</div>
           <Others of={kind} open={total.data} onShow={(other) => change({ of: other, at: undefined })} />
         </Empty>
       )}

@@ -14,7 +14,7 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { Link, Navigate, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, Navigate, Outlet, useLocation, useMatches, useNavigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { admin, isSignedOut, queryClient } from '../api.ts'
 import { Questions, useAct } from '../ui/act.tsx'
@@ -70,7 +70,7 @@ export function Frame() {
       </AppShell.Navbar>
       <AppShell.Main>
         <PausedBanner app={app} />
-        <Allowed appId={appId} pathname={pathname}>
+        <Allowed appId={appId}>
           <Outlet />
         </Allowed>
       </AppShell.Main>
@@ -80,13 +80,10 @@ export function Frame() {
 }
 
 /** The page, for those who may see it. */
-function Allowed(props: {
-  readonly appId: string | undefined
-  readonly pathname: string
-  readonly children: ReactNode
-}) {
-  const { appId, pathname, children } = props
+function Allowed({ appId, children }: { readonly appId: string | undefined; readonly children: ReactNode }) {
   const can = useCan()
+  // Of the page that is drawn: the address is that of the next one as soon as its link is followed.
+  const pathname = useMatches({ select: (matches) => matches.at(-1)?.pathname ?? '/' })
   const base = appId === undefined ? '' : `/apps/${encodeURIComponent(appId)}`
   const section = sectionAt(pathname, base)
   if (section === undefined || can(section.right)) return children
