@@ -65,7 +65,7 @@ import { monitorDatabase } from './store/monitor.ts'
 import { startResealing } from './store/reseal.ts'
 import type { Secrets } from './store/secrets.ts'
 import { tables } from './tables.ts'
-import { createTracing } from './tracing/tracing.ts'
+import { countSpans, createTracing } from './tracing/tracing.ts'
 
 export interface Parley {
   readonly context: Context
@@ -104,6 +104,8 @@ export interface ParleyOptions {
   readonly isOnlyProcess?: boolean | undefined
   /** Epoch milliseconds by which notifications are planned and decided, if not the machine's. Tests set it. */
   readonly notificationClock?: (() => number) | undefined
+  /** Notifications are planned and sent in a thread of their own, so that nobody who calls the service waits behind them. */
+  readonly notifiesApart?: boolean | undefined
   /** What passwords of operators cost from now on, if not what they should. Tests, which sign in all the time, say so. */
   readonly passwordCost?: PasswordCost | undefined
   /** The text of the metrics, where that is not of this process alone. */
@@ -128,7 +130,10 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const invalidation = createInvalidation(database)
   const metrics = createMetrics(options.exposeMetrics)
   watchPool(metrics, database.pool)
-  const tracing = await createTracing(config.tracing, { log, registry: metrics.registry })
+  const tracing = await createTracing(config.tracing, {
+    log,
+    counted: countSpans(metrics.registry, config.tracing),
+  })
   const monitor = monitorDatabase(database, log, options.databasePatienceMs)
   const redis = config.redis && (await import('./store/redis.ts')).openRedis(config.redis, deploymentOf(secrets), log)
   const keys = createKeyRing(database, secrets, invalidation)
@@ -155,6 +160,9 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const notifications = createNotificationDelivery({
     ...{ config, log, metrics, database, secrets, settings, notificationSettings, policies, events, jobs, fileLinks },
     ...(options.notificationClock && { now: options.notificationClock }),
+    ...(options.notifiesApart && {
+      thread: { connection, ownDatabase: options.ownDatabase === true, patienceMs: options.databasePatienceMs },
+    }),
     ...{ tracing, poster: outbound.poster },
   })
   const questions = createQuestions({ database, log, metrics, secrets, tracing, poster: outbound.poster })

@@ -84,6 +84,11 @@ function standardOutput(minLength: number): pino.DestinationStream {
   return output
 }
 
+/** Writes a line of this process as it is, such as one of another thread's log. */
+export function writeLine(line: string): void {
+  outputs[0]?.write(line)
+}
+
 /** Gathers lines for a destination that would count all the bytes that it has anew with each line. */
 function gatherLines(destination: Output, minLength: number): Output {
   let lines = ''

@@ -59,6 +59,10 @@ export async function measureGroups(world: NotifyWorld): Promise<LiveFigure[]> {
   return figures
 }
 
+const names: Readonly<Record<keyof Cpu, string>> = {
+  ...{ service: 'service', postgres: 'PostgreSQL', providers: 'emulators', load: 'what sends' },
+}
+
 /** What notifications cost those who send, in pairs of runs so that a slow minute hits both. */
 export async function measureSends(world: NotifyWorld): Promise<LiveFigure[]> {
   const { service, apps, providers, extent } = world
@@ -116,8 +120,8 @@ export async function measureSends(world: NotifyWorld): Promise<LiveFigure[]> {
   return [
     figure('p50', 0.5, 1.1),
     figure('p99', 0.99, 1.25),
-    ...(['service', 'postgres'] as const).map((who) => ({
-      what: `${what}, ${who === 'service' ? who : 'PostgreSQL'}`,
+    ...(['service', 'postgres', 'providers', 'load'] as const).map((who) => ({
+      what: `${what}, ${names[who]}`,
       value: `${Math.round(cpu('with', who))} us`,
       beside: `${Math.round(cpu('without', who))} us`,
     })),

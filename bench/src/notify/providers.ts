@@ -1,5 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { ApnsEmulator, EmulatedSubscription, FcmEmulator, WebPushEmulator } from '@parley/server/emulators'
@@ -55,9 +57,23 @@ export interface Providers extends Emulated {
 
 const patienceMs = 120_000
 
+/** As `nice` counts. */
+const niceness = 5
+
+/** Real providers are other machines: what they need is not taken from the service, as far as the system allows that. */
+function giveWay(pid: number): void {
+  for (const thread of threadsOf(pid)) setPriority(thread, niceness)
+}
+
+/** On Linux each thread has a priority of its own. */
+function threadsOf(pid: number): number[] {
+  return process.platform === 'linux' ? readdirSync(`/proc/${pid}/task`).map(Number) : [pid]
+}
+
 export async function startProviders(): Promise<Providers> {
   const child = fork(fileURLToPath(new URL('emulators.js', import.meta.url)), { serialization: 'advanced' })
   const [emulated] = (await once(child, 'message')) as [Emulated]
+  giveWay(child.pid as number)
   const ask = async <Answer>(request: EmulatorRequest): Promise<Answer> => {
     child.send(request)
     const [answer] = (await once(child, 'message')) as [Answer]

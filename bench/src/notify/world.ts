@@ -52,14 +52,17 @@ export interface NotifyWorld {
 export interface Cpu {
   readonly service: number
   readonly postgres: number
+  /** The emulators, which are other machines where there is a real provider. */
   readonly providers: number
+  /** What sends. */
+  readonly load: number
 }
 
 /** Microseconds for each of what was done meanwhile. */
 export function eachOf(count: number, before: Cpu | undefined, after: Cpu | undefined): Cpu | undefined {
   if (before === undefined || after === undefined) return undefined
   const each = (who: keyof Cpu) => ((after[who] - before[who]) * 1e6) / count
-  return { service: each('service'), postgres: each('postgres'), providers: each('providers') }
+  return { service: each('service'), postgres: each('postgres'), providers: each('providers'), load: each('load') }
 }
 
 const silentApp = 'silent'
@@ -108,7 +111,8 @@ export async function startNotifyWorld(
       }
       const { service: own, postgres, providers: emulators } = cpu
       if (own === undefined || postgres === undefined || emulators === undefined) return undefined
-      return { service: own, postgres, providers: emulators }
+      const { user, system } = process.cpuUsage()
+      return { service: own, postgres, providers: emulators, load: (user + system) / 1e6 }
     },
   }
 }

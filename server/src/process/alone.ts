@@ -50,7 +50,14 @@ async function start(config: Config, log: Log, running: Running): Promise<void> 
   try {
     const { keys, setup } = await layFoundation(config, dataDir, postgres)
     const masterKeys = masterKeySource(process.env, keys.file)
-    const options = { config, log, ...setup, masterKeySource: masterKeys, isOnlyProcess: postgres !== undefined }
+    const options = {
+      config,
+      log,
+      ...setup,
+      masterKeySource: masterKeys,
+      isOnlyProcess: postgres !== undefined,
+      notifiesApart: true,
+    }
     const { parley, setupToken } = await whenDatabaseAnswers(log, () => build(options, keys), keys)
     running.parley = parley
     await listen(parley, config)

@@ -40,7 +40,14 @@ export async function runWorker(config: Config): Promise<void> {
   const begin = async ({ number, setup }: Extract<FromPrimary, { type: 'begin' }>) => {
     log = createWorkerLog(config.logLevel, number)
     const masterKeys = setup.keysFile === undefined ? undefined : masterKeySource(process.env, setup.keysFile)
-    const options = { config, log, ...setup, masterKeySource: masterKeys, exposeMetrics: metrics.ofAll }
+    const options = {
+      config,
+      log,
+      ...setup,
+      masterKeySource: masterKeys,
+      exposeMetrics: metrics.ofAll,
+      notifiesApart: true,
+    }
     try {
       const built = await whenDatabaseAnswers(log, () => buildParley(options))
       parley = built

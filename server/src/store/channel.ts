@@ -70,8 +70,14 @@ function renewPlans(connection: Attempt): void {
 /**
  * Opens a channel when it is first used, and again after the connection was lost.
  * @param setup statement to run on each new connection, e.g. planner settings
+ * @param onOpen called with the process of the database that serves a new connection
  */
-export function createChannel(connection: ConnectionSettings, name: string, setup?: string): Channel {
+export function createChannel(
+  connection: ConnectionSettings,
+  name: string,
+  setup?: string,
+  onOpen: (processId: number) => void = () => {},
+): Channel {
   let current: Attempt | undefined
 
   const forget = (client: pg.Client) => {
@@ -83,7 +89,9 @@ export function createChannel(connection: ConnectionSettings, name: string, setu
       if (setup !== undefined) await client.query(setup)
       // Asked for, since what the protocol says at the beginning is that of a pooler, where there is one.
       const { rows } = await client.query<{ id: number }>('select pg_backend_pid() as id')
-      return (rows[0] as { id: number }).id
+      const { id } = rows[0] as { id: number }
+      onOpen(id)
+      return id
     } catch (error) {
       forget(client)
       cutConnection(client)

@@ -16,6 +16,8 @@ export interface OpenSecrets extends Secrets {
    * @throws MasterKeyError when none does; then what was held before stays
    */
   reload(masterKeys: readonly string[]): Promise<void>
+  /** Calls `listener` whenever keys were read anew. */
+  onReload(listener: () => void): void
 }
 
 /** What a process works with. */
@@ -131,6 +133,7 @@ export async function noteKeys(on: Queryable, name: KeyNote, value: string): Pro
  */
 export async function openSecrets(database: Database, masterKeys: readonly string[]): Promise<OpenSecrets> {
   let held = (await read(database, masterKeys)) ?? (await make(database, masterKeys))
+  const listeners: Array<() => void> = []
   return {
     ...createSecrets(() => held),
     get held() {
@@ -140,7 +143,9 @@ export async function openSecrets(database: Database, masterKeys: readonly strin
       const found = await read(database, others)
       if (found === undefined) throw new MasterKeyError()
       held = found
+      for (const listener of listeners) listener()
     },
+    onReload: (listener) => void listeners.push(listener),
   }
 }
 

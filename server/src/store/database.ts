@@ -2,6 +2,7 @@ import pg from 'pg'
 import { type Channel, createChannel } from './channel.ts'
 import { type ConnectionSettings, clientSettings, cutConnection } from './connection.ts'
 import { createLookups, isLookup } from './lookups.ts'
+import { lowerPriority } from './priority.ts'
 import { ofService, type Reader } from './reader.ts'
 import { createReads, type ReadKind, type ReadLoad, type Reads } from './reads.ts'
 import { compileFragment, type Fragment, type Statement, statement } from './statement.ts'
@@ -36,8 +37,11 @@ export interface Database extends Queryable {
    * so `work` must not have effects outside the database before it returns (see `afterCommit`).
    */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>
-  /** A connection of its own for a writer of batches; `setup` runs on each new connection. */
-  openChannel(name: string, setup?: string): Channel
+  /**
+   * A connection of its own for a writer of batches; `setup` runs on each new connection.
+   * @param givesWay nobody waits for what is asked there: it gets less of the processor, where the database is this service's own
+   */
+  openChannel(name: string, setup?: string, givesWay?: boolean): Channel
   /** A client that is not shared, e.g. to LISTEN; the caller connects and ends it. */
   createClient(name: string): pg.Client
   /** Asks the database whether it answers, also while suspended. */
@@ -141,8 +145,10 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
       return (await lists.run(compileFragment(fragment), ofService)).rows as Row[]
     },
     transaction: transactions.run,
-    openChannel(name, setup) {
-      const channel = createChannel(connection, name, setup)
+    openChannel(name, setup, givesWay = false) {
+      const giveWay =
+        givesWay && options.giveWay === true ? (processId: number) => void lowerPriority(processId) : undefined
+      const channel = createChannel(connection, name, setup, giveWay)
       channels.push(channel)
       return {
         ...channel,

@@ -16,7 +16,8 @@ export interface Invalidation {
 const notify = statement(`select pg_notify('parley_changes', $1)`)
 const retryMs = 500
 
-export function createInvalidation(database: Database): Invalidation {
+/** @param name of its connection; by the usual one, processes of the service are counted (process/others.ts) */
+export function createInvalidation(database: Database, name = 'parley changes'): Invalidation {
   const handlers = new Map<string, Array<(key: string | undefined) => void>>()
   let client: pg.Client | undefined
   let stopped = false
@@ -27,7 +28,7 @@ export function createInvalidation(database: Database): Invalidation {
   }
   const listen = async () => {
     if (stopped) return
-    const listener = database.createClient('parley changes')
+    const listener = database.createClient(name)
     client = listener
     let lost = false
     const onLost = () => {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import type pg from 'pg'
 
@@ -43,6 +43,19 @@ const ofCommands = 10
  */
 export function lowerOwnPriority(): void {
   for (const thread of threadsOf(process.pid)) lowerPriority(thread, ofCommands)
+}
+
+/**
+ * Lets this thread give way to the others of its process, and to other processes, where the system knows priorities of threads (Linux).
+ * @returns whether it does
+ */
+export function lowerThreadPriority(to = niceness): boolean {
+  try {
+    const [, thread] = /\/task\/(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? []
+    return thread !== undefined && lowerPriority(Number(thread), to)
+  } catch {
+    return false
+  }
 }
 
 function threadsOf(processId: number): number[] {

@@ -9,7 +9,6 @@ import {
   BatchSpanProcessor,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base'
-import { Counter } from 'prom-client'
 import type { TracingSettings } from '../config/tracing.ts'
 import { version } from '../version.ts'
 import type { Attributes, Parent, Span, SpanKind, SpanOptions, Spans, TracingParts } from './tracing.ts'
@@ -107,19 +106,13 @@ function nameOf(error: unknown): string {
 }
 
 /** Counts what the collector takes, and says once that it takes nothing, and once that it does again. */
-function reported(exporter: SpanExporter, { log, registry }: TracingParts): SpanExporter {
-  const counter = new Counter({
-    name: 'parley_trace_spans_total',
-    help: 'Spans that the collector took (sent), and those that it did not (lost)',
-    labelNames: ['outcome'],
-    registers: [registry],
-  })
+function reported(exporter: SpanExporter, { log, counted }: TracingParts): SpanExporter {
   let isFailing = false
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
         const isLost = result.code !== 0
-        counter.inc({ outcome: isLost ? 'lost' : 'sent' }, spans.length)
+        counted(isLost ? 'lost' : 'sent', spans.length)
         if (isLost && !isFailing)
           log.warn({ cause: result.error?.message }, 'the collector does not take spans; they are dropped')
         if (!isLost && isFailing) log.info('the collector takes spans again')

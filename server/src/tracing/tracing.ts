@@ -1,4 +1,4 @@
-import type { Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { Sampling, TracingSettings } from '../config/tracing.ts'
 import type { Log } from '../log.ts'
 
@@ -45,9 +45,14 @@ export interface Tracing {
     items: ReadonlyArray<{ readonly span?: Span | undefined }>,
     options?: SpanOptions,
   ): Span | undefined
+  /** Counts spans that another thread of this process sent or lost. */
+  count(outcome: SpanOutcome, spans: number): void
   /** Sends what waits, within a moment. */
   stop(): Promise<void>
 }
+
+/** What became of spans that were to be sent. */
+export type SpanOutcome = 'sent' | 'lost'
 
 /** Makes spans, whatever they are of. */
 export interface Spans {
@@ -64,7 +69,20 @@ export interface Parent {
 
 export interface TracingParts {
   readonly log: Log
-  readonly registry: Registry
+  /** Told of all that was sent or lost. */
+  readonly counted: (outcome: SpanOutcome, spans: number) => void
+}
+
+/** Counts what the collector takes, where there is one. */
+export function countSpans(registry: Registry, settings: TracingSettings | undefined): TracingParts['counted'] {
+  if (settings === undefined) return () => {}
+  const counter = new Counter({
+    name: 'parley_trace_spans_total',
+    help: 'Spans that the collector took (sent), and those that it did not (lost)',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
+  return (outcome, spans) => counter.inc({ outcome }, spans)
 }
 
 /** What makes and sends spans is loaded where there is a collector alone. */
@@ -74,14 +92,15 @@ export async function createTracing(
 ): Promise<Tracing | undefined> {
   if (settings === undefined) return undefined
   const { createSpans } = await import('./spans.ts')
-  return tracingOf(createSpans(settings, parts), settings.sampling)
+  return tracingOf(createSpans(settings, parts), settings.sampling, parts)
 }
 
 /** Links of one span; collectors take no more. */
 const maxLinks = 128
 
-function tracingOf(spans: Spans, sampling: Sampling): Tracing {
+function tracingOf(spans: Spans, sampling: Sampling, { counted }: TracingParts): Tracing {
   return {
+    count: counted,
     arrive(name, header, options = {}) {
       const parent = header === undefined ? undefined : readParent(header)
       return isSampled(sampling, parent) ? spans.begin(name, parent, [], options) : undefined

@@ -17,7 +17,7 @@ export interface OwnServices {
   readonly mediaDir: string
   start(
     environment?: Record<string, string>,
-    options?: Partial<Pick<ParleyOptions, 'masterKey' | 'notificationClock'>>,
+    options?: Partial<Pick<ParleyOptions, 'masterKey' | 'notificationClock' | 'notifiesApart'>>,
   ): Promise<Service>
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Begins a transaction with a statement that locks. @returns ends it */

@@ -51,7 +51,10 @@ export async function startService(
   connection: ConnectionSettings = inject('connection'),
   patienceMs = databasePatienceMs,
   own: Partial<
-    Pick<ParleyOptions, 'masterKey' | 'mediaStorage' | 'notificationClock' | 'dataDir' | 'mediaDir' | 'passwordCost'>
+    Pick<
+      ParleyOptions,
+      'masterKey' | 'mediaStorage' | 'notificationClock' | 'notifiesApart' | 'dataDir' | 'mediaDir' | 'passwordCost'
+    >
   > = {},
 ): Promise<{ parley: Parley; url: string }> {
   const options = {

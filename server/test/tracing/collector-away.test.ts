@@ -2,7 +2,7 @@ import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
 import type { Log } from '../../src/log.ts'
-import { createTracing } from '../../src/tracing/tracing.ts'
+import { countSpans, createTracing } from '../../src/tracing/tracing.ts'
 import { dataOf } from '../support/chat.ts'
 import { type Collector, openCollector } from '../support/collector.ts'
 import { createOwnServices, type OwnServices } from '../support/own-services.ts'
@@ -15,7 +15,8 @@ async function openTracing(settings: Record<string, string>) {
   const [lines, registry] = [[] as string[], new Registry()]
   const say = (_: object, text: string) => void lines.push(text)
   const log = { warn: say, info: (text: string) => void lines.push(text) } as unknown as Log
-  const tracing = await createTracing(readConfig(settings).tracing, { log, registry })
+  const { tracing: configured } = readConfig(settings)
+  const tracing = await createTracing(configured, { log, counted: countSpans(registry, configured) })
   if (tracing === undefined) throw new Error('there are no traces')
   const count = async (outcome: string) => {
     const metric = await registry.getSingleMetric('parley_trace_spans_total')?.get()

@@ -34,7 +34,7 @@ const several = 2
 export function withOwnConnections(database: Database, name: string): Database {
   return over(
     database,
-    Array.from({ length: several }, (_, i) => database.openChannel(`${name} ${i}`, settings)),
+    Array.from({ length: several }, (_, i) => database.openChannel(`${name} ${i}`, settings, true)),
   )
 }
 
@@ -43,7 +43,7 @@ export function withOwnConnections(database: Database, name: string): Database {
  * disk has it, several times for each portion.
  */
 export function withConnectionOfResults(database: Database, name: string): Database {
-  return over(database, [database.openChannel(name, settingsOfResults)])
+  return over(database, [database.openChannel(name, settingsOfResults, true)])
 }
 
 function over(database: Database, channels: readonly Channel[]): Database {

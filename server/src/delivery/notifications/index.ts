@@ -11,27 +11,22 @@ import type { JobRunner } from '../../jobs/runner.ts'
 import type { Log } from '../../log.ts'
 import type { FileLinks } from '../../media/links.ts'
 import type { Metrics } from '../../metrics.ts'
+import type { OpenSecrets } from '../../store/data-keys.ts'
 import type { Database } from '../../store/database.ts'
-import type { Secrets } from '../../store/secrets.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
-import { createPace } from '../outbound/pace.ts'
-import { createSeats } from '../outbound/seats.ts'
-import { createWakes } from '../outbound/wakes.ts'
-import { withConnectionOfResults, withOwnConnections } from './connections.ts'
 import { enqueuePlans } from './enqueue.ts'
 import { type Unplanned, type UnplannedAsked, whyUnplanned } from './explain.ts'
 import { planTask, sendTask } from './jobs.ts'
 import { createNotificationMetrics } from './metrics.ts'
-import { createTokenOpener } from './opened-tokens.ts'
-import { planWhileAsked } from './planner.ts'
 import { type Imagined, type Previewed, preview } from './preview.ts'
 import { type Resent, resend } from './resend.ts'
-import { sendDue } from './send.ts'
 import { createSenders } from './senders.ts'
+import { type ApartOptions, createWorkApart } from './thread/apart.ts'
 import { sampleNotification, sampleUnread } from './trial.ts'
 import { plannedTriggers, takeBackTrigger } from './triggers.ts'
 import { createNotificationUpkeep } from './upkeep.ts'
+import { createNotificationWork } from './work.ts'
 
 export { providerEndpoints } from './endpoints.ts'
 
@@ -57,7 +52,7 @@ export interface NotificationDeliveryOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly database: Database
-  readonly secrets: Secrets
+  readonly secrets: OpenSecrets
   readonly settings: AppSettingsStore
   readonly notificationSettings: NotificationSettingsStore
   readonly policies: RolePolicies
@@ -67,43 +62,25 @@ export interface NotificationDeliveryOptions {
   readonly poster: Poster
   readonly fileLinks: FileLinks
   readonly tracing: Tracing | undefined
+  /** Plans and sends in a thread of its own; absent: in this one. */
+  readonly thread?: Pick<ApartOptions, 'connection' | 'ownDatabase' | 'patienceMs'> | undefined
   /** Epoch milliseconds; tests set it. */
   readonly now?: () => number
 }
 
-/**
- * Somebody waits for a push, as somebody waits for the answer to a send: where messages come faster than that, pushes give
- * way. Of webhooks, which a machine waits for, fewer go through.
- */
-const leastPushesPerSecond = 1_000
-/** Apps that are planned for, and providers that are sent by, of which a process waits for more. Each takes a job meanwhile. */
-const mostWaiting = 10
-
 export function createNotificationDelivery(options: NotificationDeliveryOptions): NotificationDelivery {
-  const { config, log, database, secrets, settings, notificationSettings, policies, events, jobs, poster } = options
+  const { config, log, database, secrets, settings, notificationSettings, events, jobs, poster } = options
   const { now = Date.now } = options
   const senders = createSenders({ log, secrets, poster, endpoints: config.notifications })
   const metrics = createNotificationMetrics(options.metrics.registry, database)
-  const stopping = new AbortController()
-  const wakes = createWakes()
-  const sending = {
-    database: withOwnConnections(database, 'parley notifier'),
-    results: withConnectionOfResults(database, 'parley notifier results'),
-    ...{ policies, settings, notificationSettings, now, log, secrets, senders, metrics, tracing: options.tracing },
-    openToken: createTokenOpener(secrets),
-    ...{ wakes, pace: createPace(options.metrics.demand, leastPushesPerSecond), seats: createSeats(mostWaiting) },
-    ...{ fileLinks: options.fileLinks, publicUrl: config.publicUrl, replyMailbox: config.mailReplies?.address },
-  }
-  const planWakes = createWakes()
-  const planning = {
-    database: withOwnConnections(database, 'parley planner'),
-    ...{ settings, notificationSettings, now, wakes, planWakes, tracing: options.tracing },
-    seats: createSeats(mostWaiting),
-  }
-  jobs.register(planTask, (payload) => planWhileAsked(planning, (payload as { appId: number }).appId, stopping.signal))
+  const work =
+    options.thread === undefined
+      ? createNotificationWork({ ...options, config, metrics, demand: options.metrics.demand, senders, now })
+      : createWorkApart({ ...options.thread, config, log, metrics, secrets, tracing: options.tracing })
+  jobs.register(planTask, (payload) => work.plan((payload as { appId: number }).appId))
   jobs.register(sendTask, async (payload) => {
     const { appId, provider } = payload as { appId: number; provider: number }
-    await sendDue(sending, { appId, endpoint: provider }, stopping.signal)
+    await work.send({ appId, endpoint: provider })
   })
   const upkeep = createNotificationUpkeep(database, log, config.appDefaults)
   // Apps that notify nobody pay nothing: their events are not even kept.
@@ -113,9 +90,7 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   })
   events.onAdvance(async (tx, from, to) => {
     const apps = await enqueuePlans(tx, from, to, config.appDefaults)
-    tx.afterCommit(() => {
-      for (const appId of apps) planWakes.wake(appId)
-    })
+    tx.afterCommit(() => work.wake(apps))
   })
 
   return {
@@ -144,9 +119,11 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
     resend: ({ appId }, which) => resend(database, appId, which),
     start: () => upkeep.start(),
     async stop() {
-      stopping.abort()
+      work.stop()
       await upkeep.stop()
     },
-    close: () => senders.close(),
+    async close() {
+      await Promise.all([work.close(), senders.close()])
+    },
   }
 }

@@ -1,0 +1,90 @@
+import type { Worker } from 'node:worker_threads'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { noteKeys, storeKey } from '../../src/store/data-keys.ts'
+import { ensureBuilt } from '../support/build.ts'
+import { dataOf, say } from '../support/chat.ts'
+import type { Endpoint } from '../support/endpoint.ts'
+import { logsOf, patch, setUpCustomPush, toldTo } from '../support/notifications.ts'
+import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
+import { testMasterKey } from '../support/service.ts'
+import { soon } from '../support/until.ts'
+import { closeEndpoints, open } from '../support/webhooks.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
+
+let own: OwnServices
+let service: Service
+let world: World
+let endpoint: Endpoint
+/** Threads that were begun. */
+const threads: Worker[] = []
+const noteThread = (thread: Worker) => void threads.push(thread)
+
+beforeAll(async () => {
+  // The thread reads the sources of the service, and what is built of the contract.
+  ensureBuilt()
+  process.on('worker', noteThread)
+  own = await createOwnServices()
+  service = await own.start({}, { notifiesApart: true })
+  ;[world, endpoint] = [await createWorld(service), await open()]
+  await createUsers(world, 'alice', 'bob')
+})
+afterAll(async () => {
+  process.off('worker', noteThread)
+  await own.close()
+  await closeEndpoints()
+})
+
+const isThere = ({ threadId }: Worker) => threadId !== -1
+
+describe('notifications in a thread of their own', () => {
+  it('begin it with the first, and are sent, logged and counted as ever', async () => {
+    await say(world, 'alice', 'bob', 'nobody is told')
+    expect(threads).toEqual([])
+    await setUpCustomPush(world, endpoint.url)
+    await say(world, 'alice', 'bob', 'first')
+    await soon(() => expect(toldTo(endpoint)).toEqual(['bob: Alice, first']))
+    await soon(async () => expect(await logsOf(world)).toMatchObject([{ success: true, uid: 'bob' }]))
+    expect(threads).toHaveLength(1)
+    await soon(async () =>
+      expect(await service.parley.context.metrics.text()).toMatch(
+        /parley_notifications_total\{provider="custom",outcome="delivered"\} 1\n/,
+      ),
+    )
+  })
+
+  it('follow what is changed meanwhile: settings, and the keys that secrets are kept with', async () => {
+    const { database, secrets } = service.parley.context
+    await database.transaction(async (tx) => {
+      await storeKey(tx, testMasterKey, { purpose: 'seal', version: 2, key: Buffer.alloc(32, 7) })
+      await noteKeys(tx, 'seal_version', '2')
+    })
+    await secrets.reload([testMasterKey])
+    const moved = await open()
+    await setUpCustomPush(world, moved.url)
+    dataOf(await patch(world, '/notifications/v1/settings', { templates: { usePrivacyTemplate: 2 } }))
+    await say(world, 'alice', 'bob', 'second')
+    await soon(() => expect(toldTo(moved)).toEqual(['bob: Alice, New message']))
+    expect(toldTo(endpoint)).toHaveLength(1)
+  })
+
+  it('go on in another when it ends by a fault, and lose nothing', async () => {
+    const [thread] = threads
+    await thread?.terminate()
+    await say(world, 'alice', 'bob', 'third')
+    // Others would have to wait until what it held has run out.
+    await own.query('update notification_planners set leased_until = 0')
+    await own.query('update notification_senders set leased_until = 0')
+    await say(world, 'alice', 'bob', 'fourth')
+    await soon(async () => {
+      const told = (await logsOf(world)) as Array<{ success: boolean }>
+      expect(told.filter(({ success }) => success)).toHaveLength(4)
+    })
+    expect(threads.filter(isThere)).toHaveLength(1)
+    expect(threads).toHaveLength(2)
+  })
+
+  it('end with the service', async () => {
+    await service.parley.close()
+    expect(threads.filter(isThere)).toEqual([])
+  })
+})
