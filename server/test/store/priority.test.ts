@@ -29,3 +29,24 @@ itWith(
     expect(all.filter((niceness) => niceness < 10)).toEqual([])
   },
 )
+
+/** A thread gives way; how much each of the process does. */
+const threadProgram = `
+  import { readdirSync, readFileSync } from 'node:fs'
+  import { once } from 'node:events'
+  import { Worker } from 'node:worker_threads'
+  const source = "import('${priority}').then((made) => { require('node:worker_threads').parentPort.postMessage(made.lowerThreadPriority()); setInterval(() => {}, 1000) })"
+  const thread = new Worker(source, { eval: true })
+  const [lowered] = await once(thread, 'message')
+  const nicenessOf = (task) => readFileSync('/proc/self/task/' + task + '/stat', 'utf8').split(') ').at(-1).split(' ')[16]
+  console.log(lowered, readdirSync('/proc/self/task').map(nicenessOf).join(' '))
+  process.exit()`
+
+itWith(onLinux, 'A thread that gives way does so alone: the others of its process go on as before', () => {
+  ensureBuilt()
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', threadProgram], { encoding: 'utf8' })
+  const [lowered, ...all] = said.trim().split(' ')
+  expect(lowered).toBe('true')
+  expect(all.filter((niceness) => niceness === '5')).toHaveLength(1)
+  expect(all.filter((niceness) => niceness === '0')).toHaveLength(all.length - 1)
+})
