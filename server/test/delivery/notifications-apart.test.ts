@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { noteKeys, storeKey } from '../../src/store/data-keys.ts'
+import { dataKeysTopic, noteKeys, storeKey } from '../../src/store/data-keys.ts'
 import { ensureBuilt } from '../support/build.ts'
 import { dataOf, say } from '../support/chat.ts'
 import type { Endpoint } from '../support/endpoint.ts'
@@ -53,12 +53,14 @@ describe('notifications in a thread of their own', () => {
   })
 
   it('follow what is changed meanwhile: settings, and the keys that secrets are kept with', async () => {
-    const { database, secrets } = service.parley.context
+    const { database, secrets, invalidation } = service.parley.context
     await database.transaction(async (tx) => {
       await storeKey(tx, testMasterKey, { purpose: 'seal', version: 2, key: Buffer.alloc(32, 7) })
       await noteKeys(tx, 'seal_version', '2')
+      await invalidation.announce(tx, dataKeysTopic, '')
     })
-    await secrets.reload([testMasterKey])
+    const sealed = () => secrets.seal('something').toString('latin1', 0, 3)
+    await soon(() => expect(sealed()).toBe('pk1'))
     const moved = await open()
     await setUpCustomPush(world, moved.url)
     dataOf(await patch(world, '/notifications/v1/settings', { templates: { usePrivacyTemplate: 2 } }))
