@@ -35,7 +35,7 @@ const threadProgram = `
   import { readdirSync, readFileSync } from 'node:fs'
   import { once } from 'node:events'
   import { Worker } from 'node:worker_threads'
-  const source = "import('${priority}').then((made) => { require('node:worker_threads').parentPort.postMessage(made.lowerThreadPriority()); setInterval(() => {}, 1000) })"
+  const source = "import { parentPort } from 'node:worker_threads'; import { lowerThreadPriority } from '${priority}'; parentPort.postMessage(lowerThreadPriority()); setInterval(() => {}, 1000)"
   const thread = new Worker(source, { eval: true })
   const [lowered] = await once(thread, 'message')
   const nicenessOf = (task) => readFileSync('/proc/self/task/' + task + '/stat', 'utf8').split(') ').at(-1).split(' ')[16]
