@@ -12,7 +12,7 @@ export interface SocketSettings {
   readonly framesPerSecond: number
   /** Sockets of one user in this process; one more closes the oldest. */
   readonly perUser: number
-  /** Logins a second that are let in even while the process is busy; more while it has time. */
+  /** Sockets a second that are let in while the process is busy; more while it has time. */
   readonly loginsPerSecond: number
   /** Over which a stopping service tells its sockets to connect again. */
   readonly drainMs: number

@@ -2,8 +2,9 @@ import { performance } from 'node:perf_hooks'
 import { tooManyLogins } from './errors.ts'
 
 /**
- * Lets logins in at a pace that leaves the process to those who are in already. After a restart thousands of clients come back
- * at once, and each asks for what it has missed as soon as it is in; so it is their way in that is paced, not what they ask.
+ * Lets sockets in at a pace that leaves the process to those who are in already. After a restart thousands of clients come back
+ * at once, and each asks for what it has missed as soon as it is in; so it is their way in that is paced, not what they ask. It is
+ * paced before the socket is opened: until then a client costs a line in the queue.
  */
 export interface Admission {
   /**
@@ -12,48 +13,68 @@ export interface Admission {
    * @throws 503 when more wait than can be let in in time
    */
   enter(isStillThere?: () => boolean): Promise<void>
+  /** Refuses all who wait, and all who come. */
+  close(): void
 }
 
 /** How much of the time the event loop has worked lately, from 0 to 1: since it was last asked. */
 export type Load = () => number
 
 /** So many may come at once, before others have to wait. */
-const burst = 20
-const turnMs = 50
-const load = { low: 0.5, high: 0.7 }
+const burst = 5
+/** Few at a time and often, so that requests of others pass in between. */
+const turnMs = 20
+/** What those who were let in bring shows in the load a moment later. */
+const lookMs = 100
+const load = { low: 0.4, high: 0.55, full: 0.85 }
+/** A turn that comes so late says that the process has no time at all. */
+const lateMs = 20
+/** The share of its pace that is kept even then, so that nobody waits for ever. */
+const leastShare = 1 / 4
 /** Most clients give up on a login that takes ten seconds. */
 export const longestWaitMs = 8_000
 
 /**
- * @param least logins a second, however busy the process is; twice as many to begin with, and ten times as many while it has
- *   time. What they bring shows in the load a moment later, so the pace rises slowly and falls fast
+ * @param usual a second while the process is busy: half of it to begin with, since a process that has just started is slow, a quarter
+ *   while it has no time at all, and ten times as many while it has time. The pace rises slowly and falls fast
  * @param longestMs after which one that waits is refused
  */
-export function createAdmission(least: number, loadOf: Load = ownLoad(), longestMs = longestWaitMs): Admission {
+export function createAdmission(usual: number, loadOf: Load = ownLoad(), longestMs = longestWaitMs): Admission {
   const waiting: Array<{
     readonly since: number
     readonly enter: () => void
     readonly refuse: (error: Error) => void
     readonly isStillThere: () => boolean
   }> = []
-  const pace = { first: least * 2, most: least * 10 }
+  const pace = { least: usual * leastShare, first: usual / 2, most: usual * 10 }
   let perSecond = pace.first
-  /** Logins that need not wait. */
+  /** Those who need not wait. */
   let allowance = burst
   let countedAt = performance.now()
+  let lookedAt = countedAt
+  let turnedAt = countedAt
   let turning: NodeJS.Timeout | undefined
+  let isClosed = false
 
-  const refill = (at: number) => {
-    allowance = Math.min(Math.max(burst, (perSecond * turnMs) / 500), allowance + ((at - countedAt) / 1000) * perSecond)
+  const refill = (at: number, rate = perSecond) => {
+    allowance = Math.min(Math.max(burst, (rate * turnMs) / 500), allowance + ((at - countedAt) / 1000) * rate)
     countedAt = at
+  }
+
+  const adjust = (at: number) => {
+    lookedAt = at
+    const busy = loadOf()
+    if (busy > load.full) perSecond = Math.max(pace.least, perSecond * 0.7)
+    else if (busy > load.high && perSecond > usual) perSecond = Math.max(usual, perSecond * 0.7)
+    else if (busy < load.low || perSecond < usual) perSecond = Math.min(pace.most, perSecond * 1.08)
   }
 
   const takeTurn = () => {
     const at = performance.now()
-    const busy = loadOf()
-    if (busy > load.high) perSecond = Math.max(least, perSecond * 0.8)
-    else if (busy < load.low) perSecond = Math.min(pace.most, perSecond * 1.05)
-    refill(at)
+    const isLate = at - turnedAt > turnMs + lateMs
+    turnedAt = at
+    if (at - lookedAt >= lookMs) adjust(at)
+    refill(at, isLate ? pace.least : perSecond)
     while (waiting[0] !== undefined && at - waiting[0].since > longestMs) waiting.shift()?.refuse(tooManyLogins())
     for (let first = waiting[0]; first !== undefined && allowance >= 1; first = waiting[0]) {
       waiting.shift()
@@ -68,6 +89,7 @@ export function createAdmission(least: number, loadOf: Load = ownLoad(), longest
 
   return {
     async enter(isStillThere = () => true) {
+      if (isClosed) throw tooManyLogins()
       const at = performance.now()
       refill(at)
       if (turning === undefined && allowance >= 1) {
@@ -80,8 +102,13 @@ export function createAdmission(least: number, loadOf: Load = ownLoad(), longest
         if (turning !== undefined) return
         // What was before says nothing of now.
         loadOf()
+        lookedAt = turnedAt = at
         turning = setInterval(takeTurn, turnMs).unref()
       })
+    },
+    close() {
+      isClosed = true
+      for (const { refuse } of waiting.splice(0)) refuse(tooManyLogins())
     },
   }
 }

@@ -13,6 +13,7 @@ import { limitExceeded } from '../limits/errors.ts'
 import { namedApp } from '../protocol/caller.ts'
 import { toApiError } from '../protocol/errors.ts'
 import { isConnectionFailure } from '../store/connection.ts'
+import { createAdmission, longestWaitMs } from './admission.ts'
 import { forgetAudiences, forgetIdle } from './audiences.ts'
 import { createBlockBook } from './blocks.ts'
 import { Connection } from './connection.ts'
@@ -24,7 +25,7 @@ import { createPresenceTracker } from './presence/tracker.ts'
 import { Registry } from './registry.ts'
 import { createSessions } from './sessions.ts'
 import { createUnauthenticated } from './unauthenticated.ts'
-import { checkUpgrade, refuseUpgrade, tryLater } from './upgrade.ts'
+import { checkUpgrade, refuseUpgrade, tryLater, watchForEnd } from './upgrade.ts'
 import { checkConnection, closeOverTime } from './upkeep.ts'
 import { createUserSummaries } from './user-summaries.ts'
 
@@ -57,7 +58,12 @@ export function createSockets(context: Context): Sockets {
   const blocks = createBlockBook(context.database)
   const fanout = createPresenceFanout(context)
   const tracker = createPresenceTracker(context, registry)
-  const sessions = createSessions(context, registry, tracker, settings)
+  const admission = createAdmission(
+    settings.loginsPerSecond,
+    undefined,
+    Math.min(longestWaitMs, settings.authTimeoutMs * 0.8),
+  )
+  const sessions = createSessions({ context, registry, presence: tracker, settings, admission })
   const delivery = createDelivery({
     context,
     registry,
@@ -127,23 +133,47 @@ export function createSockets(context: Context): Sockets {
     const onStreamError = () => stream.destroy()
     stream.on('error', onStreamError)
     const client = context.addresses.limitedOf(request)
+    let isOpen = false
     try {
       await requireRoom(request, client)
+      unauthenticated.add(client)
+      try {
+        await takeTurn(stream)
+        isOpen = !stream.destroyed && openSocket(request, stream, head, client, onStreamError)
+      } finally {
+        if (!isOpen) unauthenticated.remove(client)
+      }
     } catch (error) {
       refuseUpgrade(stream, error instanceof ApiError ? error : toApiError(error, log, 'upgrade'))
-      return
     }
+  }
+  /** @throws 503 where it would wait for too long, or the service stops meanwhile */
+  const takeTurn = async (stream: Duplex) => {
+    const endWatch = watchForEnd(stream)
+    await admission.enter(() => !stream.destroyed).finally(endWatch)
+    if (isDraining) throw tryLater()
+  }
+  /** @returns whether it was a proper handshake; else it is answered so */
+  const openSocket = (
+    request: IncomingMessage,
+    stream: Duplex,
+    head: Buffer,
+    client: string | undefined,
+    onStreamError: () => void,
+  ): boolean => {
     const address = config.keepsClientAddresses ? context.addresses.clientOf(request) : undefined
     const appName = namedApp(context.addresses.hostOf(request), request.headers)
+    let isOpen = false
     wss.handleUpgrade(request, stream, head, (ws) => {
+      isOpen = true
       stream.removeListener('error', onStreamError)
       open.set(ws, new Connection(host, ws, stream, { appName, client, address }))
-      unauthenticated.add(client)
       ws.on('message', onMessage)
       ws.on('pong', onPong)
       ws.on('close', onClose)
       ws.on('error', onError)
     })
+    return isOpen
   }
 
   const onExpiryFailure = (error: Error) => {
@@ -177,6 +207,7 @@ export function createSockets(context: Context): Sockets {
     },
     async drain() {
       isDraining = true
+      admission.close()
       // First: users whose sockets are closed now do not go offline, they reconnect elsewhere.
       await tracker.stop()
       await closeOverTime([...open.values()], 'restart', settings.drainMs)

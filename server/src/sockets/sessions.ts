@@ -8,7 +8,7 @@ import type { SessionsEnded } from '../events/types.ts'
 import { limitExceeded } from '../limits/errors.ts'
 import { toApiError } from '../protocol/errors.ts'
 import { compileCheck, sanitize } from '../protocol/validation.ts'
-import { createAdmission, longestWaitMs } from './admission.ts'
+import type { Admission } from './admission.ts'
 import { authenticate } from './auth.ts'
 import type { Connection, Login } from './connection.ts'
 import type { PresenceTracker } from './presence/tracker.ts'
@@ -51,20 +51,22 @@ function closeOf(error: unknown, status: number): SocketClose {
 }
 
 const checkAuth = compileCheck('frame', AuthSchema)
+// Compiled before anybody comes, since after a restart many come first thing.
+checkAuth({ type: 'auth', body: { auth: 'any' } })
 const maxAttempts = 5
 const verifiedAtOnce = 1_000
+/** Whoever logs in within this after their socket was let in need not wait once more. */
+const turnLastsMs = 3_000
 
-export function createSessions(
-  context: Context,
-  registry: Registry,
-  presence: PresenceTracker,
-  settings: SocketSettings,
-): Sessions {
-  const admission = createAdmission(
-    settings.loginsPerSecond,
-    undefined,
-    Math.min(longestWaitMs, settings.authTimeoutMs * 0.8),
-  )
+export interface SessionsParts {
+  readonly context: Context
+  readonly registry: Registry
+  readonly presence: PresenceTracker
+  readonly settings: SocketSettings
+  readonly admission: Admission
+}
+
+export function createSessions({ context, registry, presence, settings, admission }: SessionsParts): Sessions {
   let ended = 0
   let devices = 0
   let isChecking = false
@@ -134,10 +136,11 @@ export function createSessions(
   return {
     async logIn(connection, sent) {
       connection.state = 'authenticating'
+      const hasTurn = Date.now() - connection.since < turnLastsMs
       try {
         const frame = sanitize(sent, 'frame')
         checkAuth(frame)
-        await admission.enter(() => connection.state === 'authenticating')
+        if (!hasTurn) await admission.enter(() => connection.state === 'authenticating')
         if (connection.state !== 'authenticating') return false
         const login = await check(connection, frame as AuthFrame)
         if (connection.state !== 'authenticating') return false

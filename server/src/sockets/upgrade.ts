@@ -36,6 +36,23 @@ function retryAfter(error: ApiError): string[] {
   return error.status === 503 ? ['Retry-After: 2'] : []
 }
 
+/**
+ * Ends a stream that nobody reads yet when its client goes: nothing else would notice. What the client sends meanwhile stays unread.
+ * @returns ends the watch
+ */
+export function watchForEnd(stream: Duplex): () => void {
+  const look = () => {
+    if (stream.readableLength === 0) stream.read()
+  }
+  const end = () => stream.destroy()
+  stream.on('readable', look)
+  stream.on('end', end)
+  return () => {
+    stream.removeListener('readable', look)
+    stream.removeListener('end', end)
+  }
+}
+
 /** Answers what does not become a socket, in the shape of every other error. */
 export function refuseUpgrade(stream: Duplex | Socket, error: ApiError): void {
   const body = JSON.stringify(error.toBody())

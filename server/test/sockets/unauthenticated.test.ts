@@ -10,7 +10,11 @@ const ofOneClient = 1_000
 describe('sockets that have not said who they are', () => {
   let service: Awaited<ReturnType<typeof startService>>
   beforeAll(async () => {
-    service = await startService({ TRUST_PROXY: 'loopback', SOCKET_AUTH_SECONDS: '300' })
+    service = await startService({
+      TRUST_PROXY: 'loopback',
+      SOCKET_AUTH_SECONDS: '300',
+      SOCKET_LOGINS_PER_SECOND: '1000',
+    })
   })
   afterAll(() => service.parley.close())
 

@@ -8,7 +8,7 @@ export interface PresenceTracker {
   /** The first socket of a user was made, or the last one ended. */
   note(sockets: AppSockets, user: UserSockets, connection: ConnectionInfo): void
   start(): void
-  /** Stops; those who are connected stay online for some seconds, in which they can connect elsewhere. */
+  /** Stops; those who are connected stay online for a while, in which they can connect elsewhere. */
   stop(): Promise<void>
 }
 
@@ -17,8 +17,16 @@ export interface PresenceTimes {
   readonly beatMs: number
   /** After which a process that gives no sign of life counts as dead; with the time of a beat at most 30 s. */
   readonly expireMs: number
-  /** How long the users of a process that stopped stay online, so that a restart is no coming and going. */
+  /** How long the users of a process that stopped stay online at least, so that a restart is no coming and going. */
   readonly graceMs: number
+}
+
+/** Where many come back, the last of them are let in long after the first (../admission.ts). */
+const mostGraceMs = 120_000
+
+/** @param users who come back at the same time @param perSecond at which they are let in at least */
+export function graceOf(users: number, perSecond: number, { graceMs }: Pick<PresenceTimes, 'graceMs'>): number {
+  return Math.min(mostGraceMs, graceMs + Math.ceil(users / perSecond) * 1000)
 }
 
 export const presenceTimes: PresenceTimes = { gatherMs: 1_000, beatMs: 5_000, expireMs: 20_000, graceMs: 10_000 }
@@ -45,6 +53,7 @@ export function createPresenceTracker(
   let work: Promise<void> = Promise.resolve()
   const waiting = new Set<string>()
   const timers: NodeJS.Timeout[] = []
+  let stopping: Promise<void> | undefined
 
   /** One after the other; what fails is tried again with the next tick. */
   const run = (what: string, job: () => Promise<void>) => {
@@ -114,6 +123,19 @@ export function createPresenceTracker(
     sockets.release(user)
   }
 
+  /** Once, while everybody is still here. */
+  const end = async () => {
+    for (const timer of timers) clearInterval(timer)
+    await work
+    if (!isKnown || !context.monitor.available) return
+    let users = 0
+    for (const sockets of registry.all()) users += sockets.users.size
+    const grace = graceOf(users, context.config.sockets.loginsPerSecond, times)
+    await keepNode(database, node, grace).catch((error: Error) =>
+      log.warn({ cause: error.message }, 'presence could not be kept'),
+    )
+  }
+
   const sweep = async () => {
     for (let more = true; more; ) more = await sweepExpired(context)
   }
@@ -140,13 +162,9 @@ export function createPresenceTracker(
         () => true,
       )
     },
-    async stop() {
-      for (const timer of timers) clearInterval(timer)
-      await work
-      if (!isKnown || !context.monitor.available) return
-      await keepNode(database, node, times.graceMs).catch((error: Error) =>
-        log.warn({ cause: error.message }, 'presence could not be kept'),
-      )
+    stop() {
+      stopping ??= end()
+      return stopping
     },
   }
 }
