@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
-import { type Bench, fullExtent, repeat } from './bench.ts'
+import { type Bench, type Extent, fullExtent, repeat } from './bench.ts'
 import { type AtEnd, withCleanup } from './cleanup.ts'
 import { compareWith, renderComparison } from './lists/against.ts'
 import { listCases } from './lists/cases.ts'
+import { deedScenarios, renderDeeds } from './lists/deeds.ts'
 import { readLandmarks } from './lists/landmarks.ts'
 import { mixedRequests, mixedShape } from './lists/mixed.ts'
 import { measureInRounds, type Scenario } from './measure.ts'
@@ -22,8 +23,11 @@ Starts the service, fills it as bench:seed does, and measures every list alone a
   --only <text>      only rows whose names have it
   --against <folder> only the mixed load, of this checkout and of another one in turn, for instance one made with
                      \`git worktree add ../before <commit> && npm ci --prefix ../before\`; it is built first
+  --deeds            only the mixed load, and each of its requests alone: what it costs, and how much of the whole that is
   --rounds <n>       with --against: how many times each is started and measured; 3 without it
-  --seconds <s>      with --against: how long each time, after a warm-up of at most 10 s; 20 without it
+  --seconds <s>      with --against or --deeds: how long each time, after a warm-up of at most 10 s; 20 without it
+  --world <folder>   keeps what was filled there, and begins with it the next time
+  --profile <folder> leaves a CPU profile of the service there
   --json <file>      writes the figures as JSON too`
 
 const { values: options } = parseArgs({
@@ -33,6 +37,9 @@ const { values: options } = parseArgs({
     against: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '20' },
+    deeds: { type: 'boolean', default: false },
+    world: { type: 'string' },
+    profile: { type: 'string' },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -42,7 +49,10 @@ else await withCleanup(run)
 
 async function run(atEnd: AtEnd): Promise<void> {
   const scale = Number(options.scale)
-  if (options.against === undefined) {
+  if (options.deeds) {
+    const { machine, rows } = await measureDeeds(atEnd, scale)
+    tell({ machine, rows }, `${machine}\n\n${renderDeeds(rows)}`)
+  } else if (options.against === undefined) {
     const report = await measureLists(atEnd, scale)
     tell(report, renderReport(report))
   } else {
@@ -58,16 +68,40 @@ function tell(report: object, text: string): void {
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
 }
 
+/** The service on a world that is filled, or was before and is kept. */
+async function startFilled(atEnd: AtEnd, scale: number, extent: Extent): Promise<Bench & { readonly appId: number }> {
+  const bench = await startBench(atEnd, extent, { profileDir: options.profile, keptIn: options.world })
+  const { database } = bench
+  const { rows: apps } = await database.query<{ app_id: number; filled: boolean }>(
+    `select a.app_id, exists (select from users u where u.app_id = a.app_id and u.uid = 'busy') as filled
+    from apps a`,
+  )
+  const [app] = apps
+  if (app === undefined) throw new Error('the service has no app')
+  if (!app.filled) {
+    const filling = (step: string) => progress(`filling: ${step}`)
+    await seedWorld(database, app.app_id, scaleWorld(scale), { progress: filling })
+  }
+  await whenSearchable(database)
+  return { ...bench, appId: app.app_id }
+}
+
+async function measureDeeds(atEnd: AtEnd, scale: number) {
+  const seconds = Number(options.seconds)
+  const bench = await startFilled(atEnd, scale, { ...fullExtent, warmup: Math.min(10, seconds), seconds })
+  const { service, readCpu, appId } = bench
+  const scenarios = await deedScenarios(bench, appId)
+  const asked = scenarios.filter(({ id }) => id.includes(options.only))
+  const rows = await measureInRounds(asked, 1, { service, readCpu, progress })
+  return { machine: describeMachine(), rows }
+}
+
 async function measureLists(atEnd: AtEnd, scale: number) {
   const startedAt = new Date().toISOString()
   const sizes = scaleWorld(scale)
-  const bench = await startBench(atEnd, { ...fullExtent, warmup: 0.3, seconds: 1.2 })
-  const { service, database, readCpu } = bench
-  const { rows: apps } = await database.query<{ app_id: number }>('select app_id from apps')
-  const appId = apps[0]?.app_id as number
-  await seedWorld(database, appId, sizes, { progress: (step) => progress(`filling: ${step}`) })
+  const bench = await startFilled(atEnd, scale, { ...fullExtent, warmup: 0.3, seconds: 1.2 })
+  const { service, database, readCpu, appId } = bench
   const landmarks = await readLandmarks(async (text, values) => (await database.query(text, values)).rows, appId, sizes)
-  await whenSearchable(database)
   const scenarios: Scenario[] = listCases(landmarks).map(({ name, path, as }) => ({
     id: 'list',
     name,

@@ -1,10 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
@@ -31,6 +41,8 @@ const stopTimeoutMs = 20_000
 export interface ServiceOptions {
   /** Where the service leaves a CPU profile when it stops; none without it. */
   readonly profileDir?: string | undefined
+  /** Where its data are, and stay for the next run; a temporary folder without it. */
+  readonly keptIn?: string | undefined
   /** Settings besides. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -60,12 +72,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
 }
 
-export function createDeployment({ checkout = thisCheckout, profileDir, env }: DeploymentOptions = {}): Deployment {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'))
+export function createDeployment(options: DeploymentOptions = {}): Deployment {
+  const { checkout = thisCheckout, profileDir, keptIn, env } = options
+  const folder = keptIn === undefined ? mkdtempSync(join(tmpdir(), 'parley-bench-')) : resolve(keptIn)
+  mkdirSync(folder, { recursive: true })
   // Run by root, PostgreSQL works as another user and must get through; else its data would go elsewhere and stay there.
   chmodSync(folder, 0o711)
   const folders = new Set([folder])
-  const apiKey = randomBytes(20).toString('hex')
+  const apiKey = keptIn === undefined ? createKey() : readKeptKey(folder)
   const main = join(checkout, 'server/dist/main.js')
   const flags = [...startFlags, ...(profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`])]
   if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true })
@@ -106,9 +120,21 @@ export function createDeployment({ checkout = thisCheckout, profileDir, env }: D
       }
     },
     remove() {
+      if (keptIn !== undefined) return
       for (const path of folders) rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
     },
   }
+}
+
+function createKey(): string {
+  return randomBytes(20).toString('hex')
+}
+
+/** Data that are kept know the key that they were made with. */
+function readKeptKey(folder: string): string {
+  const file = join(folder, 'api-key')
+  if (!existsSync(file)) writeFileSync(file, createKey(), { mode: 0o600 })
+  return readFileSync(file, 'utf8')
 }
 
 async function whenReady(child: ChildProcess, logFile: string): Promise<void> {

@@ -18,7 +18,15 @@ const weights = {
   search: 0.02,
 } as const
 
-type Deed = keyof typeof weights
+export type Deed = keyof typeof weights
+
+/** What users do, and how much of all requests that is. */
+export const deeds = Object.entries(weights) as Array<[Deed, number]>
+const whole = deeds.reduce((sum, [, weight]) => sum + weight, 0)
+
+export function shareOf(deed: Deed): number {
+  return weights[deed] / whole
+}
 
 /** A message that somebody sent to somebody, with the place of it in the history. */
 interface Talk {
@@ -53,19 +61,20 @@ const selectTalks = `
 /**
  * Requests for so many connections, mixed as in real use: most look at conversations, few send, fewer still edit or
  * search. Who acts is drawn by what was said, so that those who talk more do more.
+ * @param only this alone, as it is in the mix
  */
 export async function mixedRequests(
   database: pg.Client,
   appId: number,
   apiKey: string,
   { connections, each }: { connections: number; each: number },
+  only?: Deed,
 ): Promise<string[][]> {
   const { rows: talks } = await database.query<Talk>(selectTalks, [appId])
   if (talks.length < 100) throw new Error('the world is too small for a mixed load')
   const random = numbers(1)
-  const deeds = Object.entries(weights) as Array<[Deed, number]>
-  const whole = deeds.reduce((sum, [, weight]) => sum + weight, 0)
   const drawDeed = (): Deed => {
+    if (only !== undefined) return only
     let left = random() * whole
     for (const [deed, weight] of deeds) {
       left -= weight
