@@ -8,7 +8,9 @@ const Epoch = (description: string) => Type.Integer({ description: `${descriptio
 const created = { appId: Type.String(), region: Type.String(), createdAt: Epoch('When it was made') }
 const App = Type.Object({
   ...created,
-  isDefault: Type.Boolean({ description: 'Whether it is the app that `APP_ID` names; that one cannot be deleted' }),
+  isDefault: Type.Boolean({
+    description: 'Whether it is the app that `PARLEY_APP_ID` names; that one cannot be deleted',
+  }),
   pausedAt: Type.Optional(Epoch('Since when it is paused')),
   deletesAt: Type.Optional(Epoch('From when on it is removed, with everything in it')),
   removingAt: Type.Optional(Epoch('Since when it is being removed')),

@@ -29,8 +29,9 @@ describeWith(needs.find(({ isMet }) => !isMet) ?? tools, 'parley.service under s
       await writeTo(root, 'opt/parley/package.json', '{"name":"bare","private":true}')
       const tarball = path.join(releaseFolder, `parley-${version}.tgz`)
       await run(home, 'npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball])
-      const unit = path.join(home, 'node_modules/parley/deploy/systemd/parley.service')
-      await cp(unit, path.join(root, 'etc/systemd/system/parley.service'))
+      const folder = path.join(home, 'node_modules/parley/deploy/systemd')
+      await cp(path.join(folder, 'parley.service'), path.join(root, 'etc/systemd/system/parley.service'))
+      await run('/', 'install', ['-m', '0755', path.join(folder, 'parley'), path.join(root, 'usr/local/bin/parley')])
       await writeTo(root, 'etc/parley.env', `PORT=${port}\nLOG_LEVEL=warn\n`)
       const user = ['--system', '--home-dir', '/var/lib/parley', '--shell', '/usr/sbin/nologin', 'parley']
       await run('/', 'chroot', [root, 'useradd', ...user])
@@ -77,6 +78,14 @@ describeWith(needs.find(({ isMet }) => !isMet) ?? tools, 'parley.service under s
       body: form,
     })
     expect(sent.status).toBe(200)
+
+    // Commands have its settings and its data, and write as its user.
+    const parley = (...args: string[]) => machine.execute('/usr/local/bin/parley', ...args)
+    expect(await parley('apps', 'list')).toMatch(/^parley\t/)
+    expect(await parley('health', '--ready')).toContain('"status":"ready"')
+    await parley('backup', '--to', '/var/lib/parley/backups')
+    expect(await machine.execute('stat', '-c', '%U', '/var/lib/parley/backups/backups')).toBe('parley\n')
+    await expect(parley('apps', 'keys', 'nobody')).rejects.toThrow('nobody')
 
     const first = await property('MainPID')
     const status = await machine.execute('cat', `/proc/${first}/status`)

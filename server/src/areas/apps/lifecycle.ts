@@ -55,7 +55,7 @@ export async function deleteApp(
   if (app.name === store.config.appId.toLowerCase()) {
     throw new ApiError(
       'ERR_DEFAULT_APP_DELETE_DENIED',
-      `The service makes the app ${app.name} at each start, since APP_ID names it. Pause it instead.`,
+      `The service makes the app ${app.name} at each start, since PARLEY_APP_ID names it. Pause it instead.`,
     )
   }
   if (typed.toLowerCase() !== app.name) throw badRequest([{ path: 'body/name', message: 'is not the ID of the app' }])
