@@ -2,12 +2,11 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
+import { measureBeside } from './backup/beside.ts'
 import { copyIn, copyOut } from './backup/copy.ts'
-import { type Latencies, percentile, sendAtPace } from './backup/open-loop.ts'
-import { fillWorld, messageOf } from './backup/world.ts'
+import { fillWorld } from './backup/world.ts'
 import { type AtEnd, withCleanup } from './cleanup.ts'
 import type { Goal } from './goals.ts'
 import { progress } from './progress.ts'
@@ -19,22 +18,25 @@ Exports a world, imports it exactly into an empty service, exports that again, a
 then what an export costs those who send meanwhile, at 500 a second whatever becomes of those before.
   --scale <factor>   of a world with a million messages; 0.3 without it
   --rounds <n>       of sending without an export and beside one; 3 without it, 0: not
+  --seconds <n>      of sending without an export in each round; 15 without it
+  --pace <pace>      of the exports beside which somebody sends; auto without it
+  --sends            only what an export costs those who send
   --no-return        only exports, and imports nothing`
 
 const { values: options } = parseArgs({
   options: {
     scale: { type: 'string', default: '0.3' },
     rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '15' },
+    pace: { type: 'string', default: 'auto' },
+    sends: { type: 'boolean', default: false },
     'no-return': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
 
 const program = fileURLToPath(new URL('../../server/dist/cli/main.js', import.meta.url))
-const perSecond = 500
 const masterKey = '5a'.repeat(32)
-/** So many times as long as alone, and a minute at least, an export may take beside senders: then it is ended and said to be late. */
-const longest = 10
 
 if (options.help) console.log(usage)
 else await withCleanup(run)
@@ -44,27 +46,34 @@ async function run(atEnd: AtEnd): Promise<void> {
   atEnd(() => rmSync(folder, { recursive: true, force: true }))
   const service = await startAt(atEnd)
   await fillWorld(service, Number(options.scale))
+  const rows = options.sends ? [] : await measureExport(atEnd, service, folder)
+  if (Number(options.rounds) > 0) rows.push(...(await beside(service, folder)))
+  progress('')
+  console.log(`${describeMachine()}\n`)
+  console.log(renderGoals(rows).join('\n'))
+}
+
+async function measureExport(atEnd: AtEnd, service: Service, folder: string): Promise<Goal[]> {
   const first = join(folder, 'first')
   progress('plain COPY, out')
   const plainOut = await copyOut(service.database)
   progress('plain COPY, in')
   const plainIn = await copyIn(service.database)
-  progress('an export that does not rest')
-  const quickest = await timed(() => parley(service, ['export', '--into', first, '--rest', '0']))
+  progress('an export at full pace')
+  const quickest = await timed(() => parley(service, ['export', '--into', first, '--pace', 'full']))
+  progress('an export that looks whether it may')
+  const looking = await timed(() => parley(service, ['export', '--into', join(folder, 'looking')]))
   const { records, bytes } = sizeOf(first)
   const rate = (seconds: number) =>
     `${count(records / seconds)} records, ${(bytes / 1e6 / seconds).toFixed(1)} MB a second`
-  const rows: Goal[] = [
+  return [
     told('what is exported', `${count(records)} records, ${(bytes / 1e6).toFixed(0)} MB`),
     told('plain COPY of all tables, one connection, thrown away', `${plainOut.seconds.toFixed(1)} s`),
-    told('export that does not rest, whole command', `${quickest.toFixed(1)} s: ${rate(quickest)}`),
+    told('export at full pace, whole command', `${quickest.toFixed(1)} s: ${rate(quickest)}`),
+    told('the same at the pace `auto`, next to nobody', `${looking.toFixed(1)} s: ${rate(looking)}`),
     told('plain COPY of messages into a table without index', `${plainIn.seconds.toFixed(1)} s`),
+    ...(options['no-return'] ? [] : await thereAndBack(atEnd, folder, first, rate)),
   ]
-  if (!options['no-return']) rows.push(...(await thereAndBack(atEnd, folder, first, rate)))
-  if (Number(options.rounds) > 0) rows.push(...(await beside(service, folder)))
-  progress('')
-  console.log(`${describeMachine()}\n`)
-  console.log(renderGoals(rows).join('\n'))
 }
 
 async function startAt(atEnd: AtEnd): Promise<Service> {
@@ -98,7 +107,7 @@ async function thereAndBack(
   const imported = await timed(() => parley(target, ['import', first, '--exact']))
   const second = join(folder, 'second')
   progress('an export of that')
-  await parley(target, ['export', '--into', second, '--rest', '0'])
+  await parley(target, ['export', '--into', second, '--pace', 'full'])
   const different = filesOf(first).filter((name) => !isSame(name, first, second))
   await target.stop()
   return [
@@ -144,72 +153,14 @@ function isSame(name: string, first: string, second: string): boolean {
 
 /** What an export costs those who send. */
 async function beside(service: Service, folder: string): Promise<Goal[]> {
-  const all: { alone: Latencies; during: Latencies; seconds: number | undefined }[] = []
-  const export_ = (place: string, signal?: AbortSignal) =>
-    timed(() => parley(service, ['export', '--into', join(folder, place)], signal))
-  const seconds = await export_('measured')
-  for (let round = 1; round <= Number(options.rounds); round++) {
-    progress(`sends at ${perSecond} a second, round ${round}, alone`)
-    const until = performance.now() + Math.max(8, seconds) * 1000
-    const alone = await sendAtPace(service.port, perSecond, messageOf(service), () => performance.now() > until)
-    await delay(1000)
-    progress(`sends at ${perSecond} a second, round ${round}, beside an export`)
-    const limit = AbortSignal.timeout(Math.ceil(Math.max(60, seconds * longest) * 1000))
-    let isOver = false
-    const [during, took] = await Promise.all([
-      sendAtPace(service.port, perSecond, messageOf(service), () => isOver),
-      export_(`round-${round}`, limit)
-        .catch((error: unknown) => {
-          if (!limit.aborted) throw error
-          return undefined
-        })
-        .finally(() => {
-          isOver = true
-        }),
-    ])
-    all.push({ alone, during, seconds: took })
-    rmSync(join(folder, `round-${round}`), { recursive: true, force: true })
-    await delay(1000)
-  }
-  const p99 = ({ values }: Latencies) => percentile(values, 0.99)
-  const middle = percentile(
-    all.map(({ alone, during }) => p99(during) / p99(alone)),
-    0.5,
-  )
-  const sent = all.flatMap(({ alone, during }) => [alone, during])
-  const failures = sent.reduce((sum, { failures }) => sum + failures, 0)
-  const behind = sent.filter(({ isBehind }) => isBehind).length
-  const list = (values: readonly number[], unit: string) =>
-    values.map((value) => `${value.toFixed(1)} ${unit}`).join(', ')
-  const late = all.filter(({ seconds }) => seconds === undefined).length
-  const over = all.flatMap(({ seconds }) => seconds ?? [])
-  return [
-    told('an export as it is usually made, alone', `${seconds.toFixed(1)} s`),
-    told(`the same beside those who send`, `${list(over, 's')}${late > 0 ? `; ${late} not over in time` : ''}`),
-    told(
-      'p99 of sends, alone',
-      list(
-        all.map(({ alone }) => p99(alone)),
-        'ms',
+  const place = join(folder, 'beside')
+  return measureBeside(service, {
+    ...{ what: 'an export', rounds: Number(options.rounds), seconds: Number(options.seconds) },
+    run: (signal) =>
+      parley(service, ['export', '--into', place, '--pace', options.pace], signal).finally(() =>
+        rmSync(place, { recursive: true, force: true }),
       ),
-    ),
-    told(
-      'p99 of sends, beside an export',
-      list(
-        all.map(({ during }) => p99(during)),
-        'ms',
-      ),
-    ),
-    told('sends that waited at once, at most', String(Math.max(...sent.map(({ waiting }) => waiting)))),
-    {
-      name: 'the middle of how much higher',
-      goal: 'at most 25 %',
-      reached: `${((middle - 1) * 100).toFixed(0)} %`,
-      met: middle <= 1.25,
-    },
-    { name: 'sends that failed', goal: '0', reached: String(failures), met: failures === 0 },
-    { name: 'times that the pace could not be kept', goal: '0', reached: String(behind), met: behind === 0 },
-  ]
+  })
 }
 
 function told(name: string, reached: string): Goal {
