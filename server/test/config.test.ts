@@ -86,7 +86,7 @@ describe('the configuration', () => {
       keepsClientAddresses: true,
       uploadStallSeconds: 30,
       mediaMinFreeBytes: 1000 * 1024 * 1024,
-      backup: { place: undefined, schedule: undefined, keep: 7, passphrase: undefined },
+      backup: { place: undefined, schedule: undefined, keep: 7, passphrase: undefined, pace: 'auto' },
       auditRetentionDays: 365,
       host: '127.0.0.1',
       port: 8080,
@@ -290,6 +290,7 @@ describe('the configuration', () => {
       BACKUP_SCHEDULE: '30 3 * * *',
       BACKUP_KEEP: '3',
       BACKUP_PASSPHRASE: 'correct horse battery',
+      BACKUP_PACE: 'gentle',
       MEDIA_MIN_FREE_MB: '0',
       UPLOAD_STALL_SECONDS: '60',
       MEDIA_STAGING_DIR: '/var/tmp/parley',
@@ -303,7 +304,7 @@ describe('the configuration', () => {
       keepsClientAddresses: false,
       backup: {
         ...{ place: { kind: 'folder', folder: '/backup' }, schedule: '30 3 * * *', keep: 3 },
-        passphrase: 'correct horse battery',
+        ...{ passphrase: 'correct horse battery', pace: 'gentle' },
       },
       mediaMinFreeBytes: 0,
       uploadStallSeconds: 60,
@@ -535,7 +536,10 @@ describe('the configuration', () => {
 
 describe('backups', () => {
   it('go to a folder or a bucket, which is reached as that of the files unless something else is said', () => {
-    expect(readConfig({}).backup).toEqual({ place: undefined, schedule: undefined, keep: 7, passphrase: undefined })
+    expect(readConfig({}).backup).toEqual({
+      ...{ place: undefined, schedule: undefined, keep: 7 },
+      ...{ passphrase: undefined, pace: 'auto' },
+    })
     expect(readConfig({ BACKUP_TO: '/backup' }).backup.place).toEqual({ kind: 'folder', folder: '/backup' })
     const media = {
       ...{ MEDIA_S3_ENDPOINT: 'https://s3.example.com', MEDIA_S3_BUCKET: 'media', MEDIA_S3_REGION: 'eu-central-1' },
@@ -563,6 +567,7 @@ describe('backups', () => {
         expect.stringMatching(/^BACKUP_SCHEDULE must be five fields/),
       ])
     }
+    expect(problemsOf({ BACKUP_PACE: 'slow' })).toEqual([expect.stringMatching(/^BACKUP_PACE must be auto/)])
     expect(problemsOf({ BACKUP_KEEP: '0' })).toEqual([expect.stringMatching(/^BACKUP_KEEP must/)])
     expect(problemsOf({ BACKUP_PASSPHRASE: 'short' })).toEqual([
       expect.stringMatching(/^BACKUP_PASSPHRASE must have 12/),

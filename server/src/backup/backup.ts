@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type pg from 'pg'
-import { to as copyTo } from 'pg-copy-streams'
+import type { Pace } from '../media/steps.ts'
 import type { FileStore } from '../media/storage.ts'
 import type { ConnectionSettings } from '../store/connection.ts'
 import { readKeyCheck } from '../store/data-keys.ts'
 import { migrations } from '../store/migrations/index.ts'
 import { tables as declared } from '../tables.ts'
 import { version } from '../version.ts'
-import { readMigrations, readSequences, readTables, type Table, withColumns } from './catalog.ts'
+import { readMigrations, readSequences, readTables, type Table } from './catalog.ts'
 import { copyFiles } from './files.ts'
 import { BackupError, backupsFolder, inBackup, type Manifest, type TableEntry, writeManifest } from './format.ts'
 import { inTurns } from './in-turns.ts'
+import { fullPace } from './pace.ts'
 import { writeParts } from './parts.ts'
+import { rowsOf } from './rows.ts'
 import { type Share, shareOf } from './share.ts'
 import { connect, openSnapshot, type Snapshot } from './snapshot.ts'
 
@@ -37,6 +39,8 @@ export interface BackupOptions {
   readonly sealedKeys?: Buffer | undefined
   /** Left out: as much as this machine can do beside its service. */
   readonly share?: Share
+  /** Left out: as fast as it goes. `place` is best opened with it, too. */
+  readonly pace?: Pace
   readonly onProgress?: (progress: Progress) => void
   /** Ends it; what was written of it is removed. */
   readonly signal?: AbortSignal
@@ -82,14 +86,14 @@ export async function removeBackup(place: FileStore, id: string): Promise<void> 
 type Contents = Omit<Manifest, 'format' | 'id' | 'startedAt' | 'finishedAt' | 'parley'>
 
 async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): Promise<Contents> {
-  const { place, media, connection, share = shareOf(), signal, onProgress = () => {} } = options
+  const { place, media, connection, share = shareOf(), pace = fullPace, signal, onProgress = () => {} } = options
   const applied = await readMigrations(snapshot.client)
   if (applied.length === 0) throw new BackupError('This is no database of Parley: no migration has run in it.')
   const check = await requireKeyCheck(snapshot.client)
   const { tables, foreign } = tell(await readTables(snapshot.client), applied)
   const progress = { rows: 0, rawBytes: 0, bytes: 0, tables: tables.length, tablesDone: 0, files: 0 }
 
-  const copying: Copying = { snapshot, place, id, packers: share.packers }
+  const copying: Copying = { snapshot, place, id, pace, packers: share.packers }
   const entries = await inTurns(tables, share.readers, async (table) => {
     const entry = await copyTable(copying, table, (what, { rows, rawBytes, bytes }) => {
       signal?.throwIfAborted()
@@ -104,7 +108,7 @@ async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): 
 
   const now = await connect(connection, 'parley backup')
   try {
-    const files = await copyFiles({ place, media, id, snapshot, now }, (done) => {
+    const files = await copyFiles({ place, media, id, snapshot, now, pace }, (done) => {
       signal?.throwIfAborted()
       onProgress({ ...progress, files: done.files, what: 'files' })
     })
@@ -151,25 +155,26 @@ interface Copying {
   readonly snapshot: Snapshot
   readonly place: FileStore
   readonly id: string
+  readonly pace: Pace
   readonly packers: number
 }
 
 /** @returns undefined where the table is gone: a day of the log that is kept no longer */
 async function copyTable(
-  { snapshot, place, id, packers }: Copying,
+  { snapshot, place, id, pace, packers }: Copying,
   table: Table,
   onPart: (what: string, part: { rows: number; rawBytes: number; bytes: number }) => void,
 ): Promise<TableEntry | undefined> {
   const { schema, name, columns } = table
   const what = `${schema}.${name}`
   try {
-    const parts = await snapshot.read(async (client) => {
-      const rows = client.query(copyTo(`copy ${withColumns(table)} to stdout`))
-      return writeParts(place, id, (number) => `${what}.${number}.copy.gz`, rows, {
+    const parts = await snapshot.read((client) =>
+      writeParts(place, id, (number) => `${what}.${number}.copy.gz`, rowsOf(client, table, pace), {
         packers,
+        pace,
         onPart: (part) => onPart(what, part),
-      })
-    })
+      }),
+    )
     return { schema, name, columns, rows: parts.reduce((sum, { rows }) => sum + rows, 0), parts }
   } catch (error) {
     if ((error as { code?: unknown }).code === undefinedTable && schema !== 'public') return undefined

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type pg from 'pg'
 import { pathOf } from '../media/path.ts'
+import type { Pace } from '../media/steps.ts'
 import type { FileStore } from '../media/storage.ts'
 import { type FileEntry, type FilesEntry, filesFolder, listBackups, type Manifest, readManifest } from './format.ts'
 import { inTurns } from './in-turns.ts'
@@ -51,12 +52,14 @@ export async function copyFiles(
     id,
     snapshot,
     now,
+    pace,
   }: {
     readonly place: FileStore
     readonly media: FileStore
     readonly id: string
     readonly snapshot: Snapshot
     readonly now: pg.Client
+    readonly pace: Pace
   },
   onProgress: (progress: FilesProgress) => void,
 ): Promise<FilesEntry> {
@@ -85,7 +88,7 @@ export async function copyFiles(
     }
   }
   // In this order: the list is read to its end before the totals are taken.
-  const list = await writeParts(place, id, (number) => `files.${number}.ndjson.gz`, lines())
+  const list = await writeParts(place, id, (number) => `files.${number}.ndjson.gz`, lines(), { pace })
   return {
     list,
     ...{ count: total.files, bytes: total.bytes },

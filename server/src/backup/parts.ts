@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { pipeline, Readable } from 'node:stream'
-import { promisify } from 'node:util'
-import { createGunzip, gzip, type ZlibOptions } from 'node:zlib'
+import { createGunzip, createGzip, type Gzip } from 'node:zlib'
+import type { Pace } from '../media/steps.ts'
 import type { FileStore } from '../media/storage.ts'
 import { inBackup, type PartEntry } from './format.ts'
-
-const compress = promisify<Buffer, ZlibOptions, Buffer>(gzip)
+import { fullPace } from './pace.ts'
 
 /** Of rows, unpacked: what is packed by itself, and by another thread. */
 const memberBytes = 1 << 20
 /** Packed: what is kept in memory until it is written. */
 const partBytes = 8 << 20
+/** Packed: what a thread gives at once. More than it makes of what it is given while others wait. */
+const packedAtOnce = 64 << 10
 
 interface Member {
   readonly packed: Buffer
@@ -21,6 +23,7 @@ interface Member {
 interface PartsOptions {
   /** Members that are packed at the same time. */
   readonly packers?: number
+  readonly pace?: Pace
   readonly onPart?: (part: PartEntry) => void
 }
 
@@ -34,7 +37,7 @@ export async function writeParts(
   id: string,
   nameOf: (number: number) => string,
   lines: AsyncIterable<Buffer>,
-  { packers = 1, onPart = () => {} }: PartsOptions = {},
+  { packers = 1, pace = fullPace, onPart = () => {} }: PartsOptions = {},
 ): Promise<PartEntry[]> {
   const parts: PartEntry[] = []
   let members: Member[] = []
@@ -45,7 +48,7 @@ export async function writeParts(
     onPart(part)
     members = []
   }
-  for await (const member of packed(wholeLines(lines), packers)) {
+  for await (const member of packed(wholeLines(lines), packers, pace)) {
     members.push(member)
     if (sum(members, ({ packed }) => packed.length) >= partBytes) await finish()
   }
@@ -73,11 +76,11 @@ export async function readPart(place: FileStore, id: string, { file }: Pick<Part
 }
 
 /** Packs blocks, some side by side, and gives them in their order. */
-async function* packed(blocks: AsyncIterable<Buffer>, atOnce: number): AsyncGenerator<Member> {
+async function* packed(blocks: AsyncIterable<Buffer>, atOnce: number, pace: Pace): AsyncGenerator<Member> {
   const waiting: Promise<Member>[] = []
   try {
     for await (const block of blocks) {
-      waiting.push(pack(block))
+      waiting.push(pack(block, pace))
       if (waiting.length >= atOnce) yield (await waiting.shift()) as Member
     }
     while (waiting.length > 0) yield (await waiting.shift()) as Member
@@ -86,8 +89,22 @@ async function* packed(blocks: AsyncIterable<Buffer>, atOnce: number): AsyncGene
   }
 }
 
-async function pack(block: Buffer): Promise<Member> {
-  return { packed: await compress(block, { level: 1 }), rows: countLines(block), rawBytes: block.length }
+async function pack(block: Buffer, pace: Pace): Promise<Member> {
+  const gzip = createGzip({ level: 1, chunkSize: packedAtOnce })
+  const chunks: Buffer[] = []
+  gzip.on('data', (chunk: Buffer) => chunks.push(chunk))
+  for (let from = 0; from < block.length; ) {
+    const piece = block.subarray(from, from + pace.bytesAtOnce)
+    from += piece.length
+    await pace.step(() => packMore(gzip, piece, from === block.length))
+  }
+  return { packed: Buffer.concat(chunks), rows: countLines(block), rawBytes: block.length }
+}
+
+async function packMore(gzip: Gzip, piece: Buffer, isLast: boolean): Promise<void> {
+  if (isLast) gzip.end(piece)
+  else gzip.write(piece)
+  await once(gzip, isLast ? 'end' : 'drain')
 }
 
 /** Blocks of about `memberBytes` that end where a line does. */

@@ -2,14 +2,19 @@ import path from 'node:path'
 import type { BackupPlace } from '../config/backup.ts'
 import { createBucketStorage } from '../media/bucket.ts'
 import { createFolderStorage } from '../media/folder.ts'
+import type { Pace } from '../media/steps.ts'
 import type { FileStore } from '../media/storage.ts'
 
 /**
  * Opens a place for backups.
- * @param staging folder for what is on its way to a bucket; left out: in the system's temporary folder, whoever uses that, too
+ * @param options.staging folder for what is on its way to a bucket; left out: in the system's temporary folder, whoever uses that, too
+ * @param options.pace at which files are written to a folder; left out: as fast as they come
  */
-export function openPlace(place: BackupPlace, staging?: string): FileStore {
-  if (place.kind === 'folder') return createFolderStorage(path.resolve(place.folder))
+export function openPlace(
+  place: BackupPlace,
+  { staging, pace }: { readonly staging?: string; readonly pace?: Pace } = {},
+): FileStore {
+  if (place.kind === 'folder') return createFolderStorage(path.resolve(place.folder), pace)
   return below(createBucketStorage(place.settings, staging), place.prefix)
 }
 

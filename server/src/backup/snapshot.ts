@@ -8,7 +8,7 @@ import { lowerPriorityOf } from '../store/priority.ts'
 export interface Snapshot {
   /** Reads what is small; of the moment, too. */
   readonly client: pg.Client
-  /** Runs `work` on a connection of its own that sees the same moment. */
+  /** Runs `work` on a connection of its own that sees the same moment. What it locks is free again afterwards. */
   read<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
@@ -52,6 +52,9 @@ export async function openSnapshot(connection: ConnectionSettings, { isAlone = f
     return client
   }
   const client = await open()
+  /** Those that read nothing now, and all that see the moment. */
+  const readers: pg.Client[] = []
+  const joined = new WeakSet<pg.Client>()
   try {
     // Polled before there is a snapshot, which a migration under way might wait for.
     while (!(await lockMigrations(client, isAlone))) await delay(100)
@@ -61,16 +64,24 @@ export async function openSnapshot(connection: ConnectionSettings, { isAlone = f
     return {
       client,
       async read(work) {
-        const reader = await open()
-        return whole([reader], async () => {
-          await reader.query(moment)
-          await reader.query(`set transaction snapshot '${id}'`)
+        const reader = readers.pop() ?? (await open())
+        try {
+          if (!joined.has(reader)) await reader.query(`${moment}; set transaction snapshot '${id}'`)
+          joined.add(reader)
+          await reader.query('savepoint unread')
           const result = await work(reader)
-          await reader.query('commit')
+          await reader.query('rollback to savepoint unread; release savepoint unread')
+          readers.push(reader)
           return result
-        })
+        } catch (error) {
+          // It may stand in the middle of a COPY, and would not end by itself.
+          cutConnection(reader)
+          throw error
+        }
       },
-      close: () => client.end(),
+      close: async () => {
+        await Promise.all([client, ...readers].map((each) => each.end()))
+      },
     }
   } catch (error) {
     await client.end()

@@ -5,13 +5,16 @@ import { makeBackup } from '../backup/backup.ts'
 import { listBackups, readManifest } from '../backup/format.ts'
 import { sealKeys } from '../backup/keys.ts'
 import { oneAtATime } from '../backup/one-at-a-time.ts'
+import { atPace } from '../backup/pace.ts'
 import { describePlace, openPlace } from '../backup/place.ts'
 import { pruneBackups } from '../backup/prune.ts'
-import { type BackupPlace, readBucket, readPlace } from '../config/backup.ts'
+import { type BackupPlace, isPace, type PaceName, readBucket, readPlace } from '../config/backup.ts'
 import { type Config, readConfig } from '../config/index.ts'
 import { createReader } from '../config/secrets.ts'
 import { loadKeys } from '../keys-file.ts'
 import { createMediaStorage } from '../media/create.ts'
+import type { Pace } from '../media/steps.ts'
+import type { FileStore } from '../media/storage.ts'
 import { createProgressLine, describeBytes } from './progress.ts'
 import { dataDirOf, openSession } from './session.ts'
 import { runCommandLine, UsageError } from './usage.ts'
@@ -25,6 +28,8 @@ Options:
   --to <place>      a folder, or s3://<bucket>/<prefix> (default: BACKUP_TO)
   --with-keys       also keys.env, sealed with BACKUP_PASSPHRASE; without it, a backup holds no key that opens it
   --keep <number>   afterwards, remove all backups there but the newest ones, with files that no other backup has
+  --pace <pace>     auto: in small steps with rests while others are busy, else as fast as it goes; gentle: always in small steps;
+                    full: as fast as it goes, whoever waits (default: BACKUP_PACE, or auto)
   --list            list the backups there instead
   -h, --help        show this text
 
@@ -42,6 +47,7 @@ export function backupCommand(args: string[]): Promise<number> {
         to: { type: 'string' },
         'with-keys': { type: 'boolean' },
         keep: { type: 'string' },
+        pace: { type: 'string' },
         list: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -57,7 +63,9 @@ export function backupCommand(args: string[]): Promise<number> {
     const keep = values.keep === undefined ? undefined : Number(values.keep)
     if (keep !== undefined && !(Number.isInteger(keep) && keep > 0))
       throw new UsageError('--keep takes a number from 1')
-    return back(config, place, { withKeys: values['with-keys'] === true, keep })
+    const { pace = config.backup.pace } = values
+    if (!isPace(pace)) throw new UsageError('--pace takes auto, gentle or full')
+    return back(config, place, { withKeys: values['with-keys'] === true, keep, pace })
   })
 }
 
@@ -90,9 +98,10 @@ interface Wanted {
   readonly withKeys: boolean
   /** How many backups stay. */
   readonly keep: number | undefined
+  readonly pace: PaceName
 }
 
-async function back(config: Config, place: BackupPlace, { withKeys, keep }: Wanted): Promise<number> {
+async function back(config: Config, place: BackupPlace, { withKeys, keep, pace: paceName }: Wanted): Promise<number> {
   const dataDir = dataDirOf(config)
   const sealedKeys = withKeys ? await seal(config, dataDir) : undefined
   const session = await openSession(config)
@@ -101,12 +110,11 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep }: Want
   const interrupt = () => stop.abort(new Error('interrupted'))
   for (const signal of signals) process.once(signal, interrupt)
   const begun = performance.now()
-  const store = openPlace(place)
   const { connection } = session
   try {
-    const make = () =>
+    const make = (store: FileStore, pace: Pace) =>
       makeBackup({
-        ...{ connection, place: store, sealedKeys },
+        ...{ connection, place: store, sealedKeys, pace },
         media: createMediaStorage(config, path.join(dataDir, 'media')),
         signal: stop.signal,
         onProgress: ({ what, rows, rawBytes, bytes, tables, tablesDone, files }) =>
@@ -114,10 +122,20 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep }: Want
             `${tablesDone} of ${tables} tables, ${rows} rows, ${describeBytes(rawBytes)} (${describeBytes(bytes)} packed), ${files} files: ${what}`,
           ),
       })
-    const { manifest, removed } = await oneAtATime(connection, async () => ({
-      manifest: await make(),
-      removed: keep === undefined ? [] : await pruneBackups(store, keep),
-    }))
+    const { manifest, removed } = await oneAtATime(connection, () =>
+      atPace(
+        connection,
+        paceName,
+        async (pace) => {
+          const store = openPlace(place, { pace })
+          return {
+            manifest: await make(store, pace),
+            removed: keep === undefined ? [] : await pruneBackups(store, keep),
+          }
+        },
+        stop.signal,
+      ),
+    )
     line.end()
     const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
     const seconds = ((performance.now() - begun) / 1000).toFixed(1)

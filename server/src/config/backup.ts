@@ -1,6 +1,14 @@
 import { Cron } from 'croner'
 import type { BucketSettings } from '../media/bucket.ts'
 
+/**
+ * How fast a backup or an export works through all that there is: giving way to others while they are busy, always, or never.
+ */
+export const paces = ['auto', 'gentle', 'full'] as const
+export type PaceName = (typeof paces)[number]
+
+export const isPace = (text: string): text is PaceName => paces.some((name) => name === text)
+
 /** Where backups are kept. */
 export type BackupPlace =
   | { readonly kind: 'folder'; readonly folder: string }
@@ -16,6 +24,7 @@ export interface BackupSettings {
   readonly keep: number
   /** Seals the keys; absent: they are not in backups. */
   readonly passphrase: string | undefined
+  readonly pace: PaceName
 }
 
 const defaultKeep = 7
@@ -40,7 +49,11 @@ export function readBackupSettings(
   if (passphrase !== undefined && passphrase.length < shortestPassphrase) {
     problems.push(`BACKUP_PASSPHRASE must have ${shortestPassphrase} characters or more`)
   }
-  return { place, schedule, keep: readKeep(value('BACKUP_KEEP'), problems), passphrase }
+  return {
+    ...{ place, schedule, passphrase },
+    keep: readKeep(value('BACKUP_KEEP'), problems),
+    pace: readPace(value('BACKUP_PACE'), problems),
+  }
 }
 
 /**
@@ -98,4 +111,11 @@ function readKeep(text: string | undefined, problems: string[]): number {
   if (/^\d{1,4}$/.test(text) && Number(text) >= 1) return Number(text)
   problems.push(`BACKUP_KEEP must be a number of backups from 1 to 9999; it is "${text}"`)
   return defaultKeep
+}
+
+function readPace(text: string | undefined, problems: string[]): PaceName {
+  if (text === undefined) return 'auto'
+  if (isPace(text)) return text
+  problems.push(`BACKUP_PACE must be ${paces.join(', ')}; it is "${text}"`)
+  return 'auto'
 }

@@ -3,17 +3,22 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { freeBytesOf } from './free-space.ts'
+import { type Pace, writeInSteps } from './steps.ts'
 import type { FileStore } from './storage.ts'
 
-/** Keeps files in a folder; a file appears under its name only when it is whole and on the disk. */
-export function createFolderStorage(folder: string): FileStore {
+/**
+ * Keeps files in a folder; a file appears under its name only when it is whole and on the disk.
+ * @param pace at which files are written; left out: as fast as they come
+ */
+export function createFolderStorage(folder: string, pace?: Pace): FileStore {
   return {
     async write(name, content) {
       const file = path.join(folder, name)
       const partial = partialOf(file)
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
       try {
-        await pipeline(content, createWriteStream(partial, { mode: 0o600, flush: true }))
+        if (pace === undefined) await pipeline(content, createWriteStream(partial, { mode: 0o600, flush: true }))
+        else await writeInSteps(partial, content, pace)
         const { size } = await stat(partial)
         await rename(partial, file)
         await syncFolder(path.dirname(file))

@@ -60,7 +60,7 @@ export async function createSite({ isEmpty = false } = {}): Promise<Site> {
     },
     query: async <Row extends object>(text: string, values: unknown[] = []) =>
       (await pool.query<Row>(text, values)).rows,
-    environment: { DATABASE_URL: own.url, DATA_DIR: dataDir, PARLEY_MASTER_KEY: testMasterKey },
+    environment: { DATABASE_URL: own.url, DATA_DIR: dataDir, PARLEY_MASTER_KEY: testMasterKey, BACKUP_PACE: 'full' },
   }
 }
 

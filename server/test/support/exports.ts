@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { expect, inject } from 'vitest'
+import { fullPace } from '../../src/backup/pace.ts'
 import type { RegisteredApp } from '../../src/chat/apps.ts'
 import { createAudit } from '../../src/chat/audit/audit.ts'
 import { type Exported, exportApp } from '../../src/cli/export/export.ts'
@@ -11,6 +12,7 @@ import { openBlocks } from '../../src/cli/export/seal.ts'
 import { type ExactOptions, type ExactTarget, importExactly } from '../../src/cli/import/exact/import.ts'
 import type { Context } from '../../src/context.ts'
 import { createFolderStorage } from '../../src/media/folder.ts'
+import type { Pace } from '../../src/media/steps.ts'
 import type { ConnectionSettings } from '../../src/store/connection.ts'
 import type { OwnServices } from './own-services.ts'
 import { mediaFolder } from './service.ts'
@@ -45,6 +47,7 @@ export function exportOf(
   own: {
     readonly passphrase?: string | undefined
     readonly signal?: AbortSignal
+    readonly pace?: Pace
     readonly onProgress?: (file: string) => void
     readonly services?: Pick<OwnServices, 'connection' | 'mediaDir'>
   } = {},
@@ -55,7 +58,7 @@ export function exportOf(
       storage: createFolderStorage(own.services?.mediaDir ?? mediaFolder),
     },
     {
-      ...{ folder, rest: 0, signal: own.signal ?? new AbortController().signal },
+      ...{ folder, pace: own.pace ?? fullPace, signal: own.signal ?? new AbortController().signal },
       passphrase: 'passphrase' in own ? own.passphrase : passphrase,
       onProgress: own.onProgress ?? (() => undefined),
     },

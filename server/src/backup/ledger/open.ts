@@ -22,6 +22,6 @@ export function openLedgerPlaces(
   const withBackups =
     place.kind === 'folder'
       ? createLedgerFolder(place.folder)
-      : createLedgerBucket(openPlace(place, staging), describePlace(place))
+      : createLedgerBucket(openPlace(place, { staging }), describePlace(place))
   return beside.name === withBackups.name ? [beside] : [beside, withBackups]
 }

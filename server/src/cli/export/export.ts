@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { App } from '../../chat/identity.ts'
+import type { Pace } from '../../media/steps.ts'
 import type { MediaStorage } from '../../media/storage.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import { version } from '../../version.ts'
@@ -24,8 +25,7 @@ export interface ExportOptions {
   readonly folder: string
   /** Without one, secrets are left out. */
   readonly passphrase: string | undefined
-  /** How many times as long as it read it rests. */
-  readonly rest: number
+  readonly pace: Pace
   readonly signal: AbortSignal
   readonly onProgress: (file: string, records: number) => void
 }
@@ -46,9 +46,9 @@ const blockRecords = 500
  */
 export async function exportApp(source: ExportSource, options: ExportOptions): Promise<Exported> {
   const { app, storage } = source
-  const { folder, signal } = options
+  const { folder, pace, signal } = options
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const snapshot = await openSnapshot(source.connectionString, options.rest)
+  const snapshot = await openSnapshot(source.connectionString, pace)
   let made: Omit<Manifest, 'media'>
   let media: Array<{ key: string; size: number }>
   try {
@@ -59,12 +59,13 @@ export async function exportApp(source: ExportSource, options: ExportOptions): P
     for (const place of places) {
       const name = `${place.file}.ndjson`
       const { sql, write } = readingOf(snapshot.catalogue, place)
-      const file = await openRecordFile(folder, name)
+      const file = await openRecordFile(folder, name, pace)
       try {
         let records = 0
         for await (const rows of snapshot.read(sql, app.appId)) {
           if (signal.aborted) throw new ExportStopped('stopped')
-          await file.write(rows.map((row) => `${toPortable(write(row))}\n`).join(''), rows.length)
+          const text = await pace.step(async () => rows.map((row) => `${toPortable(write(row))}\n`).join(''))
+          await file.write(text, rows.length)
           records += rows.length
           options.onProgress(name, records)
         }
@@ -84,7 +85,7 @@ export async function exportApp(source: ExportSource, options: ExportOptions): P
   } finally {
     await snapshot.close()
   }
-  const copied = await copyOut(storage, app.appId, media, path.join(folder, 'files'), signal)
+  const copied = await copyOut(storage, app.appId, media, path.join(folder, 'files'), { pace, signal })
   if (signal.aborted) throw new ExportStopped('stopped')
   const manifest: Manifest = { ...made, media: { files: media.length, missing: copied.missing } }
   await writeWhole(folder, manifestName, `${JSON.stringify(manifest, undefined, 2)}\n`)

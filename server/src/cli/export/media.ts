@@ -1,8 +1,7 @@
-import { createWriteStream } from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { pathOf } from '../../media/path.ts'
+import { type Pace, writeInSteps } from '../../media/steps.ts'
 import type { MediaStorage } from '../../media/storage.ts'
 
 /** How addresses of the app's own files stand in an export; the service that they move to makes its own of them. */
@@ -38,7 +37,7 @@ export async function copyOut(
   appId: number,
   files: readonly { readonly key: string; readonly size: number }[],
   folder: string,
-  signal: AbortSignal,
+  { pace, signal }: { readonly pace: Pace; readonly signal: AbortSignal },
 ): Promise<CopiedFiles> {
   const missing: string[] = []
   let [copied, there, bytes] = [0, 0, 0]
@@ -52,7 +51,7 @@ export async function copyOut(
     }
     const part = `${target}.part`
     try {
-      await pipeline(await storage.read(pathOf(appId, key), undefined), createWriteStream(part, { mode: 0o600 }))
+      await writeInSteps(part, await storage.read(pathOf(appId, key), undefined), pace)
     } catch {
       await rm(part, { force: true })
       missing.push(key)

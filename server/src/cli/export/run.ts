@@ -1,5 +1,7 @@
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { atPace } from '../../backup/pace.ts'
+import { isPace, type PaceName } from '../../config/backup.ts'
 import type { ImportIo } from '../import/run.ts'
 import { type Exported, ExportStopped, exportApp } from './export.ts'
 import { readManifest } from './manifest.ts'
@@ -18,7 +20,8 @@ Options:
   --app <appId>            the app (default: the service's default app)
   --passphrase-file <file> its first line, of at least ${shortestPassphrase} characters, seals auth tokens, API keys and other secrets (default:
                            PARLEY_EXPORT_PASSPHRASE). Without one they are left out
-  --rest <n>               how many times as long as it read it rests after each page (default: 1; 0 is the quickest)
+  --pace <pace>            auto: in small steps with rests while others are busy, else as fast as it goes; gentle: always in small
+                           steps; full: as fast as it goes, whoever waits (default: auto)
   --help                   show this text
 
 The database is that of DATABASE_URL, else the embedded one of a running service (DATA_DIR); its master key is that of keys.env or
@@ -38,7 +41,7 @@ export async function exportCommand(args: readonly string[], io: Omit<ImportIo, 
         into: { type: 'string' },
         app: { type: 'string' },
         'passphrase-file': { type: 'string' },
-        rest: { type: 'string', default: '1' },
+        pace: { type: 'string', default: 'auto' },
         help: { type: 'boolean', short: 'h' },
       },
     })
@@ -46,13 +49,13 @@ export async function exportCommand(args: readonly string[], io: Omit<ImportIo, 
       io.stdout.write(exportHelp)
       return 0
     }
-    const rest = Number(values.rest)
     if (values.into === undefined) throw new UsageError('name a folder: --into')
-    if (!(rest >= 0 && rest <= 100)) throw new UsageError('--rest must be a number from 0 to 100')
+    const { pace } = values
+    if (!isPace(pace)) throw new UsageError('--pace must be auto, gentle or full')
     const folder = path.resolve(io.cwd, values.into)
     if ((await readManifest(folder)) !== undefined) throw new UsageError(`${folder} holds an export already`)
     const passphrase = await readPassphrase(values['passphrase-file'], io.env)
-    return await run(values.app, { folder, rest, passphrase }, io)
+    return await run(values.app, { folder, pace, passphrase }, io)
   } catch (error) {
     if (error instanceof ExportStopped) {
       io.stderr.write('parley export: stopped. Running it again begins anew, with the files that were copied.\n')
@@ -69,7 +72,7 @@ export async function exportCommand(args: readonly string[], io: Omit<ImportIo, 
 
 async function run(
   name: string | undefined,
-  given: { folder: string; rest: number; passphrase: string | undefined },
+  given: { folder: string; pace: PaceName; passphrase: string | undefined },
   io: Omit<ImportIo, 'clock'>,
 ): Promise<number> {
   const session = await openSession(io.env)
@@ -78,17 +81,14 @@ async function run(
     if (app === undefined) throw new UsageError(`there is no app ${name ?? session.config.appId}`)
     const from = performance.now()
     let toldAt = from
-    const exported = await exportApp(
-      { ...session, app },
-      {
-        ...given,
-        signal: io.signal,
-        onProgress: (file, records) => {
-          if (performance.now() - toldAt < 5000) return
-          toldAt = performance.now()
-          io.stderr.write(`${file}: ${records.toLocaleString('en')} records\n`)
-        },
-      },
+    const onProgress = (file: string, records: number) => {
+      if (performance.now() - toldAt < 5000) return
+      toldAt = performance.now()
+      io.stderr.write(`${file}: ${records.toLocaleString('en')} records\n`)
+    }
+    const connection = { connectionString: session.connectionString }
+    const exported = await atPace(connection, given.pace, (pace) =>
+      exportApp({ ...session, app }, { ...given, pace, signal: io.signal, onProgress }),
     )
     io.stdout.write(describe(exported, given.passphrase !== undefined, (performance.now() - from) / 1000))
     return exported.copied.missing.length === 0 ? 0 : 1

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import type { Pace } from '../../media/steps.ts'
 import { migrationLock } from '../../store/migrate.ts'
 import { lowerPriorityOf } from '../../store/priority.ts'
 import { type Catalogue, catalogueSql, toCatalogue } from './catalogue.ts'
@@ -14,17 +14,15 @@ export interface Snapshot {
   close(): Promise<void>
 }
 
-const pageRows = 1000
-/** Milliseconds. A page that takes longer has waited for others, and given way by that. */
-const longestPage = 200
+const rowsAtFirst = 100
+const mostRows = 1000
+/** What a row costs here, which is put together out of several tables, beside one that is only copied. */
+const timesAsDear = 4
 /** Below those of the service, where both run on one machine. */
 const niceness = 19
 
-/**
- * Begins to read at one moment, until it is closed. Nothing is migrated meanwhile.
- * @param rest how many times as long as it read it waits after each page, to leave room for the service
- */
-export async function openSnapshot(connectionString: string, rest: number): Promise<Snapshot> {
+/** Begins to read at one moment, until it is closed. Nothing is migrated meanwhile. */
+export async function openSnapshot(connectionString: string, pace: Pace): Promise<Snapshot> {
   const client = new pg.Client({
     connectionString,
     application_name: 'parley export',
@@ -46,7 +44,7 @@ export async function openSnapshot(connectionString: string, rest: number): Prom
     return {
       catalogue: toCatalogue(rows.map((row) => ({ ...row, isRequired: row.isRequired === 't' })) as never),
       migration: last?.name ?? '',
-      read: (sql, appId) => readPages(client, sql, appId, rest),
+      read: (sql, appId) => readPages(client, sql, appId, pace),
       close: () => client.end(),
     }
   } catch (error) {
@@ -55,17 +53,23 @@ export async function openSnapshot(connectionString: string, rest: number): Prom
   }
 }
 
-async function* readPages(client: pg.Client, sql: string, appId: number, rest: number) {
+type Row = (string | null)[]
+
+async function* readPages(client: pg.Client, sql: string, appId: number, pace: Pace) {
   await client.query({ text: `declare export_rows no scroll cursor for ${sql.replaceAll('$1', String(appId))}` })
   try {
-    for (;;) {
-      const from = performance.now()
-      const { rows } = await client.query({ text: `fetch ${pageRows} from export_rows`, rowMode: 'array' })
-      if (rows.length > 0) yield rows as (string | null)[][]
-      if (rows.length < pageRows) return
-      if (rest > 0) await delay(Math.min(performance.now() - from, longestPage) * rest)
+    for (let count = rowsAtFirst; ; ) {
+      const text = `fetch ${count} from export_rows`
+      const { rows } = await pace.step(() => client.query<Row>({ text, rowMode: 'array' }))
+      if (rows.length > 0) yield rows
+      if (rows.length < count) return
+      count = Math.max(1, Math.min(mostRows, Math.round((count * pace.bytesAtOnce) / timesAsDear / sizeOf(rows))))
     }
   } finally {
     await client.query('close export_rows')
   }
+}
+
+function sizeOf(rows: readonly Row[]): number {
+  return rows.reduce((all, row) => row.reduce((sum, text) => sum + (text?.length ?? 0), all), 1)
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { inSteps, type Pace } from '../../media/steps.ts'
 
 /** What a file of an export holds: that it is whole can be checked by it. */
 export interface WrittenFile {
@@ -17,9 +18,10 @@ export interface RecordFile {
   abandon(): Promise<void>
 }
 
-export async function openRecordFile(folder: string, name: string): Promise<RecordFile> {
+export async function openRecordFile(folder: string, name: string, pace: Pace): Promise<RecordFile> {
   const part = path.join(folder, `${name}.part`)
   const file: FileHandle = await open(part, 'w', 0o600)
+  const write = inSteps(file, pace)
   const hash = createHash('sha256')
   let [records, bytes] = [0, 0]
   return {
@@ -28,10 +30,11 @@ export async function openRecordFile(folder: string, name: string): Promise<Reco
       hash.update(content)
       records += count
       bytes += content.length
-      await file.writeFile(content)
+      await write(content)
     },
     async finish() {
-      await file.sync()
+      // What has nothing in it can lose nothing.
+      if (bytes > 0) await pace.step(() => file.sync())
       await file.close()
       await rename(part, path.join(folder, name))
       return { records, bytes, sha256: hash.digest('hex') }
