@@ -17,7 +17,10 @@ const outside = [
 ]
 
 /** What is run, loaded by others, or started as a thread. */
-export const served = ['main', 'cli/main', 'emulators/index', 'chat/moderation/engine/compile-thread']
+export const served = [
+  ...['main', 'cli/main', 'emulators/index'],
+  ...['chat/moderation/engine/compile-thread', 'delivery/notifications/thread/thread'],
+]
 /** What only a clone has a use for. */
 const ofDevelopment = [
   ...['compatibility/main', 'emulators/main', 'chat/moderation/engine/engine', 'store/priority'],
