@@ -55,6 +55,12 @@ export async function bundle(folder, entries = [...served, ...ofDevelopment], wr
 function packagesOf({ inputs }) {
   const ours = Object.entries(inputs).filter(([file]) => /^(?:server|contract)\/src\//.test(file))
   const imports = ours.flatMap(([, { imports }]) => imports)
+  // Those of CommonJS would have no names there, unlike where they are installed.
+  const late = imports.find(
+    ({ kind, external, original = '.' }) => kind === 'dynamic-import' && !external && !/^[.]/.test(original),
+  )
+  if (late !== undefined)
+    throw new Error(`import('${late.original}'): import it in a file of its own, and that file late`)
   const needed = imports.filter(({ kind, external }) => kind !== 'dynamic-import' || !external)
   const names = needed.map(({ path, original = path }) => /^(?:@[^/]+\/)?[^@/.][^/]*/.exec(original)?.[0])
   return [...new Set(names)].filter((name) => name !== undefined && !isBuiltin(name)).sort()

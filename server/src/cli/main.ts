@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import dotenv from 'dotenv'
 import { lowerOwnPriority } from '../store/priority.ts'
 import { version } from '../version.ts'
 import type { ImportIo } from './import/run.ts'
@@ -88,7 +89,7 @@ async function moveIn(): Promise<number> {
 }
 
 async function surroundings(): Promise<ImportIo> {
-  const [{ systemClock }, { default: dotenv }] = await Promise.all([import('./import/run.ts'), import('dotenv')])
+  const { systemClock } = await import('./import/run.ts')
   dotenv.config({ quiet: true })
   return {
     stdout: process.stdout,

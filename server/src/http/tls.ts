@@ -49,7 +49,7 @@ async function readKept(dataDir: string): Promise<TlsMaterial | undefined> {
 }
 
 async function makeSelfSigned(host: string, dataDir: string): Promise<TlsMaterial> {
-  const { generate } = await import('selfsigned')
+  const { generate } = await import('./self-signed.ts')
   const expiresAt = Date.now() + validDays * 24 * 3600 * 1000
   const names = [...new Set(['localhost', '127.0.0.1', host])]
   const made = await generate([{ name: 'commonName', value: 'localhost' }], {
