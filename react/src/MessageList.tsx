@@ -1,5 +1,16 @@
 import type { MessageList as Messages, PendingMessage, ShownMessage } from '@parley/client'
-import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  memo,
+  type ReactElement,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { Virtualizer, type VirtualizerHandle } from 'virtua'
 import { useParleyContext } from './context.tsx'
 import { dayOf } from './format.ts'
@@ -7,6 +18,7 @@ import { useMe, useMessages, usePageVisible } from './hooks.ts'
 import { Icon } from './Icon.tsx'
 import { MessageItem, PendingItem } from './MessageItem.tsx'
 import type { MessageActions } from './props.ts'
+import { useTail } from './tail.ts'
 
 export interface MessageListProps {
   /** A conversation or a thread that is open; undefined while it is being opened. */
@@ -34,8 +46,9 @@ type Row =
 /** Screens above what is seen at which older messages are asked for, and pixels from the end that count as the end. */
 const aheadScreens = 5
 const nearEnd = 60
-/** What ARIA has for a list whose length nobody knows. */
+/** What ARIA has for a list whose length nobody knows, or that is long and changes often. */
 const unknownSize = -1
+const mostCounted = 100
 /** Seconds within which messages of one sender stand together. */
 const together = 300
 
@@ -63,14 +76,18 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
   const shown = before.current
   const isSameList = shown?.list === list
   const isPrepended = isSameList && shown?.first !== undefined && first !== shown.first
+  const { head, tail, hidden, tailRef, isFollowing, lastOffset, follow, reveal } = useTail({
+    ...{ list, rows, isAtEnd, hasNewer, isPrepended, scroller },
+  })
   useLayoutEffect(() => {
     const isNew = before.current?.list !== list || before.current?.last === undefined
     const hasGrown = before.current?.last !== last
     before.current = { list, first, last }
-    if (rows.length > 0 && (isNew || (hasGrown && isAtEnd))) {
-      view.current?.scrollToIndex(rows.length - 1, { align: 'end' })
-    }
-  }, [list, first, last, rows.length, isAtEnd])
+    // What stands in the tail is followed by itself.
+    if (rows.length === 0 || tail.length > 0) return
+    if (isNew) isFollowing.current = true
+    if (isNew || (hasGrown && isAtEnd)) follow()
+  }, [list, first, last, rows.length, tail.length, isAtEnd, isFollowing, follow])
 
   const newest = messages.at(-1)
   const isVisible = usePageVisible()
@@ -78,24 +95,29 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
     if (isVisible && isAtEnd && !hasNewer && newest !== undefined && onSeen !== undefined) onSeen(newest)
   }, [isVisible, isAtEnd, hasNewer, newest, onSeen])
 
-  const lastOffset = useRef(0)
   const look = useCallback(() => {
-    const at = view.current
-    if (at === null || list === undefined) return
-    const { scrollOffset, scrollSize, viewportSize } = at
-    const left = scrollSize - viewportSize - scrollOffset
+    const element = scroller.current
+    if (element === null || list === undefined) return
+    const { scrollTop: scrollOffset, scrollHeight, clientHeight: viewportSize } = element
+    const left = scrollHeight - viewportSize - scrollOffset
+    if (hidden > 0) {
+      if (left < viewportSize) reveal()
+      lastOffset.current = scrollOffset
+      return
+    }
     // What grows below leaves one at the end, and is followed; only who scrolls up leaves it.
-    if (left < nearEnd) setAtEnd(!hasNewer)
-    else if (hasNewer || scrollOffset < lastOffset.current) setAtEnd(false)
+    const isThere = left < nearEnd ? !hasNewer : !hasNewer && scrollOffset >= lastOffset.current && isFollowing.current
+    isFollowing.current = isThere
+    setAtEnd(isThere)
     lastOffset.current = scrollOffset
     const ahead = viewportSize * aheadScreens
     if (hasOlder && scrollOffset < ahead) list.loadOlder().catch(() => {})
     if (hasNewer && left < ahead) list.loadNewer().catch(() => {})
-  }, [list, hasOlder, hasNewer])
+  }, [list, hasOlder, hasNewer, hidden, isFollowing, lastOffset, reveal])
   // A list that does not fill the screen is never scrolled.
   useEffect(() => {
-    if (rows.length > 0) look()
-  }, [rows.length, look])
+    if (rows.length > 0 && (hasOlder || hasNewer || !isAtEnd)) look()
+  }, [rows.length, hasOlder, hasNewer, isAtEnd, look])
 
   const actionsOf = useCallback(
     (message: ShownMessage): MessageActions => {
@@ -125,11 +147,14 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
     const row = rows[at]
     if (row === undefined) return
     setFocused(row.key)
-    view.current?.scrollToIndex(at, { align: 'nearest' })
+    if (at < head.length) view.current?.scrollToIndex(at, { align: 'nearest' })
+    else tailRef.current?.children[at - head.length]?.scrollIntoView({ block: 'nearest' })
   }
   const toNewest = async () => {
     if (hasNewer) await list?.loadNewest()
-    view.current?.scrollToIndex(rows.length - 1, { align: 'end' })
+    isFollowing.current = true
+    setAtEnd(true)
+    follow()
   }
 
   if (!isLoaded && pending.length === 0) {
@@ -140,6 +165,20 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
     )
   }
   if (rows.length === 0) return <p className="parley-empty">{texts.noMessages}</p>
+  const setSize = hasOlder || hasNewer || rows.length > mostCounted ? unknownSize : rows.length
+  const draw = (row: Row, at: number) => (
+    <RowView
+      key={row.key}
+      row={row}
+      at={at}
+      setSize={setSize}
+      me={me?.uid}
+      locale={locale}
+      today={texts.today}
+      isFocused={row.key === focused}
+      actionsOf={actionsOf}
+    />
+  )
   return (
     <div className="parley-messages">
       <div
@@ -153,28 +192,19 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
         onKeyDown={move}
       >
         <div className="parley-spacer" />
-        <Virtualizer
-          ref={view}
-          scrollRef={scroller}
-          data={rows}
-          shift={isPrepended}
-          keepMounted={focusedAt === -1 ? [] : [focusedAt]}
+        <Head
+          view={view}
+          scroller={scroller}
+          rows={head}
+          isPrepended={isPrepended}
+          focusedAt={focusedAt < head.length ? focusedAt : -1}
           onScroll={look}
-        >
-          {(row, at) => (
-            <RowView
-              key={row.key}
-              row={row}
-              at={at}
-              setSize={hasOlder || hasNewer ? unknownSize : rows.length}
-              me={me?.uid}
-              locale={locale}
-              today={texts.today}
-              isFocused={row.key === focused}
-              actionsOf={actionsOf}
-            />
-          )}
-        </Virtualizer>
+          onResize={follow}
+          drawn={[draw, setSize, me?.uid, locale, texts.today, focused, actionsOf]}
+        />
+        <div className="parley-tail" ref={tailRef}>
+          {tail.map((row, n) => draw(row, head.length + n))}
+        </div>
       </div>
       {!isAtEnd && (
         <button type="button" className="parley-to-newest" aria-label={texts.toNewest} onClick={toNewest}>
@@ -184,6 +214,41 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
     </div>
   )
 }
+
+interface HeadProps {
+  readonly view: RefObject<VirtualizerHandle | null>
+  readonly scroller: RefObject<HTMLDivElement | null>
+  readonly rows: readonly Row[]
+  readonly isPrepended: boolean
+  readonly focusedAt: number
+  readonly onScroll: () => void
+  /** Rows were measured, and stand where they belong. */
+  readonly onResize: () => void
+  /** How a row is drawn, and all that this depends on. */
+  readonly drawn: readonly [draw: (row: Row, at: number) => ReactElement, ...unknown[]]
+}
+
+/** The rows of which only those that are near are drawn. What comes into the tail does not concern it. */
+const Head = memo(
+  function Head({ view, scroller, rows, isPrepended, focusedAt, onScroll, onResize, drawn: [draw] }: HeadProps) {
+    return (
+      <Virtualizer
+        ref={view}
+        scrollRef={scroller}
+        data={rows}
+        shift={isPrepended}
+        keepMounted={focusedAt === -1 ? [] : [focusedAt]}
+        onScroll={onScroll}
+        onResize={onResize}
+      >
+        {draw}
+      </Virtualizer>
+    )
+  },
+  ({ drawn: before, ...one }, { drawn: now, ...other }) =>
+    before.every((value, n) => n === 0 || value === now[n]) &&
+    Object.keys(one).every((name) => one[name as keyof typeof one] === other[name as keyof typeof other]),
+)
 
 interface RowViewProps {
   readonly row: Row
@@ -202,7 +267,8 @@ const RowView = memo(function RowView(props: RowViewProps) {
   const { row, at, setSize, me, locale, today, isFocused, actionsOf } = props
   const element = useRef<HTMLElement>(null)
   useEffect(() => {
-    if (isFocused) element.current?.focus({ preventScroll: true })
+    const row = element.current
+    if (isFocused && row !== null && mayTakeFocus()) row.focus({ preventScroll: true })
   }, [isFocused])
   const message = row.is === 'message' ? row.message : undefined
   // What can be done depends on the message alone, so that nothing else draws it again.
@@ -234,6 +300,12 @@ const RowView = memo(function RowView(props: RowViewProps) {
     </article>
   )
 })
+
+/** A row that is drawn anew does not take the focus from what is being written. */
+function mayTakeFocus(): boolean {
+  const { activeElement } = document
+  return activeElement === null || activeElement === document.body || activeElement.closest('[role="feed"]') !== null
+}
 
 interface Known {
   readonly messages: readonly ShownMessage[]

@@ -9,15 +9,27 @@ let stop: (() => void) | undefined
 /**
  * Subscribes to a view for a component: however much changes, it is drawn once in a frame. React renders each change of a store by
  * itself and at once, which a burst of messages makes so many times that it gives up.
+ * @param restMs for which it is not drawn again
  */
-export function subscriber(view: View<unknown>): (changed: () => void) => () => void {
+export function subscriber(view: View<unknown>, restMs = 0): (changed: () => void) => () => void {
   return (changed) => {
-    const end = view.subscribe(() => {
+    let drawnAt = Number.NEGATIVE_INFINITY
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const drawSoon = () => {
+      timer = undefined
+      drawnAt = performance.now()
       waiting.add(changed)
       stop ??= atNextFrame(draw)
+    }
+    const end = view.subscribe(() => {
+      if (timer !== undefined) return
+      const left = drawnAt + restMs - performance.now()
+      if (left <= 0) drawSoon()
+      else timer = setTimeout(drawSoon, left)
     })
     return () => {
       end()
+      clearTimeout(timer)
       waiting.delete(changed)
     }
   }

@@ -29,9 +29,12 @@ export function useParley(): LiveClient {
 
 const never = () => () => {}
 
-/** The value of a view, kept up to date; `fallback` while there is no view. It must be the same object each time. */
-export function useView<T>(view: View<T> | undefined, fallback: T): T {
-  const subscribe = useMemo(() => (view === undefined ? never : subscriber(view)), [view])
+/**
+ * The value of a view, kept up to date; `fallback` while there is no view. It must be the same object each time.
+ * @param restMs milliseconds for which a change is not followed by another one; without it each frame may have one
+ */
+export function useView<T>(view: View<T> | undefined, fallback: T, restMs = 0): T {
+  const subscribe = useMemo(() => (view === undefined ? never : subscriber(view, restMs)), [view, restMs])
   const getSnapshot = view?.getSnapshot ?? (() => fallback)
   return useSyncExternalStore(subscribe, getSnapshot, getSnapshot)
 }
@@ -50,10 +53,13 @@ export function useMe(): User | undefined {
 
 const noConversations: ConversationsSnapshot = { conversations: [], hasMore: false, isLoading: false, isLoaded: false }
 
+/** What stands beside a conversation need not move with each message of a burst. */
+const besideMs = 250
+
 /** The conversations of the user, pinned ones first, then by last message. */
 export function useConversations(): ConversationsSnapshot & { readonly loadMore: () => Promise<void> } {
   const { conversations } = useParley().live
-  const snapshot = useView(conversations, noConversations)
+  const snapshot = useView(conversations, noConversations, besideMs)
   const loadMore = useCallback(() => conversations.loadMore(), [conversations])
   return { ...snapshot, loadMore }
 }
@@ -62,7 +68,7 @@ const noneUnread: UnreadTotal = { messages: 0, conversations: 0 }
 
 /** Unread messages over all conversations, exact. */
 export function useUnread(): UnreadTotal {
-  return useView(useParley().live.unread, noneUnread)
+  return useView(useParley().live.unread, noneUnread, besideMs)
 }
 
 /** One of two conversations is the same as the other. */
@@ -128,7 +134,7 @@ export function useTyping(conversation: OpenConversation | undefined): readonly 
 
 /** What the list of conversations says of one; undefined until there is a message. */
 export function useSummary(conversation: OpenConversation | undefined): ConversationSummary | undefined {
-  return useView(conversation?.summary, undefined)
+  return useView(conversation?.summary, undefined, besideMs)
 }
 
 /** Whether a user is there; undefined while that is not known, and without a user. */

@@ -203,7 +203,7 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     expect(alice.problems).toEqual([])
   })
 
-  it('shows all messages of a burst', async () => {
+  it('shows all messages of a burst, and leaves whoever reads further up where they are', async () => {
     const world = await createWorld()
     const alice = await openTab(world, 'alice', 'bob')
     for (let n = 0; n < 10; n++) {
@@ -212,6 +212,29 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     await soon(async () => {
       expect(await alice.locator('main article').last().getAttribute('aria-posinset')).toBe('400')
     })
+    const toNewest = alice.getByRole('button', { name: 'To the newest message' })
+    expect(await toNewest.count()).toBe(0)
+
+    const list = alice.getByRole('feed')
+    await list.hover()
+    await alice.mouse.wheel(0, -600)
+    await toNewest.waitFor()
+    const place = () => alice.evaluate("document.querySelector('main .parley-scroller').scrollTop")
+    await soon(async () => expect(await place()).toBe(await place()))
+    const before = await place()
+    for (let n = 0; n < 5; n++) {
+      await Promise.all(Array.from({ length: 40 }, (_, i) => say(world, 'bob', 'alice', `below ${n} ${i}`)))
+    }
+    await soon(async () => {
+      const shown = Number(await alice.locator('main article').last().getAttribute('aria-posinset'))
+      expect(shown).toBeGreaterThan(400)
+    })
+    expect(await place()).toBe(before)
+    await list.press('End')
+    await soon(async () => {
+      expect(await alice.locator('main article').last().getAttribute('aria-posinset')).toBe('600')
+    })
+    await toNewest.waitFor({ state: 'detached' })
     expect(alice.problems).toEqual([])
   })
 
