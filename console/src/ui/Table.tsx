@@ -31,7 +31,7 @@ export function Table<Row>(props: {
     count: rows.length,
     getScrollElement: () => place.current,
     estimateSize: () => rowHeight,
-    overscan: 12,
+    overscan: 6,
     getItemKey: (index) => idOf(rows[index] as Row),
   })
   const shown = virtual.getVirtualItems()

@@ -108,7 +108,6 @@ export function SmallTable<Row>(props: {
 }
 
 const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-const precise = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
 
 /** @param at epoch seconds */
 export function Time({ at }: { readonly at: number | undefined | null }) {
@@ -120,7 +119,7 @@ export function Time({ at }: { readonly at: number | undefined | null }) {
     )
   const date = new Date(at * 1000)
   return (
-    <time dateTime={date.toISOString()} title={precise.format(date)}>
+    <time dateTime={date.toISOString()} title={date.toString()}>
       {short.format(date)}
     </time>
   )
