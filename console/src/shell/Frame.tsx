@@ -5,7 +5,6 @@ import {
   Burger,
   Group,
   Menu,
-  NavLink,
   ScrollArea,
   Select,
   Text,
@@ -111,13 +110,15 @@ function Sections({ of, base }: { readonly of: readonly Section[]; readonly base
       const isHere = path === '' ? pathname === address : pathname === address || pathname.startsWith(`${address}/`)
       const isExact = base === '' ? pathname === address : isHere
       return (
-        <NavLink
+        <Link
           key={path}
-          label={label}
-          active={isExact}
+          to={address}
+          activeOptions={{ exact: true }}
           aria-current={isExact ? 'page' : undefined}
-          renderRoot={(props) => <Link to={address} activeOptions={{ exact: true }} {...props} />}
-        />
+          className="section"
+        >
+          {label}
+        </Link>
       )
     })
 }
