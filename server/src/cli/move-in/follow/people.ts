@@ -20,27 +20,44 @@ import { bringNotifications, bringSettings, type Doing, readSettings } from '../
 import type { Remote } from '../remote.ts'
 import { groupAt, refusals, type Sides, userAt } from './sides.ts'
 
-/** Brings users, groups, members, and what is theirs, into the state that they have in the source. */
-export async function sweepPeople(sides: Sides, isComplete: boolean): Promise<void> {
+/** What ends somebody's part in something, to be done once what they did before is brought over in their name. */
+export type Endings = Array<() => Promise<void>>
+
+/**
+ * Brings users, groups and members into the state that they have in the source, but for what ends: departures, bans,
+ * deactivations. In the name of somebody who has left, or sees no more what they have cleared, nothing can be done.
+ * @returns does the rest: what ends, and what is each user's own. It is given what removes the messages by which the target tells of
+ * endings: they would bring back conversations that users have cleared
+ */
+export async function sweepPeople(
+  sides: Sides,
+  isComplete: boolean,
+): Promise<(removeNotes: () => Promise<void>) => Promise<void>> {
   const { source, target, concurrency } = sides
+  const endings: Endings = []
   await sweepRoles(sides)
   const users = await compareLists(
     () => usersOf(source),
     () => usersOf(target),
   )
   const [gone, others] = [users.filter(isGone), users.filter((user) => !isGone(user))]
-  await forEach(each(others), concurrency, (user) => sweepUser(sides, user))
+  await forEach(each(others), concurrency, (user) => sweepUser(sides, user, endings))
   const groups = await compareLists(
     () => withoutCounts(groupsOf(source)),
     () => withoutCounts(groupsOf(target)),
   )
   await forEach(each(groups), concurrency, (group) => sweepGroup(sides, group))
-  await forEach(keysOf(groupsOf(source)), concurrency, (guid) => sweepRoom(sides, guid))
-  await sweepAppPins(sides)
-  if (isComplete && !sides.without.includes('notifications')) await sweepSettings(sides)
-  await forEach(keysOf(usersOf(source)), concurrency, (uid) => sweepPerson(sides, uid, isComplete))
-  // Who is gone is removed after their groups have passed to others.
-  await forEach(each(gone), concurrency, (user) => sweepUser(sides, user))
+  await forEach(keysOf(groupsOf(source)), concurrency, (guid) => sweepRoom(sides, guid, endings))
+  return async (removeNotes) => {
+    await forEach(each(endings), concurrency, (end) => end())
+    await removeNotes()
+    await sweepAppPins(sides)
+    if (isComplete && !sides.without.includes('notifications')) await sweepSettings(sides)
+    await forEach(keysOf(usersOf(source)), concurrency, (uid) => sweepPerson(sides, uid, isComplete))
+    // Who is gone is removed after their groups have passed to others.
+    await forEach(each(gone), concurrency, (user) => sweepUser(sides, user, []))
+    if (gone.length > 0) await removeNotes()
+  }
 }
 
 /**
@@ -113,7 +130,7 @@ export async function takeGroup(sides: Sides, guid: string): Promise<void> {
   if (outcome?.success) sides.count('new groups')
 }
 
-async function sweepUser(sides: Sides, { key: uid, ours, theirs }: Found): Promise<void> {
+async function sweepUser(sides: Sides, { key: uid, ours, theirs }: Found, endings: Endings): Promise<void> {
   const { act, count } = sides
   if (ours === undefined) {
     if (!sides.removes || isStandIn(theirs) || (await isInSource(sides, userAt(uid)))) return
@@ -129,7 +146,11 @@ async function sweepUser(sides: Sides, { key: uid, ours, theirs }: Found): Promi
     await act('PUT', '/users', { uidsToActivate: [uid] })
   const profile = profileOf(ours, theirs, ['name', 'avatar', 'link', 'role', 'statusMessage', 'metadata', 'tags'])
   if (Object.keys(profile).length > 0) await act('PUT', userAt(uid), profile)
-  if (ours.isDeactivated === true && theirs.isDeactivated === false) await act('DELETE', userAt(uid), {})
+  if (ours.isDeactivated === true && theirs.isDeactivated === false)
+    endings.push(async () => {
+      const now = await readRecord(sides.source, userAt(uid))
+      if (now === undefined || now.deactivatedAt !== undefined) await act('DELETE', userAt(uid), {})
+    })
 }
 
 async function sweepGroup(sides: Sides, { key: guid, ours, theirs }: Found): Promise<void> {
@@ -168,8 +189,8 @@ async function isInSource({ source }: Sides, at: string): Promise<boolean> {
   return (await readRecord(source, at)) !== undefined
 }
 
-/** Reads a group of the source again, which may be new, changed or gone, and its members. */
-export async function rereadGroup(sides: Sides, guid: string): Promise<void> {
+/** Reads a group of the source again, which may be new, changed or gone, and its members. @param endings gets what ends */
+export async function rereadGroup(sides: Sides, guid: string, endings: Endings): Promise<void> {
   const [ours, theirs] = await Promise.all(
     [sides.source, sides.target].map(async (side) => {
       const group = await readRecord(side, `${groupAt(guid)}?withTags=true`)
@@ -177,22 +198,29 @@ export async function rereadGroup(sides: Sides, guid: string): Promise<void> {
     }),
   )
   if (!isDeepStrictEqual(ours, theirs)) await sweepGroup(sides, { key: guid, ours, theirs })
-  if (ours !== undefined) await sweepRoom(sides, guid)
+  if (ours !== undefined) await sweepRoom(sides, guid, endings)
 }
 
-/** Brings the members of a group, its bans and the permissions of its scopes into the state that they have in the source. */
-export async function sweepRoom(sides: Sides, guid: string): Promise<void> {
+/**
+ * Brings the members of a group, its bans and the permissions of its scopes into the state that they have in the source.
+ * @param endings gets departures and bans, for which the group is read again by then; undefined: they are done at once
+ */
+async function sweepRoom(sides: Sides, guid: string, endings?: Endings): Promise<void> {
   const { source, target, act, count, removes } = sides
   const at = groupAt(guid)
   const [ours, theirs] = await Promise.all([readRoom(source, guid), readRoom(target, guid)])
   const memberAt = (uid: string) => `${at}/members/${encodeURIComponent(uid)}`
   const banAt = (uid: string) => `${at}/bannedusers/${encodeURIComponent(uid)}`
+  let ends = false
   // Those who are banned leave by it, and only who is not banned any more can join.
   for (const [key, there] of theirs) {
     const [uid = '', banned] = key.split(' ')
     if (!removes || (ours.has(key) && (banned !== undefined || ours.get(key)?.joinedAt === there.joinedAt))) continue
     if (banned !== undefined && (await act('DELETE', banAt(uid), {}))) count('bans removed that were lifted')
-    if (banned === undefined && !ours.has(`${uid} banned`) && (await act('DELETE', memberAt(uid), {}))) {
+    if (banned !== undefined || ours.has(`${uid} banned`)) continue
+    // Somebody who came back at another time goes and joins at once.
+    if (endings !== undefined && !ours.has(key)) ends = true
+    else if (await act('DELETE', memberAt(uid), {})) {
       theirs.delete(key)
       count('members removed that had left')
     }
@@ -201,13 +229,15 @@ export async function sweepRoom(sides: Sides, guid: string): Promise<void> {
     const [uid = '', banned] = key.split(' ')
     const there = theirs.get(key)
     if (there === undefined && banned !== undefined) {
-      if (await act('POST', banAt(uid), {})) count('bans')
+      if (endings !== undefined) ends = true
+      else if (await act('POST', banAt(uid), {})) count('bans')
     } else if (there === undefined) {
       await takeMember(sides, guid, uid, member)
     } else if (there.scope !== member.scope) {
       if (await act('PUT', memberAt(uid), { scope: member.scope })) count('changed scopes')
     }
   }
+  if (ends) endings?.push(() => sweepRoom(sides, guid))
   await sweepScopes(sides, guid)
 }
 

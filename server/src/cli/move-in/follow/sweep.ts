@@ -3,11 +3,12 @@ import type { JsonRecord } from '../../import/records.ts'
 import { compareMessages } from '../compare.ts'
 import { messageFacts, reactorsOf, tellsOfNothing } from '../facts.ts'
 import { each, forEach } from '../for-each.ts'
-import { readRecord } from '../lists.ts'
+import { readRecord, readSpan, rowsOf } from '../lists.ts'
+import type { Remote } from '../remote.ts'
 import { isOwnNote } from '../verify.ts'
 import type { Hinted } from './hints.ts'
 import { bring, takeNew } from './messages.ts'
-import { rereadGroup, sweepPeople, sweepPerson } from './people.ts'
+import { type Endings, rereadGroup, sweepPeople, sweepPerson } from './people.ts'
 import type { Sides } from './sides.ts'
 
 /** So many differences are mended together. */
@@ -18,7 +19,7 @@ const batch = 200
  * @param isComplete who gave each reaction is compared too, which costs a request for each message that has some
  */
 export async function sweep(sides: Sides, isComplete: boolean): Promise<void> {
-  await sweepPeople(sides, isComplete)
+  const sweepRest = await sweepPeople(sides, isComplete)
   let wanted: string[] = []
   let gone: JsonRecord[] = []
   const mend = async () => {
@@ -37,6 +38,23 @@ export async function sweep(sides: Sides, isComplete: boolean): Promise<void> {
     if (wanted.length + gone.length >= batch) await mend()
   })
   await mend()
+  const since = await newestSecond(target)
+  await sweepRest(() => removeNotes(sides, since))
+}
+
+/** The second of the newest message of a side, by its own clock. */
+async function newestSecond(side: Remote): Promise<number> {
+  const path = '/messages?affix=prepend&limit=1'
+  const [newest] = rowsOf(side, path, (await side.get(path)).body)
+  return Number(newest?.sentAt ?? 0)
+}
+
+/** Removes what the target itself has told since a moment: the source tells of it, too. @param since epoch seconds */
+async function removeNotes(sides: Sides, since: number): Promise<void> {
+  const notes: JsonRecord[] = []
+  const span = { from: since, to: Math.max(since, sides.now()) + 86_400, done: false }
+  await readSpan(sides.target, span, '&category=action', async (rows) => void notes.push(...rows.filter(isOwnNote)))
+  await forEach(each(notes), sides.concurrency, (row) => removeGone(sides, row))
 }
 
 async function isSame(
@@ -70,8 +88,10 @@ export async function rereadMessage(sides: Sides, id: string): Promise<void> {
 
 /** Reads again what hints name. */
 export async function heed(sides: Sides, { messages, groups, users }: Hinted): Promise<void> {
-  await forEach(each(groups), sides.concurrency, (guid) => rereadGroup(sides, guid))
+  const endings: Endings = []
+  await forEach(each(groups), sides.concurrency, (guid) => rereadGroup(sides, guid, endings))
   await forEach(each(messages), sides.concurrency, (id) => rereadMessage(sides, id))
+  await forEach(each(endings), sides.concurrency, (end) => end())
   await forEach(each(users), sides.concurrency, (uid) => sweepPerson(sides, uid))
 }
 
