@@ -8,6 +8,7 @@ import { chooseHome, makeDataDir, stateFolder } from './data-dir.ts'
 import { clearLeftovers, stopWithPgCtl } from './leftovers.ts'
 import { type FolderLock, lockFolder } from './lock.ts'
 import type { EmbeddedLog } from './log.ts'
+import { memoryOfMachine, sharedBuffers } from './memory.ts'
 import type { Connection, ServerSetup } from './postmaster.ts'
 import { handOver } from './service-role.ts'
 import { makeSocketFolder, type SocketFolder } from './socket-folder.ts'
@@ -39,7 +40,6 @@ const defaultPort = 5432
 const defaultSettings = {
   // A process takes about 30.
   max_connections: '400',
-  shared_buffers: '128MB',
   max_wal_size: '1GB',
   checkpoint_completion_target: '0.9',
   // New WAL segments are created while a commit waits for them: filling 16 MB with zeros would delay everyone.
@@ -116,6 +116,7 @@ export async function startInDataDir(options: StartOptions): Promise<Started> {
 function settingsFor(socket: SocketFolder | undefined, asked: Record<string, string> = {}): Record<string, string> {
   return {
     ...defaultSettings,
+    shared_buffers: sharedBuffers(memoryOfMachine()),
     listen_addresses: socket === undefined ? '127.0.0.1' : '',
     ...asked,
     unix_socket_directories: socket?.path ?? '',
