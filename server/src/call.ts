@@ -51,7 +51,7 @@ export interface RouteOptions<O extends Operation = Operation> {
    * Answers what is asked most, without reading who acts before: what it reads tells whether they are as remembered. It refuses
    * nothing. Where anything is not as it would have to be, it gives no answer, and the operation is carried out as usual.
    */
-  shortcut?(call: RecalledCall<O>, context: Context): Promise<Serialized<AnswerOf<O>> | undefined>
+  shortcut?(call: RecalledCall<O>, context: Context): Promise<AnswerOf<O> | Serialized<AnswerOf<O>> | undefined>
   /** The operation's own transaction checks that the acting user is known and active; the kernel need not. */
   readonly checksActor?: boolean
   /** The members of the body hold records, each of which the operation checks by itself: one cannot fail the others. */

@@ -2,7 +2,6 @@ import { agenticRole } from '@parley/contract'
 import { sql } from 'kysely'
 import { listedSql, otherPeerSql } from '../../chat/conversations/participant-state.ts'
 import { storedKind } from '../../chat/kind.ts'
-import { appKey } from '../../store/app-key.ts'
 import { allOf, type Fragment } from '../../store/statement.ts'
 
 const otherPeer = sql.raw(otherPeerSql)
@@ -32,12 +31,16 @@ function looksAtOthers({ searchKey, userTags, groupTags, hideAgentic, onlyAgenti
   return [searchKey, userTags, groupTags, hideAgentic, onlyAgentic].some((filter) => filter !== undefined)
 }
 
+/** The sides of everybody. */
+export const everybodys = sql`
+      conversation_states s
+      join conversations c on c.app_id = s.app_id and c.key = s.conversation`
+
 /**
  * Sides `s` with their conversations `c`, and the user `u` or group `g` on the other side where filters look at them.
- * @param byKey look each up by its key, where the planner would rather read whole tables: for the sides of one user, and for
- * a page in the order of the sides, of which few rows are read
+ * @param sides `eachByKey`, `allByKey` or `everybodys`
  */
-export function sidesWhere(conditions: readonly Fragment[], filters: ConversationFilters, byKey: boolean): Fragment {
+export function sidesWhere(sides: Fragment, conditions: readonly Fragment[], filters: ConversationFilters): Fragment {
   const others = sql`
       left join lateral (
         select u.tags, u.role, u.name_key
@@ -52,33 +55,21 @@ export function sidesWhere(conditions: readonly Fragment[], filters: Conversatio
         offset 0
       ) g on true`
   return sql`
-      from conversation_states s
-      ${
-        byKey
-          ? sql`
-      cross join lateral (
-        select *
-        from conversations c
-        where c.app_id = s.app_id and c.key = s.conversation
-        offset 0
-      ) c`
-          : sql`
-      join conversations c on c.app_id = s.app_id and c.key = s.conversation`
-      }
+      from ${sides}
       ${looksAtOthers(filters) ? others : sql``}
       left join app_pinned_conversations ap
         on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeer}
       where ${allOf(conditions)}`
 }
 
-export function conditionsOf(appId: number, uid: string | undefined, filters: ConversationFilters): Fragment[] {
-  const conditions: Fragment[] = [sql`s.app_id = ${appKey(appId)}`, sql.raw(listedSql)]
+export function conditionsOf(appId: Fragment, uid: Fragment | undefined, filters: ConversationFilters): Fragment[] {
+  const conditions: Fragment[] = [sql`s.app_id = ${appId}`, sql.raw(listedSql)]
   if (uid !== undefined) conditions.push(sql`s.uid = ${uid}`)
   if (uid !== undefined && filters.includeBlockedUsers !== true) {
     conditions.push(sql`not (c.kind = 1 and ${otherPeer} in (
       select b.blocked
       from blocks b
-      where b.app_id = ${appKey(appId)} and b.blocker = ${uid}
+      where b.app_id = ${appId} and b.blocker = ${uid}
     ))`)
   }
   if (filters.conversationType !== undefined) {

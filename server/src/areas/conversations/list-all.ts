@@ -5,10 +5,12 @@ import {
   participantColumns,
   participantJoins,
 } from '../../chat/conversations/participant-state.ts'
+import { eachByKey } from '../../chat/conversations/sides.ts'
 import { type PageRequest, selectTotal } from '../../paging.ts'
+import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import type { Fragment } from '../../store/statement.ts'
-import { type ConversationFilters, conditionsOf, looksAtSides, sidesWhere } from './filters.ts'
+import { type ConversationFilters, conditionsOf, everybodys, looksAtSides, sidesWhere } from './filters.ts'
 import type { ConversationsFound } from './list.ts'
 import { selectAppTotal } from './totals.ts'
 
@@ -24,8 +26,8 @@ export async function selectAllConversations(
 ): Promise<ConversationsFound> {
   const order = sql`s.uid, c.listed_sent_at desc, c.listed_id desc, c.key`
   const once = filters.unique === true
-  const conditions = [...conditionsOf(appId, undefined, filters), ...(once ? [isFirstSide] : [])]
-  const matching = sidesWhere(conditions, filters, once)
+  const conditions = [...conditionsOf(appKey(appId), undefined, filters), ...(once ? [isFirstSide] : [])]
+  const matching = sidesWhere(once ? eachByKey : everybodys, conditions, filters)
   const [states, [count]] = await Promise.all([
     on.run<ParticipantState>(
       sql`

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { packedFrom, packStates, unpackStates } from '../../chat/conversations/packed.ts'
-import { countUnreadOf, type ParticipantState } from '../../chat/conversations/participant-state.ts'
+import { countUnreadOf, type ParticipantState, takesPartInFew } from '../../chat/conversations/participant-state.ts'
 import { type FoundPeers, selectPeers } from '../../chat/conversations/peers.ts'
+import { allByKey, eachByKey, type Whose } from '../../chat/conversations/sides.ts'
 import { isVisibleUnread } from '../../chat/conversations/unread.ts'
 import type { JsonText } from '../../chat/json.ts'
 import { packMessages, unpackMessages } from '../../chat/messages/packed.ts'
@@ -9,7 +10,8 @@ import { receiptColumns, type StoredMessage, steppedTimes } from '../../chat/mes
 import type { PageRequest } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
-import type { Fragment } from '../../store/statement.ts'
+import { placedLookup } from '../../store/lookups.ts'
+import { type Fragment, fixedStatement, inOrder } from '../../store/statement.ts'
 import { type ConversationFilters, conditionsOf, sidesWhere } from './filters.ts'
 import { selectAllConversations } from './list-all.ts'
 
@@ -42,11 +44,6 @@ export async function selectConversations(
     : selectConversationsOf(on, appId, uid, filters, page, hiding)
 }
 
-/**
- * The order is by what others write last, which is kept once for each conversation and not for each member: all of the
- * user's conversations are looked at, once, with what a list shows of them. What is counted and read beside is read for the
- * page alone, each for all of its rows at once, and comes as one row.
- */
 async function selectConversationsOf(
   on: Queryable,
   appId: number,
@@ -55,28 +52,59 @@ async function selectConversationsOf(
   page: PageRequest,
   hiding: readonly Fragment[],
 ): Promise<ConversationsFound> {
-  const order = sql`p.app_place nulls last, p.pinned_at desc nulls last, p.listed_sent_at desc, p.listed_id desc, p.key`
   const seesUnread = sql`exists (
       select from messages m
       where ${isVisibleUnread(uid, hiding)}
       offset 0
     )`
   const unhidden = filters.unread === true && hiding.length > 0 ? [seesUnread] : []
+  const whose = { app: appKey(appId), viewer: sql`${uid}` }
+  const matching = sidesWhere(
+    allByKey(whose),
+    [...conditionsOf(whose.app, whose.viewer, filters), ...unhidden],
+    filters,
+  )
   const [row] = await on.run(
-    sql<{ total: number; viewer: number | null; states: string | null; messages: string | null } & FoundPeers>`
+    sql<Columns>`${pageOf({ ...whose, limit: sql`${page.perPage}`, offset: sql`${page.offset}` }, matching)}`,
+  )
+  return foundIn(row)
+}
+
+interface Columns extends FoundPeers {
+  readonly total: number
+  readonly viewer: number | null
+  readonly states: string | null
+  readonly messages: string | null
+}
+
+interface Page extends Whose {
+  readonly limit: Fragment
+  readonly offset: Fragment
+}
+
+const order = sql`p.app_place nulls last, p.pinned_at desc nulls last, p.listed_sent_at desc, p.listed_id desc, p.key`
+
+/**
+ * One row with the columns of `Columns`, in their order. The order of the list is by what others write last, which is kept once
+ * for each conversation and not for each member: all of the user's conversations are looked at, once, with what a list shows
+ * of them. What is counted and read beside is read for the page alone, each for all of its rows at once.
+ * @param matching what follows `select` in a query of the sides, from `from` on
+ */
+function pageOf({ app, viewer, limit, offset }: Page, matching: Fragment): Fragment {
+  return sql`
     with matching as materialized (
       select ${sql.raw(packedFrom)}
-      ${sidesWhere([...conditionsOf(appId, uid, filters), ...unhidden], filters, true)}
+      ${matching}
     ),
     page as materialized (
       select *
       from matching p
       order by ${order}
-      limit ${page.perPage}
-      offset ${page.offset}
+      limit ${limit}
+      offset ${offset}
     )
     select (select count(*) from matching) as total,
-    (select u.revision from users u where u.app_id = ${appKey(appId)} and u.uid = ${uid}) as viewer,
+    (select u.revision from users u where u.app_id = ${app} and u.uid = ${viewer}) as viewer,
     (
       select ${packStates(order)}
       from (
@@ -86,19 +114,21 @@ async function selectConversationsOf(
         offset 0
       ) p
     ) as states,
-    ${selectPeers(appKey(appId), uid)},
     (
       select ${sql.raw(packMessages(steppedTimes))}
       from (
         select m.*, ${sql.raw(receiptColumns)}
         from messages m
-        where m.app_id = ${appKey(appId)}
+        where m.app_id = ${app}
         and m.id = any(array(select p.listed_id from page p))
         and not m.purged
         offset 0
       ) m
-    ) as messages`,
-  )
+    ) as messages,
+    ${selectPeers(app, viewer)}`
+}
+
+function foundIn(row: Columns | undefined): ConversationsFound {
   const last = unpackMessages(row?.messages ?? null).map((message) => [message.id, message] as const)
   return {
     states: unpackStates(row?.states ?? null),
@@ -107,4 +137,53 @@ async function selectConversationsOf(
     viewer: row?.viewer ?? undefined,
     last: new Map(last),
   }
+}
+
+type PlacedRow = readonly [
+  place: number,
+  total: number | null,
+  viewer: number | null,
+  states: string | null,
+  messages: string | null,
+  users: string | null,
+  blockers: string | null,
+  groups: string | null,
+]
+
+/** What a query may say besides, since it concerns how conversations are shown. */
+const plain = new Set(['perPage', 'page', 'withTags', 'withUserAndGroupTags', 'withBlockedInfo', 'useCursoredIndex'])
+/** Few at once, as pages of histories are. */
+const atOnce = 4
+
+const wanted = { app: sql.raw('$1'), viewer: sql.raw('w.viewer'), limit: sql.raw('w.per_page'), offset: sql.raw('0') }
+
+/** What chats ask for when they start: the first page without filters, as one fixed statement for all who ask at the moment. */
+const selectFirstPages = placedLookup<PlacedRow>(
+  inOrder(
+    fixedStatement(sql`
+  select w.place::int, p.*
+  from unnest($2::text[], $3::int[]) with ordinality as w(viewer, per_page, place)
+  left join lateral (${pageOf(wanted, sidesWhere(eachByKey, conditionsOf(wanted.app, wanted.viewer, {}), {}))}
+    where ${sql.raw(takesPartInFew('$1', 'w.viewer'))}
+  ) p on true`),
+  ),
+  ([place]) => place,
+  atOnce,
+)
+
+/**
+ * As `selectConversations`, of a first page without filters.
+ * @returns undefined where more is asked for, or where the user takes part in so much that others would wait
+ */
+export async function selectFirstPage(
+  on: Queryable,
+  appId: number,
+  uid: string,
+  filters: ConversationFilters,
+  page: PageRequest,
+): Promise<ConversationsFound | undefined> {
+  if (page.offset > 0 || !Object.keys(filters).every((name) => plain.has(name))) return undefined
+  const [row] = await on.query<PlacedRow>(selectFirstPages, [appId, [uid], [page.perPage]])
+  const [, total, viewer, states, messages, users, blockers, groups] = row as PlacedRow
+  return total === null ? undefined : foundIn({ total, viewer, states, messages, users, blockers, groups })
 }

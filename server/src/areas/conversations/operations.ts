@@ -51,7 +51,7 @@ import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { type PageRequest, pageMeta, readPage } from '../../paging.ts'
 import type { Queryable } from '../../store/database.ts'
-import { type ConversationsFound, selectConversations } from './list.ts'
+import { type ConversationsFound, selectConversations, selectFirstPage } from './list.ts'
 import { markReceived, markUnreadFrom, type ParticipantOf } from './marks.ts'
 import { findPinned, pinConversation, readAppPins, readPins, replaceAppPins, unpinConversation } from './pins.ts'
 import { deleteForAll, resetConversation, setTags } from './reset.ts'
@@ -103,7 +103,8 @@ export const operations = [
         // What is unread for them may be hidden from them; some late pages are refused.
         if (query.unique === true || query.unread === true || query.page !== undefined) return undefined
         const page = readPage(query, call.caller)
-        const found = await selectConversations(context.database, app.appId, actor.row.uid, query, page)
+        const asked = [context.database, app.appId, actor.row.uid, query, page] as const
+        const found = (await selectFirstPage(...asked)) ?? (await selectConversations(...asked))
         const viewer = await recallActor(context.messages.entities, app.appId, actor, found.viewer)
         return viewer?.row && writePage(context, { ...call, actor: viewer.row }, page, found, viewer)
       },

@@ -26,6 +26,7 @@ import { unknownBot } from './errors.ts'
 import { isPlain } from './list/history.ts'
 import { listHistory, listMessages, recallHistory } from './list/list.ts'
 import type { Source } from './list/sources.ts'
+import { recallUnreadCounts } from './list/unread.ts'
 import { judgeFiles } from './media/judge.ts'
 import { sendForm } from './media/send.ts'
 import { readReceipts } from './receipts.ts'
@@ -71,28 +72,34 @@ export const operations = [
     },
   ),
 
-  serve(listAllMessages, async ({ app, actor, policy, query }, context) => {
-    const { database } = context
-    const viewer = viewerOf(actor)
-    const { appId } = app
-    const conversations =
-      query.conversationId === undefined
-        ? undefined
-        : (await findNamedConversations(database, appId, query.conversationId)).map(({ key }) => key)
-    const limit = pageSize(query)
-    if (viewer !== undefined) {
-      const source: Source = { of: 'viewer', appId, viewer, conversations }
-      const conditions = await readConditions(database, appId, { uid: viewer, policy })
-      return listMessages(context, { app, viewer, policy, source, query, limit, conditions })
-    }
-    const source: Source =
-      conversations !== undefined
-        ? { of: 'conversations', appId, conversations }
-        : query.sender !== undefined
-          ? { of: 'user', appId, uid: query.sender.toLowerCase() }
-          : { of: 'app', appId }
-    return listMessages(context, { app, viewer, source, query, limit })
-  }),
+  serve(
+    listAllMessages,
+    async ({ app, actor, policy, query }, context) => {
+      const { database } = context
+      const viewer = viewerOf(actor)
+      const { appId } = app
+      const conversations =
+        query.conversationId === undefined
+          ? undefined
+          : (await findNamedConversations(database, appId, query.conversationId)).map(({ key }) => key)
+      const limit = pageSize(query)
+      if (viewer !== undefined) {
+        const source: Source = { of: 'viewer', appId, viewer, conversations }
+        const conditions = await readConditions(database, appId, { uid: viewer, policy })
+        return listMessages(context, { app, viewer, policy, source, query, limit, conditions })
+      }
+      const source: Source =
+        conversations !== undefined
+          ? { of: 'conversations', appId, conversations }
+          : query.sender !== undefined
+            ? { of: 'user', appId, uid: query.sender.toLowerCase() }
+            : { of: 'app', appId }
+      return listMessages(context, { app, viewer, source, query, limit })
+    },
+    {
+      shortcut: ({ app, actor, policy, query }, context) => recallUnreadCounts(context, { app, query, policy }, actor),
+    },
+  ),
 
   serve(
     listUserMessages,

@@ -55,6 +55,17 @@ export function otherPeerOf(side: string, conversation: string): string {
 /** The same of a conversation `c` and a side `s`. */
 export const otherPeerSql = otherPeerOf('s', 'c')
 
+/** Whoever takes part in more conversations than this is answered apart from others, who would wait for them. */
+const few = 200
+
+/** Whether a user takes part in few conversations, as SQL. */
+export function takesPartInFew(appId: string, uid: string): string {
+  return `(
+      select count(*)
+      from (select from conversation_states o where o.app_id = ${appId} and o.uid = ${uid} limit ${few + 1}) o
+    ) <= ${few}`
+}
+
 /** What a side remembers up to a position, if nothing in the past of its conversation has changed since. */
 export function rememberedUnreadOf(side: string, conversation: string): string {
   return `case when ${side}.counted_version = ${conversation}.version then ${side}.counted_unread else 0 end`

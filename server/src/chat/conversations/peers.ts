@@ -24,7 +24,7 @@ export interface FoundPeers {
 }
 
 /** Columns of `FoundPeers`, of the peers of the rows of `page` (`packedFrom`), as the viewer meets them. `readPeers` reads them. */
-export function selectPeers(appId: Fragment, viewer: string): Fragment {
+export function selectPeers(appId: Fragment, viewer: Fragment): Fragment {
   const uids = sql`array(select ${sql.raw(otherPeerOf('p', 'p'))} from page p where p.kind = 1)`
   return sql`
     (

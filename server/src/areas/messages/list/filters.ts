@@ -69,9 +69,9 @@ export function filterConditions(
     (name) => filters[name] === true,
   )
   if (personal !== undefined && viewer === undefined) throw needsActingUser(personal)
-  // What counts as unread is never held.
+  // What counts as unread is never held, nor removed for good; an index alone tells what counts.
   const counts = filters.unread === true || filters.undelivered === true
-  const conditions: Fragment[] = [counts ? sql`not m.purged` : present(viewer)]
+  const conditions: Fragment[] = counts ? [] : [present(viewer)]
   const add = (value: unknown, condition: () => Fragment) => {
     if (value !== undefined && value !== false) conditions.push(condition())
   }

@@ -197,7 +197,8 @@ async function readPage(on: Queryable, request: ListRequest, reading: Reading): 
   return { paging, found, hasBehind: rowsBehind.length > 0 }
 }
 
-function showCounts({ viewer }: ListRequest, { rows, isMore }: Counts): ListAnswer {
+/** How many messages each conversation has, as the one who asked sees them. */
+export function showCounts({ viewer }: Pick<ListRequest, 'viewer'>, { rows, isMore }: Counts): ListAnswer {
   const meta = isMore && { meta: { countAtLeast: true } }
   if (viewer === undefined) {
     return {

@@ -42,6 +42,8 @@ export interface ThreadListRequest {
   readonly policy?: RolePolicy | undefined
   /** What is hidden from the viewer of parents: conditions on `m`. */
   readonly conditions?: readonly Fragment[]
+  /** The rows of the page and one more, where there is one, if they were read already. */
+  readonly found?: readonly ThreadRow[]
 }
 
 /** A page of threads, the one with the newest reply first. @throws 400 for `participatedByMe` without a user */
@@ -64,7 +66,7 @@ export async function listThreads(
   const readUpTo = (most: number) =>
     readThreads(on, source, beyond(paging), { ofThread, ofParent }, { order: readingOrder(paging), limit: most })
   const [found, behind] = await Promise.all([
-    readUpTo(limit + 1),
+    request.found ?? readUpTo(limit + 1),
     paging.cursor === undefined
       ? []
       : readThreads(
@@ -83,8 +85,8 @@ export async function listThreads(
   }
 }
 
-/** Threads of the app that are looked at for who takes part in much. */
-const nearby = 2000
+/** Threads of the app that are looked at for who takes part in much: few first, which mostly fill a page. */
+const nearby = [200, 2000]
 
 async function readThreads(
   on: Queryable,
@@ -95,9 +97,11 @@ async function readThreads(
 ): Promise<ThreadRow[]> {
   const conditions = { ofThread: [...from, ...ofThread], ofParent }
   if (source.of === 'viewer' && (await takesPartInMuch(on, source))) {
-    const next = nextThreadsOfApp(source.appId, from, { ...cut, limit: nearby })
-    const rows = await on.run(threadsIn(next, source, conditions, cut))
-    if (rows.length === cut.limit) return rows
+    for (const limit of nearby) {
+      const next = nextThreadsOfApp(source.appId, from, { ...cut, limit })
+      const rows = await on.run(threadsIn(next, source, conditions, cut))
+      if (rows.length === cut.limit) return rows
+    }
   }
   return on.run(threadsOf(source, conditions, cut))
 }

@@ -22,6 +22,7 @@ import { judgeFiles } from '../media/judge.ts'
 import { sendForm } from '../media/send.ts'
 import { receiversOf, send } from '../send.ts'
 import { listThreads } from './list.ts'
+import { recallThreads } from './recall.ts'
 import { asReply } from './reply.ts'
 import { subscribeToThread, unsubscribeFromThread } from './subscriptions.ts'
 
@@ -62,14 +63,20 @@ export const operations = [
     return listMessages(context, { app, viewer, policy, source, query, limit, conditions })
   }),
 
-  serve(listThreadsOperation, async ({ app, actor, policy, query }, { database }) => {
-    const viewer = actor?.uid
-    const { appId } = app
-    if (viewer === undefined) return listThreads(database, { app, viewer, source: { of: 'app', appId }, query })
-    const conditions = await readConditions(database, appId, { uid: viewer, policy }, undefined, { ofThreads: true })
-    const source = { of: 'viewer', appId, viewer, conversations: undefined } as const
-    return listThreads(database, { app, viewer, policy, source, query, conditions })
-  }),
+  serve(
+    listThreadsOperation,
+    async ({ app, actor, policy, query }, { database }) => {
+      const viewer = actor?.uid
+      const { appId } = app
+      if (viewer === undefined) return listThreads(database, { app, viewer, source: { of: 'app', appId }, query })
+      const conditions = await readConditions(database, appId, { uid: viewer, policy }, undefined, { ofThreads: true })
+      const source = { of: 'viewer', appId, viewer, conversations: undefined } as const
+      return listThreads(database, { app, viewer, policy, source, query, conditions })
+    },
+    {
+      shortcut: ({ app, actor, policy, query }, context) => recallThreads(context, { app, query, policy }, actor),
+    },
+  ),
 
   serve(listUserThreads, async ({ app, actor, policy, params, query }, { database }) => {
     const viewer = actor.uid

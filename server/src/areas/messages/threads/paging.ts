@@ -67,7 +67,7 @@ export function beyond({ affix, cursor }: ThreadPaging, { inclusive = false } = 
   return [sql`(t.updated_at, t.parent_id) ${operator} (${cursor.at}::bigint, ${cursor.id}::bigint)`]
 }
 
-export function readingOrder({ affix }: ThreadPaging): Fragment {
+export function readingOrder({ affix }: Pick<ThreadPaging, 'affix'>): Fragment {
   const direction = affix === 'append' ? 'asc' : 'desc'
   return sql.raw(`t.updated_at ${direction}, t.parent_id ${direction}`)
 }

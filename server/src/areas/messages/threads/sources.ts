@@ -71,7 +71,7 @@ const threadColumns = sql`t.parent_id as "parentId", t.reply_count as "replyCoun
       t.updated_at as "updatedAt"`
 
 /** What a viewer sees: their state `s` exists. */
-function conditionsOf({ ofThread, ofParent }: ThreadConditions): Fragment[] {
+export function conditionsOf({ ofThread, ofParent }: ThreadConditions): Fragment[] {
   const notCleared = sql`(s.cleared_id = 0 or ${parentIs([notClearedSql])})`
   const isThere = sql`(not t.held or t.starter = s.uid)`
   return [...ofThread, isThere, notCleared, ...(ofParent.length === 0 ? [] : [parentIs(ofParent)])]

@@ -1,0 +1,148 @@
+import { sql } from 'kysely'
+import {
+  type CountedState,
+  rememberCounts,
+  rememberedUnreadOf,
+  rememberFrom,
+  takesPartInFew,
+} from '../../../chat/conversations/participant-state.ts'
+import { allByKey, eachByKey, type Whose } from '../../../chat/conversations/sides.ts'
+import { readKind } from '../../../chat/kind.ts'
+import { type KnownEntity, recallActor } from '../../../chat/messages/entity-cache.ts'
+import { hidesByRole } from '../../../chat/sight/sight.ts'
+import type { UserRow } from '../../../chat/users/rows.ts'
+import type { Context } from '../../../context.ts'
+import { appKey } from '../../../store/app-key.ts'
+import type { Queryable } from '../../../store/database.ts'
+import { placedLookup } from '../../../store/lookups.ts'
+import { type Fragment, fixedStatement, inOrder } from '../../../store/statement.ts'
+import { type ListAnswer, type ListRequest, showCounts } from './list.ts'
+
+/*
+ * The unread counts of all conversations of a user, which clients ask for when they come: without other filters, one fixed
+ * statement for all who ask at the same moment. It counts as lists of conversations do, from what each side remembers.
+ */
+
+/** What a query may say besides, since a count has no page. */
+const plain = new Set(['unread', 'count', 'affix', 'limit', 'perPage'])
+
+function isPlain({ unread, count, ...rest }: ListRequest['query']): boolean {
+  return unread === true && count === true && Object.keys(rest).every((name) => plain.has(name))
+}
+
+/** What a reset hides is not unread, wherever the pointer was put since. */
+const isCleared = '(s.cleared_sent_at, s.cleared_id) > (s.unread_sent_at, s.unread_id)'
+const countedFrom = (column: 'sent_at' | 'id') =>
+  `case when ${isCleared} then s.cleared_${column} when s.counted_version = c.version then s.counted_${column} else s.unread_${column} end`
+
+/** Behind a count: that something of it may be hidden, or what was long to count, and is to be remembered. */
+const noteOf = ({ app }: Whose) => sql`case
+            when c.kind = 2 and exists (
+              select from groups g where g.app_id = ${app} and g.guid = c.first and g.permissions_version > 0 offset 0
+            ) then '!'
+            when n.counted >= ${sql.raw(String(rememberFrom))} and not ${sql.raw(isCleared)} then
+              concat_ws('/', s.conversation, n.counted, c.version, c.last_sent_at, c.last_id, s.unread_sent_at, s.unread_id)
+          end`
+
+/** All counts in one text, null where there is none. `readCounts` reads it. @param sides `eachByKey` or `allByKey` */
+function selectCounts(whose: Whose, sides: Fragment): Fragment {
+  return sql`
+      select string_agg(
+        concat_ws(' ', n.count, c.kind, c.first, c.second, ${noteOf(whose)}), ',' order by c.kind, c.first, c.second
+      )
+      from ${sides}
+      cross join lateral (
+        select k.counted, k.counted + case when ${sql.raw(isCleared)} then 0 else ${sql.raw(rememberedUnreadOf('s', 'c'))} end as count
+        from (
+          select count(*) as counted
+          from messages m
+          where m.app_id = ${whose.app}
+          and m.conversation = s.conversation
+          and (m.sent_at, m.id) > (${sql.raw(countedFrom('sent_at'))}, ${sql.raw(countedFrom('id'))})
+          and m.countable
+          and m.sender <> ${whose.viewer}
+        ) k
+      ) n
+      where s.app_id = ${whose.app}
+      and s.uid = ${whose.viewer}
+      and (c.kind = 1 or s.member)
+      and (c.last_sent_at, c.last_id) > (s.unread_sent_at, s.unread_id)
+      and n.count > 0`
+}
+
+const selectRevision = ({ app, viewer }: Whose) =>
+  sql`(select u.revision from users u where u.app_id = ${app} and u.uid = ${viewer})`
+
+type Row = readonly [place: number, viewer: number | null, isFew: boolean, counts: string | null]
+
+const atOnce = 8
+const wanted: Whose = { app: sql.raw('$1'), viewer: sql.raw('w.viewer') }
+const isFew = sql.raw(takesPartInFew('$1', 'w.viewer'))
+
+const selectAtOnce = placedLookup<Row>(
+  inOrder(
+    fixedStatement(sql`
+  select w.place::int, ${selectRevision(wanted)}, ${isFew},
+    case when ${isFew} then (${selectCounts(wanted, eachByKey)}
+    ) end
+  from unnest($2::text[]) with ordinality as w(viewer, place)`),
+  ),
+  ([place]) => place,
+  atOnce,
+)
+
+interface Found {
+  readonly viewer: number | null
+  readonly counts: string | null
+}
+
+/** Of who takes part in much, as a list that waits for its turn. */
+async function findCounts(database: Queryable, appId: number, uid: string): Promise<Found | undefined> {
+  const [row] = await database.query<Row>(selectAtOnce, [appId, [uid]])
+  const [, viewer, isFew, counts] = row as Row
+  if (isFew) return { viewer, counts }
+  const whose: Whose = { app: appKey(appId), viewer: sql`${uid}` }
+  const [found] = await database.run(
+    sql<Found>`select ${selectRevision(whose)} as viewer, (${selectCounts(whose, allByKey(whose))}) as counts`,
+  )
+  return found
+}
+
+/**
+ * Counts what is unread of all conversations of a user; out of memory comes who they are.
+ * @param viewer as remembered
+ * @returns undefined where that is not current, where something may be hidden from them, or where more is asked for
+ */
+export async function recallUnreadCounts(
+  { database, messages, log }: Pick<Context, 'database' | 'messages' | 'log'>,
+  { app, query, policy }: Pick<ListRequest, 'app' | 'query' | 'policy'>,
+  viewer: KnownEntity<UserRow> & { readonly row: UserRow },
+): Promise<ListAnswer | undefined> {
+  const { uid } = viewer.row
+  if (!isPlain(query) || hidesByRole({ uid, policy })) return undefined
+  const found = await findCounts(database, app.appId, uid)
+  const current = await recallActor(messages.entities, app.appId, viewer, found?.viewer ?? undefined)
+  if (found === undefined || current === undefined) return undefined
+  const counted = found.counts === null ? [] : found.counts.split(',').map((line) => readCount(uid, line))
+  if (counted.some(({ isRestricted }) => isRestricted)) return undefined
+  const long = counted.flatMap(({ state }) => state ?? [])
+  rememberCounts(database, app.appId, long).catch((err: unknown) =>
+    log.warn({ err }, 'unread counts could not be cached'),
+  )
+  return showCounts({ viewer: uid }, { rows: counted, isMore: false })
+}
+
+/** Of a group whose second part is empty there is a blank more. */
+function readCount(uid: string, line: string) {
+  const [count, kind, first = '', second = '', more] = line.split(' ')
+  const state = more === undefined || more === '!' ? undefined : readCounted(uid, Number(count), more)
+  return { kind: readKind(Number(kind)), first, second, count: Number(count), isRestricted: more === '!', state }
+}
+
+/** What was long to count, and is to be remembered. */
+function readCounted(uid: string, unread: number, text: string): CountedState {
+  const [key, counted, version, lastSentAt, lastId, unreadSentAt, unreadId] = text.split('/').map(Number) as [
+    ...[number, number, number, number, number, number, number],
+  ]
+  return { uid, key, counted, unread, version, lastSentAt, lastId, unreadSentAt, unreadId }
+}
