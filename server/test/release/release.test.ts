@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -47,6 +47,16 @@ describe('what is packed', () => {
     const loaded: string[] = await bundle(path.join(repository, 'server/dist'), served, false)
     expect(loaded).toEqual(expect.arrayContaining(['fastify', 'graphile-worker', 'pg']))
     expect(loaded.filter((name) => dependencies[name] === undefined)).toEqual([])
+  })
+
+  it('has every thread that the service starts', async () => {
+    const { served } = await import(pathToFileURL(path.join(repository, 'tools/bundle.mjs')).href)
+    const sources = path.join(repository, 'server/src')
+    const names = (await readdir(sources, { recursive: true })).filter((name) => name.endsWith('.ts'))
+    const texts = await Promise.all(names.map((name) => read(path.join('server/src', name))))
+    const threads = names.filter((_, i) => texts[i]?.includes(' parentPort'))
+    expect(threads.length).toBeGreaterThan(1)
+    expect(served).toEqual(expect.arrayContaining(threads.map((name) => name.replace(/\.ts$/, ''))))
   })
 })
 
