@@ -7,6 +7,8 @@ export interface RequestOptions {
   readonly token?: string
   /** The app; that of the service without it. */
   readonly app?: string
+  /** The trace that it belongs to. */
+  readonly traceparent?: string
 }
 
 export function getRequest(path: string, options: RequestOptions): string {
@@ -33,7 +35,9 @@ export function credentials({ apiKey, as, token, app }: RequestOptions): Record<
 }
 
 function headerLines(options: RequestOptions): string {
-  const lines = Object.entries(credentials(options)).map(([name, value]) => `${name}: ${value}\r\n`)
+  const { traceparent } = options
+  const headers = { ...credentials(options), ...(traceparent !== undefined && { traceparent }) }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `host: 127.0.0.1\r\n${lines.join('')}`
 }
 

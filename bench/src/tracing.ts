@@ -1,122 +1,118 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { startChild } from './child.ts'
 import { type AtEnd, withCleanup } from './cleanup.ts'
-import { createCpuClock, whenAtRest } from './cpu.ts'
 import type { Goal } from './goals.ts'
-import { openConnection } from './load/connection.ts'
 import { median } from './measure.ts'
 import { cpuSeconds } from './processes.ts'
 import { progress } from './progress.ts'
-import { fetchBody, postRequest, textTo } from './requests.ts'
+import { fetchBody } from './requests.ts'
 import { type Service, startService } from './service.ts'
 import { describeMachine, renderGoals } from './table.ts'
-
-const kinds = [
-  { kind: 'none', name: 'no collector', ratio: undefined },
-  { kind: 'again', name: 'no collector, once more', ratio: undefined },
-  { kind: 'zero', name: 'a collector, and no trace', ratio: '0' },
-  { kind: 'hundredth', name: 'one trace in a hundred', ratio: '0.01' },
-  { kind: 'every', name: 'every trace', ratio: '1' },
-] as const
+import type { Collected } from './tracing/collector.ts'
+import { type Load, startLoad, users } from './tracing/load.ts'
 
 const usage = `npm run bench:tracing -- [options]
-Measures what traces cost the service for each send: without a collector, with one trace in a hundred, with all of them. Two processes of
-the same program, started one after the other, differ by more than what is looked for. So each kind of service is started several
-times, and of each start they take turns in an order that is drawn anew, so that a machine that is busy for a while is so for all.
-  --starts <n>   of each kind; 6 without it
-  --rounds <n>   turns of each start; 4 without it
-  --sends <n>    in a turn; 3000 without it
-  --only <kinds> such as none,hundredth; of ${kinds.map(({ kind }) => kind).join(', ')}
-  --quick        one start and one short turn, to see that everything works
+Measures what traces cost the service for each send. Two processes of the same program differ by more than what is looked for, and so do
+two minutes of a virtual machine. So one service takes turns with itself, many times a minute and under load all the time: whoever sends
+says by \`traceparent\` what is traced. And what is compared is CPU beside that of what makes the load in the same turn, which does
+the same for each send. A service without a collector takes a few turns, too.
+  --starts <n>   2 without it
+  --rounds <n>   turns of each kind in a start; 20 without it
+  --seconds <n>  of a turn; 1.5 without it
+  --quick        one start and three short rounds, to see that everything works
+  --raw          also prints each turn
   --profile <f>  leaves a CPU profile of each service in this folder, which costs, too`
 
 const { values: options } = parseArgs({
   options: {
-    starts: { type: 'string', default: '6' },
-    rounds: { type: 'string', default: '4' },
-    sends: { type: 'string', default: '3000' },
-    only: { type: 'string', default: kinds.map(({ kind }) => kind).join(',') },
+    starts: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '20' },
+    seconds: { type: 'string', default: '1.5' },
     quick: { type: 'boolean', default: false },
+    raw: { type: 'boolean', default: false },
     profile: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
 
-const connections = 64
-const users = 40
+/** For how long spans gather before they are sent; and for how long a turn has begun before it counts, so that what it sends is its own. */
+const gatherMs = 500
+
+/** What is sent in a turn: to the service without a collector, or to that with one, and of how many one is traced. */
+const kinds = {
+  off: { name: 'no collector', oneIn: 0 },
+  before: { name: 'a collector, and no trace yet', oneIn: 0 },
+  none: { name: 'a collector, and no trace', oneIn: 0 },
+  hundredth: { name: 'one trace in a hundred', oneIn: 100 },
+  every: { name: 'every trace', oneIn: 1 },
+} as const
+type Kind = keyof typeof kinds
+
+interface Turn {
+  readonly sends: number
+  /** Microseconds of the service's CPU for a send. */
+  readonly cost: number
+  /** The same of what makes the load. */
+  readonly load: number
+}
+
+/** A round: one turn of each of its kinds. */
+type Round = Partial<Record<Kind, Turn>>
+
+interface Rounds {
+  readonly first: readonly Round[]
+  readonly between: readonly Round[]
+  readonly last: readonly Round[]
+}
 
 if (options.help) console.log(usage)
 else await withCleanup(run)
 
-/** A sort of service, with what was measured of it. */
-interface Contender {
-  readonly kind: string
-  readonly name: string
-  readonly ratio: string | undefined
-  /** Microseconds of the service's CPU for a send, of each start: the median of its turns. */
-  readonly costs: number[]
-}
-
-interface Running {
-  readonly contender: Contender
-  readonly service: Service
-  /** Microseconds of its CPU for a send, of each turn. */
-  readonly turns: number[]
-}
-
 async function run(atEnd: AtEnd): Promise<void> {
-  const collector = await startCollector(atEnd)
-  const wanted = options.only.split(',')
-  const contenders: Contender[] = kinds.flatMap((about) => (wanted.includes(about.kind) ? { ...about, costs: [] } : []))
-  const sends = options.quick ? 300 : Number(options.sends)
-  const [starts, rounds] = options.quick ? [1, 1] : [Number(options.starts), Number(options.rounds)]
-  let running: Running[] = []
-  const stop = async () => {
-    const stopped = running
-    running = []
-    for (const { service } of stopped) await service.stop()
-  }
-  atEnd(stop)
+  const collector = startChild('./tracing/collector.js')
+  atEnd(() => collector.stop())
+  const { address } = await collector.ask<Collected>({})
+  const [starts, rounds] = options.quick ? [1, 3] : [Number(options.starts), Number(options.rounds)]
+  let stop = async () => {}
+  atEnd(() => stop())
+  const all: Rounds[] = []
+  let collected: Collected = { address, posts: 0, spans: {} }
   for (let start = 1; start <= starts; start++) {
     progress(`start ${start} of ${starts}`)
-    for (const contender of shuffled(contenders)) {
-      const service = await begin(contender, collector.address, `${contender.kind}-${start}`)
-      running.push({ contender, service, turns: [] })
-    }
-    // Until the engine has compiled what is asked often.
-    for (const { service } of running) await sendMany(service, 2 * sends)
-    for (let round = 0; round < rounds; round++) {
-      // None of them always comes after the same other.
-      for (const { service, turns } of shuffled(running)) {
-        turns.push(await costOf(service, sends))
-      }
-    }
-    for (const { contender, turns } of running) contender.costs.push(median(turns))
+    const without = await begin(undefined, `without-${start}`)
+    stop = () => without.stop()
+    const traced = await begin(address, `traced-${start}`)
+    stop = async () => void (await Promise.all([without.stop(), traced.stop()]))
+    const first = await inTurns(without, ['off'], Math.ceil(rounds / 5))
+    const load = await warmUp(traced)
+    first.push(...(await inTurns(traced, ['before'], Math.ceil(rounds / 5), load)))
+    // Until the engine has compiled anew what it thought would have no trace.
+    load.oneIn = 100
+    await delay(options.quick ? 500 : 4_000)
+    await collector.ask({})
+    const between = await inTurns(traced, ['none', 'hundredth'], rounds, load)
+    collected = await collector.ask<Collected>({})
+    const last = await inTurns(traced, ['every'], 2, load)
+    await load.stop()
+    all.push({ first, between, last })
     await stop()
+    stop = async () => {}
   }
   progress('')
   console.log(`${describeMachine()}\n`)
-  console.log(renderGoals(goals(contenders, collector.posts())).join('\n'))
+  console.log(renderGoals(goals(all, collected)).join('\n'))
 }
 
-function shuffled<Item>(items: readonly Item[]): Item[] {
-  return items
-    .map((item) => ({ item, place: Math.random() }))
-    .sort((one, other) => one.place - other.place)
-    .map(({ item }) => item)
-}
-
-async function begin({ ratio }: Contender, collector: string, name: string): Promise<Service> {
+async function begin(collector: string | undefined, name: string): Promise<Service> {
   const env =
-    ratio === undefined
+    collector === undefined
       ? {}
       : {
           OTEL_EXPORTER_OTLP_ENDPOINT: collector,
-          OTEL_TRACES_SAMPLER: 'traceidratio',
-          OTEL_TRACES_SAMPLER_ARG: ratio,
+          OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+          OTEL_BSP_SCHEDULE_DELAY: String(gatherMs),
         }
   const service = await startService({ env, profileDir: options.profile && join(options.profile, name) })
   for (let n = 1; n <= 2 * users; n++) {
@@ -125,78 +121,81 @@ async function begin({ ratio }: Contender, collector: string, name: string): Pro
   return service
 }
 
-function goals(contenders: readonly Contender[], posts: number): Goal[] {
+/** Until the engine has compiled what is asked often. */
+async function warmUp(service: Service): Promise<Load> {
+  const load = startLoad(service)
+  await delay(options.quick ? 1_000 : 5_000)
+  return load
+}
+
+/** @param running a load that goes on; without it there is one for these turns */
+async function inTurns(service: Service, order: readonly Kind[], rounds: number, running?: Load): Promise<Round[]> {
+  const load = running ?? (await warmUp(service))
+  const all: Round[] = []
+  for (let round = 0; round < rounds; round++) {
+    const turns: Round = {}
+    // There and back again: what gets slower or faster all the time does so for each of them.
+    for (const kind of round % 2 === 0 ? order : order.toReversed()) {
+      load.oneIn = kinds[kind].oneIn
+      await delay(gatherMs)
+      turns[kind] = await measure(service, load)
+      if (options.raw) console.log(kind, JSON.stringify(turns[kind]))
+    }
+    all.push(turns)
+  }
+  if (running === undefined) await load.stop()
+  return all
+}
+
+async function measure({ pid }: Service, load: Load): Promise<Turn> {
+  const read = () => ({ sent: load.sent, service: cpuSeconds(pid) ?? Number.NaN, own: process.cpuUsage() })
+  const before = read()
+  await delay(Number(options.seconds) * 1000)
+  const after = read()
+  const sends = after.sent - before.sent
+  const own = after.own.user + after.own.system - before.own.user - before.own.system
+  return { sends, cost: ((after.service - before.service) * 1e6) / sends, load: own / sends }
+}
+
+function goals(all: readonly Rounds[], { posts, spans }: Collected): Goal[] {
   const row = (name: string, reached: string, goal = '', met = true): Goal => ({ name, goal, reached, met })
-  const spread = (values: readonly number[], digits: number) =>
-    `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`
-  const without = contenders.filter(({ ratio }) => ratio === undefined)
-  const beside = ({ costs }: Contender) =>
-    costs.map(
-      (cost, start) => cost / (without.reduce((sum, of) => sum + (of.costs[start] as number), 0) / without.length),
-    )
+  const turnsOf = ({ first, between, last }: Rounds, kind: Kind) =>
+    [...first, ...between, ...last].flatMap((round) => round[kind] ?? [])
+  const plain = ({ cost }: Turn) => cost
+  const relative = ({ cost, load }: Turn) => cost / load
+  const cost = (kind: Kind) => median(all.flatMap((start) => turnsOf(start, kind)).map(plain)).toFixed(0)
+  /** Of each start, since two starts differ. */
+  const beside = (kind: Kind, other: Kind, read = relative) =>
+    all
+      .map((start) => median(turnsOf(start, kind).map(read)) / median(turnsOf(start, other).map(read)))
+      .map((ratio) => ratio.toFixed(2))
+      .join(', ')
+  const pairs = all.flatMap(({ between }) =>
+    between.map(({ none, hundredth }) => relative(hundredth as Turn) / relative(none as Turn)),
+  )
+  const told = Object.values(spans).reduce((sum, count) => sum + count, 0)
   return [
-    ...contenders.map((contender) => row(`us of CPU for a send, ${contender.name}`, spread(contender.costs, 0))),
-    ...contenders.slice(1).map((contender) => {
-      const ratios = beside(contender)
-      const name = `${contender.name}, beside those without`
-      return contender.kind === 'hundredth'
-        ? row(name, spread(ratios, 3), 'at most 1.05', median(ratios) <= 1.05)
-        : row(name, spread(ratios, 3))
-    }),
-    row('posts to the collector', String(posts), 'some', posts > 0),
+    ...Object.entries(kinds).map(([kind, { name }]) => row(`us of CPU for a send, ${name}`, cost(kind as Kind))),
+    row(
+      'one trace in a hundred, beside none in the turn before or after',
+      spread(pairs),
+      'at most 1.05',
+      median(pairs) <= 1.05,
+    ),
+    row('a collector and no trace yet, beside no collector, in each start', beside('before', 'off')),
+    row('no trace, once there were some, beside before, in each start', beside('none', 'before')),
+    // What makes the load has more to do for each of these.
+    row('every trace, beside none, in each start, without regard to the load', beside('every', 'none', plain)),
+    row('spans for each traced send', (told / (spans['send-message'] ?? Number.NaN)).toFixed(1)),
+    row('posts to the collector, in the last start', String(posts), 'some', posts > 0),
   ]
 }
 
-/** Microseconds of the service's CPU for a send, with what it does afterwards, such as the search index. */
-async function costOf(service: Service, sends: number): Promise<number> {
-  const before = cpuSeconds(service.pid) ?? Number.NaN
-  await sendMany(service, sends)
-  await whenAtRest(createCpuClock({ service: service.pid, postgres: service.postgresPid, load: process.pid }))
-  return (((cpuSeconds(service.pid) ?? Number.NaN) - before) * 1e6) / sends
-}
-
-/** Sends over all connections at once, each one message after the other. */
-async function sendMany({ port, apiKey }: Service, sends: number): Promise<void> {
-  let begun = 0
-  await Promise.all(
-    Array.from({ length: connections }, (_, place) => {
-      const requests = Array.from({ length: 8 }, (_, n) =>
-        Buffer.from(
-          postRequest('/v3/messages', textTo(`u${users + 1 + ((place + n) % users)}`), {
-            ...{ apiKey, as: `u${1 + (place % users)}` },
-          }),
-        ),
-      )
-      return new Promise<void>((resolve, reject) => {
-        const next = () => {
-          if (begun++ < sends) connection.send(requests[begun % requests.length] as Buffer)
-          else {
-            connection.close()
-            resolve()
-          }
-        }
-        const connection = openConnection(port, {
-          open: next,
-          answer: (status, body) => (status === 200 ? next() : reject(new Error(`${status}: ${body}`))),
-          broken: (reason) => reject(new Error(reason)),
-        })
-      })
-    }),
-  )
-}
-
-/** Takes whatever is posted. */
-async function startCollector(atEnd: AtEnd): Promise<{ readonly address: string; posts(): number }> {
-  let posts = 0
-  const server = createServer((request, response) => {
-    posts++
-    request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{}'))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  atEnd(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, posts: () => posts }
+/** The median of what was drawn, and where that of all lies in 95 of 100 cases, whatever they are spread like. */
+function spread(values: readonly number[]): string {
+  const sorted = values.toSorted((one, other) => one - other)
+  const reach = 0.98 * Math.sqrt(sorted.length)
+  const at = (place: number) => (sorted[Math.max(0, Math.min(sorted.length - 1, place))] as number).toFixed(3)
+  const middle = sorted.length / 2
+  return `${median(sorted).toFixed(3)} (${at(Math.floor(middle - reach))} to ${at(Math.ceil(middle + reach) - 1)}, of ${sorted.length} pairs)`
 }
