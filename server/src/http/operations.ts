@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { checkActorNamed } from '../protocol/caller.ts'
 import { apiNotFound, unsupportedMediaType } from '../protocol/errors.ts'
 import { compileCheck, sanitize, sanitizeRecords } from '../protocol/validation.ts'
-import { tracedContext } from '../traced-context.ts'
+import { contextOf } from '../traced-context.ts'
 import type { Asked, Face } from './face.ts'
 import { compileQueryReader } from './query.ts'
 import { kindOf, takeForReceivers } from './rate-limits.ts'
@@ -113,8 +113,8 @@ function registerOperation(
         const database = own.readAs(reader)
         const audit = context.audit.by(() => face.actorOf(request, caller))
         const deeds = face.follow?.(audit, { operation, app, params, body })
-        const asked = { ...context, database, audit: deeds?.audit ?? audit }
-        const answered = await handle(call, request.span === undefined ? asked : tracedContext(asked, request.span))
+        const audited = deeds?.audit ?? audit
+        const answered = await handle(call, contextOf(context, request.span, { database, audit: audited }))
         await deeds?.finish(own)
         return answered
       }
@@ -127,12 +127,7 @@ function registerOperation(
         const policy = await policies.of(app.appId, row.role)
         if (policy !== undefined && deniesWhole(policy, governance)) return undefined
         const call = { app, caller, actor: { ...actor, row }, policy, params, query }
-        const asked = { ...context, database: own.readAs(reader) }
-        const answered = await options.shortcut(
-          call,
-          request.span === undefined ? asked : tracedContext(asked, request.span),
-        )
-        return answered
+        return options.shortcut(call, contextOf(context, request.span, { database: own.readAs(reader) }))
       }
       const isTextForm = operation.readsFile !== undefined && isForm(request)
       if (!isForm(request) || isTextForm) {

@@ -141,7 +141,7 @@ async function sendTo(
       device: actingDevice(caller),
       moderation:
         outcome && decision && recordsOf(outcome, decision, Math.floor(Date.now() / 1000), context.span?.traceparent),
-      span: context.span,
+      span: context.span?.child('store message', { kind: 'producer' }),
     }
     const written = await context.messages.write(row)
     if (written.refusal === 'STALE_PERMISSIONS' && judgements < maxJudgements) {

@@ -6,7 +6,7 @@ import type { Metrics } from '../../metrics.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
-import { tracedContext } from '../../traced-context.ts'
+import { contextOf } from '../../traced-context.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
 import { createLine, type Line } from './ask/line.ts'
@@ -114,9 +114,8 @@ export function createQuestions(options: QuestionsOptions): Questions {
     const trace = claimed.questions.find((question) => question.trace !== undefined)?.trace
     const attributes = { 'parley.app': app.name, 'parley.message': claimed.message, 'parley.attempt': claimed.attempts }
     const span = tracing?.follow('moderate', trace, { kind: 'consumer', attributes })
-    const own = span === undefined ? context : tracedContext(context, span)
     try {
-      await settleClaimed(own, app, claimed, before)
+      await settleClaimed(contextOf(context, span), app, claimed, before)
       span?.end()
     } catch (error) {
       span?.end(error)

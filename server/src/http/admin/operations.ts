@@ -4,7 +4,7 @@ import type { AdminCall, AdminRoute, Operator } from '../../areas/operators/inde
 import type { App } from '../../chat/identity.ts'
 import type { Context } from '../../context.ts'
 import { compileCheck, sanitize } from '../../protocol/validation.ts'
-import { tracedContext } from '../../traced-context.ts'
+import { contextOf } from '../../traced-context.ts'
 import { compileQueryReader } from '../query.ts'
 import { actorOf, findAppOf, requireRight } from './face.ts'
 import {
@@ -68,9 +68,7 @@ function registerAdminOperation(server: FastifyInstance, context: Context, { ope
         signInCookie: signInCookie(context, request, reply),
       }
       const audit = context.audit.by(actorOf(request))
-      const asked = { ...context, audit }
-      const given = request.span === undefined ? asked : tracedContext(asked, request.span)
-      return handle(call as unknown as AdminCall<AdminOperation>, given)
+      return handle(call as unknown as AdminCall<AdminOperation>, contextOf(context, request.span, { audit }))
     },
   })
 }

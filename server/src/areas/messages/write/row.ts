@@ -38,8 +38,11 @@ export interface MessageRow {
   readonly device: string | undefined
   /** What moderation keeps beside it; undefined where it has nothing to say, as of nearly all. */
   readonly moderation: ModerationRecords | undefined
-  /** The work that it is sent by, where that is told of. */
-  readonly span?: Span | undefined
+  /**
+   * Storing it, where that is told of; the writer ends it. Every row has it, so that those that are told of have the shape of the
+   * others, and code that is compiled for one fits both.
+   */
+  readonly span: Span | undefined
 }
 
 /** Which events of a message somebody waits for, see server/src/events. */

@@ -97,9 +97,7 @@ export function createMessageWriter(parts: MessageWriterParts): MessageWriter {
   return {
     write(row) {
       const { span } = row
-      if (span === undefined) return sends.submit(row)
-      const part = span.child('store message', { kind: 'producer' })
-      return ended(part, () => sends.submit({ ...row, span: part }))
+      return span === undefined ? sends.submit(row) : ended(span, () => sends.submit(row))
     },
     async drain() {
       await Promise.all([sends.drain(), imports.drain()])
