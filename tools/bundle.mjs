@@ -24,7 +24,7 @@ export const served = [
 /** What only a clone has a use for. */
 const ofDevelopment = [
   ...['compatibility/main', 'emulators/main', 'chat/moderation/engine/engine', 'store/priority'],
-  ...['http/console-bundle', 'http/demo-bundle'],
+  ...['http/console-bundle', 'http/demo-bundle', 'store/embedded/lock', 'store/embedded/start'],
 ]
 
 /**

@@ -7889,7 +7889,7 @@ export interface AdminCalls {
         region: string
         /** When it was made, epoch seconds */
         createdAt: number
-        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        /** Whether it is the app that `PARLEY_APP_ID` names; that one cannot be deleted */
         isDefault: boolean
         /** Since when it is paused, epoch seconds */
         pausedAt?: number
@@ -8011,7 +8011,7 @@ export interface AdminCalls {
         region: string
         /** When it was made, epoch seconds */
         createdAt: number
-        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        /** Whether it is the app that `PARLEY_APP_ID` names; that one cannot be deleted */
         isDefault: boolean
         /** Since when it is paused, epoch seconds */
         pausedAt?: number
@@ -8034,7 +8034,7 @@ export interface AdminCalls {
         region: string
         /** When it was made, epoch seconds */
         createdAt: number
-        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        /** Whether it is the app that `PARLEY_APP_ID` names; that one cannot be deleted */
         isDefault: boolean
         /** Since when it is paused, epoch seconds */
         pausedAt?: number
@@ -8482,7 +8482,7 @@ export interface AdminCalls {
         region: string
         /** When it was made, epoch seconds */
         createdAt: number
-        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        /** Whether it is the app that `PARLEY_APP_ID` names; that one cannot be deleted */
         isDefault: boolean
         /** Since when it is paused, epoch seconds */
         pausedAt?: number
@@ -8524,7 +8524,7 @@ export interface AdminCalls {
         region: string
         /** When it was made, epoch seconds */
         createdAt: number
-        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        /** Whether it is the app that `PARLEY_APP_ID` names; that one cannot be deleted */
         isDefault: boolean
         /** Since when it is paused, epoch seconds */
         pausedAt?: number
@@ -8546,7 +8546,7 @@ export interface AdminCalls {
         region: string
         /** When it was made, epoch seconds */
         createdAt: number
-        /** Whether it is the app that `APP_ID` names; that one cannot be deleted */
+        /** Whether it is the app that `PARLEY_APP_ID` names; that one cannot be deleted */
         isDefault: boolean
         /** Since when it is paused, epoch seconds */
         pausedAt?: number
