@@ -148,6 +148,13 @@ describe('files that a move copies', () => {
 
   it('go on where they were, when the connection or the run was cut off', async () => {
     const content = Array.from({ length: 100 }, (_, n) => `line ${n}\n`).join('')
+    const { copy, folder } = await createGround()
+    const partial = async () => (await filesIn(folder)).find((name) => name.endsWith('.part'))
+    const hasOnDisk = (length: number) =>
+      until(async () => {
+        const name = await partial()
+        return name !== undefined && (await readFile(path.join(folder, 'files', name))).length === length
+      })
     let cuts = 2
     const server = await serve(({ range }, response) => {
       const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
@@ -155,9 +162,9 @@ describe('files that a move copies', () => {
       response.writeHead(from === 0 ? 200 : 206, { 'content-length': rest.length })
       if (cuts === 0) return response.end(rest)
       cuts -= 1
-      return response.write(rest.slice(0, 200), () => setImmediate(() => response.destroy()))
+      response.write(rest.slice(0, 200))
+      return void hasOnDisk(from + 200).then(() => response.destroy())
     })
-    const { copy, folder } = await createGround()
     expect(await copy({ url: `${server.url}/a`, size: content.length })).toEqual({
       size: content.length,
       text: content,
@@ -176,11 +183,7 @@ describe('files that a move copies', () => {
     })
     const stop = new AbortController()
     const stopped = copyInto(folder, { url: `${slow.url}/b` }, { signal: stop.signal })
-    const partial = async () => (await filesIn(folder)).find((name) => name.endsWith('.part'))
-    await until(async () => {
-      const name = await partial()
-      return name !== undefined && (await readFile(path.join(folder, 'files', name))).length === 300
-    })
+    await hasOnDisk(300)
     stop.abort()
     await expect(stopped).rejects.toThrow('stopped')
     isHeld = false
