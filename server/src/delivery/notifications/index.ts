@@ -73,10 +73,10 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   const { now = Date.now } = options
   const senders = createSenders({ log, secrets, poster, endpoints: config.notifications })
   const metrics = createNotificationMetrics(options.metrics.registry, database)
-  const work =
-    options.thread === undefined
-      ? createNotificationWork({ ...options, config, metrics, demand: options.metrics.demand, senders, now })
-      : createWorkApart({ ...options.thread, config, log, metrics, secrets, tracing: options.tracing })
+  const { demand } = options.metrics
+  const apart =
+    options.thread && createWorkApart({ ...options.thread, config, log, metrics, secrets, tracing: options.tracing })
+  const work = apart ?? createNotificationWork({ ...options, config, metrics, demand, senders, now })
   jobs.register(planTask, (payload) => work.plan((payload as { appId: number }).appId))
   jobs.register(sendTask, async (payload) => {
     const { appId, provider } = payload as { appId: number; provider: number }
@@ -123,7 +123,7 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
       await upkeep.stop()
     },
     async close() {
-      await Promise.all([work.close(), senders.close()])
+      await Promise.all([apart?.close(), senders.close()])
     },
   }
 }

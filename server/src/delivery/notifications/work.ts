@@ -29,8 +29,6 @@ export interface NotificationWork {
   wake(appIds: readonly number[]): void
   /** No new attempts; what runs ends soon. */
   stop(): void
-  /** Once nothing runs any more. */
-  close(): Promise<void>
 }
 
 export interface NotificationWorkOptions {
@@ -85,6 +83,5 @@ export function createNotificationWork(options: NotificationWorkOptions): Notifi
       for (const appId of appIds) planWakes.wake(appId)
     },
     stop: () => stopping.abort(),
-    close: () => senders.close(),
   }
 }

@@ -25,6 +25,12 @@ export interface ApartOptions {
 /** It has this long to close its connections. */
 const closePatienceMs = 3_000
 
+/** Work that is done elsewhere, with what that holds. */
+export interface WorkApart extends NotificationWork {
+  /** Once nothing runs any more. */
+  close(): Promise<void>
+}
+
 interface Waiting {
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -40,7 +46,7 @@ interface Thread {
  * Plans and sends in a thread of its own, which gives way to the one that answers clients. It begins with the first job: where nobody is
  * notified there is none. When it ends by a fault, what it was doing is done again, and another begins.
  */
-export function createWorkApart(options: ApartOptions): NotificationWork {
+export function createWorkApart(options: ApartOptions): WorkApart {
   const { log, secrets } = options
   let thread: Thread | undefined
   let lastId = 0

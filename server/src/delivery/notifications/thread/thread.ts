@@ -43,6 +43,7 @@ async function run(port: MessagePort, data: ThreadData): Promise<void> {
   const secrets = createSecrets(() => keys)
   const settings = createAppSettings(database, invalidation, config.appDefaults)
   const outbound = createOutbound(config.outbound)
+  const senders = createSenders({ log, secrets, poster: outbound.poster, endpoints: config.notifications })
   const work = createNotificationWork({
     ...{ config, log, database, secrets, settings, tracing, now: Date.now },
     metrics: { ended: (provider, results) => tell({ type: 'ended', provider, results: results.map(statusOf) }) },
@@ -50,7 +51,7 @@ async function run(port: MessagePort, data: ThreadData): Promise<void> {
     demand: { count: 0 },
     notificationSettings: createNotificationSettings(database, invalidation),
     policies: createRolePolicies(database, invalidation),
-    senders: createSenders({ log, secrets, poster: outbound.poster, endpoints: config.notifications }),
+    senders,
     fileLinks: createFileLinks(secrets, settings, createFileOrigins(database)),
   })
   await invalidation.start()
@@ -84,7 +85,7 @@ async function run(port: MessagePort, data: ThreadData): Promise<void> {
   }
 
   async function close(): Promise<void> {
-    await Promise.all([work.close(), outbound.close()])
+    await Promise.all([senders.close(), outbound.close()])
     monitor.stop()
     await invalidation.stop()
     await database.close()
