@@ -9,7 +9,7 @@ export interface Share {
 }
 
 /**
- * What a backup takes of a machine: about half of it. Whoever sends a message meanwhile needs a processor at once, several times in
+ * What a backup at full pace takes of a machine: about half of it. Whoever sends a message meanwhile needs a processor at once, several times in
  * turn. A low priority is not enough for that: Linux shares out processors among groups of processes first, and the database is one
  * group. One reader with one packer take turns, so that together they keep one processor busy.
  */

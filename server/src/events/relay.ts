@@ -48,10 +48,7 @@ const moveHorizon = statement(`
 
 const unlock = statement('select pg_advisory_unlock_all()')
 
-/**
- * How long to wait before the next look. A step of the horizon is on the disk before anybody sees it: up to there ids of events are given
- * out as cursors, and none of them may be drawn again where the database itself crashes.
- */
+/** How long to wait before the next look. */
 const pauseMs = { busy: 40, idle: 250, following: 1000, failed: 1000 }
 const settlingMs = 5
 const retentionEveryMs = 60_000
@@ -63,6 +60,8 @@ interface Progress {
 }
 
 export function createRelay(database: Database, { log, retention }: RelayOptions): Relay {
+  // A step of the horizon is on the disk before anybody sees it: up to there ids of events are given out as cursors, and none of them may
+  // be drawn again where the database itself crashes.
   const channel = database.openChannel('parley relay')
   const consumers: HorizonConsumer[] = []
   let stopped = false

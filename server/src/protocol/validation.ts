@@ -3,9 +3,9 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { bodyTooLarge } from './errors.ts'
 
 /**
- * Schemas are our own, and tests look at them: a check of each would be among the dearest things that a first request waits for.
  * One strict validator for every part of a request: nothing is coerced, since operator objects and numbers where a
- * string was meant are how peers were broken. Queries are converted by their own reader beforehand.
+ * string was meant are how peers were broken. Queries are converted by their own reader beforehand. Schemas are our own, and tests
+ * look at them: a check of each would be among the dearest things that a first request waits for.
  */
 const settings = {
   strict: false,
