@@ -65,11 +65,11 @@ pivot_root . oldroot
 umount -l /oldroot
 exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system`
 
-/** As root. @param prepare puts files into it before it starts */
+/** As root. Its systemd is asked by D-Bus, as that of an installed Debian. @param prepare puts files into it before it starts */
 export async function startMachine(prepare: (root: string) => Promise<void>): Promise<Machine> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-machine-'))
   const root = path.join(folder, 'root')
-  await run(folder, 'debootstrap', ['--variant=minbase', '--include=systemd', 'bookworm', root])
+  await run(folder, 'debootstrap', ['--variant=minbase', '--include=systemd,dbus', 'bookworm', root])
   await cp(process.execPath, path.join(root, 'usr/bin/node'))
   const units = path.join(root, 'etc/systemd/system')
   for (const name of masked) await symlink('/dev/null', path.join(units, name))
