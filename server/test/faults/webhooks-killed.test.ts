@@ -42,12 +42,17 @@ it('what a killed service had still to tell a webhook is told by the next, each 
   service = await stage.start(environment)
   url = await service.ready
   const back = await openEndpoint(endpoint.port)
-  const told = () => [...before, ...back.received].map(({ headers }) => headers['webhook-id'] as string)
-  await soon(() => expect(new Set(told()).size).toBe(2 * rounds), { progress: () => endpoint.received.length })
-  await soon(async () => {
-    const { data } = await expectSuccess(line.call('GET', '/webhooks/hook/deliveries?limit=1000'))
-    expect(data.filter(({ status }: { status: string }) => status === 'delivered')).toHaveLength(2 * rounds)
-  })
+  // Where this fails, it shows what became of each of them.
+  await soon(
+    async () => {
+      const { data } = await expectSuccess(line.call('GET', '/webhooks/hook/deliveries?limit=1000'))
+      const undelivered = data.filter(({ status }: { status: string }) => status !== 'delivered')
+      expect({ deliveries: data.length, undelivered }).toEqual({ deliveries: 2 * rounds, undelivered: [] })
+    },
+    { progress: () => back.received.length },
+  )
+  const told = [...before, ...back.received].map(({ headers }) => headers['webhook-id'])
+  expect(new Set(told).size).toBe(2 * rounds)
   await line.close()
   await back.close()
 })

@@ -8,10 +8,14 @@ export interface Patience {
 }
 
 /**
- * Nothing may move for this long before a wait is given up. It is no statement about how fast something is: a machine
- * that is busy with other things has all the time that it needs, and a test that passes never waits for it.
+ * Nothing may move for this long before a wait is given up; time in which the whole machine stood still does not count. It
+ * is no statement about how fast something is: a machine that is busy with other things has all the time that it needs, and a
+ * test that passes never waits for it.
  */
 export const stillMs = 60_000
+
+/** More than this between two looks is a machine or a process that was stopped, or that has no time for this test. */
+const mostPerLookMs = 2_000
 
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>
 
@@ -39,16 +43,18 @@ type Look<T> = { readonly found: T } | { readonly lack: () => Error }
 
 async function look<T>(at: () => Promise<Look<T>>, { progress = () => 0, interval = 20 }: Patience = {}): Promise<T> {
   let seen = await progress()
-  let movedAt = performance.now()
-  for (;;) {
+  let stoodStillMs = 0
+  for (let lookedAt = performance.now(); ; ) {
     const seenNow = await at()
     if ('found' in seenNow) return seenNow.found
     const now = await progress()
     if (now !== seen) {
       seen = now
-      movedAt = performance.now()
+      stoodStillMs = 0
     }
-    if (performance.now() - movedAt > stillMs) throw seenNow.lack()
+    if (stoodStillMs > stillMs) throw seenNow.lack()
     await delay(interval)
+    stoodStillMs += Math.min(performance.now() - lookedAt, mostPerLookMs)
+    lookedAt = performance.now()
   }
 }
