@@ -84,6 +84,23 @@ describe('parley import', () => {
     expect(Math.max(...world.service.requests.map(({ records }) => records.length))).toBe(7)
   })
 
+  it('sends the messages of a conversation together that wait while others are answered', async () => {
+    const world = await createImportWorld()
+    const people = Array.from({ length: 20 }, (_, index) => `user${index}`)
+    const inTurn = Array.from({ length: 30 }, (_, turn) => people.map((uid) => talk(30, 'boss', uid)[turn]!)).flat()
+    await world.put('users.ndjson', users('boss'))
+    // All are read by the time at which the first request is answered, since a file of this size comes in one piece.
+    await world.put('messages.ndjson', inTurn)
+    expect((await world.run('--batch', '30', '--concurrency', '1')).code).toBe(0)
+    const talks = world.service.requests
+      .filter(({ kind }) => kind === 'messages')
+      .map(({ records }) => new Set(records.map(({ receiver }) => receiver)).size)
+    expect(talks).toHaveLength(20)
+    // The first ones have what came first of each; later ones what had gathered of one or two.
+    expect(talks.filter((count) => count > 2).length).toBeLessThanOrEqual(1)
+    expect(world.service.stored.messages).toHaveLength(600)
+  })
+
   it('keeps every body below 8 MB, however many records a request may have', async () => {
     const world = await createImportWorld()
     const long = 'x'.repeat(1_500_000)

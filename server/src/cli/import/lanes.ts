@@ -24,7 +24,9 @@ export interface Lanes {
 }
 
 interface Lane {
-  waiting: Outgoing[]
+  /** By sequence, the one that has waited longest first. */
+  readonly waiting: Map<string, Outgoing[]>
+  count: number
   bytes: number
   wake: () => void
 }
@@ -34,10 +36,14 @@ const overhead = 300
 
 /**
  * Spreads records over lanes that send in parallel. Records of one sequence share a lane and keep their order there,
- * since a lane sends its next batch only when the one before is answered.
+ * since a lane sends its next batch only when the one before is answered. Those that wait go together: a conversation
+ * costs the service as much for one message as for ten.
  */
 export function openLanes(options: LaneOptions): Lanes {
-  const lanes: Lane[] = Array.from({ length: options.count }, () => ({ waiting: [], bytes: 0, wake: () => undefined }))
+  const lanes: Lane[] = Array.from({ length: options.count }, () => ({
+    ...{ waiting: new Map(), count: 0, bytes: 0 },
+    wake: () => undefined,
+  }))
   let buffered = 0
   let ended = false
   let failure: { readonly error: unknown } | undefined
@@ -56,9 +62,9 @@ export function openLanes(options: LaneOptions): Lanes {
 
   /** Batches are sent full, unless no more comes, or the reader is waiting for other lanes to get on. */
   const isDue = (lane: Lane) =>
-    lane.waiting.length >= options.batchRecords ||
+    lane.count >= options.batchRecords ||
     lane.bytes >= options.batchBytes ||
-    (lane.waiting.length > 0 && (ended || makeRoom !== undefined))
+    (lane.count > 0 && (ended || makeRoom !== undefined))
 
   const run = async (lane: Lane) => {
     while (!hasEnded()) {
@@ -84,7 +90,10 @@ export function openLanes(options: LaneOptions): Lanes {
   return {
     add(record) {
       const lane = lanes[digest(record.sequence)[1] % lanes.length]!
-      lane.waiting.push(record)
+      const sequence = lane.waiting.get(record.sequence)
+      if (sequence === undefined) lane.waiting.set(record.sequence, [record])
+      else sequence.push(record)
+      lane.count += 1
       lane.bytes += record.bytes
       buffered += record.bytes + overhead
       if (isDue(lane)) lane.wake()
@@ -108,19 +117,37 @@ export function openLanes(options: LaneOptions): Lanes {
   }
 }
 
-/** Takes what fits into one request. A repeated id waits for the next one: the answers to a request go by id. */
+/**
+ * Takes what fits into one request, sequence by sequence. A repeated id waits for the next one: the answers to a request
+ * go by id.
+ */
 function takeBatch(lane: Lane, { batchRecords, batchBytes }: LaneOptions): Outgoing[] {
+  const batch: Outgoing[] = []
   const keys = new Set<string>()
   let bytes = 0
-  let count = 0
-  for (const record of lane.waiting) {
+  const fits = (record: Outgoing) =>
     // One byte for the comma between two records.
-    if (count === batchRecords || (count > 0 && bytes + record.bytes + 1 > batchBytes) || keys.has(record.key)) break
-    keys.add(record.key)
-    bytes += record.bytes + 1
-    count += 1
+    batch.length < batchRecords &&
+    (batch.length === 0 || bytes + record.bytes + 1 <= batchBytes) &&
+    !keys.has(record.key)
+
+  for (const [sequence, records] of lane.waiting) {
+    let taken = 0
+    for (const record of records) {
+      if (!fits(record)) break
+      batch.push(record)
+      keys.add(record.key)
+      bytes += record.bytes + 1
+      taken += 1
+    }
+    if (taken < records.length) {
+      // It keeps its place.
+      lane.waiting.set(sequence, records.slice(taken))
+      break
+    }
+    lane.waiting.delete(sequence)
   }
-  const batch = lane.waiting.splice(0, count)
-  lane.bytes -= batch.reduce((sum, record) => sum + record.bytes, 0)
+  lane.count -= batch.length
+  lane.bytes -= bytes - batch.length
   return batch
 }

@@ -52,8 +52,8 @@ export interface Transfer {
 
 const unknownReferences = ['ERR_UID_NOT_FOUND', 'ERR_GUID_NOT_FOUND']
 
-/** What may wait in memory between the reader and the requests. */
-const bufferBytes = 8 * 1024 * 1024
+/** What may wait in memory between the reader and the requests. The more waits, the more of a conversation go together. */
+const bufferBytes = 32 * 1024 * 1024
 
 /** So many records in a row that the service answers with a 400 each, alone in a request, are no matter of records. */
 const mostRefusedRequests = 20
