@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, sayInGroup } from '../support/chat.ts'
+import { importWell, usersNamed } from '../support/imports.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
 const uids = (answer: Answer) => dataOf(answer).map(({ uid }: { uid: string }) => uid)
@@ -40,6 +41,32 @@ describe('The list of members', () => {
       current_page: 3,
       total_pages: 3,
     })
+  })
+
+  it('has the same first pages in a large group, whoever else is in the app', async () => {
+    const world = await createWorld()
+    const named = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n + 10}`)
+    const members = named('m', 48)
+    await importWell(world, 'users', usersNamed('alice', ...members))
+    await createGroup(world, 'large', 'alice', { participants: members.slice(0, 24) })
+    dataOf(await world.post('/groups/large/members', { participants: members.slice(24) }))
+    const expected = ['alice', ...members]
+    const pages = async () => {
+      for (const page of [1, 2, 9]) {
+        const answer = await world.get(`/groups/large/members?perPage=3&page=${page}`)
+        expect(uids(answer)).toEqual(expected.slice(page * 3 - 3, page * 3))
+        expect(answer.body.meta.pagination).toMatchObject({ total: 49, count: 3, current_page: page })
+      }
+    }
+    await pages()
+    // More of them than are looked at stand between the members, and before all others.
+    await importWell(world, 'users', usersNamed(...named('b', 30)))
+    await pages()
+    dataOf(await world.put('/users/m57', { name: '0' }))
+    dataOf(await world.delete('/users', { uidsToDeactivate: ['m10'] }))
+    expected.splice(0, 50, 'm57', 'alice', ...members.filter((uid) => uid !== 'm57' && uid !== 'm10'))
+    expect(uids(await world.get('/groups/large/members?perPage=3'))).toEqual(expected.slice(0, 3))
+    expect(uids(await world.get('/groups/large/members?perPage=3', { as: 'm11' }))).toEqual(expected.slice(0, 3))
   })
 
   it('filters by scopes, presence and text', async () => {
