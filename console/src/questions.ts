@@ -3,6 +3,9 @@ import { admin, appClient } from './api.ts'
 import type { Search } from './ui/address.ts'
 import type { Question } from './ui/lists.ts'
 
+/** Rows of long lists that are asked for at once: more than a screen has, and no more, since whoever looks waits for all of them. */
+const rowsAtOnce = 40
+
 /** What pages ask for first. It is asked for as soon as a link is followed (shell/routes.tsx), and found by the page once it is drawn. */
 
 export function usersIn(appId: string, { q = '', show = '', role = '' }: Search): Question<User> {
@@ -10,7 +13,7 @@ export function usersIn(appId: string, { q = '', show = '', role = '' }: Search)
     ['users', appId, q, show, role],
     (place) =>
       appClient(appId).users.list({
-        perPage: 100,
+        perPage: rowsAtOnce,
         withTags: true,
         ...(q !== '' && { searchKey: q }),
         ...(role !== '' && { role }),
@@ -29,7 +32,8 @@ export function userOf(appId: string, uid: string) {
 export function groupsOf(appId: string, uid: string): Question<Group> {
   return [
     ['groups-of', appId, uid],
-    (place) => appClient(appId).call('GET /groups', { hasJoined: true, perPage: 100, ...place }, { onBehalfOf: uid }),
+    (place) =>
+      appClient(appId).call('GET /groups', { hasJoined: true, perPage: rowsAtOnce, ...place }, { onBehalfOf: uid }),
   ]
 }
 
@@ -37,7 +41,7 @@ export function groupsOf(appId: string, uid: string): Question<Group> {
 export function conversationsOf(appId: string, uid: string): Question<Conversation> {
   return [
     ['conversations-of', appId, uid],
-    (place) => appClient(appId).call('GET /conversations', { perPage: 50, ...place }, { onBehalfOf: uid }),
+    (place) => appClient(appId).call('GET /conversations', { perPage: rowsAtOnce, ...place }, { onBehalfOf: uid }),
   ]
 }
 
@@ -46,7 +50,7 @@ export function groupsIn(appId: string, { q = '', type = '' }: Search): Question
     ['groups', appId, q, type],
     (place) =>
       appClient(appId).groups.list({
-        perPage: 100,
+        perPage: rowsAtOnce,
         withTags: true,
         ...(q !== '' && { searchKey: q }),
         ...(type !== '' && { type: type as Group['type'] }),
@@ -67,7 +71,7 @@ export function membersOf(appId: string, guid: string, { q = '', scope = '' }: S
     (place) =>
       appClient(appId).call('GET /groups/{guid}/members', {
         guid,
-        perPage: 100,
+        perPage: rowsAtOnce,
         ...(q !== '' && { searchKey: q }),
         ...(scope !== '' && { scopes: [scope as Member['scope']] }),
         ...place,
@@ -84,7 +88,7 @@ export function conversationsIn(appId: string, { q = '', type = '' }: Search): Q
     (place) =>
       appClient(appId).conversations.list({
         unique: true,
-        perPage: 50,
+        perPage: rowsAtOnce,
         ...(q !== '' && { searchKey: q }),
         ...(type !== '' && { conversationType: type as 'user' | 'group' }),
         ...place,

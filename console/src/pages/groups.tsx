@@ -9,6 +9,7 @@ import { useAddress } from '../ui/address.ts'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { countOf } from '../ui/figures.ts'
 import { useRows } from '../ui/lists.ts'
+import { PageLink } from '../ui/PageLink.tsx'
 import { Facts, Json, Page, Section, Time } from '../ui/page.tsx'
 import { RowMenu } from '../ui/RowMenu.tsx'
 import { Loaded, Problem } from '../ui/states.tsx'
@@ -96,7 +97,7 @@ export function Groups() {
           {
             label: 'Name',
             width: '2fr',
-            cell: (group) => <Link to={groupAddress(appId, group.guid)}>{group.name}</Link>,
+            cell: (group) => <PageLink to={groupAddress(appId, group.guid)}>{group.name}</PageLink>,
           },
           { label: 'Group ID', width: '1.5fr', cell: (group) => group.guid },
           { label: 'Type', width: '7rem', cell: (group) => group.type },

@@ -7,6 +7,7 @@ import { useApp, useCan } from '../shell/session.tsx'
 import { useAddress } from '../ui/address.ts'
 import { useRows } from '../ui/lists.ts'
 import { MessageView } from '../ui/MessageView.tsx'
+import { PageLink } from '../ui/PageLink.tsx'
 import { Page, Time } from '../ui/page.tsx'
 import { ReadingBar, useReading, wholeApp } from '../ui/Reading.tsx'
 import { Empty, Forbidden, Loading, Problem } from '../ui/states.tsx'
@@ -80,11 +81,11 @@ function Conversations() {
             label: 'Conversation',
             width: '2fr',
             cell: ({ conversationId, conversationType, conversationWith, lastMessage }) => (
-              <Link to={conversationAddress(appId, conversationId)}>
+              <PageLink to={conversationAddress(appId, conversationId)}>
                 {conversationType === 'group'
                   ? ((conversationWith as { name?: string } | undefined)?.name ?? conversationId)
                   : namesIn(conversationId, lastMessage)}
-              </Link>
+              </PageLink>
             ),
           },
           { label: 'Kind', width: '6rem', cell: ({ conversationType }) => conversationType },

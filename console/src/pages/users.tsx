@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Select, SimpleGrid, Tabs, TextInput } from '@mantine/core'
 import type { User } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import { codeOf } from '../api.ts'
 import { conversationsOf, groupsOf, userOf, usersIn } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
@@ -10,6 +10,7 @@ import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { useRows } from '../ui/lists.ts'
+import { PageLink } from '../ui/PageLink.tsx'
 import { Facts, Json, Page, Section, Status, Time } from '../ui/page.tsx'
 import { Forbidden, Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
@@ -298,7 +299,9 @@ function GroupsOf({ uid }: { readonly uid: string }) {
           label: 'Name',
           width: '2fr',
           cell: (group) => (
-            <Link to={`/apps/${encodeURIComponent(appId)}/groups/${encodeURIComponent(group.guid)}`}>{group.name}</Link>
+            <PageLink to={`/apps/${encodeURIComponent(appId)}/groups/${encodeURIComponent(group.guid)}`}>
+              {group.name}
+            </PageLink>
           ),
         },
         { label: 'Group ID', cell: (group) => group.guid },
@@ -324,9 +327,9 @@ function ConversationsOf({ uid }: { readonly uid: string }) {
           label: 'With',
           width: '2fr',
           cell: ({ conversationId, conversationWith }) => (
-            <Link to={`/apps/${encodeURIComponent(appId)}/conversations/${encodeURIComponent(conversationId)}`}>
+            <PageLink to={`/apps/${encodeURIComponent(appId)}/conversations/${encodeURIComponent(conversationId)}`}>
               {(conversationWith as { name?: string } | undefined)?.name ?? conversationId}
-            </Link>
+            </PageLink>
           ),
         },
         { label: 'Kind', width: '6rem', cell: (conversation) => conversation.conversationType },

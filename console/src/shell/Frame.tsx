@@ -19,6 +19,7 @@ import { admin, isSignedOut, queryClient } from '../api.ts'
 import { Questions, useAct } from '../ui/act.tsx'
 import { PausedBanner } from '../ui/app-state.tsx'
 import { useAppOf, useAppSearch, useApps } from '../ui/apps.ts'
+import { PageLink } from '../ui/PageLink.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, Forbidden, Loading, Problem } from '../ui/states.tsx'
 import { type Section, sectionsOfApp, sectionsOfDeployment } from './sections.ts'
@@ -110,15 +111,9 @@ function Sections({ of, base }: { readonly of: readonly Section[]; readonly base
       const isHere = path === '' ? pathname === address : pathname === address || pathname.startsWith(`${address}/`)
       const isExact = base === '' ? pathname === address : isHere
       return (
-        <Link
-          key={path}
-          to={address}
-          activeOptions={{ exact: true }}
-          aria-current={isExact ? 'page' : undefined}
-          className="section"
-        >
+        <PageLink key={path} to={address} aria-current={isExact ? 'page' : undefined} className="section">
           {label}
-        </Link>
+        </PageLink>
       )
     })
 }

@@ -30,26 +30,26 @@ interface Opened {
   readonly can: (right: Right) => boolean
 }
 
+type AskAhead = (opened: Opened) => readonly (Promise<unknown> | false)[]
+
+/** By the path of the route. */
+const firstQuestions = new Map<string, AskAhead>()
+
 /**
  * The page of an address, loaded when it is first opened.
- * @param ahead asks for what the page shows first, while its program is still loaded and drawn
+ * @param ahead asks for what the page shows first, as soon as its link is followed, while its program is still loaded and drawn
  */
 function page<Module extends Record<string, unknown>>(
   path: string,
   load: () => Promise<Module>,
   name: keyof Module & string,
-  ahead?: (opened: Opened) => readonly (Promise<unknown> | false)[],
+  ahead?: AskAhead,
 ) {
+  if (ahead !== undefined) firstQuestions.set(path, ahead)
   return createRoute({
     getParentRoute: () => root,
     path,
     component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
-    loaderDeps: ({ search }) => search as Search,
-    // Nobody waits for it here: the page finds the answer, or that it is under way.
-    loader({ params, deps }) {
-      const rights = queryClient.getQueryData<Me>(['me'])?.rights ?? []
-      ahead?.({ params: params as Opened['params'], search: deps, can: (right) => rights.includes(right) })
-    },
   })
 }
 
@@ -128,4 +128,16 @@ export const router = createRouter({
   stringifySearch,
   defaultPreload: false,
   defaultErrorComponent: ({ error }) => <NotFound error={error} />,
+})
+
+// Before anything is drawn. Nobody waits for it here: the page finds the answer, or that it is under way.
+router.subscribe('onBeforeLoad', ({ toLocation, hrefChanged }) => {
+  if (!hrefChanged) return
+  const [, params, route] = router.getMatchedRoutes(toLocation.pathname)
+  const rights = queryClient.getQueryData<Me>(['me'])?.rights ?? []
+  firstQuestions.get(route?.fullPath ?? '')?.({
+    params,
+    search: toLocation.search as Search,
+    can: (right) => rights.includes(right),
+  })
 })

@@ -1,10 +1,11 @@
 import { Anchor, Badge, Box, Button, Group, Text } from '@mantine/core'
 import type { Message } from '@parley/client'
-import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useApp } from '../shell/session.tsx'
 import { countOf } from './figures.ts'
+import { PageLink } from './PageLink.tsx'
 import { Json, Time } from './page.tsx'
+import { userAddress } from './UserLink.tsx'
 
 interface Attachment {
   readonly url: string
@@ -24,7 +25,7 @@ export function MessageView({ message, actions }: { readonly message: Message; r
     <article className="message in-sight" data-message-id={message.id}>
       <div className="message-main">
         <div className="message-head">
-          <Link to={`/apps/${encodeURIComponent(appId)}/users/${encodeURIComponent(sender)}`}>{sender}</Link>
+          <PageLink to={userAddress(appId, sender)}>{sender}</PageLink>
           <Time at={sentAt} />
           {message.category !== 'message' && (
             <Badge variant="light" color="gray" tt="none">{`${message.category} ${message.type}`}</Badge>

@@ -1,4 +1,4 @@
-import { Button, Menu } from '@mantine/core'
+import { Menu } from '@mantine/core'
 import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react'
 
 interface RowMenuProps {
@@ -42,8 +42,8 @@ function RowButton({
   ...others
 }: RowMenuProps & { readonly ref?: Ref<HTMLButtonElement>; readonly onClick?: () => void }) {
   return (
-    <Button size="compact-xs" variant="default" aria-label={name} {...others}>
+    <button type="button" className="row-button" aria-label={name} {...others}>
       {label}
-    </Button>
+    </button>
   )
 }

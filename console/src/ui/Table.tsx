@@ -7,7 +7,7 @@ import { Empty, Loading, Problem } from './states.tsx'
 
 const rowHeight = 44
 /** Rows from the end at which the next page is asked for. */
-const nearEnd = 20
+const nearEnd = 12
 
 /**
  * A list as a table, of which only the rows in sight are drawn. Such rows cannot be those of a table element, so they have roles; the

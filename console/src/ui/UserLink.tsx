@@ -1,5 +1,5 @@
 import type { User } from '@parley/client'
-import { Link } from '@tanstack/react-router'
+import { PageLink } from './PageLink.tsx'
 
 export function userAddress(appId: string, uid: string): string {
   return `/apps/${encodeURIComponent(appId)}/users/${encodeURIComponent(uid)}`
@@ -18,7 +18,7 @@ export function UserLink({
       <span className="initials" aria-hidden>
         {initialsOf(name)}
       </span>
-      <Link to={userAddress(appId, uid)}>{name}</Link>
+      <PageLink to={userAddress(appId, uid)}>{name}</PageLink>
     </span>
   )
 }
