@@ -17,6 +17,7 @@ const usage = `npm run bench:console -- [options]
 Measures the console in Chromium on a world of a million messages: the first paint, and how long each page takes to show what is in it.
   --scale <factor>   a world so many times as large; 1 without it
   --rounds <n>       how often each page is opened; 7 without it
+  --world <folder>   keeps what was filled there, and begins with it the next time
   --quick            a hundredth of the world, two rounds: to see that it works
   --only <texts>     pages with one of these in their names, such as "Users,A group"
   --waits            what each page asked for when it was opened last, and when it was answered`
@@ -27,6 +28,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string' },
     quick: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
+    world: { type: 'string' },
     waits: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -44,7 +46,7 @@ else throw new Error(`${executablePath} is not there; CHROMIUM names another`)
 
 async function run(atEnd: AtEnd): Promise<void> {
   const env = { PARLEY_OPERATOR_EMAIL: account.email, PARLEY_OPERATOR_PASSWORD: account.password }
-  const service = await startService({ env })
+  const service = await startService({ env, keptIn: options.world })
   atEnd(service.stop)
   await fill(service)
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
@@ -100,7 +102,10 @@ async function fill({ database }: Service): Promise<void> {
   const client = new pg.Client(database)
   await client.connect()
   try {
-    const { rows } = await client.query<{ app_id: number }>(`select app_id from apps where name = 'parley'`)
+    const { rows } = await client.query<{ app_id: number; filled: boolean }>(
+      `select app_id, (select count(*) from apps) > ${otherApps} as filled from apps where name = 'parley'`,
+    )
+    if (rows[0]?.filled) return
     const sizes = scaleWorld(Number(options.scale ?? (options.quick ? 0.01 : 1)))
     await seedWorld(client, rows[0]?.app_id ?? 0, sizes, { progress: (step) => progress(`filling: ${step}`) })
     await client.query(
