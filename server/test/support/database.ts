@@ -28,7 +28,7 @@ const connectionTimeoutMillis = 60_000
 const settings = {
   ...{ fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' },
   ...{ wal_level: 'minimal', max_wal_senders: '0', checkpoint_timeout: '1h', max_wal_size: '4GB' },
-  max_connections: '400',
+  max_connections: '500',
 }
 
 const quiet = { info() {}, warn() {}, error: console.error }
@@ -48,7 +48,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     log: quiet,
     settings,
   })
-  await provideDatabases(project, { ...postgres.connection, connectionTimeoutMillis })
+  const admin = new pg.Client(postgres.connection)
+  await admin.connect()
+  await provideDatabases(project, admin, { ...postgres.connection, database: 'parley_test', connectionTimeoutMillis })
+  await admin.end()
   return async () => {
     await postgres.stop()
     await rm(dataDir, { recursive: true, force: true })
@@ -58,33 +61,31 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function useExternal(project: TestProject, url: string): Promise<() => Promise<void>> {
   const admin = new pg.Client({ connectionString: url })
   await admin.connect()
-  const database = `parley_test_${process.pid}`
-  await admin.query(`create database ${database}`)
   const { host, port, user, password } = admin
-  const template = await provideDatabases(project, {
-    ...{ host, port, database, connectionTimeoutMillis },
+  const databases = await provideDatabases(project, admin, {
+    ...{ host, port, database: `parley_test_${process.pid}`, connectionTimeoutMillis },
     ...{ user: user ?? '', password: password ?? '' },
   })
   return async () => {
-    for (const name of [database, template]) await admin.query(`drop database ${name} with (force)`)
+    for (const name of databases) await admin.query(`drop database ${name} with (force)`)
     await admin.end()
   }
 }
 
-/** @returns the name of the template */
-async function provideDatabases(project: TestProject, connection: ProvidedContext['connection']): Promise<string> {
+/** Makes the database of the tests, as a copy of the template. @returns the names of both */
+async function provideDatabases(
+  project: TestProject,
+  admin: pg.Client,
+  connection: ProvidedContext['connection'],
+): Promise<string[]> {
   const template = `${connection.database}_template`
-  const client = new pg.Client(connection)
-  await client.connect()
-  await client.query(`create database ${template}`)
-  await client.end()
-  for (const database of [template, connection.database]) {
-    await migrate({ ...connection, database })
-    await keepWaiting({ ...connection, database })
-  }
+  await admin.query(`create database ${template}`)
+  await migrate({ ...connection, database: template })
+  await keepWaiting({ ...connection, database: template })
+  await admin.query(`create database ${connection.database} template ${template}`)
   project.provide('connection', connection)
   project.provide('template', template)
-  return template
+  return [connection.database, template]
 }
 
 /** Where several services share a database, messages of `addRules` that wait go on waiting: tests answer for the engine. */
