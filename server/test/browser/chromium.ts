@@ -1,13 +1,23 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import path from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
 import { findProgram, type Need } from '../gate/needs.ts'
 
-const executablePath = process.env.CHROMIUM ?? findProgram('chromium') ?? ''
+/** The one that has no windows at all takes a fifth less of the processor. */
+const executablePath = process.env.CHROMIUM ?? findProgram('chromium-headless-shell', 'chromium') ?? ''
+/** And shows no notifications. */
+const notifyingPath = process.env.CHROMIUM ?? findProgram('chromium') ?? ''
 
 export const chromiumProgram: Need = {
   isMet: existsSync(executablePath),
+  otherwise: 'there is no chromium-headless-shell or chromium on the PATH, nor one that CHROMIUM names',
+  inGate: true,
+}
+
+/** One that shows notifications, too. */
+export const notifyingChromium: Need = {
+  isMet: existsSync(notifyingPath),
   otherwise: 'there is no chromium on the PATH, nor one that CHROMIUM names',
   inGate: true,
 }
@@ -22,9 +32,27 @@ const args = [
   '--disable-sync',
 ]
 
-/** A real browser, without a window. */
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath, args })
+/** As long as the machine is busy, a page may take its time. */
+const patienceMs = 120_000
+
+/** The browser of this worker, for all its test files; it ends with the worker. */
+let shared: Promise<Browser> | undefined
+
+/** A session in a real browser without a window. Nothing is in it from before. The caller closes it. */
+export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  shared ??= chromium.launch({ executablePath, args })
+  return patient(await (await shared).newContext(options))
+}
+
+/** A browser that shows notifications. The caller closes it. */
+export function launchNotifying(): Promise<Browser> {
+  return chromium.launch({ executablePath: notifyingPath, args })
+}
+
+/** The same session, in which nothing is given up because the machine is busy. */
+export function patient(context: BrowserContext): BrowserContext {
+  context.setDefaultTimeout(patienceMs)
+  return context
 }
 
 /** Where a picture of a page goes, for people to look at. Each user of the machine has a folder of their own. */

@@ -1,18 +1,14 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach } from 'vitest'
 import { createOwnerLink } from '../../src/areas/operators/index.ts'
 import { createOperator, createOwner, newEmail, password, type Visitor } from '../admin/operator.ts'
 import { describeWith } from '../gate/needs.ts'
 import type { World } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
+import { chromiumProgram, openContext } from './chromium.ts'
 
-/** The browser of this worker. Its contexts are used again, one test after the other, with what they keep of the program of the console. */
-let browser: Promise<Browser> | undefined
+/** Contexts are used again, one test after the other, with what they keep of the program of the console. */
 const idle: BrowserContext[] = []
 const used = new Set<BrowserContext>()
-
-/** The first build of the console takes a while on a busy machine; the page then comes by itself. */
-const patienceMs = 60_000
 
 /** Tests of the console in a real browser. Whatever a test opens is closed after it, and nobody is signed in any more. */
 export function describeConsole(name: string, body: () => void): void {
@@ -26,9 +22,7 @@ export function describeConsole(name: string, body: () => void): void {
 
 /** A context of a browser in which nobody is signed in. */
 export async function newContext(): Promise<BrowserContext> {
-  browser ??= launchBrowser()
-  const context = idle.pop() ?? (await (await browser).newContext({ reducedMotion: 'reduce' }))
-  context.setDefaultTimeout(patienceMs)
+  const context = idle.pop() ?? (await openContext({ reducedMotion: 'reduce' }))
   used.add(context)
   return context
 }

@@ -1,27 +1,31 @@
 import { statSync, writeFileSync } from 'node:fs'
-import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { BrowserContext, Locator, Page } from 'playwright-core'
+import { afterEach, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { soon, until } from '../support/until.ts'
 import { createWorld, type World } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
-import { chromiumProgram, launchBrowser, pictureFile } from './chromium.ts'
+import { chromiumProgram, openContext, pictureFile } from './chromium.ts'
 import { openDemo } from './demo.ts'
 
 describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', () => {
-  let browser: Browser
+  const contexts: BrowserContext[] = []
 
-  beforeAll(async () => {
-    browser = await launchBrowser()
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()))
   })
-  afterAll(async () => {
-    await browser?.close()
-  })
+
+  /** A tab of its own session. */
+  const openPage = async (): Promise<Page> => {
+    const context = await openContext()
+    contexts.push(context)
+    return context.newPage()
+  }
 
   /** A tab of its own session, logged in. What goes wrong in it is in `problems`. */
   const openTab = async (world: World, me: string, peer: string): Promise<Page & { problems: string[] }> => {
-    const page = await (await browser.newContext()).newPage()
+    const page = await openPage()
     const problems: string[] = []
     page.on('pageerror', (error) => problems.push(error.message))
     page.on('console', (said) => {
@@ -272,7 +276,7 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
 
   it('says what is wrong when the key is not right', async () => {
     const world = await createWorld()
-    const page = await (await browser.newContext()).newPage()
+    const page = await openPage()
     await page.goto(`${world.url}/demo#key=${'0'.repeat(40)}&app-id=${world.app.name}`)
     await page.click('#log-in')
     await page.locator('#problem', { hasText: /./ }).waitFor()

@@ -2,20 +2,20 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Browser, Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
 import { findFreePort } from '../support/ports.ts'
 import { soon, until } from '../support/until.ts'
 import { createWorld, type World } from '../support/world.ts'
-import { chromiumProgram, launchBrowser } from './chromium.ts'
+import { chromiumProgram, openContext } from './chromium.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 
 describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
   let world: World
-  let browser: Browser
+  const contexts: BrowserContext[] = []
   let folder: string
   let backEnd: ChildProcess
   let vite: ViteDevServer
@@ -25,7 +25,7 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
       readFile(path.join(repository, 'docs/front-end.md'), 'utf8'),
       findFreePort(),
     ])
-    ;[world, browser] = await Promise.all([createWorld(), launchBrowser()])
+    world = await createWorld()
     const parent = path.join(repository, 'react/dist')
     await mkdir(parent, { recursive: true })
     folder = await mkdtemp(path.join(parent, 'page-'))
@@ -70,14 +70,15 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
   })
   afterAll(async () => {
     backEnd?.kill()
-    await Promise.all([browser?.close(), vite?.close()])
+    await Promise.all([...contexts.map((context) => context.close()), vite?.close()])
     if (folder !== undefined) await rm(folder, { recursive: true })
   })
 
   const openAs = async (uid: string): Promise<Page> => {
     const { port } = vite.config.server
     const url = `http://127.0.0.1:${port}/`
-    const context = await browser.newContext()
+    const context = await openContext()
+    contexts.push(context)
     await context.addCookies([{ name: 'user', value: uid, url }])
     const page = await context.newPage()
     await page.goto(url)

@@ -6,20 +6,20 @@ import { describeWith } from '../gate/needs.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { soon, until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
-import { chromiumProgram, launchBrowser, pictureFile } from './chromium.ts'
+import { launchNotifying, notifyingChromium, patient, pictureFile } from './chromium.ts'
 import { openDemo } from './demo.ts'
 
 /**
  * The browser reaches no push service here: what it gets as a subscription is one of the emulator, and what comes there is
  * handed to its service worker as a push service would. All else is the real thing.
  */
-describeWith(chromiumProgram, 'the demo page, notified in a real browser', () => {
+describeWith(notifyingChromium, 'the demo page, notified in a real browser', () => {
   let browser: Browser
   let emulator: WebPushEmulator
   let world: World
 
   beforeAll(async () => {
-    ;[browser, emulator, world] = await Promise.all([launchBrowser(), startWebPushEmulator(), createWorld()])
+    ;[browser, emulator, world] = await Promise.all([launchNotifying(), startWebPushEmulator(), createWorld()])
     await createUsers(world, 'alice', 'bob', 'carol')
   })
   afterAll(async () => {
@@ -45,7 +45,7 @@ describeWith(chromiumProgram, 'the demo page, notified in a real browser', () =>
   /** A browser of its own in which somebody logs in and asks to be notified. */
   async function openTab(me: string, peer: string): Promise<Tab> {
     const name = `${me}-${++count}`
-    const context = await browser.newContext()
+    const context = patient(await browser.newContext())
     await context.exposeFunction('subscribeElsewhere', (key: string) => emulator.subscribe(key, name))
     await context.addInitScript({ content: boundaries })
     const page = await context.newPage()

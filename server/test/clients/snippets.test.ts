@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { chromiumProgram, launchBrowser } from '../browser/chromium.ts'
+import { chromiumProgram, openContext } from '../browser/chromium.ts'
 import { describeWith, findProgram } from '../gate/needs.ts'
 import { installInto } from '../support/install.ts'
 import { createUsers, createWorld } from '../support/world.ts'
@@ -35,9 +35,8 @@ describeWith(sdk, 'the JavaScript SDK', () => {
       const world = await createWorld()
       await createUsers(world, 'alice', 'bob')
       const { authToken } = (await world.post('/users/alice/auth_tokens', {})).body.data
-      const browser = await launchBrowser()
+      const context = await openContext({ ignoreHTTPSErrors: true, bypassCSP: true })
       try {
-        const context = await browser.newContext({ ignoreHTTPSErrors: true, bypassCSP: true })
         const page = await context.newPage()
         await page.goto(`https://${addressOfTls()}/health`)
         await page.addScriptTag({
@@ -49,7 +48,7 @@ describeWith(sdk, 'the JavaScript SDK', () => {
         const { data } = (await world.get('/users/alice/messages', { as: 'bob' })).body
         expect(data).toMatchObject([{ sender: 'alice', receiver: 'bob', data: { text: 'Hello Bob' } }])
       } finally {
-        await browser.close()
+        await context.close()
       }
     })
   })
