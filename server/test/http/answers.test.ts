@@ -2,7 +2,8 @@ import type { Operation } from '@parley/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
 import type { World } from '../support/world.ts'
-import { type Furnished, furnishInOrder } from './in-order.ts'
+import { createCopier } from './copies.ts'
+import type { Furnished } from './in-order.ts'
 import { chatAreas } from './refusals.ts'
 import { answerToSample } from './sample-call.ts'
 import { furnishChat } from './samples.ts'
@@ -12,17 +13,19 @@ const operations = routes.map((route) => route.operation).filter(({ area }) => c
 
 const watch = watchAnswers()
 let service: Service
+let copy: () => Promise<Furnished>
 /** What only reads leaves the world as it is for the next. */
 let shared: Furnished
 
 beforeAll(async () => {
   service = await startParley({ routes: watch.routes })
-  shared = await furnishInOrder(furnishChat, service)
+  copy = createCopier(furnishChat, service)
+  shared = await copy()
 })
 afterAll(() => service.parley.close())
 
 async function answerOf(operation: Operation): Promise<unknown> {
-  const furnished = operation.method === 'GET' ? shared : await furnishInOrder(furnishChat, service)
+  const furnished = operation.method === 'GET' ? shared : await copy()
   const { body } = await answerToSample(operation, furnished, watch)
   return withoutChance(body, furnished.world, idsIn(body, Object.values(furnished.ids)))
 }

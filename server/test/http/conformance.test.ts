@@ -2,7 +2,9 @@ import type { Operation } from '@parley/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerOf, bodyOf } from '../../src/http/reference/openapi.ts'
 import { routes } from '../../src/routes.ts'
-import { type Answer, createWorld, send, type World } from '../support/world.ts'
+import { type Answer, send, type World } from '../support/world.ts'
+import { createCopier } from './copies.ts'
+import type { Furnished } from './in-order.ts'
 import { chatAreas } from './refusals.ts'
 import { answerToSample } from './sample-call.ts'
 import { furnish, type Ids, samples } from './samples.ts'
@@ -24,11 +26,12 @@ const watch = watchAnswers()
 let service: Service
 let world: World
 let ids: Ids
+let copy: () => Promise<Furnished>
 
 beforeAll(async () => {
   service = await startParley({ routes: watch.routes })
-  world = await createWorld(service)
-  ids = await furnish(world)
+  copy = createCopier(furnish, service)
+  ;({ world, ids } = await copy())
 })
 afterAll(() => service.parley.close())
 
@@ -74,15 +77,13 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
   if (!chatAreas.includes(operation.area)) {
     it('has a sample call, which succeeds with just what is declared', async () => {
       // What only reads leaves the world as it is for the next.
-      const mine = operation.method === 'GET' ? world : await createWorld(service)
-      await answerToSample(operation, { world: mine, ids: mine === world ? ids : await furnish(mine) }, watch)
+      await answerToSample(operation, operation.method === 'GET' ? { world, ids } : await copy(), watch)
     })
   }
 
   if (operation.plain !== undefined) {
     it('is called by its sample as the reference shows it, and answers so', async () => {
-      const mine = operation.method === 'GET' ? world : await createWorld(service)
-      const named = mine === world ? ids : await furnish(mine)
+      const { world: mine, ids: named } = operation.method === 'GET' ? { world, ids } : await copy()
       const { body } = samples[id]?.(named) ?? {}
       if (body !== undefined) expect(flawsIn(body, bodyOf(operation))).toBe('')
       const app = { appid: mine.app.name, apikey: mine.apiKey, ...actorOf(operation, named) }
@@ -154,12 +155,15 @@ describe('what is not declared', () => {
     const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
     const headers = { appid: world.app.name, apikey: world.apiKey }
     const calls = operations.flatMap((operation) => methods.map((method) => ({ operation, method })))
-    const matches = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+    const declaredAt = operations.map(({ method, path }) => ({
+      method,
+      pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    }))
     let checked = 0
     await inParallel(calls, async ({ operation, method }) => {
       const path = pathOf(operation, samples[operation.id]?.(ids).params)
       const declared = method === 'HEAD' ? 'GET' : method
-      if (operations.some((other) => other.method === declared && matches(other.path).test(path))) return
+      if (declaredAt.some((other) => other.method === declared && other.pattern.test(path))) return
       const answer = await ask(`${service.url}${path}`, { method, headers })
       expect(answer.status, `${method} ${path}`).toBe(404)
       if (method !== 'HEAD') expect(refusalOf(answer)).toBe('404 ERR_API_NOT_FOUND')

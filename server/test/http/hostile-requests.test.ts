@@ -18,9 +18,10 @@ import {
 } from './watched.ts'
 
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120)
-/** `FUZZ=all` tries everything on everything; otherwise each parameter gets a share, another one for each. */
-const share = process.env.FUZZ === 'all' ? 1 : 6
-const runs = process.env.FUZZ === 'all' ? 1000 : 60
+/** `npm run test:long` tries everything on everything; otherwise each parameter gets a share, another one for each. */
+const isLong = process.env.LONG === '1'
+const share = isLong ? 1 : 9
+const runs = isLong ? 1000 : 40
 
 const operations = routes.map((route) => route.operation)
 const watch = watchAnswers()

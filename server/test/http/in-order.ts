@@ -28,18 +28,3 @@ export async function furnishInOrder(
   }
   return { world, ids: await furnishIt(ordered) }
 }
-
-/** Furnished worlds for operations that hardly change them, each for some in turn: making one takes sixty requests. */
-export function createFurnisher(uses: number): (furnishIt: typeof furnish) => Promise<Furnished> {
-  const kept = new Map<typeof furnish, { readonly furnished: Furnished; left: number }>()
-  return async (furnishIt) => {
-    let one = kept.get(furnishIt)
-    if (one === undefined || one.left === 0) {
-      const world = await createWorld()
-      one = { furnished: { world, ids: await furnishIt(world) }, left: uses }
-      kept.set(furnishIt, one)
-    }
-    one.left--
-    return one.furnished
-  }
-}

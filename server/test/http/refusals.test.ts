@@ -3,7 +3,8 @@ import { errors } from '@parley/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
 import { refusal } from '../support/chat.ts'
-import { type Answer, createWorld, type World } from '../support/world.ts'
+import type { Answer, World } from '../support/world.ts'
+import { createCopier } from './copies.ts'
 import {
   asApp,
   chatAreas,
@@ -34,9 +35,14 @@ beforeAll(async () => {
   scene = await newScene()
 })
 
+const copy = createCopier(async (world) => {
+  const { world: _, ...ids } = await setScene(world, await furnishChat(world))
+  return ids
+})
+
 async function newScene(): Promise<Scene> {
-  const world = await createWorld()
-  return setScene(world, await furnishChat(world))
+  const { world, ids } = await copy()
+  return { ...ids, world }
 }
 
 function call(world: World, operation: Operation, { params, query, body, as }: Sample): Promise<Answer> {

@@ -178,7 +178,7 @@ const fillGroups = (uid: (scene: Scene) => string) =>
 const fillTeam = query('update groups set members_count = $2 where app_id = $1', () => [limits.membersPerGroup])
 const fillPins = query(
   `insert into pinned_messages (app_id, conversation, message_id, pinned_by, pinned_at)
-  select m.app_id, m.conversation, i, 'alice', 1
+  select m.app_id, m.conversation, m.id + i, 'alice', 1
   from messages m, generate_series(1, $3::int) i
   where m.app_id = $1
   and m.id = $2`,

@@ -69,6 +69,9 @@ export interface Sample {
 /** Things of the world that samples of chat leave alone. */
 const nothing = { webhook: '', pushToken: '', provider: '', deliveryId: '', logId: '' }
 
+/** Of somebody who was erased. */
+export const erasedUid = 'gone'
+
 /** Makes a world in which every sample of chat succeeds: what lies beside it, such as webhooks, is a third of the whole. */
 export async function furnishChat(world: World): Promise<Ids> {
   const make = (path: string) => (body: object) => ok(world.post(path, body))
@@ -106,8 +109,8 @@ export async function furnishChat(world: World): Promise<Ids> {
     ok(world.put('/retention/conversations/group_team/hold', {})),
     ok(world.put('/conversations/pinned', { pinnedConversations: [{ uid: 'carol' }] })),
   ])
-  await ok(world.post('/users', { uid: 'gone', name: 'Gone' }))
-  await ok(world.delete('/users/gone', { permanent: true }))
+  await ok(world.post('/users', { uid: erasedUid, name: 'Gone' }))
+  await ok(world.delete(`/users/${erasedUid}`, { permanent: true }))
   await ok(world.post('/moderation/reasons', { id: 'off-topic', name: 'Off topic' }))
   await ok(world.post('/moderation/keywords', { id: 'insults', name: 'Insults', ...words }))
   await ok(world.post('/moderation/rules', { id: 'no-insults', mode: 'off', ...insults }))
