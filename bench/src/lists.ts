@@ -26,7 +26,7 @@ Starts the service, fills it as bench:seed does, and measures every list alone a
   --deeds            only the mixed load, and each of its requests alone: what it costs, and how much of the whole that is
   --rounds <n>       with --against: how many times each is started and measured; 3 without it
   --seconds <s>      with --against or --deeds: how long each time, after a warm-up of at most 10 s; 20 without it
-  --world <folder>   keeps what was filled there, and begins with it the next time
+  --world <folder>   keeps what was filled there, and begins with it the next time; with --against one of each checkout
   --profile <folder> leaves a CPU profile of the service there
   --json <file>      writes the figures as JSON too`
 
@@ -56,7 +56,8 @@ async function run(atEnd: AtEnd): Promise<void> {
     const report = await measureLists(atEnd, scale)
     tell(report, renderReport(report))
   } else {
-    const extent = { scale, rounds: Number(options.rounds), seconds: Number(options.seconds) }
+    const { rounds, seconds, world: keptIn } = options
+    const extent = { scale, rounds: Number(rounds), seconds: Number(seconds), keptIn }
     const comparison = await compareWith(atEnd, options.against, extent)
     tell(comparison, renderComparison(comparison))
   }

@@ -30,6 +30,8 @@ export interface ComparisonExtent {
   readonly scale: number
   readonly rounds: number
   readonly seconds: number
+  /** Where the worlds of both stay for the next time; absent: they are removed. */
+  readonly keptIn?: string | undefined
 }
 
 /** The mixed load on two checkouts: the other one first, then this one. */
@@ -74,19 +76,27 @@ export async function compareWith(atEnd: AtEnd, folder: string, extent: Comparis
   return { startedAt, machine: describeMachine(), extent, rows, goals: judge(rows) }
 }
 
-async function prepareSide(atEnd: AtEnd, id: string, checkout: string, { scale }: ComparisonExtent): Promise<Side> {
+async function prepareSide(
+  atEnd: AtEnd,
+  id: string,
+  checkout: string,
+  { scale, keptIn }: ComparisonExtent,
+): Promise<Side> {
   const commit = await run('git', ['log', '-1', '--format=%h %s'], { cwd: checkout })
-  const deployment = createDeployment({ checkout })
+  const deployment = createDeployment({ checkout, keptIn: keptIn && join(keptIn, id) })
   atEnd(deployment.remove)
   const service = await startUntilEnd(atEnd, deployment)
-  progress(`filling ${id}`)
-  // Each by its own: the tables may have changed in between.
-  await run(process.execPath, ['bench/dist/seed.js', '--scale', String(scale)], {
-    cwd: checkout,
-    env: { PATH: process.env.PATH, DATABASE_URL: addressOf(service.database) },
-  })
   const database = new pg.Client(service.database)
   await database.connect()
+  const { rows: filled } = await database.query(`select from users where uid = 'busy'`)
+  if (filled.length === 0) {
+    progress(`filling ${id}`)
+    // Each by its own: the tables may have changed in between.
+    await run(process.execPath, ['bench/dist/seed.js', '--scale', String(scale)], {
+      cwd: checkout,
+      env: { PATH: process.env.PATH, DATABASE_URL: addressOf(service.database) },
+    })
+  }
   await whenIndexed(database, await readLastId(database), (left) =>
     progress(`filling ${id}: the search index lacks ${left} messages`),
   )
