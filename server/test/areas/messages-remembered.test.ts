@@ -8,11 +8,14 @@ const seen = statement('update users set last_active_at = 1700000000 where app_i
 /** Asks for nothing, but it is a filter: so who asks and who is seen are read, and not remembered. */
 const unfiltered = 'hideDeleted=false'
 
+const addTo = (path: string, parameter: string) => `${path}${path.includes('?') ? '&' : '?'}${parameter}`
+
 /** A page as it is with what is remembered, which must be the one that is read anew. */
 async function pageOf(world: World, path: string, as: string) {
-  const [page, read] = [await world.get(path, { as }), await world.get(`${path}?${unfiltered}`, { as })]
+  const [page, read] = [await world.get(path, { as }), await world.get(addTo(path, unfiltered), { as })]
   expect(page.status).toBe(read.status)
-  expect(page.body.data).toEqual(read.body.data)
+  // In the same order, too.
+  expect(JSON.stringify(page.body.data)).toBe(JSON.stringify(read.body.data))
   expect(page.body.error?.code).toEqual(read.body.error?.code)
   return page
 }
@@ -91,6 +94,66 @@ describe('A history that was read before', () => {
     expect(refusal(await pageOf(world, path, 'bob'))).toBe('403 ERR_GROUP_NOT_JOINED')
     dataOf(await world.delete('/groups/team'))
     expect(refusal(await pageOf(world, path, 'alice'))).toBe('404 ERR_GUID_NOT_FOUND')
+  })
+})
+
+describe('What stands around the messages of a history', () => {
+  it.each([
+    ['one to one', 'user', '/users/alice/messages'],
+    ['in a group', 'group', '/groups/team/messages'],
+  ] as const)('is as lists show it, %s', async (_, kind, path) => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    const sayIt = (text: string, extra: object = {}) =>
+      kind === 'user' ? say(world, 'alice', 'bob', text, extra) : sayInGroup(world, 'alice', 'team', text, extra)
+    const [first, second] = [await sayIt('first'), await sayIt('second', { tags: ['x'] })]
+    await sayIt('third', { quotedMessageId: first.id })
+    const reply = await world.post(`/messages/${first.id}/thread`, { data: { text: 'a reply' } }, { as: 'alice' })
+    dataOf(reply)
+    for (const [reaction, as] of [
+      ['thumbs_up', 'alice'],
+      ['a "b" \\ c', 'alice'],
+      ['\u{1f44d} yes', 'bob'],
+      ['thumbs_up', 'bob'],
+    ] as const) {
+      dataOf(await world.post(`/messages/${first.id}/reactions/${encodeURIComponent(reaction)}`, {}, { as }))
+    }
+    dataOf(await world.put(`/messages/${second.id}`, { data: { text: 'second, edited' } }, { as: 'alice' }))
+    const deleted = await sayIt('away with it')
+    dataOf(await world.delete(`/messages/${deleted.id}`, undefined, { as: 'alice' }))
+    await world.context.database.query(seen, [world.app.appId, 'alice'])
+
+    const around = async () => {
+      // Also where what an action is about stands on the page before.
+      for (const query of [
+        'limit=1',
+        'limit=2',
+        'limit=3&withTags=true',
+        'affix=prepend&limit=2',
+        'affix=prepend&limit=5',
+      ]) {
+        await pageOf(world, `${path}?${query}`, 'bob')
+      }
+      return dataOf(await pageOf(world, `${path}?limit=30`, 'bob'))
+    }
+    const [shown] = await around()
+    expect(shown.reactions).toEqual([
+      { reaction: 'thumbs_up', count: 2, reactedByMe: true },
+      { reaction: 'a "b" \\ c', count: 1 },
+      { reaction: '\u{1f44d} yes', count: 1, reactedByMe: true },
+    ])
+    expect(shown).toMatchObject({ replyCount: 1, unreadRepliesCount: 1 })
+    expect((await around()).some(({ data }: { data: { entities: { on?: object } } }) => 'on' in data.entities)).toBe(
+      true,
+    )
+    expect(shown.data.entities.sender.entity.lastActiveAt).toBe(1_700_000_000)
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    expect((await around())[0].data.entities.sender.entity.lastActiveAt).toBeUndefined()
+    // A reset hides what actions are about, too.
+    const reset = kind === 'user' ? '/users/alice/conversation' : '/groups/team/conversation'
+    dataOf(await world.delete(reset, undefined, { as: 'bob' }))
+    expect(await around()).toEqual([])
   })
 })
 

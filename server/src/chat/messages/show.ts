@@ -18,8 +18,10 @@ import {
 import { readMentions } from './mentions.ts'
 import { moderationOfMessages } from './moderation.ts'
 import { type OwnReceipts, readOwnReceipts } from './own-receipts.ts'
+import type { CountedReaction } from './reactions.ts'
 import { type RenderOptions, renderMessage, type WrittenBetween, writeEnds, writeMessage } from './render.ts'
 import { type MessageRow, readMessages, type StoredMessage } from './rows.ts'
+import type { ThreadCounts } from './threads.ts'
 import { isHeld } from './traits.ts'
 
 export interface ShowOptions {
@@ -43,6 +45,17 @@ export interface ShowOptions {
   readonly known?: KnownEntities
   /** So were the viewer's receipts in all groups that these messages are of. */
   readonly ownReceipts?: OwnReceipts | undefined
+  /** So was this. */
+  readonly along?: ReadAlong | undefined
+}
+
+/** What was read with a page of one history, from whose viewer nothing of that is hidden. */
+export interface ReadAlong {
+  /** The messages of the page and its neighbour, all of which the viewer sees. */
+  readonly messages: ReadonlyArray<StoredMessage<JsonText>>
+  /** What hangs on them. */
+  readonly reactions: readonly CountedReaction[]
+  readonly threads: readonly ThreadCounts[]
 }
 
 /** Messages as answers show them; senders and receivers are read once for all of them. */
@@ -186,10 +199,20 @@ async function readInside(
     if (showsQuoted(row, options)) ids.push(row.quotedId)
     if (row.subjectId !== null) ids.push(row.subjectId)
   }
-  const found = await readMessages(on, appId, ids)
   const { viewer, policy, withHidden = false } = options
-  if (withHidden || found.size === 0) return found
+  // Mostly they were said a moment before, and stand on the same page.
+  const near = nearbyOf(ids, options)
+  const found = await readMessages(on, appId, near.size === 0 ? ids : ids.filter((id) => !near.has(id)))
+  if (withHidden || found.size === 0) return near.size === 0 ? found : near
   if (viewer === undefined) return new Map([...found].filter(([, message]) => isThere(undefined, message)))
   const visible = await readVisible(on, appId, { uid: viewer, policy }, [...found.values()])
-  return new Map([...found].filter(([id]) => visible.has(id)))
+  return new Map([...near, ...[...found].filter(([id]) => visible.has(id))])
+}
+
+function nearbyOf(ids: readonly number[], { along }: ShowOptions): Map<number, StoredMessage> {
+  const near = new Map<number, StoredMessage>()
+  if (along === undefined || ids.length === 0) return near
+  const wanted = new Set(ids)
+  for (const row of along.messages) if (wanted.has(row.id)) near.set(row.id, { ...row, data: JSON.parse(row.data) })
+  return near
 }

@@ -46,10 +46,40 @@ const selectCounts = statement(`
   where t.app_id = $1
   and t.parent_id = any($2::bigint[])`)
 
-interface ThreadCounts {
+export interface ThreadCounts {
   readonly parentId: number
   readonly replyCount: number
   readonly unreadCount: number | null
+}
+
+/**
+ * The counts of the threads of some messages in one text, null where there are none: for statements that read a page of who takes
+ * part, with their state `s`. `unpackThreadCounts` reads it.
+ * @param ids `bigint[]`, may be null
+ */
+export function packThreadCounts(appId: string, ids: string, viewer: string): string {
+  return `(
+      select string_agg(concat_ws(' ', t.parent_id, t.reply_count, (
+        select count(*)
+        from messages r
+        where r.app_id = ${appId}
+        and r.parent_id = t.parent_id
+        and (r.sent_at, r.id) > (s.unread_sent_at, s.unread_id)
+        and r.countable
+        and r.sender <> ${viewer}
+      )), ',')
+      from threads t
+      where t.app_id = ${appId}
+      and t.parent_id = any(${ids})
+    )`
+}
+
+export function unpackThreadCounts(packed: string | null): ThreadCounts[] {
+  if (packed === null) return []
+  return packed.split(',').map((line) => {
+    const [parentId, replyCount, unreadCount] = line.split(' ').map(Number) as [number, number, number]
+    return { parentId, replyCount, unreadCount }
+  })
 }
 
 /** Counts what the viewer sees, where anything may be hidden: what is kept with a thread counts every reply. */
@@ -99,16 +129,19 @@ async function readThreadsOf(
   on: Queryable,
   appId: number,
   rows: readonly MessageRow[],
-  { viewer, policy, withThreadSubscribed = false }: ShowOptions,
+  { viewer, policy, withThreadSubscribed = false, along }: ShowOptions,
 ): Promise<Map<number, Addition>> {
   const ids = rows.map((row) => row.id)
   const values = [appId, ids, viewer ?? null]
   const asksSubscriptions = withThreadSubscribed && viewer !== undefined
-  const [counted, subscriptions] = await Promise.all([
-    on.query<ThreadCounts & { restrictedGuid: string | null }>(selectCounts, values),
+  const readVisible = async () => {
+    const counted = await on.query<ThreadCounts & { restrictedGuid: string | null }>(selectCounts, values)
+    return viewer === undefined ? counted : countVisible(on, appId, { uid: viewer, policy }, counted)
+  }
+  const [visible, subscriptions] = await Promise.all([
+    along?.threads ?? readVisible(),
     asksSubscriptions ? on.query<{ parentId: number }>(selectSubscriptions, values) : [],
   ])
-  const visible = viewer === undefined ? counted : await countVisible(on, appId, { uid: viewer, policy }, counted)
   const counts = new Map(visible.map((thread) => [thread.parentId, thread]))
   const subscribed = new Set(subscriptions.map(({ parentId }) => parentId))
   return new Map(

@@ -4,8 +4,12 @@ import type { JsonText } from '../../../chat/json.ts'
 import { type ConversationKind, storedKind } from '../../../chat/kind.ts'
 import type { OwnReceipts } from '../../../chat/messages/own-receipts.ts'
 import { packMessages, unpackMessages } from '../../../chat/messages/packed.ts'
+import { packReactions, unpackReactions } from '../../../chat/messages/reactions.ts'
 import { receiptsOf, stepsOfPage } from '../../../chat/messages/receipts.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
+import type { ReadAlong } from '../../../chat/messages/show.ts'
+import { packThreadCounts, unpackThreadCounts } from '../../../chat/messages/threads.ts'
+import { traits } from '../../../chat/messages/traits.ts'
 import { isThereSql, notClearedSql, takesPartSql } from '../../../chat/sight/participation.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { type Lookup, placedLookup } from '../../../store/lookups.ts'
@@ -38,6 +42,8 @@ export interface HistoryPage {
   readonly cursorSentAt: number | undefined
   /** Who looks, and what they look at. */
   readonly sides: FoundSides
+  /** The messages once more, and what hangs on them. */
+  readonly along: ReadAlong
 }
 
 /** What is found for a page. */
@@ -46,6 +52,8 @@ type Row = readonly [
   messages: string | null,
   steps: string | null,
   sides: string,
+  reactions: string | null,
+  threads: string | null,
   hasBehind?: true | null,
   cursorSentAt?: number | null,
 ]
@@ -91,6 +99,13 @@ function laterOf(cursor: Fragment): Fragment {
       )`
 }
 
+/** The ids of messages `m` on which something hangs; null where it is none. */
+const idsWith = (bits: number) => sql.raw(`array_agg(m.id) filter (where m.traits & ${bits} <> 0)`)
+
+const attached = sql.raw(
+  `${packReactions('$1', 'p.reacted', 'w.viewer')}, ${packThreadCounts('$1', 'p.replied', 'w.viewer')}`,
+)
+
 /** Whose marks tell when messages of the page were received, in the order of `receiversOf`. */
 const receivers = {
   user: 'array[w.first, w.second]',
@@ -130,10 +145,10 @@ function selectPage(kind: ConversationKind, affix: Affix, hasCursor: boolean): L
     ...(!isEnd && { newest: 'p.newest' }),
   })
   const text = sql`
-  select w.place::int, p.messages, ${sql.raw(steps)}, ${selectSides(kind)}${hasCursor ? sql`, ${hasBehind}, k.sent_at` : sql``}
+  select w.place::int, p.messages, ${sql.raw(steps)}, ${selectSides(kind)}, ${attached}${hasCursor ? sql`, ${hasBehind}, k.sent_at` : sql``}
   from ${wanted(hasCursor)}
   left join lateral (
-    select s.conversation, s.cleared_sent_at, s.cleared_id, ${sql.raw(receivers[kind])} as receivers
+    select s.conversation, s.cleared_sent_at, s.cleared_id, s.unread_sent_at, s.unread_id, ${sql.raw(receivers[kind])} as receivers
     from (
       select s.*, c.kind
       from conversations c
@@ -144,7 +159,7 @@ function selectPage(kind: ConversationKind, affix: Affix, hasCursor: boolean): L
   ) s on true${hasCursor ? ofCursor : sql``}
   cross join lateral (
     select s.conversation, s.receivers, ${sql.raw(packMessages())} as messages, min(m.sent_at) as oldest,
-      max(m.sent_at) as newest${kind === 'group' ? sql`, array_agg(m.sender) as senders` : sql``}
+      max(m.sent_at) as newest, ${idsWith(traits.reactions)} as reacted, ${idsWith(traits.replies | traits.followed)} as replied${kind === 'group' ? sql`, array_agg(m.sender) as senders` : sql``}
     from (
       select m.*
       from messages m
@@ -178,7 +193,7 @@ export async function readHistoryPage(
   const key = [viewer, first, second, limit + 1, ...(cursor === undefined ? [] : [cursor.at, cursor.id])]
   const select = cursor === undefined ? selects[kind][affix].fromEnd : selects[kind][affix].fromCursor
   const [row] = await on.query<Row>(select, [appId, ...key.map((part) => [part])])
-  const [, messages, steps, sides, hasBehind, cursorSentAt] = row as Row
+  const [, messages, steps, sides, reactions, threads, hasBehind, cursorSentAt] = row as Row
   const receipts = receiptsOf(steps, receiversOf(history, viewer))
   const found = unpackMessages(messages)
   for (const message of found) {
@@ -193,5 +208,6 @@ export async function readHistoryPage(
     ownReceipts: inGroup === undefined ? undefined : new Map([[inGroup, receipts.by(viewer)]]),
     cursorSentAt: cursorSentAt ?? undefined,
     sides: readSides(kind, sides),
+    along: { messages: found, reactions: unpackReactions(reactions), threads: unpackThreadCounts(threads) },
   }
 }

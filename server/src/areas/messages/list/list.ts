@@ -6,7 +6,7 @@ import type { KnownEntities } from '../../../chat/messages/entities.ts'
 import type { KnownEntity } from '../../../chat/messages/entity-cache.ts'
 import type { OwnReceipts } from '../../../chat/messages/own-receipts.ts'
 import { type StoredMessage, selectStored } from '../../../chat/messages/rows.ts'
-import { type ShowOptions, writeMessages } from '../../../chat/messages/show.ts'
+import { type ReadAlong, type ShowOptions, writeMessages } from '../../../chat/messages/show.ts'
 import { conversationId } from '../../../chat/naming.ts'
 import type { RolePolicy } from '../../../chat/roles/policies.ts'
 import { hidesByRole } from '../../../chat/sight/sight.ts'
@@ -156,7 +156,7 @@ async function readFromCursor(
 async function writePage(
   on: Queryable,
   request: Omit<ListRequest, 'source'>,
-  { paging, found, hasBehind, ownReceipts }: Page,
+  { paging, found, hasBehind, ownReceipts, along }: Page,
 ): Promise<Serialized<ListAnswer>> {
   const { app, query, limit } = request
   // One row more than asked for was read, at the far end, to know whether anything lies beyond.
@@ -172,6 +172,7 @@ async function writePage(
     withMentionBlocks: query.mentionsWithBlockedInfo === true,
     ...(request.known && { known: request.known }),
     ownReceipts,
+    along,
   }
   const messages = await writeMessages(on, app.appId, rows, options)
   const meta = cursorMeta(paging, rows, { beyond: hasMore, behind: hasBehind }, (row) => pointTo(paging, row))
@@ -184,6 +185,7 @@ interface Page {
   readonly found: Array<StoredMessage<JsonText>>
   readonly hasBehind: boolean
   readonly ownReceipts?: OwnReceipts | undefined
+  readonly along?: ReadAlong
 }
 
 async function readPage(on: Queryable, request: ListRequest, reading: Reading): Promise<Page> {

@@ -19,8 +19,8 @@ export interface FoundSides {
   readonly other: number | undefined
   /** The other user has blocked the viewer, or the viewer is a member of the group. */
   readonly isRelated: boolean
-  /** Of a group: those who wrote the messages. */
-  readonly senders: ReadonlyArray<readonly [uid: string, revision: number]>
+  /** Of a group: those who wrote the messages, and whether they have blocked the viewer. */
+  readonly senders: ReadonlyArray<readonly [uid: string, revision: number, isBlocker: boolean]>
 }
 
 const revisionOf = (uid: string): string =>
@@ -36,7 +36,8 @@ const sidesOfGroup = `concat_ws(',',
       coalesce((select g.revision from groups g where g.app_id = $1 and g.guid = w.first), 0),
       (select 1 from group_members gm where gm.app_id = $1 and gm.guid = w.first and gm.uid = w.viewer)),
     (
-      select string_agg(concat_ws(' ', u.uid, u.revision), ',')
+      select string_agg(concat_ws(' ', u.uid, u.revision,
+        (select 1 from blocks b where b.app_id = $1 and b.blocker = u.uid and b.blocked = w.viewer)), ',')
       from users u
       where u.app_id = $1
       and u.uid = any(p.senders)
@@ -55,8 +56,8 @@ export function readSides(kind: ConversationKind, text: string): FoundSides {
     other: Number(other) || undefined,
     isRelated: related !== undefined,
     senders: senders.map((sender) => {
-      const [uid = '', revision] = sender.split(' ')
-      return [uid, Number(revision)] as const
+      const [uid = '', revision, blocks] = sender.split(' ')
+      return [uid, Number(revision), blocks !== undefined] as const
     }),
   }
 }
@@ -127,5 +128,6 @@ async function recallGroup(
   const users = new Map([[uid, viewer]])
   for (const [i, [sender]] of others.entries()) users.set(sender, known[i] as KnownEntity<UserRow>)
   const rows = [...users.values()].flatMap(({ row }) => row ?? [])
-  return { users: rows, groups: [group.row], written: { users, groups: new Map([[guid, group]]) } }
+  const away = new Set(senders.flatMap(([sender, , isBlocker]) => (isBlocker ? sender : [])))
+  return { users: rows, groups: [group.row], away, written: { users, groups: new Map([[guid, group]]) } }
 }
