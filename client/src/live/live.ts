@@ -337,8 +337,9 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
     for (const { timeline } of screensOf(key)) {
       timeline.twice(() => {
         // A message of the feed has its receipts already, which says nothing of those before it: some more are looked at.
-        for (let at = timeline.messages.length - 1, known = 0; at >= 0 && known < mostKnown; at--) {
-          const message = timeline.messages[at] as Message
+        const { messages } = timeline
+        for (let at = messages.length - 1, known = 0; at >= 0 && known < mostKnown; at--) {
+          const message = messages[at] as Message
           if (message.sender !== me?.uid || Number(message.id) > upTo) continue
           if ((isRead ? message.readAt : message.deliveredAt) !== undefined) known++
           else timeline.change(message.id, mark)
