@@ -31,6 +31,11 @@ const load = { low: 0.4, high: 0.55, full: 0.85 }
 const lateMs = 20
 /** The share of its pace that is kept even then, so that nobody waits for ever. */
 const leastShare = 1 / 4
+/**
+ * A process that has just started takes several times as long for all it does. So many milliseconds from the first who comes, sockets
+ * are let in one by one at the least pace, and more slowly still where the process was busy for so much of the last moment.
+ */
+export const youth = { lastsMs: 2_500, busy: 0.5, slowed: 1 / 3 }
 /** Most clients give up on a login that takes ten seconds. */
 export const longestWaitMs = 8_000
 
@@ -38,33 +43,46 @@ export const longestWaitMs = 8_000
  * @param usual a second while the process is busy: half of it to begin with, since a process that has just started is slow, a quarter
  *   while it has no time at all, and ten times as many while it has time. The pace rises slowly and falls fast
  * @param longestMs after which one that waits is refused
+ * @param youthMs from the first who comes, in which the process is taken for one that has just started
  */
-export function createAdmission(usual: number, loadOf: Load = ownLoad(), longestMs = longestWaitMs): Admission {
+export function createAdmission(
+  usual: number,
+  loadOf: Load = ownLoad(),
+  longestMs = longestWaitMs,
+  youthMs = 0,
+): Admission {
   const waiting: Array<{
     readonly since: number
     readonly enter: () => void
     readonly refuse: (error: Error) => void
     readonly isStillThere: () => boolean
   }> = []
-  const pace = { least: usual * leastShare, first: usual / 2, most: usual * 10 }
+  const least = usual * leastShare
+  const pace = { least, young: Math.max(burst, least), first: usual / 2, most: usual * 10 }
   let perSecond = pace.first
+  let whileYoung = pace.young
   /** Those who need not wait. */
-  let allowance = burst
+  let allowance = youthMs > 0 ? 1 : burst
+  let youngUntil = youthMs > 0 ? Number.POSITIVE_INFINITY : 0
   let countedAt = performance.now()
   let lookedAt = countedAt
   let turnedAt = countedAt
   let turning: NodeJS.Timeout | undefined
   let isClosed = false
 
-  const refill = (at: number, rate = perSecond) => {
-    allowance = Math.min(Math.max(burst, (rate * turnMs) / 500), allowance + ((at - countedAt) / 1000) * rate)
+  const refill = (at: number, most = Number.POSITIVE_INFINITY) => {
+    const isYoung = at < youngUntil
+    const rate = Math.min(isYoung ? whileYoung : perSecond, most)
+    const atOnce = isYoung ? Math.max(1, (rate * turnMs) / 1000) : Math.max(burst, (rate * turnMs) / 500)
+    allowance = Math.min(atOnce, allowance + ((at - countedAt) / 1000) * rate)
     countedAt = at
   }
 
   const adjust = (at: number) => {
     lookedAt = at
     const busy = loadOf()
-    if (busy > load.full) perSecond = Math.max(pace.least, perSecond * 0.7)
+    if (at < youngUntil) whileYoung = busy > youth.busy ? pace.young * youth.slowed : pace.young
+    else if (busy > load.full) perSecond = Math.max(pace.least, perSecond * 0.7)
     else if (busy > load.high && perSecond > usual) perSecond = Math.max(usual, perSecond * 0.7)
     else if (busy < load.low || perSecond < usual) perSecond = Math.min(pace.most, perSecond * 1.08)
   }
@@ -74,7 +92,7 @@ export function createAdmission(usual: number, loadOf: Load = ownLoad(), longest
     const isLate = at - turnedAt > turnMs + lateMs
     turnedAt = at
     if (at - lookedAt >= lookMs) adjust(at)
-    refill(at, isLate ? pace.least : perSecond)
+    refill(at, isLate ? pace.least : undefined)
     while (waiting[0] !== undefined && at - waiting[0].since > longestMs) waiting.shift()?.refuse(tooManyLogins())
     for (let first = waiting[0]; first !== undefined && allowance >= 1; first = waiting[0]) {
       waiting.shift()
@@ -91,6 +109,7 @@ export function createAdmission(usual: number, loadOf: Load = ownLoad(), longest
     async enter(isStillThere = () => true) {
       if (isClosed) throw tooManyLogins()
       const at = performance.now()
+      if (youngUntil === Number.POSITIVE_INFINITY) youngUntil = at + youthMs
       refill(at)
       if (turning === undefined && allowance >= 1) {
         allowance -= 1

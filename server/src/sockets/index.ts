@@ -13,7 +13,7 @@ import { limitExceeded } from '../limits/errors.ts'
 import { namedApp } from '../protocol/caller.ts'
 import { toApiError } from '../protocol/errors.ts'
 import { isConnectionFailure } from '../store/connection.ts'
-import { createAdmission, longestWaitMs } from './admission.ts'
+import { createAdmission, longestWaitMs, youth } from './admission.ts'
 import { forgetAudiences, forgetIdle } from './audiences.ts'
 import { createBlockBook } from './blocks.ts'
 import { Connection } from './connection.ts'
@@ -62,6 +62,7 @@ export function createSockets(context: Context): Sockets {
     settings.loginsPerSecond,
     undefined,
     Math.min(longestWaitMs, settings.authTimeoutMs * 0.8),
+    youth.lastsMs,
   )
   const sessions = createSessions({ context, registry, presence: tracker, settings, admission })
   const delivery = createDelivery({

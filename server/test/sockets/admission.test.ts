@@ -12,6 +12,22 @@ describe('logins of sockets', () => {
     expect(await isSettledAtOnce(admission.enter())).toBe(false)
   })
 
+  it('pass one by one while the process is young, and more slowly while it is busy', async () => {
+    const [idle, busy] = await Promise.all(
+      [0, 1].map(async (load) => {
+        const admission = createAdmission(40, () => load, 60_000, 60_000)
+        let count = 0
+        expect(await isSettledAtOnce(admission.enter())).toBe(true)
+        expect(await isSettledAtOnce(admission.enter().then(() => void count++))).toBe(false)
+        for (let i = 0; i < 5; i++) void admission.enter().then(() => count++)
+        return () => count
+      }),
+    )
+    await until(() => idle?.() === 6)
+    expect(busy?.()).toBeLessThan(6)
+    await until(() => busy?.() === 6)
+  })
+
   it('are let in one after the other where many come, and refused where they would wait too long', async () => {
     const admission = createAdmission(40, () => 0, 500)
     const order: number[] = []
