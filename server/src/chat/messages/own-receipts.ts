@@ -1,18 +1,34 @@
 import type { Queryable } from '../../store/database.ts'
-import { statement } from '../../store/statement.ts'
+import { placedLookup } from '../../store/lookups.ts'
+import { inOrder, statement } from '../../store/statement.ts'
 import type { Addition } from './additions.ts'
 import { type Receipts, receiptsOf, stepsOfPage } from './receipts.ts'
 import type { MessageRow } from './rows.ts'
 
+const steps = stepsOfPage({
+  appId: '$1',
+  conversation: 'w.conversation',
+  receivers: 'array[w.viewer]',
+  oldest: 'w.oldest',
+  newest: 'w.newest',
+})
+
+type Row = readonly [place: number, conversation: number, steps: string | null]
+
+/** So many conversations at once: while the database reads the next ones, the service writes the first. */
+const atOnce = 64
+
 /** For all messages of a page in a conversation at once. */
-const select = statement(`
-  select c.conversation,
-    ${stepsOfPage({ appId: '$1', conversation: 'c.conversation', receivers: 'array[$2::text]', oldest: 'c.oldest', newest: 'c.newest' })} as steps
-  from (
-    select r.conversation, min(r.sent_at) as oldest, max(r.sent_at) as newest
-    from unnest($3::bigint[], $4::bigint[]) as r(conversation, sent_at)
-    group by r.conversation
-  ) c`)
+const select = placedLookup<Row>(
+  inOrder(
+    statement(`
+  select w.place::int, w.conversation, ${steps}
+  from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) with ordinality
+    as w(viewer, conversation, oldest, newest, place)`),
+  ),
+  ([place]) => place,
+  atOnce,
+)
 
 /** By the keys of their conversations: when messages of a page were received by the viewer, who asked for it. */
 export type OwnReceipts = ReadonlyMap<number, Receipts>
@@ -49,11 +65,18 @@ async function readInGroups(
   rows: readonly MessageRow[],
 ): Promise<OwnReceipts> {
   if (rows.length === 0) return new Map()
-  const found = await on.query<{ conversation: number; steps: string | null }>(select, [
+  const spans = new Map<number, { oldest: number; newest: number }>()
+  for (const { conversation, sentAt } of rows) {
+    const span = spans.get(conversation)
+    if (span === undefined) spans.set(conversation, { oldest: sentAt, newest: sentAt })
+    else spans.set(conversation, { oldest: Math.min(span.oldest, sentAt), newest: Math.max(span.newest, sentAt) })
+  }
+  const found = await on.query<Row>(select, [
     appId,
-    viewer,
-    rows.map(({ conversation }) => conversation),
-    rows.map(({ sentAt }) => sentAt),
+    Array.from(spans, () => viewer),
+    [...spans.keys()],
+    Array.from(spans.values(), ({ oldest }) => oldest),
+    Array.from(spans.values(), ({ newest }) => newest),
   ])
-  return new Map(found.map(({ conversation, steps }) => [conversation, receiptsOf(steps, [viewer]).by(viewer)]))
+  return new Map(found.map(([, conversation, steps]) => [conversation, receiptsOf(steps, [viewer]).by(viewer)]))
 }

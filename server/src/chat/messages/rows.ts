@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Queryable } from '../../store/database.ts'
+import { lookup } from '../../store/lookups.ts'
 import { type Fragment, inOrder, statement } from '../../store/statement.ts'
 import { everyMember, type StepKind, stepKinds } from '../conversations/receipt-steps.ts'
 import type { JsonText } from '../json.ts'
@@ -97,12 +98,15 @@ export function selectStored(page: Fragment, order: Fragment): Fragment<StoredMe
   order by ${order}`
 }
 
-const selectByIds = statement(`
+const selectByIds = lookup<StoredMessage>(
+  statement(`
   select ${columns}
   from messages m${receiptJoins}
   where m.app_id = $1
   and m.id = any($2::bigint[])
-  and not m.purged`)
+  and not m.purged`),
+  ({ id }) => [id],
+)
 
 /** Reads messages by id; unknown and purged ones are missing from the map. */
 export async function readMessages(
