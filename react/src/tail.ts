@@ -1,10 +1,7 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 
-/**
- * So many rows stand in the tail at most, and so many are left in it when it is cut: more than a screen has. It is cut seldom, since a
- * frame in which it is takes longer than others.
- */
-const most = { rows: 140, left: 40 }
+/** So many rows stand in the tail at most, and so many are left in it when it is cut: more than a screen has. */
+const most = { rows: 60, left: 40 }
 /** Rows that come while somebody looks further up: more are not drawn until they come down. */
 const mostUnseen = 100
 
