@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { type ConnectionSettings, clientSettings, cutConnection } from '../store/connection.ts'
-import { migrationLock } from '../store/migrate.ts'
+import { keepFromMigrating } from '../store/migrate.ts'
 import { lowerPriorityOf } from '../store/priority.ts'
 
 /** One moment of a database, which several connections read while others go on writing. No migration runs as long as it is open. */
@@ -57,7 +56,7 @@ export async function openSnapshot(connection: ConnectionSettings, { isAlone = f
   const joined = new WeakSet<pg.Client>()
   try {
     // Polled before there is a snapshot, which a migration under way might wait for.
-    while (!(await lockMigrations(client, isAlone))) await delay(100)
+    await keepFromMigrating(client, isAlone)
     await client.query(moment)
     const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id')
     const id = rows[0]?.id as string
@@ -87,10 +86,4 @@ export async function openSnapshot(connection: ConnectionSettings, { isAlone = f
     await client.end()
     throw error
   }
-}
-
-async function lockMigrations(client: pg.Client, isAlone: boolean): Promise<boolean> {
-  const lock = isAlone ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared'
-  const { rows } = await client.query<{ locked: boolean }>(`select ${lock}($1) as locked`, [migrationLock])
-  return rows[0]?.locked === true
 }

@@ -197,6 +197,20 @@ async function isCurrentBesideBackup(client: pg.PoolClient, wanted: Migrations):
   }
 }
 
+/**
+ * Nobody migrates from here on until the connection ends; waits for whoever does, or only looks whether there is something to migrate, as each
+ * process does that starts. It is polled, since a migration under way might wait for a snapshot of whoever waits here.
+ * @param isAlone no service starts either: it waits until then
+ */
+export async function keepFromMigrating(client: pg.Client, isAlone = false): Promise<void> {
+  const lock = isAlone ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared'
+  for (;;) {
+    const { rows } = await client.query(`select where ${lock}($1)`, [migrationLock])
+    if (rows.length > 0) return
+    await delay(100)
+  }
+}
+
 async function tryLock(client: pg.PoolClient): Promise<boolean> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [migrationLock])
   return rows[0].locked

@@ -9,6 +9,8 @@ import { importCommand, systemClock } from '../../src/cli/import/run.ts'
 import { findDrift } from '../../src/doctor/drift.ts'
 import { createFolderStorage } from '../../src/media/folder.ts'
 import { routes } from '../../src/routes.ts'
+import { migrationLock } from '../../src/store/migrate.ts'
+import { statement } from '../../src/store/statement.ts'
 import { furnishInOrder } from '../http/in-order.ts'
 import { furnish, type Sample, samples } from '../http/samples.ts'
 import { pathOf, queryOf } from '../http/watched.ts'
@@ -29,6 +31,7 @@ import { picture, sendForm, toBob } from '../support/forms.ts'
 import { groupText, importWell } from '../support/imports.ts'
 import { createOwnServices } from '../support/own-services.ts'
 import { flag, moderatedWorld, review, takeRulesAway } from '../support/review.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
 import { collect } from './import-world.ts'
 
@@ -181,6 +184,25 @@ describe('an export', () => {
       expect((await wrote) !== undefined).toBe(true)
       const texts = (await recordsOf(folder, 'messages.ndjson')).map(({ data }) => (data as { text: string }).text)
       expect(texts).toEqual(['before'])
+    })
+  })
+
+  it('waits for a service that starts beside it and looks whether there is something to migrate', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    await withFolder(async (folder) => {
+      const { database } = world.context
+      const exported = await database.transaction(async (tx) => {
+        await tx.query(statement('select pg_advisory_xact_lock($1)'), [migrationLock])
+        const exporting = exportOf(world.context, world.app, folder)
+        const waits = statement(`
+          select from pg_stat_activity
+          where application_name = 'parley export' and datname = current_database() and query like '%pg_try_advisory_lock%'`)
+        await until(async () => (await database.query(waits)).length > 0)
+        return { exporting }
+      })
+      await exported.exporting
+      expect(await recordsOf(folder, 'users.ndjson')).toContainEqual(expect.objectContaining({ uid: 'alice' }))
     })
   })
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Pace } from '../../media/steps.ts'
-import { migrationLock } from '../../store/migrate.ts'
+import { keepFromMigrating } from '../../store/migrate.ts'
 import { lowerPriorityOf } from '../../store/priority.ts'
 import { type Catalogue, catalogueSql, toCatalogue } from './catalogue.ts'
 
@@ -33,9 +33,7 @@ export async function openSnapshot(connectionString: string, pace: Pace): Promis
   await client.connect()
   try {
     await client.query('set statement_timeout = 0')
-    const held = await client.query(`select pg_try_advisory_lock_shared(${migrationLock}) as ok`)
-    if ((held.rows[0] as { ok: string }).ok !== 't')
-      throw new Error('the database is being migrated; try again afterwards')
+    await keepFromMigrating(client)
     await client.query('begin isolation level repeatable read, read only')
     await client.query('set local jit = off')
     const rows = (await client.query(catalogueSql)).rows as Array<Record<string, string>>
