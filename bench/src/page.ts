@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type Browser, chromium, type Page } from 'playwright-core'
@@ -12,12 +13,14 @@ import { describeMachine, renderTable } from './table.ts'
 const usage = `npm run bench:page -- [options]
 Measures the demo page in Chromium: a conversation that is scrolled all the time, and one into which messages come.
   --messages <n>  messages of the conversation that is scrolled, and of a minute of the other; 10,000 without it
-  --seconds <n>   how long each is watched; 60 without it`
+  --seconds <n>   how long each is watched; 60 without it
+  --sharing       the service and those who write do not give way to the browser`
 
 const { values: options } = parseArgs({
   options: {
     messages: { type: 'string', default: '10000' },
     seconds: { type: 'string', default: '60' },
+    sharing: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
@@ -31,10 +34,12 @@ else if (existsSync(executablePath)) await withCleanup(run)
 else throw new Error(`${executablePath} is not there; CHROMIUM names another`)
 
 async function run(atEnd: AtEnd): Promise<void> {
-  const service = await startService({ env: { DEMO: 'true' } })
-  atEnd(service.stop)
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
   atEnd(() => browser.close())
+  // Really they are on other machines than whoever looks. What begins from here on inherits it.
+  if (!options.sharing) setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  const service = await startService({ env: { DEMO: 'true' } })
+  atEnd(service.stop)
   for (const uid of ['ann', 'ben', 'cleo']) await post(service, '/users', { uid, name: uid })
 
   const [messages, seconds] = [Number(options.messages), Number(options.seconds)]
