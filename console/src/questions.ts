@@ -3,10 +3,10 @@ import { admin, appClient } from './api.ts'
 import type { Search } from './ui/address.ts'
 import type { Question } from './ui/lists.ts'
 
+// What pages ask for first. It is asked for as soon as a link is followed (shell/routes.tsx), and found by the page once it is drawn.
+
 /** Rows of long lists that are asked for at once: more than a screen has, and no more, since whoever looks waits for all of them. */
 const rowsAtOnce = 40
-
-/** What pages ask for first. It is asked for as soon as a link is followed (shell/routes.tsx), and found by the page once it is drawn. */
 
 export function usersIn(appId: string, { q = '', show = '', role = '' }: Search): Question<User> {
   return [

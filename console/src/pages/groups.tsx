@@ -6,6 +6,7 @@ import { groupOf, groupsIn, type Member, membersOf } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
+import { groupAddress } from '../ui/addresses.ts'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { countOf } from '../ui/figures.ts'
 import { useRows } from '../ui/lists.ts'
@@ -29,10 +30,6 @@ const profile: readonly Field[] = [
   { name: 'tags', label: 'Tags', kind: 'tags' },
   { name: 'metadata', label: 'Metadata', kind: 'json' },
 ]
-
-function groupAddress(appId: string, guid: string): string {
-  return `/apps/${encodeURIComponent(appId)}/groups/${encodeURIComponent(guid)}`
-}
 
 /** The groups of an app: find one, or create one. */
 export function Groups() {

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { conversationsIn, texts } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAddress } from '../ui/address.ts'
+import { conversationAddress } from '../ui/addresses.ts'
 import { useRows } from '../ui/lists.ts'
 import { MessageView } from '../ui/MessageView.tsx'
 import { PageLink } from '../ui/PageLink.tsx'
@@ -12,11 +13,6 @@ import { Page, Time } from '../ui/page.tsx'
 import { ReadingBar, useReading, wholeApp } from '../ui/Reading.tsx'
 import { Empty, Forbidden, Loading, Problem } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
-
-export function conversationAddress(appId: string, conversationId: string, message?: string): string {
-  const at = message === undefined ? '' : `?at=${encodeURIComponent(message)}`
-  return `/apps/${encodeURIComponent(appId)}/conversations/${encodeURIComponent(conversationId)}${at}`
-}
 
 /** What was written in an app: find a message, or a conversation. */
 export function Messages() {

@@ -6,13 +6,13 @@ import { type FormEvent, useState } from 'react'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
+import { userAddress } from '../ui/addresses.ts'
 import { FormButton, type Values } from '../ui/Form.tsx'
 import { useRows } from '../ui/lists.ts'
 import { OpenedDrawer, useOpened } from '../ui/Opened.tsx'
 import { Facts, Section, SmallTable, Status, Time } from '../ui/page.tsx'
 import { Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
-import { userAddress } from '../ui/UserLink.tsx'
 
 const channels = ['push', 'email', 'sms'] as const
 const outcomes = [

@@ -8,13 +8,14 @@ import { useApp, useCan } from '../shell/session.tsx'
 import { Actor } from '../ui/Actor.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { useAddress } from '../ui/address.ts'
+import { conversationAddress, groupAddress, userAddress } from '../ui/addresses.ts'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { useRows } from '../ui/lists.ts'
 import { PageLink } from '../ui/PageLink.tsx'
 import { Facts, Json, Page, Section, Status, Time } from '../ui/page.tsx'
 import { Forbidden, Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
-import { UserLink, userAddress } from '../ui/UserLink.tsx'
+import { UserLink } from '../ui/UserLink.tsx'
 import { DataOf, ErasedUser } from './user-data.tsx'
 import { NotificationsOf, SessionsOf } from './user-devices.tsx'
 
@@ -298,11 +299,7 @@ function GroupsOf({ uid }: { readonly uid: string }) {
         {
           label: 'Name',
           width: '2fr',
-          cell: (group) => (
-            <PageLink to={`/apps/${encodeURIComponent(appId)}/groups/${encodeURIComponent(group.guid)}`}>
-              {group.name}
-            </PageLink>
-          ),
+          cell: (group) => <PageLink to={groupAddress(appId, group.guid)}>{group.name}</PageLink>,
         },
         { label: 'Group ID', cell: (group) => group.guid },
         { label: 'Scope', width: '8rem', cell: (group) => group.scope },
@@ -327,7 +324,7 @@ function ConversationsOf({ uid }: { readonly uid: string }) {
           label: 'With',
           width: '2fr',
           cell: ({ conversationId, conversationWith }) => (
-            <PageLink to={`/apps/${encodeURIComponent(appId)}/conversations/${encodeURIComponent(conversationId)}`}>
+            <PageLink to={conversationAddress(appId, conversationId)}>
               {(conversationWith as { name?: string } | undefined)?.name ?? conversationId}
             </PageLink>
           ),

@@ -2,10 +2,10 @@ import { Anchor, Badge, Box, Button, Group, Text } from '@mantine/core'
 import type { Message } from '@parley/client'
 import { type ReactNode, useState } from 'react'
 import { useApp } from '../shell/session.tsx'
+import { userAddress } from './addresses.ts'
 import { countOf } from './figures.ts'
 import { PageLink } from './PageLink.tsx'
 import { Json, Time } from './page.tsx'
-import { userAddress } from './UserLink.tsx'
 
 interface Attachment {
   readonly url: string

@@ -1,9 +1,6 @@
 import type { User } from '@parley/client'
+import { userAddress } from './addresses.ts'
 import { PageLink } from './PageLink.tsx'
-
-export function userAddress(appId: string, uid: string): string {
-  return `/apps/${encodeURIComponent(appId)}/users/${encodeURIComponent(uid)}`
-}
 
 /** A user of a list, which has many of them: elements of HTML. */
 export function UserLink({
