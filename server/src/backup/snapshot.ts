@@ -55,7 +55,6 @@ export async function openSnapshot(connection: ConnectionSettings, { isAlone = f
   const readers: pg.Client[] = []
   const joined = new WeakSet<pg.Client>()
   try {
-    // Polled before there is a snapshot, which a migration under way might wait for.
     await keepFromMigrating(client, isAlone)
     await client.query(moment)
     const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id')

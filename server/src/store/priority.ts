@@ -2,7 +2,10 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import type pg from 'pg'
 
-/** As `nice` counts: 0 is what everybody has, 19 the least. A process with 5 gets a third of what one with 0 gets beside it. */
+/**
+ * As `nice` counts: 0 is what everybody has, 19 the least. A process with 5 gets a third of what one with 0 gets beside it; but where Linux
+ * groups processes by sessions (`autogroup`) only beside those of its own session, and each process of PostgreSQL is one.
+ */
 const niceness = 5
 
 /**

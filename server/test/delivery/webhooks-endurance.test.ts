@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { inLongSuite } from '../gate/needs.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
 import { soon } from '../support/until.ts'
@@ -41,7 +42,7 @@ async function allIds(world: World): Promise<string[]> {
   return rows.map(({ id }) => id).sort()
 }
 
-const many = process.env.LONG === '1' ? 1_000 : 400
+const many = inLongSuite.isMet ? 1_000 : 400
 
 describe('an endpoint that was down', () => {
   it('gets each of many events at least once, with the service restarted in between', async () => {

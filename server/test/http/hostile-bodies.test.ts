@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { TSchema } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
+import { inLongSuite } from '../gate/needs.ts'
 import type { Answer } from '../support/world.ts'
 import { createFurnisher } from './copies.ts'
 import { bodiesLike, hasNul, hostileValues, membersOf, nest, withMember } from './hostile-values.ts'
@@ -23,7 +24,7 @@ import {
 /** Another seed makes other bodies; a failure names the one that found it. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120)
 /** `npm run test:long` tries everything on everything; otherwise each member gets a share, another one for each. */
-const isLong = process.env.LONG === '1'
+const isLong = inLongSuite.isMet
 const share = isLong ? 1 : 8
 const shareOfValues = isLong ? 1 : 12
 const runs = isLong ? 200 : 3

@@ -4,6 +4,7 @@ import type { Operation } from '@parley/contract'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
+import { inLongSuite } from '../gate/needs.ts'
 import { type Answer, createWorld, type World } from '../support/world.ts'
 import { furnish, type Ids, samples } from './samples.ts'
 import {
@@ -19,7 +20,7 @@ import {
 
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120)
 /** `npm run test:long` tries everything on everything; otherwise each parameter gets a share, another one for each. */
-const isLong = process.env.LONG === '1'
+const isLong = inLongSuite.isMet
 const share = isLong ? 1 : 9
 const runs = isLong ? 1000 : 40
 

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Parley } from '../../src/app.ts'
+import { inLongSuite } from '../gate/needs.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { startService } from '../support/service.ts'
 import { authFrame, Client, connect, type Frame, tokenOf } from '../support/socket.ts'
 import { createUsers, createWorld, send, type World } from '../support/world.ts'
 
-const crowd = process.env.LONG === '1' ? 1_000 : 300
+const crowd = inLongSuite.isMet ? 1_000 : 300
 /** Changes of presence that one socket is sent at most in each second (presence/fanout.ts). */
 const changesPerSecond = 100
 

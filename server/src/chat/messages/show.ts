@@ -203,7 +203,8 @@ async function readInside(
   // Mostly they were said a moment before, and stand on the same page.
   const near = nearbyOf(ids, options)
   const found = await readMessages(on, appId, near.size === 0 ? ids : ids.filter((id) => !near.has(id)))
-  if (withHidden || found.size === 0) return near.size === 0 ? found : near
+  if (found.size === 0) return near
+  if (withHidden) return new Map([...near, ...found])
   if (viewer === undefined) return new Map([...found].filter(([, message]) => isThere(undefined, message)))
   const visible = await readVisible(on, appId, { uid: viewer, policy }, [...found.values()])
   return new Map([...near, ...[...found].filter(([id]) => visible.has(id))])

@@ -12,6 +12,16 @@ import { traits } from './traits.ts'
 /** `starter` of a thread whose starter was deleted for good: what others wrote there stays. No uid is empty. */
 export const noStarter = ''
 
+/** How many replies of a thread `t` the viewer has not read, by their state `s` in its conversation. */
+const unreadReplies = (appId: string, viewer: string) => `
+    select count(*) as count
+    from messages r
+    where r.app_id = ${appId}
+    and r.parent_id = t.parent_id
+    and (r.sent_at, r.id) > (s.unread_sent_at, s.unread_id)
+    and r.countable
+    and r.sender <> ${viewer}`
+
 /** The offset keeps it a look by key for each; among many apps the planner would rather read all of the user's sides. */
 const selectCounts = statement(`
   select t.parent_id as "parentId", t.reply_count as "replyCount", unread.count as "unreadCount",
@@ -25,14 +35,7 @@ const selectCounts = statement(`
     and s.conversation = t.conversation
     offset 0
   ) s on true
-  left join lateral (
-    select count(*) as count
-    from messages r
-    where r.app_id = s.app_id
-    and r.parent_id = t.parent_id
-    and (r.sent_at, r.id) > (s.unread_sent_at, s.unread_id)
-    and r.countable
-    and r.sender <> s.uid
+  left join lateral (${unreadReplies('s.app_id', 's.uid')}
   ) unread on s.uid is not null
   left join lateral (
     select g.guid
@@ -59,14 +62,7 @@ export interface ThreadCounts {
  */
 export function packThreadCounts(appId: string, ids: string, viewer: string): string {
   return `(
-      select string_agg(concat_ws(' ', t.parent_id, t.reply_count, (
-        select count(*)
-        from messages r
-        where r.app_id = ${appId}
-        and r.parent_id = t.parent_id
-        and (r.sent_at, r.id) > (s.unread_sent_at, s.unread_id)
-        and r.countable
-        and r.sender <> ${viewer}
+      select string_agg(concat_ws(' ', t.parent_id, t.reply_count, (${unreadReplies(appId, viewer)}
       )), ',')
       from threads t
       where t.app_id = ${appId}
