@@ -56,10 +56,14 @@ it('a process that has its hands full lets more through of what somebody waits f
   const [usual, urgent] = [createPace(demand), createPace(demand, 1_000)]
   const stop = keepBusy(demand)
   try {
-    const [some, more] = [ask(usual, 300), ask(urgent, 2_000)]
-    await some.all
-    expect(more.count).toBeGreaterThan(2 * some.count)
-    await more.all
+    // A machine that gives this process no time makes its turns so long that they hold both back alike: then it is looked at again.
+    await soon(async () => {
+      const [some, more] = [ask(usual, 300), ask(urgent, 2_000)]
+      await some.all
+      const given = more.count
+      await more.all
+      expect(given).toBeGreaterThan(2 * some.count)
+    })
   } finally {
     stop()
   }
