@@ -1,5 +1,5 @@
 import type { Message, PendingMessage, ShownMessage } from '@parley/client'
-import { type KeyboardEvent, memo, useLayoutEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, memo, type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import { Avatar } from './Avatar.tsx'
 import { eventOf, previewOf } from './ConversationList.tsx'
 import { useParleyContext } from './context.tsx'
@@ -20,7 +20,7 @@ export const MessageItem = memo(function MessageItem(props: MessageProps) {
     <div className="parley-message" data-own={isOwn || undefined} data-continued={isContinued || undefined}>
       {!isOwn && !isContinued && <Avatar name={senderName(message)} src={entitiesOf(message).sender?.entity?.avatar} />}
       <div className="parley-bubble">
-        <span className={isContinued || isOwn ? 'parley-hidden' : 'parley-sender'} dir="auto">
+        <span className="parley-sender" dir="auto">
           {isOwn ? texts.you : senderName(message)}
         </span>
         {message.quotedMessage !== undefined && <Quoted message={message.quotedMessage as unknown as Message} />}
@@ -53,9 +53,9 @@ function Content({ message }: { readonly message: Message }) {
       ))}
       <span className="parley-text" dir="auto">
         {piecesOf(message).map((piece, n) => {
+          if (piece.is === 'words') return piece.text
           // biome-ignore-start lint/suspicious/noArrayIndexKey: pieces of a text have no other name
           if (piece.is === 'mention') return <b key={n}>@{piece.name}</b>
-          if (piece.is === 'words') return <span key={n}>{piece.text}</span>
           return (
             <a key={n} href={piece.href} target="_blank" rel="noreferrer noopener">
               {piece.href}
@@ -109,9 +109,14 @@ function Receipt({ message }: { readonly message: ShownMessage }) {
         ? (['delivered', texts.delivered] as const)
         : (['sent', texts.sent] as const)
   return (
-    <span className="parley-receipt" data-read={message.readAt !== undefined || undefined} title={said}>
+    <span
+      className="parley-receipt"
+      data-read={message.readAt !== undefined || undefined}
+      role="img"
+      aria-label={said}
+      title={said}
+    >
       <Icon name={sign} />
-      <span className="parley-hidden">{said}</span>
     </span>
   )
 }
@@ -130,15 +135,40 @@ function Reactions({ message, react }: { readonly message: Message; readonly rea
   )
 }
 
-/** A menu above everything else, with the focus on its first item. It closes by Escape, and by a click elsewhere. */
+/** Opens the menu. Its sign is drawn by the style: there is one with each message. */
 function Actions({ actions }: { readonly actions: MessageActions }) {
   const { texts } = useParleyContext()
   const [isOpen, setOpen] = useState(false)
-  const menu = useRef<HTMLDivElement>(null)
   const opener = useRef<HTMLButtonElement>(null)
+  return (
+    <>
+      <button
+        type="button"
+        ref={opener}
+        className="parley-actions"
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-label={texts.actions}
+        onClick={() => setOpen(!isOpen)}
+      />
+      {isOpen && <Menu actions={actions} opener={opener} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+interface MenuProps {
+  readonly actions: MessageActions
+  readonly opener: RefObject<HTMLButtonElement | null>
+  readonly onClose: () => void
+}
+
+/** A menu above everything else, with the focus on its first item. It closes by Escape, and by a click elsewhere. */
+function Menu({ actions, opener, onClose }: MenuProps) {
+  const { texts } = useParleyContext()
+  const menu = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const [shown, beside] = [menu.current, opener.current]
-    if (!isOpen || shown === null || beside === null) return
+    if (shown === null || beside === null) return
     shown.showPopover()
     const put = () => putBeside(shown, beside)
     put()
@@ -146,9 +176,9 @@ function Actions({ actions }: { readonly actions: MessageActions }) {
     // It goes along when a message comes, and what stands above moves.
     document.addEventListener('scroll', put, { capture: true })
     return () => document.removeEventListener('scroll', put, { capture: true })
-  }, [isOpen])
+  }, [opener])
   const close = () => {
-    setOpen(false)
+    onClose()
     opener.current?.focus()
   }
   const does = (act: () => void) => () => {
@@ -169,49 +199,34 @@ function Actions({ actions }: { readonly actions: MessageActions }) {
     event.preventDefault()
   }
   return (
-    <div className="parley-actions">
-      <button
-        type="button"
-        ref={opener}
-        className="parley-icon"
-        aria-haspopup="menu"
-        aria-expanded={isOpen}
-        aria-label={texts.actions}
-        onClick={() => setOpen(!isOpen)}
-      >
-        <Icon name="more" />
-      </button>
-      {isOpen && (
-        <div
-          className="parley-menu"
-          role="menu"
-          popover="manual"
-          tabIndex={-1}
-          ref={menu}
-          onKeyDown={onKeyDown}
-          onBlur={({ currentTarget, relatedTarget }) => {
-            if (relatedTarget !== opener.current && !currentTarget.contains(relatedTarget)) setOpen(false)
-          }}
-        >
-          <span className="parley-menu-reactions">
-            {reactions.map((reaction) => (
-              <button
-                type="button"
-                role="menuitem"
-                key={reaction}
-                aria-label={`${texts.react} ${reaction}`}
-                onClick={does(() => actions.react(reaction, true))}
-              >
-                {reaction}
-              </button>
-            ))}
-          </span>
-          <MenuItem text={texts.quote} act={actions.quote} does={does} />
-          <MenuItem text={texts.reply} act={actions.openThread} does={does} />
-          <MenuItem text={texts.edit} act={actions.edit} does={does} />
-          <MenuItem text={texts.delete} act={actions.delete} does={does} />
-        </div>
-      )}
+    <div
+      className="parley-menu"
+      role="menu"
+      popover="manual"
+      tabIndex={-1}
+      ref={menu}
+      onKeyDown={onKeyDown}
+      onBlur={({ currentTarget, relatedTarget }) => {
+        if (relatedTarget !== opener.current && !currentTarget.contains(relatedTarget)) onClose()
+      }}
+    >
+      <span className="parley-menu-reactions">
+        {reactions.map((reaction) => (
+          <button
+            type="button"
+            role="menuitem"
+            key={reaction}
+            aria-label={`${texts.react} ${reaction}`}
+            onClick={does(() => actions.react(reaction, true))}
+          >
+            {reaction}
+          </button>
+        ))}
+      </span>
+      <MenuItem text={texts.quote} act={actions.quote} does={does} />
+      <MenuItem text={texts.reply} act={actions.openThread} does={does} />
+      <MenuItem text={texts.edit} act={actions.edit} does={does} />
+      <MenuItem text={texts.delete} act={actions.delete} does={does} />
     </div>
   )
 }

@@ -60,9 +60,17 @@ function formatOf(locale: string | undefined, options: Intl.DateTimeFormatOption
   return known
 }
 
+let lastTime = { minute: Number.NaN, locale: '' as string | undefined, text: '' }
+
 /** `14:05`, of epoch seconds */
 export function timeOf(seconds: number, locale: string | undefined): string {
-  return formatOf(locale, { hour: '2-digit', minute: '2-digit' }).format(seconds * 1000)
+  // Messages that stand together are mostly of the same minute.
+  const minute = Math.floor(seconds / 60)
+  if (lastTime.minute !== minute || lastTime.locale !== locale) {
+    const text = formatOf(locale, { hour: '2-digit', minute: '2-digit' }).format(minute * 60_000)
+    lastTime = { minute, locale, text }
+  }
+  return lastTime.text
 }
 
 /** A day as people say it, of epoch seconds. */
