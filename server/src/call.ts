@@ -3,7 +3,7 @@ import type { App, Caller } from './chat/identity.ts'
 import type { JsonText } from './chat/json.ts'
 import type { KnownEntity } from './chat/messages/entity-cache.ts'
 import type { RolePolicy } from './chat/roles/policies.ts'
-import type { UserRow } from './chat/users/rows.ts'
+import type { ToldUser, UserRow } from './chat/users/rows.ts'
 import type { Context } from './context.ts'
 import type { UploadedFile } from './media/library.ts'
 
@@ -42,8 +42,29 @@ export type ArrivingForm = Pick<Call<Operation>, 'app' | 'caller' | 'params' | '
 }
 
 /** A call of a user who is known and active, and allowed to make it, as far as is remembered. */
-export type RecalledCall<O extends Operation> = Pick<Call<O>, 'app' | 'caller' | 'policy' | 'params' | 'query'> & {
-  readonly actor: KnownEntity<UserRow> & { readonly row: UserRow }
+export type RecalledCall<O extends Operation> = Pick<Call<O>, 'app' | 'caller' | 'params' | 'query'> & {
+  readonly actor: RecalledActor
+}
+
+/** Who acts, as far as is remembered. */
+export interface RecalledActor {
+  readonly uid: string
+  /** At which they are remembered; 0 where they are not. */
+  readonly revision: number
+  /** What was set on their role. */
+  readonly policy: RolePolicy | undefined
+  /**
+   * Who they are by what a statement has told of them, undefined if that there is no such user.
+   * @returns undefined where they may not make the call
+   */
+  confirm(told: ToldUser | undefined): Promise<ConfirmedActor | undefined>
+}
+
+/** Who acts, known and active, and allowed to make the call. */
+export interface ConfirmedActor {
+  readonly known: KnownEntity<UserRow>
+  readonly row: UserRow
+  readonly policy: RolePolicy | undefined
 }
 
 export interface RouteOptions<O extends Operation = Operation> {

@@ -1,8 +1,11 @@
-import { badRequest, governanceOf, type Operation } from '@parley/contract'
+import { badRequest, type Governance, governanceOf, type Operation } from '@parley/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Call, Route } from '../call.ts'
+import type { Call, ConfirmedActor, RecalledActor, Route } from '../call.ts'
+import type { App } from '../chat/identity.ts'
+import type { KnownEntity } from '../chat/messages/entity-cache.ts'
 import { deniesWhole, requireGoverned } from '../chat/roles/rules.ts'
 import { requireActiveUser } from '../chat/users/require.ts'
+import type { UserRow } from '../chat/users/rows.ts'
 import type { Context } from '../context.ts'
 import { checkActorNamed } from '../protocol/caller.ts'
 import { apiNotFound, unsupportedMediaType } from '../protocol/errors.ts'
@@ -120,13 +123,9 @@ function registerOperation(
       }
       const takeShortcut = async () => {
         if (options.shortcut === undefined || caller.kind !== 'user' || face.follow !== undefined) return undefined
-        const recalled = context.messages.entities.lastRead(app.appId, caller.uid)
-        const actor = recalled instanceof Promise ? await recalled : recalled
-        const { row } = actor
-        if (row === undefined || row.deactivatedAt !== null) return undefined
-        const policy = await policies.of(app.appId, row.role)
-        if (policy !== undefined && deniesWhole(policy, governance)) return undefined
-        const call = { app, caller, actor: { ...actor, row }, policy, params, query }
+        const actor = await recallActor(context, app, caller.uid, governance)
+        if (actor === undefined) return undefined
+        const call = { app, caller, actor, params, query }
         return options.shortcut(call, contextOf(context, request.span, { database: own.readAs(reader) }))
       }
       const isTextForm = operation.readsFile !== undefined && isForm(request)
@@ -160,6 +159,35 @@ function registerOperation(
       }
     },
   })
+}
+
+/** Who acts, for a shortcut; undefined where they may not make the call, as they are remembered. */
+async function recallActor(
+  { messages: { entities }, policies }: Pick<Context, 'messages' | 'policies'>,
+  { appId }: App,
+  uid: string,
+  governance: Governance | undefined,
+): Promise<RecalledActor | undefined> {
+  const admit = async (known: KnownEntity<UserRow>): Promise<ConfirmedActor | undefined> => {
+    const { row } = known
+    if (row === undefined || row.deactivatedAt !== null) return undefined
+    const policy = await policies.of(appId, row.role)
+    if (policy !== undefined && deniesWhole(policy, governance)) return undefined
+    return { known, row, policy }
+  }
+  const remembered = entities.lastRead(appId, uid)
+  const taken = remembered && (await admit(remembered))
+  if (remembered !== undefined && taken === undefined) return undefined
+  return {
+    uid,
+    revision: remembered?.revision ?? 0,
+    policy: taken?.policy,
+    async confirm(told) {
+      if (told === undefined) return undefined
+      if (told.revision === taken?.known.revision) return taken
+      return admit(await entities.user(appId, uid, told))
+    },
+  }
 }
 
 function hasEmptyPart(params: Record<string, string>): boolean {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { statement } from '../../src/store/statement.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
+import { groupText, importWell, text, usersNamed } from '../support/imports.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
+
+const sentAt = 1_700_000_000
 
 const seen = statement('update users set last_active_at = 1700000000 where app_id = $1 and uid = $2')
 
@@ -96,6 +99,48 @@ describe('A history that was read before', () => {
     expect(refusal(await pageOf(world, path, 'alice'))).toBe('404 ERR_GUID_NOT_FOUND')
   })
 })
+
+describe('Many who are not remembered', () => {
+  it('are shown as they are now, in a group and in a list of conversations', async () => {
+    const world = await createWorld()
+    const uids = Array.from({ length: 40 }, (_, i) => `u${i}`)
+    await importWell(world, 'users', usersNamed('alice', ...uids))
+    await createGroup(world, 'team', 'alice', { participants: uids.slice(0, 25) })
+    const said = uids.flatMap((uid, i) => [
+      text(`m${i}`, uid, 'alice', sentAt + i),
+      ...(i < 25 ? [groupText(`g${i}`, uid, 'team', sentAt + i)] : []),
+    ])
+    await importWell(world, 'messages', said)
+    const names = async () => {
+      const page = dataOf(await pageOf(world, '/groups/team/messages?limit=50', 'alice'))
+      const [list, composed] = [
+        await world.get('/conversations?perPage=50', { as: 'alice' }),
+        await world.get('/conversations?perPage=50&page=1', { as: 'alice' }),
+      ]
+      expect(dataOf(list)).toEqual(dataOf(composed))
+      return {
+        inGroup: page.map((message: Shown) => message.data.entities.sender.entity.name),
+        inList: dataOf(list).map(
+          ({ conversationWith }: { conversationWith: { name: string } }) => conversationWith.name,
+        ),
+      }
+    }
+    for (let i = 0; i < 2; i++) {
+      expect((await names()).inGroup).toContain('U7')
+      await world.put('/users/u7', { name: 'Seven', metadata: { text: 'a\u001eb "c" \\ d' } })
+      const seven = await names()
+      for (const shown of [seven.inGroup, seven.inList]) {
+        expect(shown).toContain('Seven')
+        expect(shown).not.toContain('U7')
+      }
+      await world.put('/users/u7', { name: 'U7' })
+    }
+  })
+})
+
+type Shown = {
+  readonly data: { readonly entities: { readonly sender: { readonly entity: { readonly name: string } } } }
+}
 
 describe('What stands around the messages of a history', () => {
   it.each([

@@ -7,6 +7,7 @@ import { isVisibleUnread } from '../../chat/conversations/unread.ts'
 import type { JsonText } from '../../chat/json.ts'
 import { packMessages, unpackMessages } from '../../chat/messages/packed.ts'
 import { receiptColumns, type StoredMessage, steppedTimes } from '../../chat/messages/rows.ts'
+import { readTold, type ToldUser, userArray } from '../../chat/users/rows.ts'
 import type { PageRequest } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -22,14 +23,15 @@ export interface ConversationsFound {
   readonly last?: ReadonlyMap<number, StoredMessage<JsonText>>
   /** Who is on the other side, where that was found with them. */
   readonly peers?: FoundPeers
-  /** Of the user whose they are: the revision, unless there is no such user. */
-  readonly viewer?: number | undefined
+  /** What is told of the user whose they are, unless there is no such user. */
+  readonly viewer?: ToldUser | undefined
 }
 
 /**
  * A page of conversations and how many there are: those of a user, pinned ones first and then by last message, or for
  * the app every side of all of them.
  * @param hiding what is hidden from the user: conditions on `m` that unread messages must meet
+ * @param known whom to tell of
  */
 export async function selectConversations(
   on: Queryable,
@@ -38,10 +40,19 @@ export async function selectConversations(
   filters: ConversationFilters,
   page: PageRequest,
   hiding: readonly Fragment[] = [],
+  known: KnownUsers = { viewer: null, missesMany: false },
 ): Promise<ConversationsFound> {
   return uid === undefined
     ? selectAllConversations(on, appId, filters, page)
-    : selectConversationsOf(on, appId, uid, filters, page, hiding)
+    : selectConversationsOf(on, appId, uid, filters, page, hiding, known)
+}
+
+/** What is remembered of users. */
+export interface KnownUsers {
+  /** The revision at which the user is whose conversations they are, 0 where they are not; null where nothing is wanted of them. */
+  readonly viewer: number | null
+  /** Whether those on the other side are to be brought along, as so many are not. */
+  readonly missesMany: boolean
 }
 
 async function selectConversationsOf(
@@ -51,6 +62,7 @@ async function selectConversationsOf(
   filters: ConversationFilters,
   page: PageRequest,
   hiding: readonly Fragment[],
+  known: KnownUsers,
 ): Promise<ConversationsFound> {
   const seesUnread = sql`exists (
       select from messages m
@@ -64,15 +76,18 @@ async function selectConversationsOf(
     [...conditionsOf(whose.app, whose.viewer, filters), ...unhidden],
     filters,
   )
-  const [row] = await on.run(
-    sql<Columns>`${pageOf({ ...whose, limit: sql`${page.perPage}`, offset: sql`${page.offset}` }, matching)}`,
-  )
+  const asked: Page = {
+    ...whose,
+    ...{ limit: sql`${page.perPage}`, offset: sql`${page.offset}` },
+    ...{ known: sql`${known.viewer}::bigint`, withUsers: sql`${known.missesMany}::boolean` },
+  }
+  const [row] = await on.run(sql<Columns>`${pageOf(asked, matching)}`)
   return foundIn(row)
 }
 
 interface Columns extends FoundPeers {
   readonly total: number
-  readonly viewer: number | null
+  readonly viewer: string | null
   readonly states: string | null
   readonly messages: string | null
 }
@@ -80,6 +95,9 @@ interface Columns extends FoundPeers {
 interface Page extends Whose {
   readonly limit: Fragment
   readonly offset: Fragment
+  /** See `KnownUsers`. */
+  readonly known: Fragment
+  readonly withUsers: Fragment
 }
 
 const order = sql`p.app_place nulls last, p.pinned_at desc nulls last, p.listed_sent_at desc, p.listed_id desc, p.key`
@@ -90,7 +108,7 @@ const order = sql`p.app_place nulls last, p.pinned_at desc nulls last, p.listed_
  * of them. What is counted and read beside is read for the page alone, each for all of its rows at once.
  * @param matching what follows `select` in a query of the sides, from `from` on
  */
-function pageOf({ app, viewer, limit, offset }: Page, matching: Fragment): Fragment {
+function pageOf({ app, viewer, limit, offset, known, withUsers }: Page, matching: Fragment): Fragment {
   return sql`
     with matching as materialized (
       select ${sql.raw(packedFrom)}
@@ -104,7 +122,12 @@ function pageOf({ app, viewer, limit, offset }: Page, matching: Fragment): Fragm
       offset ${offset}
     )
     select (select count(*) from matching) as total,
-    (select u.revision from users u where u.app_id = ${app} and u.uid = ${viewer}) as viewer,
+    (
+      select concat_ws(' ', u.revision, case when u.revision <> ${known} then ${sql.raw(userArray)} end)
+      from users u
+      where u.app_id = ${app}
+      and u.uid = ${viewer}
+    ) as viewer,
     (
       select ${packStates(order)}
       from (
@@ -125,7 +148,7 @@ function pageOf({ app, viewer, limit, offset }: Page, matching: Fragment): Fragm
         offset 0
       ) m
     ) as messages,
-    ${selectPeers(app, viewer)}`
+    ${selectPeers(app, viewer, withUsers)}`
 }
 
 function foundIn(row: Columns | undefined): ConversationsFound {
@@ -134,7 +157,7 @@ function foundIn(row: Columns | undefined): ConversationsFound {
     states: unpackStates(row?.states ?? null),
     total: row?.total ?? 0,
     ...(row && { peers: row }),
-    viewer: row?.viewer ?? undefined,
+    viewer: row === undefined || row.viewer === null ? undefined : readTold(row.viewer),
     last: new Map(last),
   }
 }
@@ -142,7 +165,7 @@ function foundIn(row: Columns | undefined): ConversationsFound {
 type PlacedRow = readonly [
   place: number,
   total: number | null,
-  viewer: number | null,
+  viewer: string | null,
   states: string | null,
   messages: string | null,
   users: string | null,
@@ -155,14 +178,18 @@ const plain = new Set(['perPage', 'page', 'withTags', 'withUserAndGroupTags', 'w
 /** Few at once, as pages of histories are. */
 const atOnce = 4
 
-const wanted = { app: sql.raw('$1'), viewer: sql.raw('w.viewer'), limit: sql.raw('w.per_page'), offset: sql.raw('0') }
+const wanted: Page = {
+  ...{ app: sql.raw('$1'), viewer: sql.raw('w.viewer'), limit: sql.raw('w.per_page'), offset: sql.raw('0') },
+  ...{ known: sql.raw('w.known'), withUsers: sql.raw('w.with_users') },
+}
 
 /** What chats ask for when they start: the first page without filters, as one fixed statement for all who ask at the moment. */
 const selectFirstPages = placedLookup<PlacedRow>(
   inOrder(
     fixedStatement(sql`
   select w.place::int, p.*
-  from unnest($2::text[], $3::int[]) with ordinality as w(viewer, per_page, place)
+  from unnest($2::text[], $3::int[], $4::bigint[], $5::boolean[]) with ordinality
+    as w(viewer, per_page, known, with_users, place)
   left join lateral (${pageOf(wanted, sidesWhere(eachByKey, conditionsOf(wanted.app, wanted.viewer, {}), {}))}
     where ${sql.raw(takesPartInFew('$1', 'w.viewer'))}
   ) p on true`),
@@ -181,9 +208,11 @@ export async function selectFirstPage(
   uid: string,
   filters: ConversationFilters,
   page: PageRequest,
+  known: KnownUsers,
 ): Promise<ConversationsFound | undefined> {
   if (page.offset > 0 || !Object.keys(filters).every((name) => plain.has(name))) return undefined
-  const [row] = await on.query<PlacedRow>(selectFirstPages, [appId, [uid], [page.perPage]])
+  const key = [uid, page.perPage, known.viewer, known.missesMany]
+  const [row] = await on.query<PlacedRow>(selectFirstPages, [appId, ...key.map((part) => [part])])
   const [, total, viewer, states, messages, users, blockers, groups] = row as PlacedRow
   return total === null ? undefined : foundIn({ total, viewer, states, messages, users, blockers, groups })
 }

@@ -42,7 +42,7 @@ import {
 import { showConversations, writeConversations } from '../../chat/conversations/show.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { type JsonText, writeList } from '../../chat/json.ts'
-import { type KnownEntity, recallActor } from '../../chat/messages/entity-cache.ts'
+import type { KnownEntity } from '../../chat/messages/entity-cache.ts'
 import { conversationId } from '../../chat/naming.ts'
 import type { RolePolicy } from '../../chat/roles/policies.ts'
 import { readConditions } from '../../chat/sight/sight.ts'
@@ -100,13 +100,17 @@ export const operations = [
     {
       async shortcut(call, context) {
         const { app, actor, query } = call
+        const { database, messages } = context
         // What is unread for them may be hidden from them; some late pages are refused.
         if (query.unique === true || query.unread === true || query.page !== undefined) return undefined
         const page = readPage(query, call.caller)
-        const asked = [context.database, app.appId, actor.row.uid, query, page] as const
-        const found = (await selectFirstPage(...asked)) ?? (await selectConversations(...asked))
-        const viewer = await recallActor(context.messages.entities, app.appId, actor, found.viewer)
-        return viewer?.row && writePage(context, { ...call, actor: viewer.row }, page, found, viewer)
+        const known = { viewer: actor.revision, missesMany: messages.entities.missesMany }
+        const asked = [database, app.appId, actor.uid, query, page] as const
+        const found = (await selectFirstPage(...asked, known)) ?? (await selectConversations(...asked, [], known))
+        const viewer = await actor.confirm(found.viewer)
+        if (viewer === undefined) return undefined
+        const { row, policy } = viewer
+        return writePage(context, { ...call, actor: row, policy }, page, found, viewer.known)
       },
     },
   ),

@@ -54,11 +54,11 @@ export async function showSent(
   const { entities } = context.messages
   const id = written.id as number
   // What is in memory nearly always is not waited for.
-  const from = entities.user(row.appId, row.sender, written.senderRevision)
+  const from = entities.user(row.appId, row.sender, { revision: written.senderRevision })
   const sender = from instanceof Promise ? await from : from
   const to =
     row.kind === 'user'
-      ? entities.user(row.appId, row.receiver, written.receiverRevision)
+      ? entities.user(row.appId, row.receiver, { revision: written.receiverRevision })
       : entities.group(row.appId, row.receiver, written.receiverRevision)
   const receiver = to instanceof Promise ? await to : to
   // Who listens sees who is there; whoever is blocked by one of those does not, and most messages name nobody else.

@@ -97,7 +97,7 @@ export const operations = [
       return listMessages(context, { app, viewer, source, query, limit })
     },
     {
-      shortcut: ({ app, actor, policy, query }, context) => recallUnreadCounts(context, { app, query, policy }, actor),
+      shortcut: ({ app, actor, query }, context) => recallUnreadCounts(context, { app, query }, actor),
     },
   ),
 
@@ -129,10 +129,9 @@ export const operations = [
       return listMessages(context, { app, viewer, policy, source, query, limit, conditions, known })
     },
     {
-      async shortcut({ app, actor, policy, params, query }, context) {
-        const viewer = actor.row.uid
-        const [first, second] = orderPair(viewer, params.uid.toLowerCase())
-        const request = { app, viewer, policy, query, limit: pageSize(query) }
+      async shortcut({ app, actor, params, query }, context) {
+        const [first, second] = orderPair(actor.uid, params.uid.toLowerCase())
+        const request = { app, query, limit: pageSize(query) }
         return recallHistory(context, request, { kind: 'user', first, second }, actor)
       },
     },
@@ -161,8 +160,8 @@ export const operations = [
       return listMessages(context, { app, viewer, policy, source, query, limit, conditions, known })
     },
     {
-      async shortcut({ app, actor, policy, params, query }, context) {
-        const request = { app, viewer: actor.row.uid, policy, query, limit: pageSize(query) }
+      async shortcut({ app, actor, params, query }, context) {
+        const request = { app, query, limit: pageSize(query) }
         return recallHistory(context, request, { kind: 'group', first: params.guid.toLowerCase(), second: '' }, actor)
       },
     },

@@ -3,7 +3,7 @@ import type { Fragment } from '../../store/statement.ts'
 import type { Membership } from '../groups/access.ts'
 import type { GroupRow } from '../groups/rows.ts'
 import { type EntityCache, type KnownEntity, whenAllKnown } from '../messages/entity-cache.ts'
-import type { UserRow } from '../users/rows.ts'
+import { readTold, type UserRow, userArray } from '../users/rows.ts'
 import { otherPeerOf } from './participant-state.ts'
 
 /** What is on the other side of a user's conversations. */
@@ -16,19 +16,22 @@ export interface Peers {
   readonly memberships: ReadonlyMap<string, Membership>
 }
 
-/** The revisions of peers, beside which they are kept in memory, and what is the user's own: lists of words, or null for none. */
+/** What is told of peers, who are kept in memory, and what is the user's own: lists in one text each, or null for none. */
 export interface FoundPeers {
   readonly users: string | null
   readonly blockers: string | null
   readonly groups: string | null
 }
 
-/** Columns of `FoundPeers`, of the peers of the rows of `page` (`packedFrom`), as the viewer meets them. `readPeers` reads them. */
-export function selectPeers(appId: Fragment, viewer: Fragment): Fragment {
+/**
+ * Columns of `FoundPeers`, of the peers of the rows of `page` (`packedFrom`), as the viewer meets them. `readPeers` reads them.
+ * @param withUsers whether the rows of users are brought along, as SQL
+ */
+export function selectPeers(appId: Fragment, viewer: Fragment, withUsers: Fragment): Fragment {
   const uids = sql`array(select ${sql.raw(otherPeerOf('p', 'p'))} from page p where p.kind = 1)`
   return sql`
     (
-      select string_agg(concat_ws(' ', u.uid, u.revision), ',')
+      select string_agg(concat_ws(' ', u.uid, u.revision, case when ${withUsers} then ${sql.raw(userArray)} end), E'\\x1e')
       from users u
       where u.app_id = ${appId}
       and u.uid = any(${uids})
@@ -60,7 +63,10 @@ export async function readPeers(
   { users, blockers, groups }: FoundPeers,
   remembered?: KnownEntity<UserRow>,
 ): Promise<Peers> {
-  const recalledUsers = wordsOf(users).map(([uid, revision]) => entities.user(appId, uid, Number(revision)))
+  const recalledUsers = (users?.split('\x1e') ?? []).map((line) => {
+    const end = line.indexOf(' ')
+    return entities.user(appId, line.slice(0, end), readTold(line.slice(end + 1)))
+  })
   const foundGroups = wordsOf(groups)
   const recalledGroups = foundGroups.map(([guid, revision]) => entities.group(appId, guid, Number(revision)))
   const [knownUsers, knownGroups] = [await whenAllKnown(recalledUsers), await whenAllKnown(recalledGroups)]

@@ -2,6 +2,7 @@ import type { User } from '@parley/contract'
 import type { Queryable } from '../../store/database.ts'
 import { lookup } from '../../store/lookups.ts'
 import { inOrder, statement } from '../../store/statement.ts'
+import type { JsonText } from '../json.ts'
 import { shownUid } from '../naming.ts'
 
 /** A user as stored in the database. */
@@ -119,6 +120,32 @@ const selectCurrentUsers = lookup<readonly [...UserColumns, revision: number]>(
   ),
   ([uid]) => [uid],
 )
+
+/**
+ * What a statement tells of a user `u` in one text: the revision, and their row where that is wanted. `readTold` reads it.
+ * @param isWanted as SQL; null is no
+ */
+export function tellUser(isWanted: string): string {
+  return `concat_ws(' ', u.revision, case when ${isWanted} then ${userArray} end)`
+}
+
+/** The same of the user with a uid, null where there is none; their row where it has another revision than the known one, which is null where it is not wanted. */
+export function tellUserOf(appId: string, uid: string, known: string): string {
+  return `(select ${tellUser(`u.revision <> ${known}`)} from users u where u.app_id = ${appId} and u.uid = ${uid})`
+}
+
+/** What a statement has told of a user. */
+export interface ToldUser {
+  readonly revision: number
+  /** Their row, where it was brought along: a list in the order of `userColumns`. */
+  readonly row?: JsonText<UserColumns> | undefined
+}
+
+export function readTold(text: string): ToldUser {
+  const end = text.indexOf(' ')
+  if (end < 0) return { revision: Number(text) }
+  return { revision: Number(text.slice(0, end)), row: text.slice(end + 1) as JsonText<UserColumns> }
+}
 
 /** Reads one user with the revision of their row, beside which it can be kept. */
 export async function readCurrentUser(

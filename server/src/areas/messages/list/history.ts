@@ -15,7 +15,7 @@ import type { Queryable } from '../../../store/database.ts'
 import { type Lookup, placedLookup } from '../../../store/lookups.ts'
 import { type Fragment, fixedStatement, inOrder } from '../../../store/statement.ts'
 import type { Affix, Paging } from './position.ts'
-import { type FoundSides, readSides, selectSides } from './sides.ts'
+import { type FoundSides, type KnownSides, readSides, selectSides } from './sides.ts'
 
 /*
  * What chats ask for most: a page of one conversation as somebody sees it who takes part, without filters. Other lists are
@@ -76,9 +76,17 @@ export function isPlain(query: object, limit: number): boolean {
 
 /** A page that is wanted, as `w`. */
 const wanted = (hasCursor: boolean): Fragment => {
-  const types = ['text', 'text', 'text', 'int', ...(hasCursor ? ['bigint', 'bigint'] : [])]
+  const types = ['text', 'text', 'text', 'int', 'bigint', 'bigint', ...(hasCursor ? ['bigint', 'bigint'] : [])]
   const lists = types.map((type, i) => `$${i + 2}::${type}[]`).join(', ')
-  const names = ['viewer', 'first', 'second', 'page_limit', ...(hasCursor ? ['cursor_sent_at', 'cursor_id'] : [])]
+  const known = ['viewer_known', 'other_known']
+  const names = [
+    'viewer',
+    'first',
+    'second',
+    'page_limit',
+    ...known,
+    ...(hasCursor ? ['cursor_sent_at', 'cursor_id'] : []),
+  ]
   return sql.raw(`unnest(${lists}) with ordinality as w(${names.join(', ')}, place)`)
 }
 
@@ -181,16 +189,21 @@ const selects = { user: selectsOf('user'), group: selectsOf('group') }
 const receiversOf = ({ kind, first, second }: HistoryOf, viewer: string): readonly [string, string] =>
   kind === 'user' ? [first, second] : [everyMember, viewer]
 
-/** Reads a page of a history as the viewer sees it to whom nothing but resets hides anything; of what is none, an empty one. */
+/**
+ * Reads a page of a history as the viewer sees it to whom nothing but resets hides anything; of what is none, an empty one.
+ * @param known what is remembered of the sides, of which the page tells
+ */
 export async function readHistoryPage(
   on: Queryable,
   appId: number,
   viewer: string,
   history: HistoryOf,
   { affix, cursor, limit }: Paging,
+  known: KnownSides,
 ): Promise<HistoryPage> {
   const { kind, first, second } = history
-  const key = [viewer, first, second, limit + 1, ...(cursor === undefined ? [] : [cursor.at, cursor.id])]
+  const page = [viewer, first, second, limit + 1, known.viewer, known.other]
+  const key = cursor === undefined ? page : [...page, cursor.at, cursor.id]
   const select = cursor === undefined ? selects[kind][affix].fromEnd : selects[kind][affix].fromCursor
   const [row] = await on.query<Row>(select, [appId, ...key.map((part) => [part])])
   const [, messages, steps, sides, reactions, threads, hasBehind, cursorSentAt] = row as Row
@@ -207,7 +220,7 @@ export async function readHistoryPage(
     hasBehind: hasBehind === true,
     ownReceipts: inGroup === undefined ? undefined : new Map([[inGroup, receipts.by(viewer)]]),
     cursorSentAt: cursorSentAt ?? undefined,
-    sides: readSides(kind, sides),
+    sides: readSides(sides),
     along: { messages: found, reactions: unpackReactions(reactions), threads: unpackThreadCounts(threads) },
   }
 }

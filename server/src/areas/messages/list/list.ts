@@ -1,16 +1,14 @@
 import type { CountMeta, CursorMeta, Message, MessageCount } from '@parley/contract'
-import { Serialized } from '../../../call.ts'
+import { type RecalledActor, Serialized } from '../../../call.ts'
 import type { App } from '../../../chat/identity.ts'
 import { type JsonText, writeList } from '../../../chat/json.ts'
 import type { KnownEntities } from '../../../chat/messages/entities.ts'
-import type { KnownEntity } from '../../../chat/messages/entity-cache.ts'
 import type { OwnReceipts } from '../../../chat/messages/own-receipts.ts'
 import { type StoredMessage, selectStored } from '../../../chat/messages/rows.ts'
 import { type ReadAlong, type ShowOptions, writeMessages } from '../../../chat/messages/show.ts'
 import { conversationId } from '../../../chat/naming.ts'
 import type { RolePolicy } from '../../../chat/roles/policies.ts'
 import { hidesByRole } from '../../../chat/sight/sight.ts'
-import type { UserRow } from '../../../chat/users/rows.ts'
 import type { Context } from '../../../context.ts'
 import { cursorMeta } from '../../../paging.ts'
 import type { Queryable } from '../../../store/database.ts'
@@ -25,7 +23,7 @@ import { findMarked } from './marked.ts'
 import { narrowSource } from './narrow.ts'
 import { answerOrder, givenPaging, type Paging, pointTo, readPaging } from './position.ts'
 import { type Reading, readCut } from './reading.ts'
-import { recallSides } from './sides.ts'
+import { knownSides, nobodyWanted, recallSides } from './sides.ts'
 import type { Source } from './sources.ts'
 
 /** The query of a message list, as its declaration types it. */
@@ -112,7 +110,7 @@ export async function listHistory(
   const given = givenPaging(request.query, request.limit)
   const [known, first] = await Promise.all([
     knowing,
-    given && readHistoryPage(database, request.app.appId, request.viewer, history, given),
+    given && readHistoryPage(database, request.app.appId, request.viewer, history, given, nobodyWanted),
   ])
   const isRight = first !== undefined && isRightPage(request, first)
   const page = isRight ? { paging: given as Paging, ...first } : await readFromCursor(database, request, history)
@@ -120,22 +118,25 @@ export async function listHistory(
 }
 
 /**
- * As `listHistory`, by one statement: out of memory comes who looks and who is seen, and the page tells whether that is current.
- * @param viewer as remembered
- * @returns undefined where it is not current, or where more has to be asked, or the page refused
+ * As `listHistory`, by one statement: who looks and who is seen comes out of memory, or with the page where it tells that they are
+ * not as they are remembered.
+ * @returns undefined where more has to be asked, or the page refused
  */
 export async function recallHistory(
-  { database, messages }: Pick<Context, 'database' | 'messages'>,
-  request: HistoryRequest,
+  { database, messages: { entities } }: Pick<Context, 'database' | 'messages'>,
+  { app, query, limit }: Pick<HistoryRequest, 'app' | 'query' | 'limit'>,
   history: HistoryOf,
-  viewer: KnownEntity<UserRow>,
+  actor: RecalledActor,
 ): Promise<Serialized<ListAnswer> | undefined> {
-  const { app, query, limit, policy } = request
   const paging = givenPaging(query, limit)
-  if (paging === undefined || !isPlain(query, limit) || hidesByRole({ uid: request.viewer, policy })) return undefined
-  const page = await readHistoryPage(database, app.appId, request.viewer, history, paging)
-  if (!isRightPage(request, page)) return undefined
-  const known = await recallSides(messages.entities, app.appId, viewer, history, page.sides)
+  if (paging === undefined || !isPlain(query, limit) || hidesByRole(actor)) return undefined
+  const sides = knownSides(entities, app.appId, actor, history)
+  const page = await readHistoryPage(database, app.appId, actor.uid, history, paging, sides)
+  const viewer = await actor.confirm(page.sides.viewer)
+  if (viewer === undefined) return undefined
+  const request = { app, query, limit, viewer: actor.uid, policy: viewer.policy }
+  if (hidesByRole({ uid: actor.uid, policy: viewer.policy }) || !isRightPage(request, page)) return undefined
+  const known = await recallSides(entities, app.appId, viewer, history, page.sides)
   return known && writePage(database, { ...request, known }, { paging, ...page })
 }
 
@@ -150,7 +151,7 @@ async function readFromCursor(
   history: HistoryOf,
 ): Promise<Page> {
   const paging = await readPaging(on, { appId, viewer }, query, limit)
-  return { paging, ...(await readHistoryPage(on, appId, viewer, history, paging)) }
+  return { paging, ...(await readHistoryPage(on, appId, viewer, history, paging, nobodyWanted)) }
 }
 
 async function writePage(

@@ -1,110 +1,130 @@
 import { sql } from 'kysely'
+import type { ConfirmedActor, RecalledActor } from '../../../call.ts'
 import type { ConversationKind } from '../../../chat/kind.ts'
 import type { KnownEntities } from '../../../chat/messages/entities.ts'
-import { type EntityCache, type KnownEntity, recallActor, whenAllKnown } from '../../../chat/messages/entity-cache.ts'
-import type { UserRow } from '../../../chat/users/rows.ts'
+import { type EntityCache, type KnownEntity, whenAllKnown } from '../../../chat/messages/entity-cache.ts'
+import { readTold, type ToldUser, tellUser, tellUserOf, type UserRow } from '../../../chat/users/rows.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import type { HistoryOf } from './history.ts'
 
 /*
  * Who looks at a page of a history, and what they look at. The page brings the revision of each, beside which they are kept in
- * memory: to read them takes longer than the page.
+ * memory, and their rows where they are not: to read them apart takes longer than the page.
  */
+
+/** What a statement is told of those whom it tells of, by kind of conversation. */
+export interface KnownSides {
+  /** The revision at which the viewer is remembered, 0 where they are not; null where nothing is wanted of them. */
+  readonly viewer: number | null
+  /** The same of the other user. Of a group anything but null wants the rows of all who wrote. */
+  readonly other: number | null
+}
+
+/** Nothing is wanted of anybody. */
+export const nobodyWanted: KnownSides = { viewer: null, other: null }
+
+/** What is remembered of the two sides of a history. */
+export function knownSides(
+  entities: EntityCache,
+  appId: number,
+  { uid, revision }: RecalledActor,
+  { kind, first, second }: HistoryOf,
+): KnownSides {
+  if (kind === 'group') return { viewer: revision, other: entities.missesMany ? 0 : null }
+  return { viewer: revision, other: entities.revisionOf(appId, first === uid ? second : first) }
+}
 
 /** What the statement of a page tells of them. */
 export interface FoundSides {
   /** Absent: there is no such user. */
-  readonly viewer: number | undefined
-  /** Revision of the other user, or of the group. */
-  readonly other: number | undefined
+  readonly viewer: ToldUser | undefined
+  /** The other user, or the group, of which there is no more than the revision. */
+  readonly other: ToldUser | undefined
   /** The other user has blocked the viewer, or the viewer is a member of the group. */
   readonly isRelated: boolean
   /** Of a group: those who wrote the messages, and whether they have blocked the viewer. */
-  readonly senders: ReadonlyArray<readonly [uid: string, revision: number, isBlocker: boolean]>
+  readonly senders: ReadonlyArray<readonly [uid: string, told: ToldUser, isBlocker: boolean]>
 }
 
-const revisionOf = (uid: string): string =>
-  `coalesce((select u.revision from users u where u.app_id = $1 and u.uid = ${uid}), 0)`
+const betweenUsers = '\x1e'
+const betweenFacts = '\x1f'
 
 const otherUser = 'case when w.first = w.viewer then w.second else w.first end'
+const viewer = `coalesce(${tellUserOf('$1', 'w.viewer', 'w.viewer_known')}, '')`
 
-const sidesOfUser = `concat_ws(' ', ${revisionOf('w.viewer')}, ${revisionOf(otherUser)},
+const sidesOfUser = `concat_ws(E'\\x1f', ${viewer},
+    coalesce(${tellUserOf('$1', otherUser, 'w.other_known')}, ''),
     (select 1 from blocks b where b.app_id = $1 and b.blocker = ${otherUser} and b.blocked = w.viewer))`
 
-const sidesOfGroup = `concat_ws(',',
-    concat_ws(' ', ${revisionOf('w.viewer')},
-      coalesce((select g.revision from groups g where g.app_id = $1 and g.guid = w.first), 0),
+const sidesOfGroup = `concat_ws(E'\\x1e',
+    concat_ws(E'\\x1f', ${viewer},
+      coalesce((select g.revision from groups g where g.app_id = $1 and g.guid = w.first)::text, ''),
       (select 1 from group_members gm where gm.app_id = $1 and gm.guid = w.first and gm.uid = w.viewer)),
     (
-      select string_agg(concat_ws(' ', u.uid, u.revision,
-        (select 1 from blocks b where b.app_id = $1 and b.blocker = u.uid and b.blocked = w.viewer)), ',')
+      select string_agg(concat_ws(E'\\x1f', u.uid, ${tellUser('w.other_known is not null')},
+        (select 1 from blocks b where b.app_id = $1 and b.blocker = u.uid and b.blocked = w.viewer)), E'\\x1e')
       from users u
       where u.app_id = $1
       and u.uid = any(p.senders)
     ))`
 
-/** A column of the page `p` that is wanted as `w`, with the app as `$1`. `readSides` reads it. */
+/**
+ * A column of the page `p` that is wanted as `w`, with what is known (`KnownSides`) as `viewer_known` and `other_known`, and
+ * with the app as `$1`. `readSides` reads it.
+ */
 export function selectSides(kind: ConversationKind): Fragment {
   return sql.raw(kind === 'user' ? sidesOfUser : sidesOfGroup)
 }
 
-export function readSides(kind: ConversationKind, text: string): FoundSides {
-  const [ends = '', ...senders] = kind === 'user' ? [text] : text.split(',')
-  const [viewer, other, related] = ends.split(' ')
+export function readSides(text: string): FoundSides {
+  const [ends = '', ...senders] = text.split(betweenUsers)
+  const [viewer = '', other = '', related] = ends.split(betweenFacts)
   return {
-    viewer: Number(viewer) || undefined,
-    other: Number(other) || undefined,
+    viewer: viewer === '' ? undefined : readTold(viewer),
+    other: other === '' ? undefined : readTold(other),
     isRelated: related !== undefined,
     senders: senders.map((sender) => {
-      const [uid = '', revision, blocks] = sender.split(' ')
-      return [uid, Number(revision), blocks !== undefined] as const
+      const [uid = '', told = '', blocks] = sender.split(betweenFacts)
+      return [uid, readTold(told), blocks !== undefined] as const
     }),
   }
 }
 
 /**
- * Those whom a page shows, out of memory; undefined where the viewer is not who they were taken for, or where the page may be
- * refused to them, or something of it hidden: whoever reads all of it says which.
- * @param taken the viewer as remembered
+ * Those whom a page shows to a viewer; undefined where the page may be refused to them, or something of it hidden: whoever reads
+ * all of it says which.
  */
 export async function recallSides(
   entities: EntityCache,
   appId: number,
-  taken: KnownEntity<UserRow>,
+  viewer: ConfirmedActor,
   history: HistoryOf,
   sides: FoundSides,
 ): Promise<KnownEntities | undefined> {
   if (sides.other === undefined) return undefined
-  const viewer = await recallActor(entities, appId, taken, sides.viewer)
-  if (viewer?.row === undefined) return undefined
-  const { uid } = viewer.row
   return history.kind === 'user'
-    ? recallPair(entities, appId, { uid, viewer }, history, sides, sides.other)
-    : recallGroup(entities, appId, { uid, viewer }, history, sides, sides.other)
-}
-
-interface Remembered {
-  readonly uid: string
-  readonly viewer: KnownEntity<UserRow>
+    ? recallPair(entities, appId, viewer, history, sides, sides.other)
+    : recallGroup(entities, appId, viewer, history, sides, sides.other.revision)
 }
 
 async function recallPair(
   entities: EntityCache,
   appId: number,
-  { uid, viewer }: Remembered,
+  { row, known }: ConfirmedActor,
   { first, second }: HistoryOf,
   { isRelated }: FoundSides,
-  revision: number,
+  told: ToldUser,
 ): Promise<KnownEntities | undefined> {
-  const otherUid = first === uid ? second : first
-  const other = await entities.user(appId, otherUid, revision)
-  if (viewer.row === undefined || other.row === undefined) return undefined
+  const otherUid = first === row.uid ? second : first
+  const read = entities.user(appId, otherUid, told)
+  const other = read instanceof Promise ? await read : read
+  if (other.row === undefined) return undefined
   return {
-    users: [viewer.row, other.row],
+    users: [row, other.row],
     away: new Set(isRelated ? [otherUid] : []),
     written: {
       users: new Map([
-        [uid, viewer],
+        [row.uid, known],
         [otherUid, other],
       ]),
       groups: new Map(),
@@ -115,7 +135,7 @@ async function recallPair(
 async function recallGroup(
   entities: EntityCache,
   appId: number,
-  { uid, viewer }: Remembered,
+  { row: { uid }, known }: ConfirmedActor,
   { first: guid }: HistoryOf,
   { isRelated: isMember, senders }: FoundSides,
   revision: number,
@@ -124,9 +144,9 @@ async function recallGroup(
   // Where permissions were ever set, they may hide something.
   if (!isMember || group.row === undefined || group.row.permissionsVersion !== 0) return undefined
   const others = senders.filter(([sender]) => sender !== uid)
-  const known = await whenAllKnown(others.map(([sender, revision]) => entities.user(appId, sender, revision)))
-  const users = new Map([[uid, viewer]])
-  for (const [i, [sender]] of others.entries()) users.set(sender, known[i] as KnownEntity<UserRow>)
+  const read = await whenAllKnown(others.map(([sender, told]) => entities.user(appId, sender, told)))
+  const users = new Map([[uid, known]])
+  for (const [i, [sender]] of others.entries()) users.set(sender, read[i] as KnownEntity<UserRow>)
   const rows = [...users.values()].flatMap(({ row }) => row ?? [])
   const away = new Set(senders.flatMap(([sender, , isBlocker]) => (isBlocker ? sender : [])))
   return { users: rows, groups: [group.row], away, written: { users, groups: new Map([[guid, group]]) } }

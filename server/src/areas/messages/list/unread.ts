@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { RecalledActor } from '../../../call.ts'
 import {
   type CountedState,
   rememberCounts,
@@ -8,9 +9,8 @@ import {
 } from '../../../chat/conversations/participant-state.ts'
 import { allByKey, eachByKey, type Whose } from '../../../chat/conversations/sides.ts'
 import { readKind } from '../../../chat/kind.ts'
-import { type KnownEntity, recallActor } from '../../../chat/messages/entity-cache.ts'
 import { hidesByRole } from '../../../chat/sight/sight.ts'
-import type { UserRow } from '../../../chat/users/rows.ts'
+import { readTold, tellUserOf } from '../../../chat/users/rows.ts'
 import type { Context } from '../../../context.ts'
 import { appKey } from '../../../store/app-key.ts'
 import type { Queryable } from '../../../store/database.ts'
@@ -70,10 +70,7 @@ function selectCounts(whose: Whose, sides: Fragment): Fragment {
       and n.count > 0`
 }
 
-const selectRevision = ({ app, viewer }: Whose) =>
-  sql`(select u.revision from users u where u.app_id = ${app} and u.uid = ${viewer})`
-
-type Row = readonly [place: number, viewer: number | null, isFew: boolean, counts: string | null]
+type Row = readonly [place: number, viewer: string | null, isFew: boolean, counts: string | null]
 
 const atOnce = 8
 const wanted: Whose = { app: sql.raw('$1'), viewer: sql.raw('w.viewer') }
@@ -82,48 +79,41 @@ const isFew = sql.raw(takesPartInFew('$1', 'w.viewer'))
 const selectAtOnce = placedLookup<Row>(
   inOrder(
     fixedStatement(sql`
-  select w.place::int, ${selectRevision(wanted)}, ${isFew},
+  select w.place::int, ${sql.raw(tellUserOf('$1', 'w.viewer', 'w.known'))}, ${isFew},
     case when ${isFew} then (${selectCounts(wanted, eachByKey)}
     ) end
-  from unnest($2::text[]) with ordinality as w(viewer, place)`),
+  from unnest($2::text[], $3::bigint[]) with ordinality as w(viewer, known, place)`),
   ),
   ([place]) => place,
   atOnce,
 )
 
-interface Found {
-  readonly viewer: number | null
-  readonly counts: string | null
-}
-
 /** Of who takes part in much, as a list that waits for its turn. */
-async function findCounts(database: Queryable, appId: number, uid: string): Promise<Found | undefined> {
-  const [row] = await database.query<Row>(selectAtOnce, [appId, [uid]])
-  const [, viewer, isFew, counts] = row as Row
-  if (isFew) return { viewer, counts }
+async function countAll(database: Queryable, appId: number, uid: string): Promise<string | null> {
   const whose: Whose = { app: appKey(appId), viewer: sql`${uid}` }
   const [found] = await database.run(
-    sql<Found>`select ${selectRevision(whose)} as viewer, (${selectCounts(whose, allByKey(whose))}) as counts`,
+    sql<{ counts: string | null }>`select (${selectCounts(whose, allByKey(whose))}) as counts`,
   )
-  return found
+  return found?.counts ?? null
 }
 
 /**
- * Counts what is unread of all conversations of a user; out of memory comes who they are.
- * @param viewer as remembered
- * @returns undefined where that is not current, where something may be hidden from them, or where more is asked for
+ * Counts what is unread of all conversations of a user, and reads who they are with it, where that is not remembered.
+ * @returns undefined where they may not ask for it, where something may be hidden from them, or where more is asked for
  */
 export async function recallUnreadCounts(
-  { database, messages, log }: Pick<Context, 'database' | 'messages' | 'log'>,
-  { app, query, policy }: Pick<ListRequest, 'app' | 'query' | 'policy'>,
-  viewer: KnownEntity<UserRow> & { readonly row: UserRow },
+  { database, log }: Pick<Context, 'database' | 'log'>,
+  { app, query }: Pick<ListRequest, 'app' | 'query'>,
+  actor: RecalledActor,
 ): Promise<ListAnswer | undefined> {
-  const { uid } = viewer.row
-  if (!isPlain(query) || hidesByRole({ uid, policy })) return undefined
-  const found = await findCounts(database, app.appId, uid)
-  const current = await recallActor(messages.entities, app.appId, viewer, found?.viewer ?? undefined)
-  if (found === undefined || current === undefined) return undefined
-  const counted = found.counts === null ? [] : found.counts.split(',').map((line) => readCount(uid, line))
+  const { uid, revision } = actor
+  if (!isPlain(query) || hidesByRole(actor)) return undefined
+  const [row] = await database.query<Row>(selectAtOnce, [app.appId, [uid], [revision]])
+  const [, told, isFew, few] = row as Row
+  const viewer = await actor.confirm(told === null ? undefined : readTold(told))
+  if (viewer === undefined || hidesByRole({ uid, policy: viewer.policy })) return undefined
+  const counts = isFew ? few : await countAll(database, app.appId, uid)
+  const counted = counts === null ? [] : counts.split(',').map((line) => readCount(uid, line))
   if (counted.some(({ isRestricted }) => isRestricted)) return undefined
   const long = counted.flatMap(({ state }) => state ?? [])
   rememberCounts(database, app.appId, long).catch((err: unknown) =>

@@ -74,7 +74,7 @@ export const operations = [
       return listThreads(database, { app, viewer, policy, source, query, conditions })
     },
     {
-      shortcut: ({ app, actor, policy, query }, context) => recallThreads(context, { app, query, policy }, actor),
+      shortcut: ({ app, actor, query }, context) => recallThreads(context, { app, query }, actor),
     },
   ),
 

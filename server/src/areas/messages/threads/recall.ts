@@ -1,9 +1,9 @@
 import { limits } from '@parley/contract'
 import { sql } from 'kysely'
+import type { RecalledActor } from '../../../call.ts'
 import { takesPartInFew } from '../../../chat/conversations/participant-state.ts'
-import { type KnownEntity, recallActor } from '../../../chat/messages/entity-cache.ts'
 import { hidesByRole } from '../../../chat/sight/sight.ts'
-import type { UserRow } from '../../../chat/users/rows.ts'
+import { readTold, tellUserOf } from '../../../chat/users/rows.ts'
 import type { Context } from '../../../context.ts'
 import { placedLookup } from '../../../store/lookups.ts'
 import { allOf, fixedStatement, inOrder } from '../../../store/statement.ts'
@@ -16,7 +16,7 @@ import { conditionsOf, type ThreadRow } from './sources.ts'
  * threads or none, and to find that out takes no more than a look into each of their conversations.
  */
 
-type Row = readonly [place: number, viewer: number | null, isOpen: boolean, threads: string | null]
+type Row = readonly [place: number, viewer: string | null, isOpen: boolean, threads: string | null]
 
 const atOnce = 8
 
@@ -62,7 +62,7 @@ const mayBeHidden = `exists (
 const selectFirstPages = placedLookup<Row>(
   inOrder(
     fixedStatement(sql`
-  select w.place::int, (select u.revision from users u where u.app_id = $1 and u.uid = w.viewer), p.is_open,
+  select w.place::int, ${sql.raw(tellUserOf('$1', 'w.viewer', 'w.known'))}, p.is_open,
     case when p.is_open then (
       select string_agg(
         concat_ws(' ', t.parent_id, t.reply_count, t.last_reply_id, t.updated_at), ',' order by ${order}
@@ -70,7 +70,7 @@ const selectFirstPages = placedLookup<Row>(
       from (${threads}
       ) t
     ) end
-  from unnest($2::text[], $3::int[]) with ordinality as w(viewer, page_limit, place)
+  from unnest($2::text[], $3::bigint[], $4::int[]) with ordinality as w(viewer, known, page_limit, place)
   cross join lateral (
     select case when ${sql.raw(takesPartInFew('$1', 'w.viewer'))} then not ${sql.raw(mayBeHidden)} else false end as is_open
     offset 0
@@ -81,23 +81,24 @@ const selectFirstPages = placedLookup<Row>(
 )
 
 /**
- * Lists the first page of a user's threads; out of memory comes who they are.
- * @param viewer as remembered
- * @returns undefined where that is not current, where something may be hidden from them, where they take part in much, or where
- *   more is asked for
+ * Lists the first page of a user's threads, and reads who they are with it, where that is not remembered.
+ * @returns undefined where they may not ask for it, where something may be hidden from them, where they take part in much, or
+ *   where more is asked for
  */
 export async function recallThreads(
-  { database, messages }: Pick<Context, 'database' | 'messages'>,
-  { app, query, policy }: Pick<ThreadListRequest, 'app' | 'query' | 'policy'>,
-  viewer: KnownEntity<UserRow> & { readonly row: UserRow },
+  { database }: Pick<Context, 'database'>,
+  { app, query }: Pick<ThreadListRequest, 'app' | 'query'>,
+  actor: RecalledActor,
 ): Promise<Awaited<ReturnType<typeof listThreads>> | undefined> {
-  const { uid } = viewer.row
-  if (!Object.keys(query).every((name) => plain.has(name)) || hidesByRole({ uid, policy })) return undefined
+  const { uid, revision } = actor
+  if (!Object.keys(query).every((name) => plain.has(name)) || hidesByRole(actor)) return undefined
   const limit = query.limit ?? limits.threadLimit.default
-  const [row] = await database.query<Row>(selectFirstPages, [app.appId, [uid], [limit + 1]])
-  const [, revision, isOpen, threads] = row as Row
-  const current = await recallActor(messages.entities, app.appId, viewer, revision ?? undefined)
-  if (!isOpen || current === undefined) return undefined
+  const [row] = await database.query<Row>(selectFirstPages, [app.appId, [uid], [revision], [limit + 1]])
+  const [, told, isOpen, threads] = row as Row
+  const confirmed = await actor.confirm(told === null ? undefined : readTold(told))
+  if (!isOpen || confirmed === undefined) return undefined
+  const { policy } = confirmed
+  if (hidesByRole({ uid, policy })) return undefined
   const source = { of: 'viewer', appId: app.appId, viewer: uid, conversations: undefined } as const
   return listThreads(database, { app, viewer: uid, policy, source, query, found: readRows(threads) })
 }
