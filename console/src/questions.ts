@@ -8,6 +8,18 @@ import type { Question } from './ui/lists.ts'
 /** Rows of long lists that are asked for at once: more than a screen has, and no more, since whoever looks waits for all of them. */
 const rowsAtOnce = 40
 
+/** Apps come and go seldom. */
+export const appsStaleTime = 60_000
+
+/** What the frame around every page of an app says of it. */
+export function appOf(appId: string) {
+  return {
+    queryKey: ['apps', 'one', appId],
+    queryFn: () => admin('GET /apps/{appId}', { appId }),
+    staleTime: appsStaleTime,
+  }
+}
+
 export function usersIn(appId: string, { q = '', show = '', role = '' }: Search): Question<User> {
   return [
     ['users', appId, q, show, role],
@@ -108,6 +120,9 @@ export function newestIn(appId: string, conversationId: string) {
   }
 }
 
+/** What a reading of the whole app is of. */
+export const wholeApp = '*'
+
 export function readingsIn(appId: string) {
   return { queryKey: ['readings', appId], queryFn: () => admin('GET /apps/{appId}/readings', { appId }) }
 }
@@ -146,3 +161,58 @@ export function healthOf(appId: string) {
 }
 
 export const healthOfAll = { queryKey: ['health'], queryFn: () => admin('GET /health') }
+
+export function settingsOf(appId: string) {
+  return { queryKey: ['settings', appId], queryFn: () => appClient(appId).app.settings({ appId }) }
+}
+
+export function limitsOf(appId: string) {
+  return { queryKey: ['limits', appId], queryFn: () => admin('GET /apps/{appId}/limits', { appId }) }
+}
+
+async function all<Row>(list: AsyncIterable<Row>): Promise<Row[]> {
+  const rows: Row[] = []
+  for await (const row of list) rows.push(row)
+  return rows
+}
+
+export type Role = Result<'GET /roles'>['data'][number]
+export type Permission = Result<'GET /roles/{role}/permissions'>['data'][number]
+export type Feature = Result<'GET /roles/{role}/restrictedfeatures'>['data'][number]
+
+export function rolesIn(appId: string) {
+  return { queryKey: ['roles', appId], queryFn: () => all(appClient(appId).roles.list({ perPage: 100 })) }
+}
+
+/** What is known of one role. */
+export interface KnownRole {
+  readonly role: Role
+  readonly users: number | undefined
+  readonly permissions: readonly Permission[]
+  readonly restricted: readonly Feature[]
+}
+
+export function knownOf(appId: string, role: Role) {
+  const { users, roles } = appClient(appId)
+  const of = { role: role.role }
+  return {
+    queryKey: ['role', appId, role.role],
+    queryFn: async (): Promise<KnownRole> => {
+      const [found, permissions, restricted] = await Promise.all([
+        users.list({ ...of, perPage: 1 }),
+        all(roles.permissions.list({ ...of, perPage: 100 })),
+        all(roles.restrictedFeatures.list({ ...of, perPage: 100 })),
+      ])
+      return { role, users: found.meta.pagination.total, permissions, restricted }
+    },
+  }
+}
+
+/** Every feature that can be restricted, with what it means. */
+export function featuresIn(appId: string) {
+  return {
+    queryKey: ['features', appId],
+    queryFn: async () => (await appClient(appId).roles.restrictedFeatures.known()).data,
+    staleTime: Number.POSITIVE_INFINITY,
+  }
+}

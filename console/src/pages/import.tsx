@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Group, Paper, Progress, Stack, Tabs, Text } from
 import { useRef, useState } from 'react'
 import { explain } from '../api.ts'
 import { checkFiles, type ImportState, importFiles, kindOf, kinds, type Refused } from '../import.ts'
-import { useApp } from '../shell/session.tsx'
+import { useApp, useMe } from '../shell/session.tsx'
 import { useAddress } from '../ui/address.ts'
 import { filesOf, saveFile, useWarning } from '../ui/files.ts'
 import { isOfMoveIn, type MoveIn, readMoveIn } from '../ui/move-in.ts'
@@ -42,8 +42,9 @@ export function ImportAndExport() {
 /** Files that are dropped or chosen here are sent record by record. */
 function Import() {
   const { appId, client } = useApp()
+  const { id: operatorId } = useMe()
   const [files, setFiles] = useState<readonly File[]>([])
-  const [left, setLeft] = useState(() => readLeft(appId))
+  const [left, setLeft] = useState(() => readLeft(appId, operatorId))
   const [state, setState] = useState<ImportState | undefined>(left?.state)
   const [isOver, setOver] = useState(false)
   const running = useRef<AbortController>(undefined)
@@ -72,7 +73,7 @@ function Import() {
     running.current = new AbortController()
     const follow = (next: ImportState) => {
       setState(next)
-      setLeft(keepLeft(appId, files, next))
+      setLeft(keepLeft(appId, operatorId, files, next))
     }
     void importFiles(client, files, running.current.signal, follow, before)
   }
@@ -162,25 +163,28 @@ const isAtTop = ({ webkitRelativePath }: File) => webkitRelativePath.split('/').
 
 /** How far an import came, and of which files. It is kept for this tab, without the records that were refused. */
 interface Left {
+  /** Whose import it is: nobody else sees it. */
+  readonly operatorId: string
   readonly files: ReadonlyArray<{ readonly name: string; readonly size: number; readonly lastModified: number }>
   readonly state: ImportState
 }
 
 const keyOf = (appId: string) => `import ${appId}`
 
-function readLeft(appId: string): Left | undefined {
+function readLeft(appId: string, operatorId: string): Left | undefined {
   const text = sessionStorage.getItem(keyOf(appId))
   if (text === null) return undefined
   const left = JSON.parse(text) as Left
+  if (left.operatorId !== operatorId) return forgetLeft(appId)
   return { ...left, state: { ...left.state, phase: 'stopped' } }
 }
 
 /** Keeps how far it is while there is something left to do. */
-function keepLeft(appId: string, files: readonly File[], state: ImportState): Left | undefined {
+function keepLeft(appId: string, operatorId: string, files: readonly File[], state: ImportState): Left | undefined {
   if (state.phase === 'done') return forgetLeft(appId)
   const refused = state.refused.map((one) => ({ ...one, record: undefined }))
   const named = files.map(({ name, size, lastModified }) => ({ name, size, lastModified }))
-  const left: Left = { files: named, state: { ...state, refused, error: undefined } }
+  const left: Left = { operatorId, files: named, state: { ...state, refused, error: undefined } }
   sessionStorage.setItem(keyOf(appId), JSON.stringify(left))
   return { ...left, state }
 }

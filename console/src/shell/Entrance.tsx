@@ -1,7 +1,8 @@
 import { Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { admin, isSignedOut, queryClient } from '../api.ts'
+import { discardWork } from '../exports/leaving.ts'
 import { Problem } from '../ui/states.tsx'
 import { readReturn } from './provider.ts'
 import { BackFromProvider, Invitation, SetUp, SignIn } from './SignIn.tsx'
@@ -21,6 +22,10 @@ export function Entrance() {
   const [link, setLink] = useState(takeLink)
   const [back, setBack] = useState(readReturn)
   const me = useQuery({ queryKey: ['me'], queryFn: () => admin('GET /session'), staleTime: 60_000 })
+  const isOut = isSignedOut(me.error)
+  useEffect(() => {
+    if (isOut) void discardWork()
+  }, [isOut])
   const enter = () => {
     setLink(undefined)
     setBack(undefined)
@@ -30,7 +35,7 @@ export function Entrance() {
   if (back !== undefined) return <BackFromProvider back={back} onDone={enter} />
   if (link?.kind === 'setup') return <SetUp token={link.token} onDone={enter} />
   if (link?.kind === 'invitation') return <Invitation token={link.token} onDone={enter} />
-  if (me.data !== undefined && !isSignedOut(me.error)) {
+  if (me.data !== undefined && !isOut) {
     return (
       <Suspense fallback={<Waiting />}>
         <Console me={me.data} />
@@ -38,7 +43,7 @@ export function Entrance() {
     )
   }
   if (me.isPending) return <Waiting />
-  if (isSignedOut(me.error)) return <SignIn onDone={enter} />
+  if (isOut) return <SignIn onDone={enter} />
   return (
     <Center h="100%">
       <Problem error={me.error} onRetry={() => void me.refetch()} />

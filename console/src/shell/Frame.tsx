@@ -16,6 +16,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { Link, Navigate, Outlet, useLocation, useMatches, useNavigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { admin, isSignedOut, queryClient } from '../api.ts'
+import { discardWork } from '../exports/leaving.ts'
 import { Questions, useAct } from '../ui/act.tsx'
 import { PausedBanner } from '../ui/app-state.tsx'
 import { useAppOf, useAppSearch, useApps } from '../ui/apps.ts'
@@ -164,6 +165,7 @@ function AccountMenu() {
     act({
       run: async () => {
         await admin('DELETE /session')
+        await discardWork()
         queryClient.clear()
         location.assign('/console')
       },

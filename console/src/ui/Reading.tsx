@@ -1,13 +1,10 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { admin } from '../api.ts'
-import { readingsIn, texts } from '../questions.ts'
+import { readingsIn, texts, wholeApp } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct } from './act.tsx'
 import { Time } from './page.tsx'
-
-/** What stands for the whole app. */
-export const wholeApp = '*'
 
 /** Whether the operator may read a conversation at the moment, until when, and how to open it. */
 export function useReading(of: string) {

@@ -1,15 +1,19 @@
+/// <reference lib="dom" />
 import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import type { Message } from '@parley/client'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createOperator, createOwner } from '../admin/operator.ts'
 import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
-import { type ConsoleTab, describeConsole, openAs } from './console.ts'
+import { openContext } from './chromium.ts'
+import { type ConsoleTab, describeConsole, openAs, signIn, tabIn } from './console.ts'
 
 const linesOf = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('')
 const cellsOf = ({ page }: ConsoleTab, kind: string) =>
@@ -264,25 +268,191 @@ describeConsole('exports in the console, in a real browser', () => {
     for (const file of files) await rm(path.dirname(file), { recursive: true })
   })
 
-  it('have no messages for whoever may not read, and can be stopped', async () => {
+  it('have no messages for whoever may not read, and go on where they were stopped', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice')
     const grants = { role: 'developer', mayRead: false }
     const { page, problems } = await openAs(world, grants, `/apps/${world.app.name}/import?tab=export`)
     const status = page.getByRole('status').filter({ hasText: /./ })
     let mayPass = false
-    await page.route('**/groups?*', (route) => (mayPass ? route.continue() : undefined))
+    const asked: string[] = []
+    await page.route(/\/(users|groups)\?/, (route) => {
+      const [, list = ''] = /\/(users|groups)\?/.exec(route.request().url()) ?? []
+      asked.push(list)
+      return mayPass || list === 'users' ? route.continue() : undefined
+    })
     await page.getByRole('button', { name: 'Export', exact: true }).click()
     await page.getByRole('button', { name: 'Download users.ndjson.gz' }).waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
     await status.getByText('Stopped.', { exact: false }).waitFor()
     expect(await page.getByRole('button', { name: 'Download groups.ndjson.gz' }).count()).toBe(0)
+    expect(await findingsOf(page)).toEqual([])
     mayPass = true
-    await page.getByRole('button', { name: 'Export', exact: true }).click()
+    await page.getByRole('button', { name: 'Go on' }).click()
     await status.getByText('Done.', { exact: false }).waitFor()
     await page.getByRole('button', { name: 'Download members.ndjson.gz' }).waitFor()
     expect(await page.getByRole('button', { name: 'Download messages.ndjson.gz' }).count()).toBe(0)
     expect(await page.getByRole('switch').count()).toBe(0)
+    expect(asked.filter((list) => list === 'users')).toEqual(['users'])
+
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('button', { name: 'Export', exact: true }).waitFor()
+    expect(await keptIn(page)).toEqual(nothingKept)
     expect(problems).toEqual([])
   })
+
+  it('go on after a reload, from whatever page, in one tab at a time', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    for (const guid of ['one', 'two', 'three']) await createGroup(world, guid, 'alice', { participants: ['bob'] })
+    for (const text of ['First', 'Second']) await say(world, 'alice', 'bob', text)
+    const base = `/apps/${world.app.name}`
+    const tab = await openAs(world, { role: 'developer' }, `${base}/import?tab=export`)
+    const { page, problems } = tab
+    const asked: string[] = []
+    let open = ['users', 'groups', 'members-of-one']
+    await page.context().route(/\/admin\/v1\/apps\/[^/]+\/(users|groups|messages)[/?]/, (route) => {
+      const { pathname } = new URL(route.request().url())
+      const [, guid] = /groups\/(\w+)\/members/.exec(pathname) ?? []
+      const what = guid === undefined ? (pathname.split('/').at(-1) ?? '') : `members-of-${guid}`
+      asked.push(what)
+      return open.includes(what) ? route.continue() : undefined
+    })
+    await page.getByRole('switch', { name: 'With messages' }).click()
+    await page.getByRole('button', { name: 'Export', exact: true }).click()
+    await page
+      .getByRole('dialog')
+      .getByLabel(/Your reason/)
+      .fill('They move out')
+    await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click()
+    await until(() => asked.includes('members-of-three'))
+    expect(await cellsOf(tab, 'members')).toEqual(['members', '2', ''])
+
+    // Loaded again: what was read is there, and what was not is asked for again.
+    asked.length = 0
+    await page.reload()
+    await page.getByText('With messages. Reason: They move out.', { exact: false }).waitFor()
+    await until(() => asked.includes('members-of-three'))
+    expect(asked).not.toContain('users')
+    expect(asked).not.toContain('members-of-one')
+    expect(await findingsOf(page)).toEqual([])
+    // Another tab shows how far it is, and leaves it to the first one.
+    const second = await tabIn(page.context(), world, `${base}/import?tab=export`)
+    await second.page.getByRole('button', { name: 'Download groups.ndjson.gz' }).waitFor()
+    expect(await cellsOf(second, 'members')).toEqual(['members', '2', ''])
+    expect(asked.filter((what) => what === 'members-of-three')).toHaveLength(1)
+
+    // The first one is closed: the second takes it up, from another page.
+    await second.open(`${base}/keys`)
+    open = [...open, 'members-of-two', 'members-of-three', 'messages']
+    await page.close()
+    await until(() => asked.includes('messages'))
+    await second.open(`${base}/import?tab=export`)
+    await second.page.getByText('Done.', { exact: false }).first().waitFor()
+    await second.page.reload()
+    await second.page.getByRole('button', { name: 'Download users.ndjson.gz' }).waitFor()
+    const linesIn = async (kind: string) => {
+      const downloading = second.page.waitForEvent('download')
+      await second.page.getByRole('button', { name: `Download ${kind}.ndjson.gz` }).click()
+      const text = String(gunzipSync(readFileSync(await (await downloading).path())))
+      return text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    }
+    const members = (await linesIn('members')).map(({ guid, uid }) => `${guid} ${uid}`).sort()
+    expect(members).toEqual(['one', 'three', 'two'].flatMap((guid) => [`${guid} alice`, `${guid} bob`]))
+    const said = (await linesIn('messages')).filter(({ category }) => category === 'message')
+    expect(said.map(({ data }) => data.text)).toEqual(['First', 'Second'])
+    // One reason, one reading: it is not opened again as long as it lasts.
+    expect(dataOf(await world.get('/audit-log?action=reading_opened'))).toHaveLength(1)
+    expect([...problems, ...second.problems]).toEqual([])
+  })
+
+  it('are discarded for whoever comes after their operator', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    const address = `/apps/${world.app.name}/import?tab=export`
+    const make = async ({ page }: ConsoleTab) => {
+      await page.getByRole('button', { name: 'Export', exact: true }).click()
+      await page.getByText('Done.', { exact: false }).first().waitFor()
+      expect(await keptIn(page)).toEqual({ exports: 1, pieces: 0, files: 3 })
+    }
+    const tab = await openAs(world, { role: 'developer' }, address)
+    const { page, problems } = tab
+    await make(tab)
+    // Signed out.
+    await page.getByRole('button', { name: /your account/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(await keptIn(page)).toEqual(nothingKept)
+
+    // Another operator, without that anybody has signed out.
+    const owner = await createOwner(world)
+    const grants = { role: 'developer', apps: [world.app.name] }
+    const [first, second] = [await createOperator(owner, grants), await createOperator(owner, grants)]
+    await signIn(page.context(), world, first)
+    await tab.load(address)
+    await make(tab)
+    await signIn(page.context(), world, second)
+    await tab.load(address)
+    await page.getByRole('button', { name: 'Export', exact: true }).waitFor()
+    await until(async () => (await keptIn(page)).exports === 0)
+    expect(await keptIn(page)).toEqual(nothingKept)
+
+    // Who finds that nobody is signed in any more.
+    await make(tab)
+    await page.context().clearCookies()
+    await tab.load(address)
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await until(async () => (await keptIn(page)).exports === 0)
+    expect(await keptIn(page)).toEqual(nothingKept)
+    expect(problems).toEqual([])
+  })
+
+  it('say so where the browser has no room for them, or keeps nothing', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice')
+    const address = `/apps/${world.app.name}/import?tab=export`
+    // Browsers remember for some seconds how much room there was: this one has not looked yet.
+    const context = await openContext()
+    const owner = await createOwner(world)
+    await signIn(context, world, await createOperator(owner, { role: 'developer', apps: [world.app.name] }))
+    const { page, problems } = await tabIn(context, world, '/account')
+    const session = await page.context().newCDPSession(page)
+    await session.send('Storage.overrideQuotaForOrigin', { origin: new URL(world.url).origin, quotaSize: 1 })
+    await page.goto(`${world.url}/console${address}`)
+    await page.getByRole('button', { name: 'Export', exact: true }).click()
+    await page.getByText('The browser has no room left for it.', { exact: false }).waitFor()
+    await session.send('Storage.overrideQuotaForOrigin', { origin: new URL(world.url).origin })
+    await page.addInitScript(() => {
+      IDBFactory.prototype.open = () => {
+        throw new DOMException('The user denied it.', 'SecurityError')
+      }
+    })
+    await page.reload()
+    await page.getByText('This browser keeps nothing for this page', { exact: false }).waitFor()
+    expect(problems).toEqual([])
+    await context.close()
+  })
 })
+
+const nothingKept = { exports: 0, pieces: 0, files: 0 }
+
+/** How much the browser keeps of exports. */
+function keptIn(page: Page): Promise<typeof nothingKept> {
+  return page.evaluate(async () => {
+    const answerTo = <T>(request: IDBRequest<T>) =>
+      new Promise<T>((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result)
+        request.onerror = () => reject(request.error)
+      })
+    const database = await answerTo(indexedDB.open('parley-exports'))
+    const counts: Record<string, number> = {}
+    for (const store of database.objectStoreNames)
+      counts[store] = await answerTo(database.transaction(store).objectStore(store).count())
+    database.close()
+    return counts as { exports: number; pieces: number; files: number }
+  })
+}

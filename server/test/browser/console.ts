@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach } from 'vitest'
 import { createOwnerLink } from '../../src/areas/operators/index.ts'
@@ -30,11 +31,17 @@ export async function newContext(): Promise<BrowserContext> {
 async function putBack(context: BrowserContext): Promise<void> {
   used.delete(context)
   for (const page of context.pages()) {
-    await page.evaluate('localStorage.clear()').catch(() => {})
+    await page.evaluate(forget).catch(() => {})
     await page.close()
   }
   await context.clearCookies()
   idle.push(context)
+}
+
+/** Runs in the browser: nothing is kept for the next test. */
+async function forget(): Promise<void> {
+  localStorage.clear()
+  for (const { name = '' } of await indexedDB.databases()) indexedDB.deleteDatabase(name)
 }
 
 /** A tab with the console in it. What goes wrong in it is in `problems`. */
@@ -105,11 +112,16 @@ export async function openAs(world: World, grants: object, path: string): Promis
 }
 
 /** A tab with the session of somebody who signed in by HTTP. */
-export async function openSignedIn(world: World, { cookie }: Visitor, path: string): Promise<ConsoleTab> {
+export async function openSignedIn(world: World, visitor: Visitor, path: string): Promise<ConsoleTab> {
   const context = await newContext()
-  const [name = '', value = ''] = (cookie ?? '').split('=')
-  await context.addCookies([{ name, value, url: world.url, httpOnly: true, sameSite: 'Strict' }])
+  await signIn(context, world, visitor)
   return tabIn(context, world, path)
+}
+
+/** Gives a browser the session of somebody who signed in by HTTP, in place of the one that it has. */
+export async function signIn(context: BrowserContext, { url }: World, { cookie }: Visitor): Promise<void> {
+  const [name = '', value = ''] = (cookie ?? '').split('=')
+  await context.addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }])
 }
 
 export { password }
