@@ -26,7 +26,12 @@ const overlay = {
 }
 
 const theme = createTheme({
-  components: { Modal: Modal.extend({ defaultProps: overlay }), Drawer: Drawer.extend({ defaultProps: overlay }) },
+  components: {
+    Modal: Modal.extend({ defaultProps: overlay }),
+    Drawer: Drawer.extend({ defaultProps: overlay }),
+    // Options are made once they are looked at: those of the apps alone are a hundred on every page.
+    Combobox: { defaultProps: { keepMounted: false } },
+  },
   respectReducedMotion: true,
   primaryColor: 'indigo',
   // Dark enough for white letters.

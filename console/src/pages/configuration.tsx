@@ -2,7 +2,7 @@ import { Button, Code, Text } from '@mantine/core'
 import type { Result } from '@parley/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { admin } from '../api.ts'
+import { limitsOf, settingsOf } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { type Field, Form, FormButton, type Values } from '../ui/Form.tsx'
@@ -49,7 +49,7 @@ export function Settings() {
   const { appId, client } = useApp()
   const can = useCan()
   const save = useSave()
-  const settings = useQuery({ queryKey: ['settings', appId], queryFn: () => client.app.settings({ appId }) })
+  const settings = useQuery(settingsOf(appId))
   return (
     <Page title="Settings" hint="Of this app. What is not set here is as the service is configured.">
       <Loaded query={settings}>
@@ -132,10 +132,7 @@ const limited: Readonly<Record<string, string>> = {
 /** The rate limits that hold, and how long things are kept: as the deployment is configured. */
 function Limits() {
   const { appId } = useApp()
-  const limits = useQuery({
-    queryKey: ['limits', appId],
-    queryFn: () => admin('GET /apps/{appId}/limits', { appId }),
-  })
+  const limits = useQuery(limitsOf(appId))
   return (
     <Loaded query={limits}>
       {({ rateLimits, keptDays }) => (

@@ -1,26 +1,14 @@
 import { Anchor, Button, Group, Text } from '@mantine/core'
-import type { Result } from '@parley/client'
 import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { memo, type ReactNode, useMemo, useState } from 'react'
+import { featuresIn, type KnownRole, knownOf, type Permission, type Role, rolesIn } from '../questions.ts'
 import { useApp, useCan } from '../shell/session.tsx'
 import { useAct, useSave } from '../ui/act.tsx'
 import { type Field, FormButton, FormDialog, type Values } from '../ui/Form.tsx'
 import { countOf } from '../ui/figures.ts'
 import { Page, Section } from '../ui/page.tsx'
 import { Loaded, Loading, Problem } from '../ui/states.tsx'
-
-type Role = Result<'GET /roles'>['data'][number]
-type Permission = Result<'GET /roles/{role}/permissions'>['data'][number]
-type Feature = Result<'GET /roles/{role}/restrictedfeatures'>['data'][number]
-
-/** What is known of one role. */
-interface Known {
-  readonly role: Role
-  readonly users: number | undefined
-  readonly permissions: readonly Permission[]
-  readonly restricted: readonly Feature[]
-}
 
 const fields: readonly Field[] = [
   { name: 'name', label: 'Name', required: true },
@@ -68,14 +56,8 @@ function checkOutcomes(outcomes: Outcomes): void {
   throw new Error(refused.map(([key, one]) => ('message' in one ? one.message : undefined) ?? key).join('; '))
 }
 
-async function all<Row>(list: AsyncIterable<Row>): Promise<Row[]> {
-  const rows: Row[] = []
-  for await (const row of list) rows.push(row)
-  return rows
-}
-
 /** All that is known of roles, as soon as it is: a matrix that grew column by column would be drawn again with each. */
-function gather(all: UseQueryResult<Known>[]) {
+function gather(all: UseQueryResult<KnownRole>[]) {
   const failed = all.find(({ isError }) => isError)
   const isPending = all.some(({ isPending }) => isPending)
   const columns = isPending ? [] : all.flatMap(({ data }) => (data === undefined ? [] : [data]))
@@ -88,23 +70,11 @@ export function Roles() {
   const can = useCan()
   const act = useAct()
   const save = useSave()
-  const roles = useQuery({ queryKey: ['roles', appId], queryFn: () => all(client.roles.list({ perPage: 100 })) })
+  const roles = useQuery(rolesIn(appId))
   const { columns, failed, isPending } = useQueries({
     combine: gather,
-    queries: (roles.data ?? []).map((role) => ({
-      queryKey: ['role', appId, role.role],
-      queryFn: async (): Promise<Known> => {
-        const [users, permissions, restricted] = await Promise.all([
-          client.users.list({ role: role.role, perPage: 1 }),
-          all(client.roles.permissions.list({ role: role.role, perPage: 100 })),
-          all(client.roles.restrictedFeatures.list({ role: role.role, perPage: 100 })),
-        ])
-        return { role, users: users.meta.pagination.total, permissions, restricted }
-      },
-    })),
+    queries: (roles.data ?? []).map((role) => knownOf(appId, role)),
   })
-  // Asked for beside the roles, not after them.
-  useFeatures()
   const refresh = [
     ['roles', appId],
     ['role', appId],
@@ -230,9 +200,9 @@ function Matrix<Row extends string | { readonly id: string; readonly title: stri
   children,
 }: {
   readonly label: string
-  readonly columns: readonly Known[]
+  readonly columns: readonly KnownRole[]
   readonly rows: readonly Row[]
-  readonly children: (row: Row, column: Known) => ReactNode
+  readonly children: (row: Row, column: KnownRole) => ReactNode
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is scrolled by keyboard, too
@@ -267,17 +237,7 @@ function Matrix<Row extends string | { readonly id: string; readonly title: stri
 }
 
 interface Columns {
-  readonly columns: readonly Known[]
-}
-
-/** Every feature that can be restricted, with what it means. */
-function useFeatures() {
-  const { appId, client } = useApp()
-  return useQuery({
-    queryKey: ['features', appId],
-    queryFn: async () => (await client.roles.restrictedFeatures.known()).data,
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  readonly columns: readonly KnownRole[]
 }
 
 /** Every feature, and for which roles it is restricted. */
@@ -285,8 +245,8 @@ const Features = memo(function Features({ columns }: Columns) {
   const { appId, client } = useApp()
   const mayChange = useCan()('configure')
   const act = useAct()
-  const features = useFeatures()
-  const change = (id: string, title: string, { role, restricted }: Known) => {
+  const features = useQuery(featuresIn(appId))
+  const change = (id: string, title: string, { role, restricted }: KnownRole) => {
     const isRestricted = restricted.some(({ key }) => key === id)
     const input = { role: role.role, featuresToRestrict: [id] }
     return act({

@@ -1,19 +1,26 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { type Me, queryClient, type Right } from '../api.ts'
 import {
+  appOf,
   conversationsIn,
   conversationsOf,
   countOfUsers,
   daysOf,
+  featuresIn,
   groupOf,
   groupsIn,
   groupsOf,
   healthOf,
   healthOfAll,
+  knownOf,
+  limitsOf,
   membersOf,
   newestIn,
   onlineIn,
+  type Role,
   readingsIn,
+  rolesIn,
+  settingsOf,
   userOf,
   usersIn,
 } from '../questions.ts'
@@ -56,6 +63,12 @@ function page<Module extends Record<string, unknown>>(
 const one = (query: { readonly queryKey: readonly unknown[]; readonly queryFn: () => Promise<unknown> }) =>
   queryClient.prefetchQuery(query)
 const rows = <Row,>(question: Question<Row>) => queryClient.prefetchInfiniteQuery(pagesOf(question))
+
+const eachRole = async (appId: string) => {
+  await one(rolesIn(appId))
+  const roles = queryClient.getQueryData<readonly Role[]>(rolesIn(appId).queryKey) ?? []
+  await Promise.all(roles.map((role) => one(knownOf(appId, role))))
+}
 
 const app = '/apps/$appId'
 const users = () => import('../pages/users.tsx')
@@ -114,9 +127,17 @@ const routeTree = root.addChildren([
   page(`${app}/moderation`, () => import('../pages/moderation.tsx'), 'Moderation'),
   page(`${app}/moderation/rules/$ruleId`, () => import('../pages/moderation-rules.tsx'), 'RulePage'),
   page(`${app}/notifications`, () => import('../pages/notifications.tsx'), 'Notifications'),
-  page(`${app}/roles`, () => import('../pages/roles.tsx'), 'Roles'),
+  page(
+    `${app}/roles`,
+    () => import('../pages/roles.tsx'),
+    'Roles',
+    ({ params: { appId = '' } }) => [one(featuresIn(appId)), eachRole(appId)],
+  ),
   page(`${app}/import`, () => import('../pages/import.tsx'), 'ImportAndExport'),
-  page(`${app}/settings`, configuration, 'Settings'),
+  page(`${app}/settings`, configuration, 'Settings', ({ params: { appId = '' } }) => [
+    one(settingsOf(appId)),
+    one(limitsOf(appId)),
+  ]),
   page(`${app}/keys`, configuration, 'ApiKeys'),
   page(`${app}/audit-log`, () => import('../pages/audit-log.tsx'), 'AuditLog'),
 ])
@@ -135,6 +156,7 @@ router.subscribe('onBeforeLoad', ({ toLocation, hrefChanged }) => {
   if (!hrefChanged) return
   const [, params, route] = router.getMatchedRoutes(toLocation.pathname)
   const rights = queryClient.getQueryData<Me>(['me'])?.rights ?? []
+  if (params.appId !== undefined) void one(appOf(params.appId))
   firstQuestions.get(route?.fullPath ?? '')?.({
     params,
     search: toLocation.search as Search,

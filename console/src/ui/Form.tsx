@@ -4,7 +4,6 @@ import {
   Group,
   Modal,
   MultiSelect,
-  NumberInput,
   PasswordInput,
   Select,
   Stack,
@@ -179,12 +178,14 @@ function Input({ field, value, onChange }: { field: Field; value: unknown; onCha
       return <Textarea {...common} autosize minRows={3} maxRows={12} value={text} onChange={onText} />
     case 'number':
       return (
-        <NumberInput
+        <TextInput
           {...common}
+          type="number"
+          step="any"
           {...(min !== undefined && { min })}
           {...(max !== undefined && { max })}
-          value={typeof value === 'number' ? value : ''}
-          onChange={(next) => onChange(next === '' ? undefined : Number(next))}
+          value={text}
+          onChange={({ currentTarget: { value } }) => onChange(value === '' ? undefined : Number(value))}
         />
       )
     case 'choice':

@@ -3,14 +3,13 @@ import type { AdminResult } from '@parley/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { admin } from '../api.ts'
+import { appOf, appsStaleTime as staleTime } from '../questions.ts'
 
 export type App = AdminResult<'GET /apps'>['data'][number]
 
 /** How many are offered at once; the others are found by what is typed. */
 const offered = 100
 const typingMs = 200
-/** Apps come and go seldom. */
-const staleTime = 60_000
 
 /** The first apps that the operator has to do with, of those with `searchKey` in their IDs. */
 export function useApps(searchKey = '') {
@@ -24,12 +23,7 @@ export function useApps(searchKey = '') {
 
 /** One app; of none where there is no ID. */
 export function useAppOf(appId: string | undefined) {
-  return useQuery({
-    queryKey: ['apps', 'one', appId],
-    queryFn: () => admin('GET /apps/{appId}', { appId: appId ?? '' }),
-    enabled: appId !== undefined,
-    staleTime,
-  })
+  return useQuery({ ...appOf(appId ?? ''), enabled: appId !== undefined })
 }
 
 /**
