@@ -40,6 +40,24 @@ const holds = Object.values(places).map(({ table, isPending }) =>
   and ${isPending}`),
 )
 
+/** What was being sent and had never waited stands in the log. */
+const holdFlights = statement(`
+  with ended as (
+    delete from notification_flights
+    returning app_id, day, ids
+  )
+  update notification_deliveries d
+  set day = 0,
+    due_at = null
+  from (
+    select e.app_id, e.day, unnest(e.ids) as id
+    from ended e
+  ) x
+  where d.app_id = x.app_id
+  and d.day = x.day
+  and d.id = x.id
+  and d.status = 'pending'`)
+
 const endLeases = statement(`
   update message_moderation
   set leased_until = null
@@ -48,6 +66,7 @@ const endLeases = statement(`
 /** Holds all that is due. For a restore, before anybody serves. */
 export async function hold(on: Queryable): Promise<void> {
   for (const each of holds) await on.query(each)
+  await on.query(holdFlights)
   await on.query(endLeases)
 }
 

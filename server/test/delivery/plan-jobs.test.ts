@@ -2,6 +2,8 @@ import pg from 'pg'
 import { expect, it } from 'vitest'
 import { enqueuePlans } from '../../src/delivery/notifications/enqueue.ts'
 import { planWhileAsked } from '../../src/delivery/notifications/planner.ts'
+import type { Ready } from '../../src/delivery/notifications/ready.ts'
+import { createHands } from '../../src/delivery/outbound/hands.ts'
 import { createSeats } from '../../src/delivery/outbound/seats.ts'
 import { createWakes } from '../../src/delivery/outbound/wakes.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
@@ -110,7 +112,7 @@ it('two that plan at the same time leave nothing out: who comes second looks aga
       [world.app.appId],
     )
   await moveTo('min(id) - 1')
-  const { database, settings, notificationSettings } = service.parley.context
+  const { database, settings, notificationSettings, policies } = service.parley.context
   let isFirst = true
   const overtaken: Database = {
     ...database,
@@ -123,8 +125,15 @@ it('two that plan at the same time leave nothing out: who comes second looks aga
     },
   }
   const wakes = createWakes()
-  const parts = { now: Date.now, wakes, planWakes: wakes, seats: createSeats(0), tracing: undefined }
-  const common = { settings, notificationSettings, ...parts }
+  const parts = {
+    now: Date.now,
+    wakes,
+    planWakes: wakes,
+    hands: createHands<Ready>(),
+    seats: createSeats(0),
+    tracing: undefined,
+  }
+  const common = { settings, notificationSettings, policies, ...parts }
   await planWhileAsked({ ...common, database: overtaken }, world.app.appId, new AbortController().signal)
   await soon(() => expect(toldTo(endpoint)).toEqual(['bob: Alice, one', 'bob: Alice, two', 'bob: Alice, two']))
   await own.close()

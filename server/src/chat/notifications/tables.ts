@@ -9,6 +9,7 @@ export const tables = [
   untouched('notification_senders', 'they are of the app'),
   untouched('notification_plans', 'they name an event'),
   untouched('notification_planners', 'they are of the app'),
+  untouched('notification_flights', 'they are ids of notifications'),
   erasable('notification_preferences', { uids: ['uid'] }),
   erasable('notification_contacts', { uids: ['uid'] }),
   erasable('notification_unsubscriptions', { uids: ['uid'], conversation: 'conversation' }),

@@ -396,6 +396,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   notification_deliveries: underway,
   notification_plans: underway,
   notification_planners: underway,
+  notification_flights: underway,
   notification_senders: underway,
   notification_correspondences: 'addresses for replies by mail are those of the old service',
   presence: 'who is connected to the old service',

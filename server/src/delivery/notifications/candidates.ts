@@ -27,7 +27,12 @@ export interface Candidate {
   readonly providerKind: string
   readonly providerId: string
   readonly digest: Buffer | null
+  /** The push token that the digest is of. */
+  readonly sealed: Buffer | null
   readonly platform: string | null
+  /** What hides a message from them: their role, and up to where they have cleared the conversation. */
+  readonly role: string | null
+  readonly hasCleared: boolean
 }
 
 interface CandidateRow extends Omit<Candidate, 'recipient' | 'mail'> {
@@ -99,10 +104,11 @@ const select = statement(`
     order by n.channel, n.kind = 'smtp', n.updated_at desc, n.key desc
   )
   select h.event, r.uid, u.online as "isOnline", t.channel, t.provider, t.kind as "providerKind", t.id as "providerId", t.digest,
-    t.platform, p.preferences, p.timezone, mu.uid is not null as "isMuted", mu.until as "mutedUntil",
+    t.sealed, t.platform, u.role, p.preferences, p.timezone, mu.uid is not null as "isMuted", mu.until as "mutedUntil",
     ${followsThreadSql('r.uid', 'h.parent')} as "followsThread",
     ${isBlockedSql('r.uid', 'h.kind', 'any(h.actors)')} as "isBlocked",
     coalesce((s.read_sent_at, s.read_id) >= (h.sent_at, h.message), false) as "hasRead",
+    coalesce((s.cleared_sent_at, s.cleared_id) >= (h.sent_at, h.message), false) as "hasCleared",
     ${addressSql} as address,
     t.channel <> 'push' and ${unsubscribedSql('r.uid', 't.channel', 'h.conversation')} as "isUnsubscribed"
   from happened h
@@ -122,20 +128,20 @@ const select = statement(`
   ) r
   join users u on u.app_id = $1 and u.uid = r.uid and u.deactivated_at is null
   cross join lateral (
-    select 'push' as channel, n.key as provider, n.kind, n.id, null::bytea as digest, null::text as platform,
+    select 'push' as channel, n.key as provider, n.kind, n.id, null::bytea as digest, null::bytea as sealed, null::text as platform,
       false as uses_address
     from providers n
     where n.channel = 'push'
     and n.kind = 'custom'
     union all
-    select 'push', n.key, n.kind, n.id, d.digest, d.platform, false
+    select 'push', n.key, n.kind, n.id, d.digest, d.sealed, d.platform, false
     from push_tokens d
     join providers n on n.key = d.provider
     where d.app_id = $1
     and d.uid = r.uid
     and d.type = 'chat'
     union all
-    select w.channel, w.key, w.kind, w.id, null, null, w.uses_address
+    select w.channel, w.key, w.kind, w.id, null, null, null, w.uses_address
     from mailers w
   ) t
   ${preferencesJoin('r.uid')}
@@ -199,7 +205,10 @@ function candidateOf(row: CandidateRow): Candidate {
     providerKind: row.providerKind,
     providerId: row.providerId,
     digest: row.digest,
+    sealed: row.sealed,
     platform: row.platform,
+    role: row.role,
+    hasCleared: row.hasCleared,
     mail:
       channel === 'push' || address === null
         ? undefined

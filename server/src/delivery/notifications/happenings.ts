@@ -66,6 +66,7 @@ interface PageRow extends MessageFactsRow {
   readonly first: string
   readonly second: string
   readonly members: number | null
+  readonly isRestricted: boolean | null
   readonly by: string | null
   readonly subjects: string[] | null
   readonly reactionId: number | null
@@ -79,6 +80,7 @@ const ofOthers = (value: string) => `case when e.trigger <> 'message_sent' then 
 /** Each in its order, with a limit: so the planner takes the index of the key, whatever it knew of the table when it planned. */
 const selectPage = statement(`
   select e.id, e.trigger, e.conversation, ${kindSql('c.kind')} as kind, c.first, c.second, g.members_count as members,
+    g.permissions_version <> 0 as "isRestricted",
     ${ofOthers("coalesce(e.data ->> 'uid', e.data ->> 'by', a.sender)")} as by,
     case when e.trigger in (${ofThemselves.map((trigger) => `'${trigger}'`).join(', ')})
       then array(select x ->> 'uid' from json_array_elements(e.data -> 'members') x)
@@ -88,7 +90,7 @@ const selectPage = statement(`
   cross join lateral (${conversationOf('e')}
   ) c
   left join lateral (
-    select g.members_count
+    select g.members_count, g.permissions_version
     from groups g
     where c.kind = 2
     and g.app_id = e.app_id
@@ -123,6 +125,8 @@ export interface Happened extends Happening {
   readonly first: string
   readonly second: string
   readonly members: number
+  /** Permissions are set in the group. */
+  readonly isRestricted: boolean
   readonly actors: readonly string[]
   readonly message: number | null
   readonly reaction: number | null
@@ -175,6 +179,7 @@ function happenedOf(row: PageRow): Happened | undefined {
     first: row.first,
     second: row.second,
     members: row.members ?? 2,
+    isRestricted: row.isRestricted ?? false,
     actors: actorsOf(row),
     message: row.message,
     reaction: row.reactionId,

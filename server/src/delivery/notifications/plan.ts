@@ -9,6 +9,7 @@ import type { AppSettingsStore } from '../../chat/app-settings.ts'
 import { decide, reasonToOpenNone, storedGate } from '../../chat/notifications/decide.ts'
 import { levelOf } from '../../chat/notifications/preferences.ts'
 import type { AppNotifications, NotificationSettingsStore } from '../../chat/notifications/settings.ts'
+import type { RolePolicies } from '../../chat/roles/policies.ts'
 import { dayMs } from '../../chat/usage/clock.ts'
 import { countEnded } from '../../chat/usage/notification-counts.ts'
 import { textArray } from '../../store/arrays.ts'
@@ -19,16 +20,23 @@ import { statement } from '../../store/statement.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
 import type { Wakes } from '../outbound/wakes.ts'
 import { type Candidate, readCandidates } from './candidates.ts'
+import { dayOf } from './flights.ts'
+import { createHandingOver, type Receiver } from './hand-over.ts'
 import { type Happened, isChange, readHappenings } from './happenings.ts'
 import { addSendJobs } from './jobs.ts'
+import type { SendingHands } from './ready.ts'
 import { readSentBefore } from './sent-before.ts'
 import { planTakeBacks } from './take-backs/plan.ts'
+import { timeToLiveMs } from './time-to-live.ts'
 import { openWindows } from './unread/windows.ts'
 
 export interface PlanOptions {
   readonly database: Database
   readonly settings: AppSettingsStore
   readonly notificationSettings: NotificationSettingsStore
+  readonly policies: RolePolicies
+  /** Who sends in this process: what need not wait is handed to them. */
+  readonly hands: SendingHands
   /** Epoch milliseconds. */
   readonly now: () => number
   /** Wakes those who send, once something is planned here. */
@@ -38,10 +46,6 @@ export interface PlanOptions {
 
 const eventsAtOnce = 400
 const candidatesAtOnce = 2_000
-const hourMs = 3_600_000
-/** What could not be sent for so long is not sent any more. What is still unread the next day is worth a mail. */
-export const timeToLiveMs: Readonly<Record<Channel, number>> = { push: hourMs, sms: 4 * hourMs, email: 24 * hourMs }
-
 interface Position {
   /** Everything up to this event is planned; where `uid` is not '', of this one only the users up to that. */
   readonly event: number
@@ -59,6 +63,8 @@ interface Planned {
   /** It waits until an operator has it sent. */
   readonly isHeld: boolean
   readonly isWindow: boolean
+  /** Who sends it at once; undefined: it waits. */
+  readonly to?: Receiver | undefined
 }
 
 const planned = createRecordset<Planned>(
@@ -89,6 +95,8 @@ const planned = createRecordset<Planned>(
       'bigint',
       ({ candidate, isWindow, waitMs }) => timeToLiveMs[candidate.channel] + (isWindow ? waitMs : 0),
     ],
+    ['holder', 'text', ({ to }) => to?.holder ?? null],
+    ['place', 'int', ({ to }) => to?.place ?? null],
   ],
   { alias: 'd', first: 7 },
 )
@@ -102,7 +110,7 @@ const values = `d.app_id, d.uid, d.channel, d.provider_kind, d.provider_id, d.pr
       $6::bigint, d.opened_sent_at, d.opened_id`
 
 /**
- * What is stopped goes to the log at once. What comes while a window is open belongs to it. Where another provider has been
+ * What is stopped goes to the log at once, and so does what is handed over, pending. What comes while a window is open belongs to it. Where another provider has been
  * set up since, that one closes it. Whoever closes it at this moment is waited for: then the next one is opened. A provider
  * that is left alone has a job for when its pause is over, so that its outage costs those nothing who plan for others.
  */
@@ -133,12 +141,29 @@ const write = statement(`
     select ${values}, 'pending', $6::bigint + d.wait_ms
     from planned d
     where d.reason is null
+    and d.holder is null
     on conflict (app_id, uid, channel, conversation) ${openWindows} do update
     set provider = excluded.provider,
       provider_kind = excluded.provider_kind,
       provider_id = excluded.provider_id
     where waiting.provider <> excluded.provider
     returning app_id, provider
+  ),
+  named as materialized (
+    select nextval('notification_ids') as id, d.*
+    from planned d
+    where d.holder is not null
+  ),
+  handed as (
+    insert into notification_deliveries (${columns}, id, day, due_at)
+    select ${values}, 'pending', d.id, $6::bigint / ${dayMs}, $6::bigint
+    from named d
+  ),
+  flights as (
+    insert into notification_flights (app_id, provider, first, holder, day, ids)
+    select d.app_id, d.provider, min(d.id), d.holder, $6::bigint / ${dayMs}, array_agg(d.id)
+    from named d
+    group by d.app_id, d.provider, d.holder
   ),
   counted as (${countEnded('select * from stopped')}
   ),
@@ -153,7 +178,8 @@ const write = statement(`
   added as (
     ${addSendJobs(`asked where leased_until < ${nowMs} and paused_until <= ${nowMs}`)}
   )
-  select (select count(*) from moved) as moved, (select jobs from added) as jobs`)
+  select (select count(*) from moved) as moved, (select jobs from added) as jobs,
+    (select array_agg(id order by place) from named) as handed`)
 
 /** From where to plan, up to the horizon. */
 export interface Stretch extends Position {
@@ -246,6 +272,7 @@ async function planPage(options: PlanOptions, appId: number, page: Page): Promis
   const told = await withoutUnsent(database, appId, candidates, byEvent)
   const opened = new Set<string>()
   const gatesOf = createPlaces()
+  const handing = createHandingOver(options, appId, at)
   const rows = told.flatMap((candidate): Planned | [] => {
     const isHeld = candidate.event <= heldUntil
     const one = byEvent.get(candidate.event) as Happened
@@ -254,7 +281,9 @@ async function planPage(options: PlanOptions, appId: number, page: Page): Promis
     const gates = gatesOf.placeOf(JSON.stringify(decision.gates.map(storedGate)))
     if (channel === 'push') {
       const waitMs = recipient.isOnline ? defaults.pushWaitOnlineSeconds * 1000 : 0
-      return { candidate, one, reason: decision.reason, gates, waitMs, isHeld, isWindow: false }
+      const isForNow = decision.reason === undefined && waitMs === 0 && !isHeld
+      const to = isForNow ? handing.receiverOf(candidate, one) : undefined
+      return { candidate, one, reason: decision.reason, gates, waitMs, isHeld, isWindow: false, to }
     }
     const reason = reasonToOpenNone(decision)
     const window = `${channel} ${recipient.uid} ${one.conversation}`
@@ -268,10 +297,18 @@ async function planPage(options: PlanOptions, appId: number, page: Page): Promis
     await planTakeBacks(database, appId, { from: from.event, to: next.event, now: at })
   const values = [...planned.values(rows), textArray(gatesOf.values)]
   const parameters = [appId, from.event, from.uid, next.event, next.uid, at, ...values]
-  const [written] = await database.query<{ moved: number }>(write, parameters)
-  const open = rows.filter(({ reason }) => reason === undefined)
+  // What is handed over is made ready while it is written.
+  const [[written]] = await Promise.all([database.query<Written>(write, parameters), handing.prepare()])
+  await handing.finish(written?.handed ?? [], dayOf(at))
+  const open = rows.filter(({ reason, to }) => reason === undefined && to === undefined)
   for (const provider of new Set(open.map(({ candidate }) => candidate.provider))) options.wakes.wake(provider)
   return written?.moved !== 0
+}
+
+interface Written {
+  readonly moved: number
+  /** The ids of what is handed over, by its place. */
+  readonly handed: readonly number[] | null
 }
 
 /** Values that many rows share: each is kept once, and rows have its place, from 1. */

@@ -170,6 +170,8 @@ async function happenedOf(
     kind: isGroup ? 'group' : 'oneOnOne',
     category: parentId !== undefined ? 'replies' : quotedMessageId !== undefined ? 'quotedReplies' : 'messages',
     members: found?.members ?? 2,
+    // Nothing is sent of it.
+    isRestricted: false,
     actors: [sender],
     ...{ message: null, reaction: null, sentAt: null, trace: null, author: sender },
     parentId: parentId === undefined ? null : Number(parentId),

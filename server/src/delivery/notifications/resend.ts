@@ -5,7 +5,7 @@ import { nowMs } from '../../store/clock.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
 import { addSendJobs } from './jobs.ts'
-import { timeToLiveMs } from './plan.ts'
+import { timeToLiveMs } from './time-to-live.ts'
 
 /** Which entries of the log: one, or those of a status and a stretch of time, epoch milliseconds. */
 export type Resent =

@@ -88,7 +88,7 @@ const ended = createRecordset<SendResult>(
     ['refused', 'text', ({ attempt }) => attempt?.refusedAddress ?? null],
     ['gates', 'text', ({ gates }) => (gates === undefined ? null : JSON.stringify(gates.map(storedGate)))],
   ],
-  { first: 2 },
+  { first: 5 },
 )
 
 const write = statement(`
@@ -101,7 +101,7 @@ const write = statement(`
     using r, notification_deliveries d
     where r.gone_since is not null
     and d.app_id = $1
-    and d.day = 0
+    and d.day = $2
     and d.id = r.id
     and t.app_id = d.app_id
     and t.provider = d.provider
@@ -115,7 +115,7 @@ const write = statement(`
     from r, notification_deliveries d
     where r.refused is not null
     and d.app_id = $1
-    and d.day = 0
+    and d.day = $2
     and d.id = r.id
     and k.app_id = d.app_id
     and k.uid = d.uid
@@ -135,10 +135,16 @@ const write = statement(`
       gates = coalesce(r.gates::json, d.gates)
     from r
     where d.app_id = $1
-    and d.day = 0
+    and d.day = $2
     and d.id = r.id
     and d.status = 'pending'
     returning d.app_id, d.channel, d.status, d.ended_at
+  ),
+  landed as (
+    delete from notification_flights
+    where app_id = $1
+    and provider = $3
+    and first = any($4::bigint[])
   )
   ${countEnded('select * from ended')}`)
 
@@ -156,7 +162,20 @@ export async function hastenRetries(database: Database, { appId, endpoint }: End
   await database.query(hasten, [appId, endpoint])
 }
 
-/** Writes what became of notifications of one app. */
-export async function writeResults(database: Database, appId: number, results: readonly SendResult[]): Promise<void> {
-  await database.query(write, [appId, ...ended.values(results)])
+/** Where results belong to. */
+export interface PlaceOfResults {
+  /** The part of the log where the notifications were handed over; 0: where they waited. */
+  readonly day: number
+  /** Flights of which nothing else is under way. */
+  readonly landed: readonly number[]
+}
+
+/** Writes what became of notifications of one provider. */
+export async function writeResults(
+  database: Database,
+  { appId, endpoint }: EndpointKey,
+  { day, landed }: PlaceOfResults,
+  results: readonly SendResult[],
+): Promise<void> {
+  await database.query(write, [appId, day, endpoint, landed, ...ended.values(results)])
 }

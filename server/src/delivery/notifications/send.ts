@@ -12,12 +12,14 @@ import type { Wakes } from '../outbound/wakes.ts'
 import { type AttemptOptions, attempt, type Sendable } from './attempt.ts'
 import { type DueNotification, selectDue } from './due.ts'
 import { providerEndpoints } from './endpoints.ts'
+import { type Flight, takeOverFlights } from './flights.ts'
 import type { NotificationMetrics } from './metrics.ts'
-import { type Rendered as RenderedPush, renderNotifications } from './render.ts'
+import { makeReady, type Ready, type Rendered, type SendingHands } from './ready.ts'
+import { renderNotifications } from './render.ts'
 import { hastenRetries, nextStep, type SendResult, writeResults } from './results.ts'
 import type { Sender, Senders } from './senders.ts'
-import { type RenderedTakeBack, renderTakeBacks } from './take-backs/render.ts'
-import { type RenderedUnread, renderUnread, type UnreadOptions } from './unread/render.ts'
+import { renderTakeBacks } from './take-backs/render.ts'
+import { renderUnread, type UnreadOptions } from './unread/render.ts'
 
 export interface SendOptions extends UnreadOptions, AttemptOptions {
   readonly senders: Senders
@@ -27,6 +29,8 @@ export interface SendOptions extends UnreadOptions, AttemptOptions {
   readonly pace: Pace
   readonly wakes: Wakes
   readonly seats: Seats
+  /** Where those who plan find who sends. */
+  readonly hands: SendingHands
 }
 
 /** Enough that none of those who send waits while the next portion is read. */
@@ -60,10 +64,6 @@ interface Target {
   readonly sender: Sender
 }
 
-type Rendered = RenderedPush | RenderedTakeBack | RenderedUnread
-
-type Ready = DueNotification & { readonly chain: string | undefined; readonly rendered: Rendered | undefined }
-
 /** Sends what is due by one provider. */
 export function sendDue(options: SendOptions, key: EndpointKey, signal: AbortSignal): Promise<void> {
   const { database, log, pace, seats } = options
@@ -78,7 +78,22 @@ function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Targ
   const { database, senders } = options
   /** Its credentials are long: they are looked at every few milliseconds, and unsealed when they have changed. */
   let last: { readonly row: OpenRow; readonly app: App; readonly sender: Sender } | undefined
+  /** What was handed over and is not written, by id. */
+  const flights = new Map<number, Flight>()
   return {
+    async begin(hand) {
+      await takeOverFlights(database, key, hand.holder)
+      return options.hands.open(key.endpoint, {
+        holder: hand.holder,
+        get room() {
+          return hand.room
+        },
+        take(items) {
+          for (const { id, flight } of items) if (flight !== undefined) flights.set(id, flight)
+          return hand.take(items)
+        },
+      })
+    },
     open(row) {
       if (last === undefined || !isSame(last.row, row)) {
         const app = { appId: key.appId, name: row.appName, region: row.region }
@@ -92,15 +107,39 @@ function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Targ
       const atOnce = provider.channel === 'push' ? limit : Math.min(limit, unreadAtOnce)
       const due = await selectDue(database, key, { except, limit: atOnce })
       const rendered = await render(options, app, provider, due)
-      return due.map((one) => Object.assign(one, { chain: chainOf(one), rendered: rendered.get(one.id) }))
+      return due.map((one) => makeReady(one, rendered.get(one.id)))
     },
     attempt: (target, all) => attemptNotifications(options, target, all),
     async write(results) {
       options.metrics.ended(last?.row.kind ?? '', results)
-      await writeResults(options.results, key.appId, results)
+      for (const [day, ofDay] of byDay(results, flights)) {
+        const landed = landing(ofDay, flights)
+        await writeResults(options.results, key, { day, landed }, ofDay)
+        for (const { id } of ofDay) flights.delete(id)
+      }
     },
     recover: () => hastenRetries(database, key),
   }
+}
+
+/** Those that waited have day 0. */
+function byDay(results: readonly SendResult[], flights: ReadonlyMap<number, Flight>): Map<number, SendResult[]> {
+  const days = new Map<number, SendResult[]>()
+  for (const result of results) {
+    const day = flights.get(result.id)?.day ?? 0
+    const ofDay = days.get(day)
+    if (ofDay === undefined) days.set(day, [result])
+    else ofDay.push(result)
+  }
+  return days
+}
+
+/** @returns those that are over with these results */
+function landing(results: readonly SendResult[], flights: ReadonlyMap<number, Flight>): number[] {
+  return results.flatMap(({ id }) => {
+    const flight = flights.get(id)
+    return flight !== undefined && --flight.left === 0 ? flight.first : []
+  })
 }
 
 function isSame(one: OpenRow, other: OpenRow): boolean {
@@ -136,11 +175,6 @@ async function renderPushes(
     renderTakeBacks(options, app.appId, takeBacks),
   ])
   return new Map<number, Rendered>([...rendered, ...takenBack])
-}
-
-/** What is sent to one device about one message goes out in order, so that an edit is not overtaken by what it replaces. */
-function chainOf({ message, uid, digest }: DueNotification): string | undefined {
-  return message === null ? undefined : `${message} ${uid} ${digest?.toString('latin1') ?? ''}`
 }
 
 /** What becomes of what is not sent. */

@@ -6,6 +6,7 @@ import { createUpkeep, type Upkeep } from '../outbound/upkeep.ts'
 import { keepDays, readKept, removeLoose, removeOfDays } from './days.ts'
 import { providerEndpoints } from './endpoints.ts'
 import { rescuePlans } from './enqueue.ts'
+import { rescueFlights } from './flights.ts'
 
 /** Days and devices are kept for weeks, so an hour more is nothing. */
 const seldomMs = 3_600_000
@@ -17,7 +18,11 @@ export function createNotificationUpkeep(
 ): Upkeep {
   let lookedAt = Number.NEGATIVE_INFINITY
   return createUpkeep({
-    ...{ database, log, endpoints: providerEndpoints, rescueMore: () => rescuePlans(database, defaults) },
+    ...{ database, log, endpoints: providerEndpoints },
+    async rescueMore() {
+      await rescuePlans(database, defaults)
+      await rescueFlights(database)
+    },
     async removeSome() {
       const now = Date.now()
       const removed = await removeLoose(database, now, defaults.notificationLogDays)

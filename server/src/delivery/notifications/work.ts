@@ -9,6 +9,7 @@ import type { Database } from '../../store/database.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
 import type { EndpointKey } from '../outbound/endpoints.ts'
+import { createHands } from '../outbound/hands.ts'
 import { createPace } from '../outbound/pace.ts'
 import { createSeats } from '../outbound/seats.ts'
 import { createWakes } from '../outbound/wakes.ts'
@@ -16,6 +17,7 @@ import { withConnectionOfResults, withOwnConnections } from './connections.ts'
 import type { NotificationMetrics } from './metrics.ts'
 import { createTokenOpener } from './opened-tokens.ts'
 import { planWhileAsked } from './planner.ts'
+import type { Ready } from './ready.ts'
 import { sendDue } from './send.ts'
 import type { Senders } from './senders.ts'
 
@@ -63,17 +65,18 @@ export function createNotificationWork(options: NotificationWorkOptions): Notifi
   const stopping = new AbortController()
   const wakes = createWakes()
   const planWakes = createWakes()
+  const hands = createHands<Ready>()
   const sending = {
     database: withOwnConnections(database, 'parley notifier'),
     results: withConnectionOfResults(database, 'parley notifier results'),
     ...{ policies, settings, notificationSettings, now, log: options.log, secrets, senders, tracing },
     ...{ metrics: options.metrics, openToken: createTokenOpener(secrets), fileLinks: options.fileLinks },
-    ...{ wakes, pace: createPace(options.demand, leastPushesPerSecond), seats: createSeats(mostWaiting) },
+    ...{ wakes, hands, pace: createPace(options.demand, leastPushesPerSecond), seats: createSeats(mostWaiting) },
     ...{ publicUrl: config.publicUrl, replyMailbox: config.mailReplies?.address },
   }
   const planning = {
     database: withOwnConnections(database, 'parley planner'),
-    ...{ settings, notificationSettings, now, wakes, planWakes, tracing },
+    ...{ settings, notificationSettings, policies, now, hands, wakes, planWakes, tracing },
     seats: createSeats(mostWaiting),
   }
   return {

@@ -100,11 +100,35 @@ export async function deliver<
     }
   })
 
+  const add = (items: readonly Item[]) => {
+    for (const item of items) {
+      underWay.add(item.id)
+      queue.add(item, item.chain)
+    }
+    if (items.length > 0) wasDueAt = performance.now()
+  }
+  /** Nothing can be handed over any more. */
+  let isClosed = false
+  let endHanding: (() => void) | undefined
   try {
+    endHanding = await round.begin?.({
+      holder: lease.holder,
+      get room() {
+        const isWell =
+          !isClosed && breaker.health.failures === 0 && target?.enabled === true && lease.isHeld && !mustStop()
+        return isWell ? Math.max(0, room - queue.size) : 0
+      },
+      take(items) {
+        if (!isClosed) add(items)
+        return !isClosed
+      },
+    })
     if (await work()) return
   } catch (error) {
     failure = error
   } finally {
+    isClosed = true
+    endHanding?.()
     endListening?.()
     leave?.()
   }
@@ -142,15 +166,13 @@ export async function deliver<
 
       const limit = (breaker.isProbing ? 1 : room) - queue.size
       const due = limit <= 0 ? [] : await round.read(target, { except: [...underWay], limit })
-      for (const item of due) {
-        underWay.add(item.id)
-        queue.add(item, item.chain)
-      }
-      if (due.length > 0) wasDueAt = performance.now()
+      add(due)
       const isIdle = due.length === 0 && queue.size === 0
       if (isIdle) await results.flush()
       if (isIdle && !mayWait()) {
+        isClosed = true
         if (await lease.release(now.asked)) return true
+        isClosed = false
         continue
       }
       const isFull = due.length >= limit

@@ -13,6 +13,8 @@ export interface Health {
 
 /** The right to deliver to one endpoint, that one process at a time has. */
 export interface Lease<Row> {
+  /** Who has it. */
+  readonly holder: string
   /** Health at the beginning. */
   readonly health: Health
   /** False once it was not renewed in time: another process may have it soon. It does not come back. */
@@ -79,6 +81,7 @@ function holdLease<Row>(
   }
   return {
     health,
+    holder: names[2],
     get isHeld() {
       return isHeld()
     },

@@ -1,3 +1,4 @@
+import type { Hand } from './hands.ts'
 import type { Key, Some } from './keyed-queue.ts'
 import type { Health } from './lease.ts'
 
@@ -22,6 +23,12 @@ export interface Outcome<Result> {
 
 /** How deliveries to one endpoint are made, from taking its lease to giving it back. */
 export interface Round<Row, Target, Item extends DueItem, Result> {
+  /**
+   * Before anything else.
+   * @param hand takes what is due without having been read
+   * @returns when nothing may be handed over any more
+   */
+  begin?(hand: Hand<Item>): Promise<() => void>
   /** What stands in the tables, ready for attempts. It is looked at again every now and then. */
   open(row: Row): Target
   /** What is due. @param except deliveries that are under way */

@@ -48,6 +48,7 @@ import * as auditChain from './0085-audit-chain.ts'
 import * as auditIndexes from './0086-audit-indexes.ts'
 import * as notificationPlanners from './0095-notification-planners.ts'
 import * as removedOperators from './0096-removed-operators.ts'
+import * as notificationFlights from './0097-notification-flights.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
@@ -102,4 +103,5 @@ export const migrations: Record<string, Migration> = {
   '0086-audit-indexes': auditIndexes,
   '0095-notification-planners': notificationPlanners,
   '0096-removed-operators': removedOperators,
+  '0097-notification-flights': notificationFlights,
 }
