@@ -149,7 +149,7 @@ describe('deleting a user for good', () => {
       // Digests, which the service makes a moment later, or of what was revoked.
       ...['audit_chains', 'ledger', 'deleted_api_keys'],
       // Of the app alone: where its messages came from, and who plans for it.
-      ...['app_imports', 'kept_message_ids', 'notification_planners'],
+      ...['app_imports', 'kept_message_ids', 'notification_planners', 'notification_flights'],
       // Filled where a rule is run dry, and looked at in the tests of that.
       ...[
         'moderation_dry_runs',

@@ -152,13 +152,15 @@ export type CountedState = Pick<
 /**
  * Remembers the counts of sides that had much to count, so that the next read has not. A side whose pointer has moved
  * since it was read is left alone.
+ * @param from how much is much
  */
 export async function rememberCounts(
   database: Queryable,
   appId: number,
   states: readonly CountedState[],
+  from = rememberFrom,
 ): Promise<void> {
-  const long = states.filter((state) => state.counted >= rememberFrom)
+  const long = states.filter((state) => state.counted >= from)
   if (long.length === 0) return
   await database.query(remember, [
     appId,

@@ -5,8 +5,10 @@ import {
   participantJoins,
   rememberCounts,
   rememberedUnreadOf,
-  rememberFrom,
 } from '../conversations/participant-state.ts'
+
+/** Each push to whom a conversation is unread counts anew, so less than elsewhere is worth remembering. */
+const rememberFrom = 24
 
 const unread = `n.count + ${rememberedUnreadOf('s', 'c')}`
 
@@ -45,6 +47,7 @@ export async function readUnreadTotals(
     on,
     appId,
     rows.flatMap(({ long }) => long ?? []),
+    rememberFrom,
   )
   return new Map(rows.map(({ uid, unread }) => [uid, Number(unread)]))
 }

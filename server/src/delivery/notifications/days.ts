@@ -67,11 +67,14 @@ export async function keepDays(database: Database, now: number, { longest }: Pic
 
 const tableOf = (day: number) => `notification_days.day_${day}`
 
-/** Statements that make the part of a day: as what waits, but for what only that needs. What came on this day before goes along. */
+/**
+ * Statements that make the part of a day: as what waits, but for what only that needs. What came on this day before goes along. Pages keep
+ * room for what becomes of pushes that are written before they are sent, which then touches no index.
+ */
 export function creationOfDay(day: number): string[] {
   const table = tableOf(day)
   return [
-    `create table ${table} (like notification_deliveries including defaults)`,
+    `create table ${table} (like notification_deliveries including defaults) with (fillfactor = 70)`,
     `alter table ${table} add primary key (app_id, id)`,
     // why somebody was notified of a message or was not; what goes with a message
     `create index on ${table} (app_id, message) where message is not null`,
