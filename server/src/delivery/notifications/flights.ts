@@ -3,7 +3,7 @@ import { nowMs } from '../../store/clock.ts'
 import type { Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { EndpointKey } from '../outbound/endpoints.ts'
-import { addSendJobs } from './jobs.ts'
+import { addJobsOfAsked, addSendJobs, askSenders } from './jobs.ts'
 
 /*
  * Most pushes are sent as soon as they are planned: they never wait, and nobody has to look for them. Whoever plans writes them to the log,
@@ -48,15 +48,9 @@ const leave = (condition: string) =>
     and d.status = 'pending'
     returning d.app_id, d.provider
   ),
-  asked as (
-    update notification_senders s
-    set asked = s.asked + 1
-    from (select distinct app_id, provider from waiting) d
-    where s.app_id = d.app_id
-    and s.provider = d.provider
-    returning s.app_id, s.provider, s.leased_until, s.paused_until, ${nowMs} as run_at
+  asked as (${askSenders('waiting')}
   )
-  ${addSendJobs(`asked where leased_until < ${nowMs} and paused_until <= ${nowMs}`)}`)
+  ${addJobsOfAsked}`)
 
 const selectOfOthers = statement(`
   select first

@@ -1,4 +1,5 @@
 import { addJobsOf } from '../../jobs/add-jobs.ts'
+import { nowMs } from '../../store/clock.ts'
 
 /** The job that plans the notifications of one app, and the one that sends by one provider. */
 export const planTask = 'plan_notifications'
@@ -18,3 +19,19 @@ export const addSendJobs = addJobsOf({
   key: `'notify:' || app_id || ':' || provider`,
   runAt: 'run_at',
 })
+
+/**
+ * Asks those who send by the providers of some rows `(app_id, provider)`, as a common table expression `asked` for `addJobsOfAsked`.
+ * @param rows a table expression
+ * @param runAt when, as SQL, epoch milliseconds
+ */
+export const askSenders = (rows: string, runAt = nowMs) => `
+    update notification_senders s
+    set asked = s.asked + 1
+    from (select distinct app_id, provider from ${rows}) d
+    where s.app_id = d.app_id
+    and s.provider = d.provider
+    returning s.app_id, s.provider, s.leased_until, s.paused_until, ${runAt} as run_at`
+
+/** Whoever sends already needs no job, and who is left alone has one for when that is over. */
+export const addJobsOfAsked = addSendJobs(`asked where leased_until < ${nowMs} and paused_until <= ${nowMs}`)

@@ -13,7 +13,6 @@ import type { RolePolicies } from '../../chat/roles/policies.ts'
 import { dayMs } from '../../chat/usage/clock.ts'
 import { countEnded } from '../../chat/usage/notification-counts.ts'
 import { textArray } from '../../store/arrays.ts'
-import { nowMs } from '../../store/clock.ts'
 import type { Database } from '../../store/database.ts'
 import { createRecordset } from '../../store/recordset.ts'
 import { statement } from '../../store/statement.ts'
@@ -23,7 +22,7 @@ import { type Candidate, readCandidates } from './candidates.ts'
 import { dayOf } from './flights.ts'
 import { createHandingOver, type Receiver } from './hand-over.ts'
 import { type Happened, isChange, readHappenings } from './happenings.ts'
-import { addSendJobs } from './jobs.ts'
+import { addJobsOfAsked, askSenders } from './jobs.ts'
 import type { SendingHands } from './ready.ts'
 import { readSentBefore } from './sent-before.ts'
 import { planTakeBacks } from './take-backs/plan.ts'
@@ -167,16 +166,10 @@ const write = statement(`
   ),
   counted as (${countEnded('select * from stopped')}
   ),
-  asked as (
-    update notification_senders s
-    set asked = s.asked + 1
-    from (select distinct app_id, provider from made) d
-    where s.app_id = d.app_id
-    and s.provider = d.provider
-    returning s.app_id, s.provider, s.leased_until, s.paused_until, ${nowMs} as run_at
+  asked as (${askSenders('made')}
   ),
   added as (
-    ${addSendJobs(`asked where leased_until < ${nowMs} and paused_until <= ${nowMs}`)}
+    ${addJobsOfAsked}
   )
   select (select count(*) from moved) as moved, (select jobs from added) as jobs,
     (select array_agg(id order by place) from named) as handed`)

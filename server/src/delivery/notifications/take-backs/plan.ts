@@ -2,7 +2,7 @@ import type { StoredGate } from '../../../chat/notifications/decide.ts'
 import { nowMs } from '../../../store/clock.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
-import { addSendJobs } from '../jobs.ts'
+import { addJobsOfAsked, askSenders } from '../jobs.ts'
 import { readButShownSql } from './shown.ts'
 
 /** What somebody reads in one go, conversation by conversation, is taken back by one push for each device. */
@@ -50,15 +50,9 @@ const write = statement(`
     on conflict (app_id, uid, provider, digest) ${openTakeBacks} do nothing
     returning app_id, provider
   ),
-  asked as (
-    update notification_senders s
-    set asked = s.asked + 1
-    from (select distinct app_id, provider from made) d
-    where s.app_id = d.app_id
-    and s.provider = d.provider
-    returning s.app_id, s.provider, s.leased_until, s.paused_until, ${nowMs} + ${waitMs} as run_at
+  asked as (${askSenders('made', `${nowMs} + ${waitMs}`)}
   )
-  ${addSendJobs(`asked where leased_until < ${nowMs} and paused_until <= ${nowMs}`)}`)
+  ${addJobsOfAsked}`)
 
 /**
  * Plans that what was read is taken back where it may be shown. Planned twice, it is taken back once.
