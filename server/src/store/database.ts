@@ -59,6 +59,8 @@ export interface Database extends Queryable {
 }
 
 const lookupReaders = 2
+/** One that is carried out on each connection, and one that the database finds when it is done with that. */
+const lookupsAtOnce = 2 * lookupReaders
 /**
  * Fixed statements look up rows by key: one plan fits all parameters, and choosing it anew for each array of ids takes
  * longer than the look-up. Composed ones are lists, whose plans may depend on what is asked. None takes nearly as long as
@@ -124,7 +126,7 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
 
   const ask = async <Row>(statement: Statement, values: unknown[]) =>
     (await lookup().query({ ...statement, values })).rows as Row[]
-  const together = createLookups(ask)
+  const together = createLookups(ask, lookupsAtOnce)
 
   const readAs = (reader: Reader): Database => ({
     ...database,

@@ -51,6 +51,8 @@ interface Waiting {
 
 /** What is looked up by one statement for one app. */
 interface Batch {
+  /** Of the look-up and the app. */
+  readonly name: string
   readonly asked: Lookup
   readonly appId: unknown
   /** The columns of all keys. */
@@ -61,24 +63,50 @@ interface Batch {
 
 /**
  * Gathers what is looked up in one turn of the event loop: when many requests come at the same time, each of which looks up
- * who acts, that is one query. Each is still asked after its request came.
+ * who acts, that is one query. While the database has enough to do, what comes goes on gathering until it has answered one: it
+ * would not begin with more before, and to begin and end a query often takes longer than what is looked up. Each is still asked
+ * after its request came.
+ * @param most so many queries are under way at once
  */
-export function createLookups(query: (asked: Statement, values: unknown[]) => Promise<unknown[]>): Lookups {
-  let due: Batch[] = []
+export function createLookups(
+  query: (asked: Statement, values: unknown[]) => Promise<unknown[]>,
+  most: number,
+): Lookups {
+  /** In the order in which they came; all but those of this turn wait for others to be answered. */
+  const due: Batch[] = []
+  /** Those of `due` that others may join. */
   const open = new Map<string, Batch>()
+  let running = 0
+  let isSending = false
 
   const send = () => {
-    const batches = due
-    due = []
-    open.clear()
-    for (const batch of batches) void answer(query, batch)
+    isSending = false
+    while (running < most) {
+      const batch = due.shift()
+      if (batch === undefined) return
+      if (open.get(batch.name) === batch) open.delete(batch.name)
+      void run(batch)
+    }
+  }
+  const run = async (batch: Batch) => {
+    running++
+    await answer(query, batch)
+    running--
+    if (due.length > 0) sendSoon()
+  }
+  /** Whoever asks because of what was answered a moment ago comes along. */
+  const sendSoon = () => {
+    if (isSending) return
+    isSending = true
+    setImmediate(send)
   }
   const batchFor = (asked: Lookup, appId: unknown, columns: readonly unknown[][], count: number): Batch => {
     const name = `${asked.name} ${appId}`
     const known = open.get(name)
     if (known !== undefined && known.count + count <= asked.atOnce) return known
-    const batch: Batch = { asked, appId, columns: columns.map(() => []), waiting: [], count: 0 }
-    if (due.push(batch) === 1) setImmediate(send)
+    const batch: Batch = { name, asked, appId, columns: columns.map(() => []), waiting: [], count: 0 }
+    due.push(batch)
+    sendSoon()
     open.set(name, batch)
     return batch
   }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createLookups, lookup, placedLookup } from '../../src/store/lookups.ts'
 import { statement } from '../../src/store/statement.ts'
@@ -17,7 +18,7 @@ function open() {
     const [, kinds, names] = values as [number, number[], string[]]
     if (names.includes('broken')) throw new Error('the database is away')
     return names.flatMap((name, i) => (name === 'nobody' ? [] : [{ kind: kinds[i], name }]))
-  })
+  }, 4)
   const find = (appId: number, ...keys: Array<[number, string]>) =>
     lookups.ask<Row>(select, [appId, keys.map(([kind]) => kind), keys.map(([, name]) => name)])
   return { asked, find }
@@ -51,7 +52,7 @@ describe('What is looked up at the same moment', () => {
 
   it('may have rows that are lists of their columns', async () => {
     const inOrder = lookup<readonly [string]>(statement('select name from unnest($2)'), ([name]) => [name])
-    const { ask } = createLookups(async (_, values) => (values[1] as string[]).map((name) => [name]))
+    const { ask } = createLookups(async (_, values) => (values[1] as string[]).map((name) => [name]), 4)
     const answers = await Promise.all([ask(inOrder, [1, ['ann']]), ask(inOrder, [1, ['ben', 'ann']])])
     expect(answers).toEqual([[['ann']], [['ben'], ['ann']]])
   })
@@ -62,7 +63,7 @@ describe('What is looked up at the same moment', () => {
       asked.push(values)
       const names = values[1] as string[]
       return names.flatMap((name, i) => (name === 'nobody' ? [] : [[i + 1, `found ${name}`]])).reverse()
-    })
+    }, 4)
     const placed = placedLookup<readonly [number, string]>(statement('select n from unnest($2)'), ([n]) => n, 3)
     const answers = await Promise.all([
       ask(placed, [1, ['ann']]),
@@ -80,6 +81,36 @@ describe('What is looked up at the same moment', () => {
       [1, ['ann', 'nobody', 'ann']],
       [1, ['ben', 'cleo', 'ann']],
     ])
+  })
+
+  it('goes on gathering while the database has enough to do', async () => {
+    const asked: string[][] = []
+    const going: Array<() => void> = []
+    const lookups = createLookups(async (_, values) => {
+      const names = values[2] as string[]
+      asked.push(names)
+      await new Promise<void>((resolve) => going.push(resolve))
+      if (names.includes('broken')) throw new Error('the database is away')
+      return names.map((name) => ({ kind: 1, name }))
+    }, 2)
+    const find = async (appId: number, name: string) => {
+      const found = lookups.ask<Row>(select, [appId, [1], [name]])
+      await setImmediate()
+      return { found }
+    }
+    const waiting = []
+    for (const name of ['ann', 'broken', 'cleo', 'dan']) waiting.push(await find(1, name))
+    waiting.push(await find(2, 'eve'), await find(1, 'fay'))
+    expect(asked).toEqual([['ann'], ['broken']])
+    const answers = Promise.allSettled(waiting.map(({ found }) => found))
+    while (going.length > 0) {
+      going.shift()?.()
+      await setImmediate()
+      await setImmediate()
+    }
+    expect(asked).toEqual([['ann'], ['broken'], ['cleo', 'dan', 'fay'], ['eve']])
+    const statuses = (await answers).map(({ status }) => status)
+    expect(statuses).toEqual(['fulfilled', 'rejected', ...Array(4).fill('fulfilled')])
   })
 
   it('fails for everybody who asked with it, and for nobody else', async () => {

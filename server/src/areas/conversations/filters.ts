@@ -36,11 +36,35 @@ export const everybodys = sql`
       conversation_states s
       join conversations c on c.app_id = s.app_id and c.key = s.conversation`
 
+/** What the app has pinned: few conversations, if any. */
+const pins = sql`
+      left join app_pinned_conversations ap
+        on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeer}`
+
+/** The same for very many conversations: those that are pinned are known before any of them is looked up. */
+const pinsOfMany = (app: Fragment) => sql`
+      left join lateral (
+        select ap.place, ap.pinned_at
+        from app_pinned_conversations ap
+        where (c.kind, ${otherPeer}) in (select a.kind, a.peer from app_pinned_conversations a where a.app_id = ${app})
+        and ap.app_id = ${app}
+        and ap.kind = c.kind
+        and ap.peer = ${otherPeer}
+        offset 0
+      ) ap on true`
+
 /**
- * Sides `s` with their conversations `c`, and the user `u` or group `g` on the other side where filters look at them.
+ * Sides `s` with their conversations `c`, the user `u` or group `g` on the other side where filters look at them, and the pin of
+ * the app `ap`.
  * @param sides `eachByKey`, `allByKey` or `everybodys`
+ * @param ofMany the app, where they are very many
  */
-export function sidesWhere(sides: Fragment, conditions: readonly Fragment[], filters: ConversationFilters): Fragment {
+export function sidesWhere(
+  sides: Fragment,
+  conditions: readonly Fragment[],
+  filters: ConversationFilters,
+  ofMany?: Fragment,
+): Fragment {
   const others = sql`
       left join lateral (
         select u.tags, u.role, u.name_key
@@ -56,9 +80,7 @@ export function sidesWhere(sides: Fragment, conditions: readonly Fragment[], fil
       ) g on true`
   return sql`
       from ${sides}
-      ${looksAtOthers(filters) ? others : sql``}
-      left join app_pinned_conversations ap
-        on ap.app_id = c.app_id and ap.kind = c.kind and ap.peer = ${otherPeer}
+      ${looksAtOthers(filters) ? others : sql``}${ofMany === undefined ? pins : pinsOfMany(ofMany)}
       where ${allOf(conditions)}`
 }
 

@@ -71,17 +71,14 @@ async function selectConversationsOf(
     )`
   const unhidden = filters.unread === true && hiding.length > 0 ? [seesUnread] : []
   const whose = { app: appKey(appId), viewer: sql`${uid}` }
-  const matching = sidesWhere(
-    allByKey(whose),
-    [...conditionsOf(whose.app, whose.viewer, filters), ...unhidden],
-    filters,
-  )
+  const conditions = [...conditionsOf(whose.app, whose.viewer, filters), ...unhidden]
+  const matching = sidesWhere(allByKey(whose), conditions, filters, whose.app)
   const asked: Page = {
     ...whose,
     ...{ limit: sql`${page.perPage}`, offset: sql`${page.offset}` },
     ...{ known: sql`${known.viewer}::bigint`, withUsers: sql`${known.missesMany}::boolean` },
   }
-  const [row] = await on.run(sql<Columns>`${pageOf(asked, matching)}`)
+  const [row] = await on.run(sql<Columns>`${pageOfMany(asked, matching)}`)
   return foundIn(row)
 }
 
@@ -108,18 +105,61 @@ const order = sql`p.app_place nulls last, p.pinned_at desc nulls last, p.listed_
  * of them. What is counted and read beside is read for the page alone, each for all of its rows at once.
  * @param matching what follows `select` in a query of the sides, from `from` on
  */
-function pageOf({ app, viewer, limit, offset, known, withUsers }: Page, matching: Fragment): Fragment {
+function pageOf(page: Page, matching: Fragment): Fragment {
   return sql`
     with matching as materialized (
       select ${sql.raw(packedFrom)}
       ${matching}
     ),
+    page as materialized (${cut(page)}
+    )${columnsOf(page)}`
+}
+
+/** The same of very many: of all of them only what they are ordered by is kept, and of those on the page the rest is read again. */
+function pageOfMany(page: Page, matching: Fragment): Fragment {
+  const { app, viewer } = page
+  return sql`
+    with matching as materialized (
+      select c.key, c.listed_sent_at, c.listed_id, s.pinned_at, ap.place as app_place, ap.pinned_at as app_pinned_at
+      ${matching}
+    ),
+    places as materialized (${cut(page)}
+    ),
     page as materialized (
+      select ${sql.raw(packedFrom)}
+      from places p
+      cross join lateral (
+        select *
+        from conversation_states s
+        where s.app_id = ${app} and s.uid = ${viewer} and s.conversation = p.key
+        offset 0
+      ) s
+      cross join lateral (
+        select *
+        from conversations c
+        where c.app_id = ${app} and c.key = p.key
+        offset 0
+      ) c
+      cross join lateral (select p.app_place as place, p.app_pinned_at as pinned_at) ap
+    )${columnsOf(page)}`
+}
+
+const cut = ({ limit, offset }: Page) => sql`
       select *
       from matching p
       order by ${order}
       limit ${limit}
-      offset ${offset}
+      offset ${offset}`
+
+/** What follows the page. */
+function columnsOf({ app, viewer, known, withUsers }: Page): Fragment {
+  return sql`,
+    last as materialized (
+      select m.*, ${sql.raw(receiptColumns)}
+      from messages m
+      where m.app_id = ${app}
+      and m.id = any(array(select p.listed_id from page p))
+      and not m.purged
     )
     select (select count(*) from matching) as total,
     (
@@ -139,14 +179,7 @@ function pageOf({ app, viewer, limit, offset, known, withUsers }: Page, matching
     ) as states,
     (
       select ${sql.raw(packMessages(steppedTimes))}
-      from (
-        select m.*, ${sql.raw(receiptColumns)}
-        from messages m
-        where m.app_id = ${app}
-        and m.id = any(array(select p.listed_id from page p))
-        and not m.purged
-        offset 0
-      ) m
+      from last m
     ) as messages,
     ${selectPeers(app, viewer, withUsers)}`
 }

@@ -8,6 +8,7 @@ import { otherPeerOf } from './participant-state.ts'
 
 /** What is on the other side of a user's conversations. */
 export interface Peers {
+  /** Also those who wrote last in groups. */
   readonly users: ReadonlyMap<string, KnownEntity<UserRow>>
   /** Those of them who have blocked the user. */
   readonly blockers: ReadonlySet<string>
@@ -24,11 +25,16 @@ export interface FoundPeers {
 }
 
 /**
- * Columns of `FoundPeers`, of the peers of the rows of `page` (`packedFrom`), as the viewer meets them. `readPeers` reads them.
+ * Columns of `FoundPeers`, of the peers of the rows of `page` (`packedFrom`) and those who wrote in groups of their `last` messages,
+ * as the viewer meets them. `readPeers` reads them.
  * @param withUsers whether the rows of users are brought along, as SQL
  */
 export function selectPeers(appId: Fragment, viewer: Fragment, withUsers: Fragment): Fragment {
-  const uids = sql`array(select ${sql.raw(otherPeerOf('p', 'p'))} from page p where p.kind = 1)`
+  const uids = sql`array(
+        select ${sql.raw(otherPeerOf('p', 'p'))} from page p where p.kind = 1
+        union all
+        select m.sender from last m where m.kind = 2
+      )`
   return sql`
     (
       select string_agg(concat_ws(' ', u.uid, u.revision, case when ${withUsers} then ${sql.raw(userArray)} end), E'\\x1e')

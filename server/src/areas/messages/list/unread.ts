@@ -35,32 +35,46 @@ const isCleared = '(s.cleared_sent_at, s.cleared_id) > (s.unread_sent_at, s.unre
 const countedFrom = (column: 'sent_at' | 'id') =>
   `case when ${isCleared} then s.cleared_${column} when s.counted_version = c.version then s.counted_${column} else s.unread_${column} end`
 
+/** Nothing has come since the count that is remembered. */
+const isCounted = `not ${isCleared} and s.counted_version = c.version and (s.counted_sent_at, s.counted_id) >= (c.last_sent_at, c.last_id)`
+
+/** Of most apps no group restricts anything, which is seen once. */
+const isRestricted = ({ app }: Whose) => sql`c.kind = 2
+              and (select exists (select from groups g where g.app_id = ${app} and g.permissions_version > 0))
+              and exists (
+                select from groups g where g.app_id = ${app} and g.guid = c.first and g.permissions_version > 0 offset 0
+              )`
+
 /** Behind a count: that something of it may be hidden, or what was long to count, and is to be remembered. */
-const noteOf = ({ app }: Whose) => sql`case
-            when c.kind = 2 and exists (
-              select from groups g where g.app_id = ${app} and g.guid = c.first and g.permissions_version > 0 offset 0
-            ) then '!'
-            when n.counted >= ${sql.raw(String(rememberFrom))} and not ${sql.raw(isCleared)} then
+const noteOf = (whose: Whose, from: number) => sql`case
+            when ${isRestricted(whose)} then '!'
+            when n.counted >= ${sql.raw(String(from))} and not ${sql.raw(isCleared)} then
               concat_ws('/', s.conversation, n.counted, c.version, c.last_sent_at, c.last_id, s.unread_sent_at, s.unread_id)
           end`
 
-/** All counts in one text, null where there is none. `readCounts` reads it. @param sides `eachByKey` or `allByKey` */
-function selectCounts(whose: Whose, sides: Fragment): Fragment {
+/**
+ * All counts in one text, null where there is none. `readCount` reads each.
+ * @param sides `eachByKey` or `allByKey`
+ * @param from counts that took so much are told with what is to be remembered of them
+ */
+function selectCounts(whose: Whose, sides: Fragment, from: number): Fragment {
   return sql`
       select string_agg(
-        concat_ws(' ', n.count, c.kind, c.first, c.second, ${noteOf(whose)}), ',' order by c.kind, c.first, c.second
+        concat_ws(' ', n.count, c.kind, c.first, c.second, ${noteOf(whose, from)}), ',' order by c.kind, c.first, c.second
       )
       from ${sides}
       cross join lateral (
         select k.counted, k.counted + case when ${sql.raw(isCleared)} then 0 else ${sql.raw(rememberedUnreadOf('s', 'c'))} end as count
         from (
-          select count(*) as counted
-          from messages m
-          where m.app_id = ${whose.app}
-          and m.conversation = s.conversation
-          and (m.sent_at, m.id) > (${sql.raw(countedFrom('sent_at'))}, ${sql.raw(countedFrom('id'))})
-          and m.countable
-          and m.sender <> ${whose.viewer}
+          select case when ${sql.raw(isCounted)} then 0 else (
+            select count(*)
+            from messages m
+            where m.app_id = ${whose.app}
+            and m.conversation = s.conversation
+            and (m.sent_at, m.id) > (${sql.raw(countedFrom('sent_at'))}, ${sql.raw(countedFrom('id'))})
+            and m.countable
+            and m.sender <> ${whose.viewer}
+          ) end as counted
         ) k
       ) n
       where s.app_id = ${whose.app}
@@ -80,7 +94,7 @@ const selectAtOnce = placedLookup<Row>(
   inOrder(
     fixedStatement(sql`
   select w.place::int, ${sql.raw(tellUserOf('$1', 'w.viewer', 'w.known'))}, ${isFew},
-    case when ${isFew} then (${selectCounts(wanted, eachByKey)}
+    case when ${isFew} then (${selectCounts(wanted, eachByKey, rememberFrom)}
     ) end
   from unnest($2::text[], $3::bigint[]) with ordinality as w(viewer, known, place)`),
   ),
@@ -88,11 +102,15 @@ const selectAtOnce = placedLookup<Row>(
   atOnce,
 )
 
+/** Whoever takes part in much has much to count, however little it is in each conversation: it is remembered bit by bit. */
+const rememberFromOfMany = 1
+const rememberedAtOnce = 100
+
 /** Of who takes part in much, as a list that waits for its turn. */
 async function countAll(database: Queryable, appId: number, uid: string): Promise<string | null> {
   const whose: Whose = { app: appKey(appId), viewer: sql`${uid}` }
   const [found] = await database.run(
-    sql<{ counts: string | null }>`select (${selectCounts(whose, allByKey(whose))}) as counts`,
+    sql<{ counts: string | null }>`select (${selectCounts(whose, allByKey(whose), rememberFromOfMany)}) as counts`,
   )
   return found?.counts ?? null
 }
@@ -115,8 +133,8 @@ export async function recallUnreadCounts(
   const counts = isFew ? few : await countAll(database, app.appId, uid)
   const counted = counts === null ? [] : counts.split(',').map((line) => readCount(uid, line))
   if (counted.some(({ isRestricted }) => isRestricted)) return undefined
-  const long = counted.flatMap(({ state }) => state ?? [])
-  rememberCounts(database, app.appId, long).catch((err: unknown) =>
+  const long = counted.flatMap(({ state }) => state ?? []).slice(0, rememberedAtOnce)
+  rememberCounts(database, app.appId, long, isFew ? rememberFrom : rememberFromOfMany).catch((err: unknown) =>
     log.warn({ err }, 'unread counts could not be cached'),
   )
   return showCounts({ viewer: uid }, { rows: counted, isMore: false })
