@@ -75,6 +75,7 @@ function selectCounts(whose: Whose, sides: Fragment, from: number): Fragment {
             and m.countable
             and m.sender <> ${whose.viewer}
           ) end as counted
+          offset 0
         ) k
       ) n
       where s.app_id = ${whose.app}
