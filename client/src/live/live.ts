@@ -41,9 +41,6 @@ interface Screen {
   readonly view: Cell<unknown>
 }
 
-/** After so many messages that have a receipt already, all older ones have. */
-const mostKnown = 500
-
 /** Where more messages than this have changed, the list is read instead of each. */
 const mostAsked = 10
 
@@ -336,13 +333,8 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
           }
     for (const { timeline } of screensOf(key)) {
       timeline.twice(() => {
-        // A message of the feed has its receipts already, which says nothing of those before it: some more are looked at.
-        const { messages } = timeline
-        for (let at = messages.length - 1, known = 0; at >= 0 && known < mostKnown; at--) {
-          const message = messages[at] as Message
-          if (message.sender !== me?.uid || Number(message.id) > upTo) continue
-          if ((isRead ? message.readAt : message.deliveredAt) !== undefined) known++
-          else timeline.change(message.id, mark)
+        for (const { id, readAt, deliveredAt } of timeline.awaited()) {
+          if (Number(id) <= upTo && (isRead ? readAt : deliveredAt) === undefined) timeline.change(id, mark)
         }
       })
     }
@@ -495,6 +487,7 @@ export function createLive(port: Port, options: LiveOptions = {}): Live {
       list,
       onChange: () => view.changed(),
       onRows: (rows) => confirmRows(key, rows),
+      isAwaited: ({ sender, readAt, category }) => sender === me?.uid && readAt === undefined && category !== 'action',
     })
     const view = cell(() => snapshot(timeline))
     const screen = { key, parentId, timeline, view }

@@ -19,6 +19,8 @@ export interface TimelineParts {
   onChange(): void
   /** Every row that a list has answered. */
   onRows(rows: readonly Message[]): void
+  /** Whether a receipt of this message may still come. */
+  isAwaited(message: Message): boolean
 }
 
 /** Confirmed messages of one conversation or thread: a part of its history without gaps, in the order of the service. */
@@ -32,6 +34,8 @@ export interface Timeline {
   /** A list is being read, or was a moment ago: what a frame says now may be in its rows already. */
   readonly isFresh: boolean
   find(id: string): Message | undefined
+  /** The messages of which a receipt may still come, in no order: found without looking at all others. */
+  awaited(): readonly Message[]
   /** A message that may be new. It is left out where the part that is loaded does not reach it. */
   put(message: Message): void
   /** Changes a message where it is loaded. Applied again to what a list answers that is being read now. */
@@ -59,11 +63,12 @@ export function isAboutMessage({ category, type }: Message): boolean {
   return category === 'action' && type === 'message'
 }
 
-export function createTimeline({ pageSize, list, onChange, onRows }: TimelineParts): Timeline {
+export function createTimeline({ pageSize, list, onChange, onRows, isAwaited }: TimelineParts): Timeline {
   let messages: readonly Message[] = []
   /** The array is in a snapshot, and must not change any more. */
   let isShown = false
   const byId = new Map<string, Message>()
+  const awaited = new Map<string, Message>()
   let isLoaded = false
   let hasOlder = false
   let hasNewer = false
@@ -100,6 +105,8 @@ export function createTimeline({ pageSize, list, onChange, onRows }: TimelinePar
   const insert = (message: Message) => {
     const known = byId.get(message.id)
     byId.set(message.id, message)
+    if (isAwaited(message)) awaited.set(message.id, message)
+    else awaited.delete(message.id)
     if (known === undefined) own().splice(placeOf(message), 0, message)
     else own()[placeOf(known)] = message
   }
@@ -118,8 +125,13 @@ export function createTimeline({ pageSize, list, onChange, onRows }: TimelinePar
     onChange()
   }
 
+  const forget = (id: string) => {
+    byId.delete(id)
+    awaited.delete(id)
+  }
+
   const trim = () => {
-    for (const { id } of own().splice(0, mostKept / 4)) byId.delete(id)
+    for (const { id } of own().splice(0, mostKept / 4)) forget(id)
     first = messages[0]
     hasOlder = true
   }
@@ -134,7 +146,7 @@ export function createTimeline({ pageSize, list, onChange, onRows }: TimelinePar
   const remove = (id: string) => {
     const known = byId.get(id)
     if (known === undefined) return
-    byId.delete(id)
+    forget(id)
     own().splice(placeOf(known), 1)
     onChange()
   }
@@ -150,6 +162,7 @@ export function createTimeline({ pageSize, list, onChange, onRows }: TimelinePar
     messages = []
     isShown = false
     byId.clear()
+    awaited.clear()
     for (const row of rows) {
       if (from !== undefined && compare(row, from) < 0) continue
       if (!isAboutMessage(row)) insert(row)
@@ -248,6 +261,7 @@ export function createTimeline({ pageSize, list, onChange, onRows }: TimelinePar
       return meanwhile !== undefined || now() - loadedAt < freshMs
     },
     find: (id) => byId.get(id),
+    awaited: () => [...awaited.values()],
     twice: both,
     put: (message) => both(() => put(message)),
     change: (id, changed) => both(() => change(id, changed)),
