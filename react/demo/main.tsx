@@ -91,7 +91,6 @@ function Demo() {
 function LoggedIn({ me, firstPeer }: { readonly me: string; readonly firstPeer: string }) {
   const { status } = useConnection()
   const user = useMe()
-  const { messages } = useUnread()
   const [peer, setPeer] = useState<Peer | undefined>(firstPeer === '' ? undefined : { uid: firstPeer })
   useEffect(() => {
     const name = peer === undefined ? '' : 'uid' in peer ? peer.uid : ''
@@ -99,15 +98,9 @@ function LoggedIn({ me, firstPeer }: { readonly me: string; readonly firstPeer: 
     history.replaceState(null, '', `#me=${me}&peer=${name}`)
     return hearServiceWorker(me, name, setPeer)
   }, [me, peer])
-  useEffect(() => {
-    // What is read at once is no news.
-    const timer = setTimeout(() => {
-      document.title = messages > 0 ? `(${messages}) Parley demo` : 'Parley demo'
-    }, 500)
-    return () => clearTimeout(timer)
-  }, [messages])
   return (
     <>
+      <Title />
       <header className="me">
         <span>
           {user?.name ?? me}: <b id="state">{status}</b>
@@ -117,6 +110,19 @@ function LoggedIn({ me, firstPeer }: { readonly me: string; readonly firstPeer: 
       <Chat initialPeer={peer} onPeerChange={setPeer} />
     </>
   )
+}
+
+/** A component of its own: what it counts changes with each message. */
+function Title() {
+  const { messages } = useUnread()
+  useEffect(() => {
+    // What is read at once is no news.
+    const timer = setTimeout(() => {
+      document.title = messages > 0 ? `(${messages}) Parley demo` : 'Parley demo'
+    }, 500)
+    return () => clearTimeout(timer)
+  }, [messages])
+  return null
 }
 
 /** The service worker asks who uses the page, and leads to a conversation when a notification was clicked. */

@@ -1,11 +1,11 @@
-import type { Message, OpenConversation, Peer, ShownMessage } from '@parley/client'
+import type { ConversationSummary, Message, OpenConversation, Peer, ShownMessage } from '@parley/client'
 import { useCallback, useEffect, useState } from 'react'
 import { Announcer } from './Announcer.tsx'
 import { Composer } from './Composer.tsx'
 import { ConnectionBar } from './ConnectionBar.tsx'
 import { ConversationList } from './ConversationList.tsx'
 import { useParleyContext } from './context.tsx'
-import { isSamePeer, useConversation, useMe, usePresence, useSummary, useTyping } from './hooks.ts'
+import { isSamePeer, useConversation, useMe, usePresence, useSummaryPart, useTyping } from './hooks.ts'
 import { Icon } from './Icon.tsx'
 import { MessageList } from './MessageList.tsx'
 import { MembersView, NewChat, SearchView, ThreadView } from './Panels.tsx'
@@ -111,11 +111,11 @@ export function ConversationView({ peer, sought, onBack, onShow }: ConversationV
   useEffect(() => {
     if (sought !== undefined) void conversation?.loadAround(sought).catch(() => {})
   }, [conversation, sought])
-  // Replies in threads count, too, and are newer than what the list shows.
-  const lastId = useSummary(conversation)?.lastMessage?.id ?? '0'
+  // Replies in threads count, too, and may be newer than what the list shows.
+  const lastReply = useSummaryPart(conversation, lastReplyOf)
   const onSeen = useCallback(
-    ({ id }: ShownMessage) => conversation?.markRead(Number(lastId) > Number(id) ? lastId : id),
-    [conversation, lastId],
+    ({ id }: ShownMessage) => conversation?.markRead(Number(lastReply) > Number(id) ? lastReply : id),
+    [conversation, lastReply],
   )
   const onQuote = useCallback((message: ShownMessage) => {
     setEdited(undefined)
@@ -181,13 +181,23 @@ export function ConversationView({ peer, sought, onBack, onShow }: ConversationV
   )
 }
 
+/** The id of the last message where it is a reply; 0 where it is none. */
+function lastReplyOf(summary: ConversationSummary | undefined): string {
+  const last = summary?.lastMessage
+  return last?.parentId === undefined ? '0' : last.id
+}
+
+function withNameOf(summary: ConversationSummary | undefined): string | undefined {
+  return summary?.with.name
+}
+
 /** The name of the other side: from the list of conversations, else asked for. */
 function useNameOf(peer: Peer, conversation: OpenConversation | undefined): string {
   const { client } = useParleyContext()
-  const summary = useSummary(conversation)
+  const known = useSummaryPart(conversation, withNameOf)
   const [asked, setAsked] = useState<string>()
   const id = 'uid' in peer ? peer.uid : peer.guid
-  const isKnown = summary !== undefined
+  const isKnown = known !== undefined
   // biome-ignore lint/correctness/useExhaustiveDependencies: the id says who it is
   useEffect(() => {
     if (isKnown) return
@@ -198,7 +208,7 @@ function useNameOf(peer: Peer, conversation: OpenConversation | undefined): stri
     found.then(({ name }) => setAsked(name)).catch(() => {})
     return () => controller.abort()
   }, [client, id, isKnown])
-  return summary?.with.name ?? asked ?? id
+  return known ?? asked ?? id
 }
 
 function Status({ peer }: { readonly peer: Peer }) {

@@ -1,4 +1,5 @@
 import type { Message, Peer } from '@parley/client'
+import { memo } from 'react'
 import { VList } from 'virtua'
 import { Avatar } from './Avatar.tsx'
 import { useParleyContext } from './context.tsx'
@@ -50,7 +51,7 @@ export function ConversationList({ selected, onSelect }: ConversationListProps) 
 }
 
 /** What a conversation shows of itself in the list. */
-export function ConversationItem({ summary }: ConversationItemProps) {
+export const ConversationItem = memo(function ConversationItem({ summary }: ConversationItemProps) {
   const { texts, locale } = useParleyContext()
   const { with: other, lastMessage, unread, isPinned } = summary
   const name = nameOfEntity(other)
@@ -74,7 +75,7 @@ export function ConversationItem({ summary }: ConversationItemProps) {
       )}
     </>
   )
-}
+})
 
 /** One line about a message, for those who do not see it. */
 export function previewOf(message: Message, texts: Texts): string {

@@ -137,6 +137,20 @@ export function useSummary(conversation: OpenConversation | undefined): Conversa
   return useView(conversation?.summary, undefined, besideMs)
 }
 
+/**
+ * A part of that. The component is drawn again when the part is another one, and not with each message.
+ * @param select answers a plain value, or the same object for the same part
+ */
+export function useSummaryPart<T>(
+  conversation: OpenConversation | undefined,
+  select: (summary: ConversationSummary | undefined) => T,
+): T {
+  const summary = conversation?.summary
+  const subscribe = useMemo(() => (summary === undefined ? never : subscriber(summary, besideMs)), [summary])
+  const getPart = () => select(summary?.getSnapshot())
+  return useSyncExternalStore(subscribe, getPart, getPart)
+}
+
 /** Whether a user is there; undefined while that is not known, and without a user. */
 export function usePresence(uid: string | undefined): Presence | undefined {
   const { live } = useParley()
