@@ -1,24 +1,13 @@
 import type { MessageList as Messages, PendingMessage, ShownMessage } from '@parley/client'
-import {
-  type KeyboardEvent,
-  memo,
-  type ReactElement,
-  type RefObject,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
-import { Virtualizer, type VirtualizerHandle } from 'virtua'
+import { type KeyboardEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useParleyContext } from './context.tsx'
 import { dayOf } from './format.ts'
 import { useMe, useMessages, usePageVisible } from './hooks.ts'
 import { Icon } from './Icon.tsx'
 import { MessageItem, PendingItem } from './MessageItem.tsx'
 import type { MessageActions } from './props.ts'
-import { useTail } from './tail.ts'
+import { useShield } from './shield.ts'
+import { useWindow } from './window.ts'
 
 export interface MessageListProps {
   /** A conversation or a thread that is open; undefined while it is being opened. */
@@ -65,29 +54,10 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
     return made
   }, [messages, pending])
   const scroller = useRef<HTMLDivElement>(null)
-  const view = useRef<VirtualizerHandle>(null)
   const [isAtEnd, setAtEnd] = useState(true)
   const [focused, setFocused] = useState<string>()
-
-  // Rows that came before the first one push the others down, unless the list is told so.
-  const before = useRef<{ list: Messages | undefined; first: string | undefined; last: string | undefined }>(undefined)
-  const first = messages[0]?.id
-  const last = rows.at(-1)?.key
-  const shown = before.current
-  const isSameList = shown?.list === list
-  const isPrepended = isSameList && shown?.first !== undefined && first !== shown.first
-  const { head, tail, hidden, tailRef, isFollowing, lastOffset, follow, reveal } = useTail({
-    ...{ list, rows, isAtEnd, hasNewer, isPrepended, scroller },
-  })
-  useLayoutEffect(() => {
-    const isNew = before.current?.list !== list || before.current?.last === undefined
-    const hasGrown = before.current?.last !== last
-    before.current = { list, first, last }
-    // What stands in the tail is followed by itself.
-    if (rows.length === 0 || tail.length > 0) return
-    if (isNew) isFollowing.current = true
-    if (isNew || (hasGrown && isAtEnd)) follow()
-  }, [list, first, last, rows.length, tail.length, isAtEnd, isFollowing, follow])
+  const { shieldRef, raise } = useShield(scroller)
+  const { from, until, contentRef, isFollowing, lastOffset, cover, show, toEnd } = useWindow({ list, rows, scroller })
 
   const newest = messages.at(-1)
   const isVisible = usePageVisible()
@@ -100,20 +70,27 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
     if (element === null || list === undefined) return
     const { scrollTop: scrollOffset, scrollHeight, clientHeight: viewportSize } = element
     const left = scrollHeight - viewportSize - scrollOffset
-    if (hidden > 0) {
-      if (left < viewportSize) reveal()
-      lastOffset.current = scrollOffset
-      return
-    }
     // What grows below leaves one at the end, and is followed; only who scrolls up leaves it.
     const isThere = left < nearEnd ? !hasNewer : !hasNewer && scrollOffset >= lastOffset.current && isFollowing.current
     isFollowing.current = isThere
     setAtEnd(isThere)
     lastOffset.current = scrollOffset
+    cover()
     const ahead = viewportSize * aheadScreens
     if (hasOlder && scrollOffset < ahead) list.loadOlder().catch(() => {})
     if (hasNewer && left < ahead) list.loadNewer().catch(() => {})
-  }, [list, hasOlder, hasNewer, hidden, isFollowing, lastOffset, reveal])
+  }, [list, hasOlder, hasNewer, isFollowing, lastOffset, cover])
+  const isShown = rows.length > 0
+  useEffect(() => {
+    const element = scroller.current
+    if (!isShown || element === null) return
+    const onScroll = () => {
+      raise()
+      look()
+    }
+    element.addEventListener('scroll', onScroll, { passive: true })
+    return () => element.removeEventListener('scroll', onScroll)
+  }, [isShown, look, raise])
   // A list that does not fill the screen is never scrolled.
   useEffect(() => {
     if (rows.length > 0 && (hasOlder || hasNewer || !isAtEnd)) look()
@@ -147,14 +124,18 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
     const row = rows[at]
     if (row === undefined) return
     setFocused(row.key)
-    if (at < head.length) view.current?.scrollToIndex(at, { align: 'nearest' })
-    else tailRef.current?.children[at - head.length]?.scrollIntoView({ block: 'nearest' })
+    show(at)
   }
+  useLayoutEffect(() => {
+    if (focused === undefined || !mayTakeFocus()) return
+    const row = contentRef.current?.querySelector<HTMLElement>('[data-focused]')
+    row?.focus({ preventScroll: true })
+    row?.scrollIntoView({ block: 'nearest' })
+  }, [focused, contentRef])
   const toNewest = async () => {
     if (hasNewer) await list?.loadNewest()
-    isFollowing.current = true
     setAtEnd(true)
-    follow()
+    toEnd()
   }
 
   if (!isLoaded && pending.length === 0) {
@@ -166,19 +147,6 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
   }
   if (rows.length === 0) return <p className="parley-empty">{texts.noMessages}</p>
   const setSize = hasOlder || hasNewer || rows.length > mostCounted ? unknownSize : rows.length
-  const draw = (row: Row, at: number) => (
-    <RowView
-      key={row.key}
-      row={row}
-      at={at}
-      setSize={setSize}
-      me={me?.uid}
-      locale={locale}
-      today={texts.today}
-      isFocused={row.key === focused}
-      actionsOf={actionsOf}
-    />
-  )
   return (
     <div className="parley-messages">
       <div
@@ -191,19 +159,25 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
         tabIndex={0}
         onKeyDown={move}
       >
-        <div className="parley-spacer" />
-        <Head
-          view={view}
-          scroller={scroller}
-          rows={head}
-          isPrepended={isPrepended}
-          focusedAt={focusedAt < head.length ? focusedAt : -1}
-          onScroll={look}
-          onResize={follow}
-          drawn={[draw, setSize, me?.uid, locale, texts.today, focused, actionsOf]}
-        />
-        <div className="parley-tail" ref={tailRef}>
-          {tail.map((row, n) => draw(row, head.length + n))}
+        <div className="parley-content" ref={contentRef}>
+          <div className="parley-above" />
+          <div>
+            {rows.slice(from, until).map((row, n) => (
+              <RowView
+                key={row.key}
+                row={row}
+                at={from + n}
+                setSize={setSize}
+                me={me?.uid}
+                locale={locale}
+                today={texts.today}
+                isFocused={row.key === focused}
+                actionsOf={actionsOf}
+              />
+            ))}
+          </div>
+          <div className="parley-below" />
+          <div className="parley-shield" ref={shieldRef} />
         </div>
       </div>
       {!isAtEnd && (
@@ -214,41 +188,6 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
     </div>
   )
 }
-
-interface HeadProps {
-  readonly view: RefObject<VirtualizerHandle | null>
-  readonly scroller: RefObject<HTMLDivElement | null>
-  readonly rows: readonly Row[]
-  readonly isPrepended: boolean
-  readonly focusedAt: number
-  readonly onScroll: () => void
-  /** Rows were measured, and stand where they belong. */
-  readonly onResize: () => void
-  /** How a row is drawn, and all that this depends on. */
-  readonly drawn: readonly [draw: (row: Row, at: number) => ReactElement, ...unknown[]]
-}
-
-/** The rows of which only those that are near are drawn. What comes into the tail does not concern it. */
-const Head = memo(
-  function Head({ view, scroller, rows, isPrepended, focusedAt, onScroll, onResize, drawn: [draw] }: HeadProps) {
-    return (
-      <Virtualizer
-        ref={view}
-        scrollRef={scroller}
-        data={rows}
-        shift={isPrepended}
-        keepMounted={focusedAt === -1 ? [] : [focusedAt]}
-        onScroll={onScroll}
-        onResize={onResize}
-      >
-        {draw}
-      </Virtualizer>
-    )
-  },
-  ({ drawn: before, ...one }, { drawn: now, ...other }) =>
-    before.every((value, n) => n === 0 || value === now[n]) &&
-    Object.keys(one).every((name) => one[name as keyof typeof one] === other[name as keyof typeof other]),
-)
 
 interface RowViewProps {
   readonly row: Row
@@ -265,19 +204,14 @@ interface RowViewProps {
 /** With each message that comes, the other rows stay as they are. */
 const RowView = memo(function RowView(props: RowViewProps) {
   const { row, at, setSize, me, locale, today, isFocused, actionsOf } = props
-  const element = useRef<HTMLElement>(null)
-  useEffect(() => {
-    const row = element.current
-    if (isFocused && row !== null && mayTakeFocus()) row.focus({ preventScroll: true })
-  }, [isFocused])
   const message = row.is === 'message' ? row.message : undefined
   // What can be done depends on the message alone, so that nothing else draws it again.
   const actions = useMemo(() => message && actionsOf(message), [message, actionsOf])
   return (
     <article
       className="parley-row"
-      ref={element}
       tabIndex={-1}
+      data-focused={isFocused || undefined}
       aria-posinset={at + 1}
       aria-setsize={setSize}
       data-message-id={message?.id}
@@ -314,9 +248,14 @@ interface Known {
 
 /** Messages, and those that are not confirmed after all others. What stands where it stood is taken over. */
 function rowsOf(messages: readonly ShownMessage[], pending: readonly PendingMessage[], known: Known): Row[] {
-  const rows: Row[] = known.rows.slice(0, sameStart(known.messages, messages))
-  for (let at = rows.length; at < messages.length; at++)
+  const start = sameStart(known.messages, messages)
+  const end = messages.length - sameEnd(known.messages, messages, start)
+  const rows: Row[] = known.rows.slice(0, start)
+  // How a row stands depends on the one before, too.
+  for (let at = start; at < Math.min(messages.length, end + 1); at++)
     rows.push(rowOf(messages[at] as ShownMessage, messages[at - 1]))
+  const before = known.messages.length - messages.length
+  for (let at = end + 1; at < messages.length; at++) rows.push(known.rows[at + before] as Row)
   for (const one of pending) rows.push({ is: 'pending', key: one.muid, pending: one })
   return rows
 }
@@ -325,6 +264,14 @@ function rowsOf(messages: readonly ShownMessage[], pending: readonly PendingMess
 function sameStart(before: readonly ShownMessage[], now: readonly ShownMessage[]): number {
   let count = 0
   while (count < before.length && before[count] === now[count]) count++
+  return count
+}
+
+/** How many messages both end with, apart from those that they begin with. */
+function sameEnd(before: readonly ShownMessage[], now: readonly ShownMessage[], start: number): number {
+  const most = Math.min(before.length, now.length) - start
+  let count = 0
+  while (count < most && before[before.length - 1 - count] === now[now.length - 1 - count]) count++
   return count
 }
 

@@ -1,4 +1,5 @@
 import type { View } from '@parley/client'
+import { flushSync } from 'react-dom'
 
 /** Milliseconds after which changes are drawn where no frame comes, as in a tab that nobody looks at. */
 const longestWait = 250
@@ -18,8 +19,7 @@ export function subscriber(view: View<unknown>, restMs = 0): (changed: () => voi
     const drawSoon = () => {
       timer = undefined
       drawnAt = performance.now()
-      waiting.add(changed)
-      stop ??= atNextFrame(draw)
+      drawAtFrame(changed)
     }
     const end = view.subscribe(() => {
       if (timer !== undefined) return
@@ -35,12 +35,20 @@ export function subscriber(view: View<unknown>, restMs = 0): (changed: () => voi
   }
 }
 
+/** Calls what changes components at the next frame, in which all of them are drawn together. */
+export function drawAtFrame(change: () => void): void {
+  waiting.add(change)
+  stop ??= atNextFrame(draw)
+}
+
 function draw(): void {
   stop?.()
   stop = undefined
-  const changed = [...waiting]
+  const changes = [...waiting]
   waiting.clear()
-  for (const notify of changed) notify()
+  flushSync(() => {
+    for (const change of changes) change()
+  })
 }
 
 function atNextFrame(work: () => void): () => void {
