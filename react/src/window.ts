@@ -4,9 +4,11 @@ import { drawAtFrame } from './frames.ts'
 /** Screens beyond what is seen that are drawn: so much at once, so much in the end, a few rows in a frame, and not more than that. */
 const beyond = { least: 0.3, enough: 1, most: 1.5 }
 const rowsInFrame = 5
-/** What comes while the end is followed: so many rows in a frame, or this part of what waits. All is there after six frames. */
-const newInFrame = { rows: 4, part: 1 / 3 }
-/** Rows that are drawn at first, which is as many as have to wait for the next frames, and at most. */
+/** What comes while the end is followed: so many rows in a frame, or this part of what waits, so that thirty are there in a tenth of a second. */
+const newInFrame = { rows: 4, part: 1 / 6 }
+/** Where more wait than that, nobody could read them: the list begins anew with the last ones. */
+const mostWaiting = 100
+/** Rows that are drawn at first, and at most. */
 const firstRows = 30
 const mostRows = 150
 /** Pixels of a row while none has been measured. */
@@ -277,7 +279,7 @@ function rangeOf(wanted: Range, shift: number | undefined, count: number, isFoll
   if (shift === undefined) return { from: Math.max(0, count - firstRows), until: count }
   const reached = Math.min(count, wanted.until + shift)
   const waiting = count - reached
-  if (isFollowing && waiting > firstRows) return { from: count - firstRows, until: count }
+  if (isFollowing && waiting > mostWaiting) return { from: count - firstRows, until: count }
   const coming = Math.min(waiting, Math.max(newInFrame.rows, Math.ceil(waiting * newInFrame.part)))
   const until = isFollowing ? reached + coming : reached
   const from = Math.max(0, Math.min(until, wanted.from + shift))

@@ -237,6 +237,18 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
       expect(await alice.locator('main article').last().getAttribute('aria-posinset')).toBe('600')
     })
     await toNewest.waitFor({ state: 'detached' })
+
+    // A row that has the focus may go, and the keyboard stays in the list.
+    await list.press('ArrowUp')
+    await soon(async () => expect(await focusedText(alice)).toContain('below'))
+    for (let n = 0; n < 5; n++) {
+      await Promise.all(Array.from({ length: 40 }, (_, i) => say(world, 'bob', 'alice', `again ${n} ${i}`)))
+    }
+    await soon(async () => {
+      expect(await alice.locator('main article').last().getAttribute('aria-posinset')).toBe('800')
+    })
+    expect(await alice.evaluate('document.activeElement.closest("[role=feed]") !== null')).toBe(true)
+    expect(await alice.locator('main article').count()).toBeLessThanOrEqual(150)
     expect(alice.problems).toEqual([])
   })
 
