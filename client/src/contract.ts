@@ -8045,6 +8045,22 @@ export interface AdminCalls {
       }
     }
   }
+  /** Wait until something happens in the app. Answers as soon as something happens, without saying what, or when the time is over. Whoever shows a list asks for it again then, and need not ask every few seconds. An operator who waits many times at once is answered early. */
+  'GET /apps/{appId}/changes': {
+    input: {
+      appId: string
+      /** For so many seconds */
+      wait?: number
+      /** Only what happens in this conversation */
+      conversationId?: string
+    }
+    answer: {
+      data: {
+        /** `false`: nothing did; wait again */
+        happened: boolean
+      }
+    }
+  }
   /** How an app does: its webhooks, notifications, files and moderation. */
   'GET /apps/{appId}/health': {
     input: {

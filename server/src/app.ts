@@ -7,7 +7,7 @@ import { createHookJudge, createMessageSearch, createMessageWriter } from './are
 import { createModerationActions } from './areas/moderation/actions/sweep.ts'
 import { createDryRuns, createModerationJudge } from './areas/moderation/index.ts'
 import { watchQueue } from './areas/moderation/queue/metrics.ts'
-import { createPasswords, createSignInProvider, type PasswordCost } from './areas/operators/index.ts'
+import { createChangeWatch, createPasswords, createSignInProvider, type PasswordCost } from './areas/operators/index.ts'
 import { startPersonExports } from './areas/person-exports/job.ts'
 import { startRetention } from './areas/retention/job.ts'
 import { openLedgerPlaces } from './backup/ledger/open.ts'
@@ -223,6 +223,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     media,
     fileLinks,
     events,
+    changes: createChangeWatch(events.bus),
     jobs,
     outbound,
     webhooks,
@@ -280,6 +281,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
     async close() {
       // Ending a backup takes a while: meanwhile the rest ends, too.
       const backing = backups?.stop()
+      context.changes.stop()
       await metricsHttp?.close()
       await adminHttp?.close()
       await http.close()

@@ -1,7 +1,7 @@
 import type { GroupMarkWriter } from './areas/conversations/group-marks.ts'
 import type { MessageSearch, MessageWriter } from './areas/messages/index.ts'
 import type { ModerationActions } from './areas/moderation/actions/sweep.ts'
-import type { Passwords, SignInProvider } from './areas/operators/index.ts'
+import type { ChangeWatch, Passwords, SignInProvider } from './areas/operators/index.ts'
 import type { AppSettingsStore } from './chat/app-settings.ts'
 import type { AppRegistry } from './chat/apps.ts'
 import type { Audit } from './chat/audit/audit.ts'
@@ -93,6 +93,8 @@ export interface Context {
   readonly fileLinks: FileLinks
   /** Tells what happened. */
   readonly events: Events
+  /** Has operators wait until something happens. */
+  readonly changes: ChangeWatch
   /** Runs jobs; whoever has a task registers it. */
   readonly jobs: JobRunner
   /** Requests to addresses that others name. */

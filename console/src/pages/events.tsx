@@ -7,13 +7,15 @@ import { texts } from '../questions.ts'
 import { useApp } from '../shell/session.tsx'
 import { useAddress } from '../ui/address.ts'
 import { EventView } from '../ui/EventView.tsx'
+import { follow } from '../ui/live.ts'
 import { Page, SmallTable, Time } from '../ui/page.tsx'
 import { Loaded, Problem } from '../ui/states.tsx'
 import { silent, useTriggers } from '../ui/triggers.ts'
 
 /** So many are shown: the page does not grow for ever. */
 const mostShown = 200
-const pauseMs = 2_000
+/** An event is there to be read a moment after it happened. */
+const againMs = [200, 500, 1_500]
 
 type Trigger = PulledEvent['trigger']
 
@@ -101,7 +103,7 @@ function Detail({ id, event }: { readonly id: string; readonly event: PulledEven
 
 /** Newest first, from the moment that the page was opened. What happens during a pause comes once it is over. */
 function useTail(chosen: readonly Trigger[], isPaused: boolean) {
-  const { client } = useApp()
+  const { appId, client } = useApp()
   const [events, setEvents] = useState<readonly PulledEvent[]>([])
   const [error, setError] = useState<unknown>()
   const cursor = useRef<string>(undefined)
@@ -109,37 +111,40 @@ function useTail(chosen: readonly Trigger[], isPaused: boolean) {
 
   useEffect(() => {
     if (isPaused) return
-    let isOver = false
-    let timer: ReturnType<typeof setTimeout> | undefined
+    const leaving = new AbortController()
+    const { signal } = leaving
+    /** @returns how many were new, and whether there are more */
+    const read = async () => {
+      const after = cursor.current
+      const input: Input<'GET /events'> = {
+        limit: 100,
+        ...(after !== undefined && { after }),
+        ...(wanted !== '' && { triggers: wanted.split(',') as Trigger[] }),
+      }
+      const { data, meta } = await client.events.list(input, { signal })
+      cursor.current = meta.cursor
+      setError(undefined)
+      if (data.length > 0) setEvents((before) => [...data.toReversed(), ...before].slice(0, mostShown))
+      return { count: data.length, isMore: meta.more }
+    }
     const ask = async () => {
-      let isMore = false
       try {
-        const after = cursor.current
-        const input: Input<'GET /events'> = {
-          limit: 100,
-          ...(after !== undefined && { after }),
-          ...(wanted !== '' && { triggers: wanted.split(',') as Trigger[] }),
+        for (let count = 0; ; ) {
+          const found = await read()
+          count += found.count
+          if (!found.isMore) return count > 0
         }
-        const { data, meta } = await client.events.list(input)
-        if (isOver) return
-        cursor.current = meta.cursor
-        isMore = meta.more
-        setError(undefined)
-        if (data.length > 0) setEvents((before) => [...data.toReversed(), ...before].slice(0, mostShown))
       } catch (error) {
-        if (isOver) return
+        if (signal.aborted) return true
         // Where it stood is no longer stored, as after a long pause: it begins with what happens now.
         if (codeOf(error) === 'ERR_BAD_REQUEST') cursor.current = undefined
         setError(error)
+        return true
       }
-      if (!isOver) timer = setTimeout(() => void ask(), isMore ? 0 : pauseMs)
     }
-    void ask()
-    return () => {
-      isOver = true
-      clearTimeout(timer)
-    }
-  }, [client, wanted, isPaused])
+    void follow({ appId, signal, begin: ask, ask, againMs })
+    return () => leaving.abort()
+  }, [appId, client, wanted, isPaused])
 
   return { events: wanted === '' ? events : events.filter(({ trigger }) => wanted.split(',').includes(trigger)), error }
 }

@@ -10,6 +10,7 @@ import { useAddress } from '../ui/address.ts'
 import { EventView } from '../ui/EventView.tsx'
 import { type Field, FormButton, type Values } from '../ui/Form.tsx'
 import { useRows } from '../ui/lists.ts'
+import { useFollowing } from '../ui/live.ts'
 import { type Opened, OpenedDrawer, useOpened } from '../ui/Opened.tsx'
 import { Facts, Page, Section, Status, Time } from '../ui/page.tsx'
 import { Secret } from '../ui/Secret.tsx'
@@ -17,7 +18,9 @@ import { Loaded } from '../ui/states.tsx'
 import { Table } from '../ui/Table.tsx'
 import { silent, useTriggers } from '../ui/triggers.ts'
 
-const tailMs = 3_000
+const pendingMs = 3_000
+/** A delivery begins a moment after its event, and ends when the endpoint has answered. */
+const againMs = [400, 1_500, 4_000]
 const states = ['pending', 'delivered', 'failed'] as const
 
 function useFields(version: number): readonly Field[] {
@@ -294,18 +297,20 @@ function Deliveries({ webhook, opened }: { readonly webhook: Webhook; readonly o
   const act = useAct()
   const [{ status = '', trigger = '', live = '' }, change] = useAddress()
   const key = ['deliveries', appId, webhookId]
-  const list = useRows<Delivery>(
-    [...key, status, trigger],
-    (place) =>
-      client.webhooks.deliveries.list({
-        webhookId,
-        limit: 100,
-        ...(status !== '' && { status: status as Delivery['status'] }),
-        ...(trigger !== '' && { trigger }),
-        ...place,
-      }),
-    live === '' ? {} : { refetchInterval: tailMs },
+  const list = useRows<Delivery>([...key, status, trigger], (place) =>
+    client.webhooks.deliveries.list({
+      webhookId,
+      limit: 100,
+      ...(status !== '' && { status: status as Delivery['status'] }),
+      ...(trigger !== '' && { trigger }),
+      ...place,
+    }),
   )
+  const ask = async () => {
+    await list.query.refetch()
+    return false
+  }
+  useFollowing({ appId, isOn: live !== '', ask, againMs, atLeastEvery: 3 })
   const sendAgain = ({ id: deliveryId }: Delivery) =>
     act({
       run: () => client.webhooks.deliveries.redeliver({ webhookId, deliveryId }),
@@ -381,7 +386,7 @@ function Deliveries({ webhook, opened }: { readonly webhook: Webhook; readonly o
         title={(delivery) => (delivery?.test === true ? 'What came of the test' : 'Delivery')}
         queryKey={[texts, appId, 'delivery', webhookId]}
         ask={(deliveryId) => client.webhooks.deliveries.get({ webhookId, deliveryId })}
-        refetchInterval={(delivery) => (delivery?.status === 'pending' ? tailMs : false)}
+        refetchInterval={(delivery) => (delivery?.status === 'pending' ? pendingMs : false)}
       >
         {(delivery) => <DeliveryView delivery={delivery} />}
       </OpenedDrawer>

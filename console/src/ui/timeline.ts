@@ -3,9 +3,9 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { queryClient } from '../api.ts'
 import { messagesAtOnce, newestIn } from '../questions.ts'
 import { useApp } from '../shell/session.tsx'
+import { follow } from './live.ts'
 
 const pageSize = messagesAtOnce
-const pauseMs = 3_000
 /** What was asked for as the link to the page was followed is taken for as new as that. */
 const askedAheadMs = 2_000
 
@@ -36,8 +36,8 @@ interface Loaded {
 const nothing: Loaded = { messages: new Map(), isLoading: true, hasOlder: false, hasNewer: false, error: undefined }
 
 /**
- * The messages of a conversation, from the newest back or around one of them. What is sent, edited or deleted meanwhile comes every
- * few seconds, as long as the page is in sight.
+ * The messages of a conversation, from the newest back or around one of them. What is sent, edited or deleted meanwhile comes as it
+ * happens, as long as the page is in sight.
  * @param version where it changes, all is asked for again, as when a reading was opened; undefined as long as it is not known
  */
 export function useTimeline(conversationId: string, at: string | undefined, version: string | undefined): Timeline {
@@ -57,8 +57,8 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
   const wasFirstVersion = useRef(true)
 
   useEffect(() => {
-    let isOver = false
-    let timer: ReturnType<typeof setTimeout> | undefined
+    const leaving = new AbortController()
+    const { signal } = leaving
     let newest: Message | undefined
     let changedAt = Math.floor((Date.now() - askedAheadMs) / 1000)
     // Older ones that are shown would stay without their texts, or with them.
@@ -67,7 +67,7 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
     let follows = at === undefined
 
     const take = (found: readonly Message[], change: Partial<Loaded> = {}) => {
-      if (isOver) return
+      if (signal.aborted) return
       for (const message of found) {
         if (newest === undefined || placeOrder(newest, message) < 0) newest = message
         changedAt = Math.max(changedAt, message.updatedAt)
@@ -97,8 +97,9 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
       take([...before, itself as Message, ...after], { hasOlder: before.length === pageSize, hasNewer: !follows })
     }
     const goOn = async () => {
-      const changes = page({ affix: 'append', updatedAt: changedAt, onlyUpdates: true })
-      for (let isMore = follows; isMore && !isOver; ) {
+      // More may have changed in the second that was seen last, also what was sent in it.
+      const changes = page({ affix: 'append', updatedAt: changedAt - 1 })
+      for (let isMore = follows; isMore && !signal.aborted; ) {
         const found = await page({ affix: 'append', ...(newest && { id: newest.id }) })
         take(found)
         isMore = found.length === pageSize
@@ -113,17 +114,15 @@ export function useTimeline(conversationId: string, at: string | undefined, vers
     }
     const run = async (step: () => Promise<void>) => {
       try {
-        if (step === begin || document.visibilityState === 'visible') await step()
+        await step()
       } catch (error) {
-        if (!isOver) setLoaded((before) => ({ ...before, isLoading: false, error }))
+        if (!signal.aborted) setLoaded((before) => ({ ...before, isLoading: false, error }))
       }
-      if (!isOver) timer = setTimeout(() => void run(goOn), pauseMs)
+      return true
     }
-    void run(begin)
-    return () => {
-      isOver = true
-      clearTimeout(timer)
-    }
+    const ask = () => run(goOn)
+    void follow({ appId, conversationId, signal, begin: () => run(begin), ask })
+    return () => leaving.abort()
   }, [appId, conversationId, client, page, at, isFirstVersion, reloads])
 
   const messages = inOrder([...loaded.messages.values()])

@@ -153,6 +153,28 @@ export const listReadings = defineAdminOperation({
   errors: ['ERR_APP_NOT_FOUND'],
 })
 
+export const awaitChanges = defineAdminOperation({
+  id: 'await-changes',
+  area: 'Apps',
+  method: 'GET',
+  path: '/apps/{appId}/changes',
+  summary: 'Wait until something happens in the app',
+  description:
+    'Answers as soon as something happens, without saying what, or when the time is over. Whoever shows a list asks for it again then, and need not ask every few seconds. An operator who waits many times at once is answered early.',
+  access: 'look',
+  params: OfApp,
+  query: Type.Object({
+    wait: Type.Optional(Type.Integer({ minimum: 0, maximum: 25, default: 0, description: 'For so many seconds' })),
+    conversationId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 300, description: 'Only what happens in this conversation' }),
+    ),
+  }),
+  answer: Type.Object({
+    data: Type.Object({ happened: Type.Boolean({ description: '`false`: nothing did; wait again' }) }),
+  }),
+  errors: ['ERR_APP_NOT_FOUND'],
+})
+
 export const listOperatorAuditLog = defineAdminOperation({
   id: 'list-operator-audit-log',
   area: 'Audit log',

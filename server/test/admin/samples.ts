@@ -127,6 +127,7 @@ export const adminSamples: Readonly<Record<string, (ids: AdminIds) => AdminSampl
     params: { appId: world.app.name },
     body: { kind: 'users', records: [{ uid: 'ulla', name: 'Ulla' }, { uid: '!' }] },
   }),
+  'await-changes': ({ world }) => ({ params: { appId: world.app.name } }),
   'list-readings': ({ world }) => ({ params: { appId: world.app.name } }),
   'open-reading': ({ world }) => ({ params: { appId: world.app.name }, body: { of: '*', reason: 'Report 17' } }),
 }

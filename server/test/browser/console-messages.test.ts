@@ -34,6 +34,11 @@ describeConsole('messages in the console, in a real browser', () => {
     dataOf(await world.put(`/messages/${first.id}`, { data: { text: 'Meet me at seven' } }, { as: 'alice' }))
     await page.getByText('Meet me at seven').waitFor()
     await page.getByText(/edited .* by alice/).waitFor()
+    // Also what is edited in the second in which it was sent.
+    const { id: third } = await say(world, 'alice', 'bob', 'Bring Carol')
+    await page.getByText('Bring Carol').waitFor()
+    dataOf(await world.put(`/messages/${third}`, { data: { text: 'Bring everybody' } }, { as: 'alice' }))
+    await page.getByText('Bring everybody').waitFor()
     await page.getByRole('button', { name: `What to do with the message ${second.id}` }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()

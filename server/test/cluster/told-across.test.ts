@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createOwner } from '../admin/operator.ts'
 import { describeWith } from '../gate/needs.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import type { Service } from '../support/own-services.ts'
@@ -42,6 +43,21 @@ describeWith(redisServer, 'two processes on one database and one Redis', () => {
     const back = await say(there, 'bob', 'alice', 'back')
     expect((await phone.takeText('back')).body).toEqual(back)
     expect(phone.frames.filter(({ type }) => type === 'message')).toEqual([])
+  })
+
+  it('an operator who waits on one hears of what happens on the other', async () => {
+    const [here, there] = await worlds('alice', 'bob')
+    const owner = await createOwner(here)
+    let answer: unknown
+    const waiting = owner.get(`/apps/${here.app.name}/changes?wait=25`).then((said) => {
+      answer = dataOf(said)
+    })
+    await until(async () => {
+      if (answer === undefined) await say(there, 'alice', 'bob', 'Psst')
+      return answer !== undefined
+    })
+    await waiting
+    expect(answer).toEqual({ happened: true })
   })
 
   it('an edit, a deletion and a reaction on one are told on the other', async () => {

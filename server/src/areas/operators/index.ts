@@ -1,5 +1,6 @@
 export { isOfApp, type Operator } from './accounts.ts'
 export type { AdminCall, AdminRoute, Cookie } from './call.ts'
+export { type ChangeWatch, createChangeWatch } from './changes.ts'
 export { doctorTask } from './health/doctor-runs.ts'
 export { createPasswords, type PasswordCost, type Passwords } from './passwords.ts'
 export { createSignInProvider, type SignInProvider } from './provider.ts'

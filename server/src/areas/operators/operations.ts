@@ -1,5 +1,6 @@
 import {
   acceptInvitation,
+  awaitChanges,
   beginLink,
   beginProviderSignIn,
   beginTotp,
@@ -232,5 +233,9 @@ export const operations: readonly AdminRoute[] = [
   serveAdmin(listReadings, async ({ operator, app }, context) => ({
     data: await listOwnReadings(context, app, operator),
   })),
+  serveAdmin(awaitChanges, async ({ operator, app, query: { wait = 0, conversationId } }, { changes }) => {
+    const wanted = { appId: app.appId, conversation: conversationId?.toLowerCase(), operator: operator.account.id }
+    return { data: { happened: await changes.wait(wanted, wait) } }
+  }),
   serveAdmin(listOperatorAuditLog, ({ query }, { database }) => listEntries(database, deployment, query)),
 ]
