@@ -1,3 +1,4 @@
+import { latestByParts } from '../conversations/latest.ts'
 import { notHeldIn } from '../sight/participation.ts'
 import { scopeBits } from './group-judge.ts'
 
@@ -70,7 +71,8 @@ export function refusalOf(asked: Asked): string {
 }
 
 /**
- * The joins that `refusalOf` needs: users s (the writer) and t (the receiver), group g, membership m, conversation c.
+ * The joins that `refusalOf` needs: users s (the writer) and t (the receiver), group g, membership m, conversation c with
+ * its last message and where its latest version lies.
  *
  * `case` in a join condition keeps the planner from looking up what cannot be there.
  */
@@ -79,8 +81,7 @@ export function joins({ groups }: Pick<Asked, 'groups'>): string {
     left join users s on s.app_id = r.app_id and s.uid = r.sender
     left join users t on t.app_id = r.app_id and t.uid = case r.kind when 1 then r.receiver end
     ${when(groups, groupsAndMembers)}
-    left join conversations c
-      on c.app_id = r.app_id and c.kind = r.kind and c.first = r.first and c.second = r.second`
+    left join lateral ${latestByParts('v.key, v.last_sent_at, v.last_id, v.last_sender, v.listed_id, v.ctid as version', 'r')} c on true`
 }
 
 const groupsAndMembers = `

@@ -1,3 +1,4 @@
+import { latestByKey, latestByParts } from '../../../chat/conversations/latest.ts'
 import { type Statement, statement } from '../../../store/statement.ts'
 
 /**
@@ -44,17 +45,21 @@ export const createConversations = statement(`
  * Locks a batch's conversations in the order of their keys. A statement of its own: one that waits for a lock goes on
  * with the snapshot from before the wait, and would check stale membership. Of the rows that it locks it gives the
  * latest state.
+ * @param columns of `c`
  */
 export function lockConversations(columns: string): Statement {
   return statement(`
   select ${columns}
-  from conversations c
-  where (c.app_id, c.kind, c.first, c.second) in (
-    select r.app_id, r.kind, r.first, r.second
-    from unnest($1::int[], $2::smallint[], $3::text[], $4::text[]) as r(app_id, kind, first, second)
-  )
-  order by c.app_id, c.key
-  for no key update of c`)
+  from (
+    select n.app_id, n.key
+    from (
+      select distinct r.app_id, r.kind, r.first, r.second
+      from unnest($1::int[], $2::smallint[], $3::text[], $4::text[]) as r(app_id, kind, first, second)
+    ) r
+    cross join lateral ${latestByParts('v.app_id, v.key', 'r')} n
+    order by n.app_id, n.key
+  ) o
+  cross join lateral ${latestByKey('v.*', 'o', 'for no key update')} c`)
 }
 
 /** As `lockConversations`, where nothing is wanted of them but the locks. */

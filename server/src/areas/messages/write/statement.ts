@@ -179,6 +179,8 @@ const records = `,
  *
  * What became of the rows comes as one JSON array of arrays: that costs the driver less than as many rows of the protocol.
  *
+ * A conversation is written to by the place of its version, which cannot change while it is locked: see \`latestByParts\`.
+ *
  * What no message of a batch needs is left out: merely making ready to look costs as much as writing two messages.
  *
  * Two forms keep the planner from what is slow here: \`case\` in a join condition, so that nothing is looked up where it
@@ -190,7 +192,7 @@ const writing = (needs: Needs, { groups, muids, subscribed, moderated, traced } 
     from ${sentRows.sql}
   ),
   checked as materialized (
-    select r.*, c.key as conversation, c.last_sent_at, c.last_id, c.last_sender,
+    select r.*, c.key as conversation, c.version, c.last_sent_at, c.last_id, c.last_sender,
       s.revision as sender_revision, ${groups ? 'coalesce(t.revision, g.revision)' : 't.revision'} as receiver_revision,
       ${refusalOf(asked(needs))} as refusal
     from request r
@@ -218,7 +220,7 @@ const writing = (needs: Needs, { groups, muids, subscribed, moderated, traced } 
     ${when(muids, unlessKnown)}
   ),
   stored as materialized (
-    select n, app_id, id, conversation, sender, kind, first, second, sent_at, last_sent_at, last_id, both_write, countable,
+    select n, app_id, id, conversation, version, sender, kind, first, second, sent_at, last_sent_at, last_id, both_write, countable,
       mentioned, subscribed, sender_revision, receiver_revision, ${when(moderated, 'traits, ')}kind = 2 or both_write or last_sender is distinct from sender as moves_marks
     from numbered
     ${when(muids, 'where (id in (select id from inserted)) is true')}
@@ -231,12 +233,11 @@ const writing = (needs: Needs, { groups, muids, subscribed, moderated, traced } 
       listed_sent_at = l.sent_at,
       listed_id = l.id
     from (
-      select distinct on (app_id, conversation) app_id, conversation, sent_at, id, sender
+      select distinct on (app_id, conversation) version, sent_at, id, sender
       from ${told}
       order by app_id, conversation, id desc
     ) l
-    where c.app_id = l.app_id
-    and c.key = l.conversation
+    where c.ctid = l.version
   ),
   side as materialized (
     select l.n, l.app_id, l.sender, l.conversation, l.kind, l.first, l.second, l.sent_at, l.id, l.both_write, l.subscribed,
