@@ -26,8 +26,11 @@ const lookEveryMs = 1_000
 /** Looks in a row at which others are at rest, before it goes as fast as it can. */
 const calmLooks = 3
 
-/** What is taken of the machine while it gives way, but of one processor at most the half. */
-const shareOfMachine = 0.2
+/**
+ * What is taken of the machine while it gives way, but of one processor at most the half. More is over sooner, and costs others more: that
+ * it takes long costs them next to nothing.
+ */
+const shareOfMachine = 0.1
 /** The longest rest after a step: what had to wait for the processor took long, and did little. */
 const longestRestMs = 25
 

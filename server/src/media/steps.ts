@@ -9,7 +9,7 @@ export interface Pace {
 }
 
 /** Steps of writing after which what was written is brought to the disk. Whoever else has something brought there waits for all of it. */
-const stepsInMemory = 4
+const stepsInMemory = 16
 
 /** Writes to a file in steps, and brings it to the disk as it goes. */
 export function inSteps(file: FileHandle, pace: Pace): (chunk: Buffer) => Promise<void> {

@@ -82,14 +82,14 @@ describe('the pace', () => {
     expect(clock.rests).toHaveLength(9)
   })
 
-  it('rests for so long that it takes a fifth of the machine, but never for ever', async () => {
+  it('rests for so long that it takes a tenth of the machine, but never for ever', async () => {
     const restOf = async (processors: number, ms: number) => {
       const { clock, stepOf } = onClock({ processors })
       await stepOf(ms)
       return Math.round(clock.rests[0] as number)
     }
-    expect(await restOf(1, 2)).toBe(8)
-    expect(await restOf(2, 2)).toBe(3)
+    expect(await restOf(1, 2)).toBe(18)
+    expect(await restOf(2, 2)).toBe(8)
     expect(await restOf(64, 2)).toBe(2)
     // It had to wait for the processor.
     expect(await restOf(2, 500)).toBe(25)
