@@ -55,7 +55,7 @@ const sealedFile = 'keys.sealed'
 export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   const { place, signal } = options
   const startedAt = new Date()
-  const id = `${startedAt.toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
+  const id = newId(startedAt)
   const snapshot = await openSnapshot(options.connection)
   try {
     const contents = await copyAll(options, snapshot, id)
@@ -73,6 +73,12 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   } finally {
     await snapshot.close()
   }
+}
+
+/** Ids in the order of their times, so that the newest is the last. Those of one second are told apart by the milliseconds that begin what is drawn. */
+function newId(startedAt: Date): string {
+  const [second, milliseconds] = startedAt.toISOString().replace(/[-:Z]/g, '').split('.')
+  return `${second}Z-${milliseconds}${randomBytes(2).toString('hex').slice(1)}`
 }
 
 /** Removes a backup, what is missing of it first: its manifest. Files that others use, too, stay. */
