@@ -16,10 +16,10 @@ export interface BesideOptions {
 }
 
 export const perSecond = 500
-/** Of sending that is not counted. What filled the world has left the disk something to do. */
-const warmUpMs = 15_000
+/** Of sending that is not counted. What filled the world has left the disk and the database something to do. */
+const warmUpMs = 40_000
 /** Nothing may take longer beside those who send: then it is ended and said to be late. */
-const longestMs = 120_000
+const longestMs = 240_000
 
 /**
  * What something costs those who send 500 messages a second, whatever becomes of those before: in each round alone and beside it, the
