@@ -23,12 +23,12 @@ export function ImportAndExport() {
       hint="Users, groups, members and messages, with their original times. An import sends no notifications, webhooks or events."
     >
       {/* What is under way goes on in the tab that is not seen. */}
-      <Tabs key={appId} value={tab} onChange={(next) => change({ tab: next ?? undefined })}>
+      <Tabs key={appId} value={tab} onChange={(next) => change({ tab: next ?? undefined })} keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="import">Import</Tabs.Tab>
           <Tabs.Tab value="export">Export</Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="import" pt="md">
+        <Tabs.Panel value="import" pt="md" keepMounted>
           <Import />
         </Tabs.Panel>
         <Tabs.Panel value="export" pt="md">
