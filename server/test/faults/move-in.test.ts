@@ -124,12 +124,31 @@ describe('a move while people write and everything is killed', () => {
       // Of one's own history, which may have groups of hundreds with tens of thousands of messages, the ends of each list.
       const extent = { ends: history === undefined ? undefined : 100 }
       const own = await listsOf(source.side, (id) => ids.get(id) ?? `${id} of the old service`, extent)
-      expect(differencesOf(own, await listsOf(target.side, (id) => id, extent))).toEqual([])
+      const differences = differencesOf(own, await listsOf(target.side, (id) => id, extent))
+      if (differences.length > 0) console.log(await circumstancesOf(differences, ids, source.side, target.side, into))
+      expect(differences).toEqual([])
       expect((await messages(target.side)).length).toBeGreaterThan(senders.sent())
     },
     isLong ? 3_600_000 : 600_000,
   )
 })
+
+/** What the move reported, and messages that have other reactions, as each side tells of them alone: for whoever looks for the reason. */
+async function circumstancesOf(
+  differences: readonly string[],
+  ids: ReadonlyMap<string, string>,
+  source: Side,
+  target: Side,
+  folder: string,
+): Promise<string> {
+  const told = [await readFile(join(folder, 'report.json'), 'utf8')]
+  const named = differences.flatMap((difference) => /^reactions (\d+)/.exec(difference)?.[1] ?? [])
+  for (const [from, to] of [...ids].filter(([, to]) => named.includes(to)))
+    for (const [side, id] of [[source, from] as const, [target, to] as const])
+      for (const path of [`/messages/${id}`, `/messages/${id}/reactions?limit=100`])
+        told.push(`${side.url}${path} ${JSON.stringify((await side.call('GET', path)).body)}`)
+  return told.join('\n')
+}
 
 /** What a history that was imported lacks: people with tokens, threads, reactions, pins, files, edits, marks. */
 async function makeLively(side: Side, changes: number): Promise<void> {
