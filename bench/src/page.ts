@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { type AtEnd, withCleanup } from './cleanup.ts'
-import { type Drawn, drawnOf, traced } from './page/trace.ts'
+import { type Drawn, drawnOf, type Shares, traced } from './page/trace.ts'
 import { progress } from './progress.ts'
 import { credentials } from './requests.ts'
 import { type Service, startService } from './service.ts'
@@ -55,7 +55,14 @@ async function run(atEnd: AtEnd): Promise<void> {
     ['scrolled all the time', scrolled],
     [`${messages} messages a minute come`, received],
   ] as const
-  const head = ['page', 'frames', 'longest task ms', 'tasks over 50 ms', 'script and layout of a frame: p50, p95 ms']
+  const head = [
+    'page',
+    'frames',
+    'longest task ms',
+    'tasks over 50 ms',
+    'script and layout of a frame: p50, p95 ms',
+    'on a processor',
+  ]
   console.log(
     renderTable(
       head,
@@ -127,6 +134,7 @@ async function post(service: Service, path: string, body: object, as?: string): 
   await answer.arrayBuffer()
 }
 
-function cells({ frames, longestTask, longTasks, p50, p95 }: Drawn): string[] {
-  return [String(frames), longestTask.toFixed(1), String(longTasks), `${p50.toFixed(1)}, ${p95.toFixed(1)}`]
+function cells({ frames, longestTask, longTasks, elapsed, onProcessor }: Drawn): string[] {
+  const shares = ({ p50, p95 }: Shares) => `${p50.toFixed(1)}, ${p95.toFixed(1)}`
+  return [String(frames), longestTask.toFixed(1), String(longTasks), shares(elapsed), shares(onProcessor)]
 }

@@ -8,6 +8,8 @@ export interface TraceEvent {
   readonly tid: number
   readonly ts: number
   readonly dur?: number
+  /** Of that, what its thread had a processor for. */
+  readonly tdur?: number
   readonly args: { readonly name?: string }
 }
 
@@ -17,7 +19,13 @@ export interface Drawn {
   readonly longestTask: number
   /** Over 50 ms. */
   readonly longTasks: number
-  /** Script, style and layout within a frame. */
+  /** Script, style and layout within a frame, as long as they took, with what they waited for a processor. */
+  readonly elapsed: Shares
+  /** The same, without that. */
+  readonly onProcessor: Shares
+}
+
+export interface Shares {
   readonly p50: number
   readonly p95: number
 }
@@ -49,25 +57,34 @@ export function drawnOf(events: readonly TraceEvent[]): Drawn {
   )
   const own = events.filter((event) => mains.has(threadOf(event))).sort((a, b) => a.ts - b.ts)
   const tasks = own.flatMap(({ name, dur }) => (name.endsWith('RunTask') && dur !== undefined ? [dur / 1000] : []))
-  const frames = workOfFrames(own).sort((a, b) => a - b)
-  const at = (share: number) => frames[Math.floor((frames.length - 1) * share)] ?? Number.NaN
+  const elapsed = workOfFrames(own, ({ dur = 0 }) => dur)
   return {
-    frames: frames.length,
+    frames: elapsed.length,
     longestTask: tasks.reduce((longest, task) => Math.max(longest, task), 0),
     longTasks: tasks.filter((task) => task > 50).length,
-    p50: at(0.5),
-    p95: at(0.95),
+    elapsed: sharesOf(elapsed),
+    onProcessor: sharesOf(workOfFrames(own, ({ dur = 0, tdur = dur }) => tdur)),
   }
 }
 
-/** What was done from the beginning of each frame to that of the next; what happens within other work is counted once. */
-function workOfFrames(own: readonly TraceEvent[]): number[] {
+function sharesOf(frames: readonly number[]): Shares {
+  const sorted = frames.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN
+  return { p50: at(0.5), p95: at(0.95) }
+}
+
+/**
+ * What was done from the beginning of each frame to that of the next, in milliseconds; what happens within other work is counted once.
+ * @param timeOf in microseconds
+ */
+function workOfFrames(own: readonly TraceEvent[], timeOf: (event: TraceEvent) => number): number[] {
   const frames: number[] = []
   let countedUntil = 0
-  for (const { name, ph, ts, dur = 0 } of own) {
+  for (const event of own) {
+    const { name, ph, ts, dur = 0 } = event
     if (name === 'AnimationFrame' && ph === 'b') frames.push(0)
     if (!work.has(name) || ts < countedUntil || frames.length === 0) continue
-    frames[frames.length - 1] = (frames.at(-1) ?? 0) + dur / 1000
+    frames[frames.length - 1] = (frames.at(-1) ?? 0) + timeOf(event) / 1000
     countedUntil = ts + dur
   }
   return frames
