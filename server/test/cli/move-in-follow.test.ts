@@ -103,6 +103,9 @@ describe('parley move-in, interrupted and following', () => {
     first.kill('SIGKILL')
     await killed
     const [soft, purged] = dataOf(await source.get('/messages?searchKey=line%202&affix=append'))
+    // What a message got before it was deleted stays on it, and nobody can give it afterwards.
+    const reactor = soft.sender === 'alice' ? 'bob' : 'alice'
+    await done(source.post(`/messages/${soft.id}/reactions/${encodeURIComponent('👍')}`, {}, { as: reactor }))
     await done(source.delete(`/messages/${soft.id}`, {}, { as: soft.sender }))
     await done(source.delete(`/messages/${purged.id}`, { permanent: true }))
     written = ''

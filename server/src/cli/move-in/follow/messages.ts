@@ -143,11 +143,16 @@ export async function bring(sides: Sides, row: JsonRecord, id: string): Promise<
   const differs = (name: string) => !isDeepStrictEqual(ours[name], theirs[name])
   const at = `/messages/${id}`
   if (ours.isDeleted === true) {
-    if (theirs.isDeleted === true) return
+    if (theirs.isDeleted === true) {
+      await bringReactions(sides, row, id, { mayGive: false })
+      return
+    }
     // What it said after the edit is gone; that it was edited is not.
     if (differs('isEdited') && row.category !== 'action') {
       await act('PUT', at, { data: takeListed('messages', there).record.data }, row.sender)
     }
+    // A message keeps what it got before; afterwards it takes none.
+    await bringReactions(sides, row, id)
     if (await act('DELETE', at, {}, row.deletedBy)) count('deleted messages')
     return
   }
@@ -172,12 +177,13 @@ export async function bring(sides: Sides, row: JsonRecord, id: string): Promise<
     count('receipts')
 }
 
-async function bringReactions(sides: Sides, row: JsonRecord, id: string): Promise<void> {
+/** @param options.mayGive not to a message that is deleted; taken back they may be from that, too */
+async function bringReactions(sides: Sides, row: JsonRecord, id: string, { mayGive = true } = {}): Promise<void> {
   const { source, target, act, count } = sides
   const [ours, theirs] = await Promise.all([reactorsOf(source, String(row.id)), reactorsOf(target, id)])
   const at = (reaction: string) => `/messages/${id}/reactions/${encodeURIComponent(reaction)}`
   for (const [key, { reaction, uid }] of ours)
-    if (!theirs.has(key) && (await act('POST', at(reaction), {}, uid))) count('reactions')
+    if (mayGive && !theirs.has(key) && (await act('POST', at(reaction), {}, uid))) count('reactions')
   for (const [key, { reaction, uid }] of theirs)
     if (!ours.has(key) && (await act('DELETE', at(reaction), {}, uid))) count('removed reactions')
 }
