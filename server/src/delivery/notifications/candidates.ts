@@ -27,7 +27,7 @@ export interface Candidate {
   readonly providerKind: string
   readonly providerId: string
   readonly digest: Buffer | null
-  /** The push token that the digest is of. */
+  /** The push token that the digest is of, where it was asked for. */
   readonly sealed: Buffer | null
   readonly platform: string | null
   /** What hides a message from them: their role, and up to where they have cleared the conversation. */
@@ -77,7 +77,7 @@ const asked = createRecordset<Asked>(
     ['after', 'text', ({ after }) => after],
     ['channels', 'text[]', ({ channels }) => channels],
   ],
-  { alias: 'h', first: 4 },
+  { alias: 'h', first: 5 },
 )
 
 /**
@@ -134,7 +134,7 @@ const select = statement(`
     where n.channel = 'push'
     and n.kind = 'custom'
     union all
-    select 'push', n.key, n.kind, n.id, d.digest, d.sealed, d.platform, false
+    select 'push', n.key, n.kind, n.id, d.digest, case when n.key = any($4::bigint[]) then d.sealed end, d.platform, false
     from push_tokens d
     join providers n on n.key = d.provider
     where d.app_id = $1
@@ -179,6 +179,8 @@ export async function readCandidates(
     readonly channelsOf: (one: Happened) => readonly Channel[]
     readonly after: { readonly event: number; readonly uid: string }
     readonly limit: number
+    /** Providers whose tokens are read, too. */
+    readonly withTokens?: readonly number[]
     /** Only this user. */
     readonly only?: string
   },
@@ -190,7 +192,7 @@ export async function readCandidates(
     channels: options.channelsOf(one),
     after: one.event === options.after.event ? options.after.uid : '',
   }))
-  const values = [appId, options.limit, options.only ?? null, ...asked.values(wanted)]
+  const values = [appId, options.limit, options.only ?? null, options.withTokens ?? [], ...asked.values(wanted)]
   const rows = await on.query<CandidateRow>(select, values)
   return rows.map(candidateOf)
 }

@@ -56,6 +56,8 @@ export function createHandingOver(options: HandingOverOptions, appId: number, at
       if (one.trigger !== 'after_message') return undefined
       const room = roomOf(candidate.provider)
       if (room === undefined || room.left === 0) return undefined
+      // Its token was not asked for: nobody sent yet when it was read.
+      if (candidate.digest !== null && candidate.sealed === null) return undefined
       room.left--
       const place = all.length + 1
       const due = dueOf(candidate, one, place, at)

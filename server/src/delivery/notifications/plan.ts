@@ -228,6 +228,7 @@ async function readPage(options: PlanOptions, appId: number, stretch: Stretch): 
     channelsOf: (one) => channelsOf(one, defaults),
     after: { event, uid },
     limit: candidatesAtOnce,
+    withTokens: options.hands.endpoints(),
   })
   const isCut = found.length === candidatesAtOnce
   const candidates = isCut ? withoutLastUser(found) : found

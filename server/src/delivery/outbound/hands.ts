@@ -11,6 +11,8 @@ export interface Hand<Item> {
 /** Whom something may be handed to in this process, by endpoint. */
 export interface Hands<Item> {
   find(endpoint: number): Hand<Item> | undefined
+  /** To which endpoints something may be handed over. */
+  endpoints(): number[]
   /** @returns ends it */
   open(endpoint: number, hand: Hand<Item>): () => void
 }
@@ -19,6 +21,7 @@ export function createHands<Item>(): Hands<Item> {
   const open = new Map<number, Hand<Item>>()
   return {
     find: (endpoint) => open.get(endpoint),
+    endpoints: () => [...open.keys()],
     open(endpoint, hand) {
       open.set(endpoint, hand)
       return () => {
