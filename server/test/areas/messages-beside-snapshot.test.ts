@@ -54,8 +54,10 @@ it('a send looks at the latest version of its conversation, however many a long 
       select v.key from conversations v
       where v.app_id = r.app_id and v.kind = r.kind and v.first = r.first and v.second = r.second
     )`
-  expect(await blocksOf(planner, equality, appId)).toBeGreaterThan(4 * before)
-  expect(await blocksOf(planner, latest, appId)).toBeLessThan(2 * before)
+  const all = await blocksOf(planner, equality, appId)
+  expect(all).toBeGreaterThan(4 * before)
+  // It need not be the last one where there was room on an earlier page.
+  expect(await blocksOf(planner, latest, appId)).toBeLessThan(all / 2)
   const { data } = (await world.get('/users/reader-3/messages?limit=1&affix=prepend', { as: 'writer-3' })).body
   expect(data).toMatchObject([{ data: { text: `message ${messagesOfPair - 1}` } }])
 })

@@ -181,6 +181,8 @@ describe('a test', () => {
     await soon(() => expect(endpoint.received).toHaveLength(1))
     const [id] = idsOf(endpoint)
     const delivery = () => world.get(`/webhooks/hook/deliveries/${id}`)
+    // What became of it is written a moment after it came.
+    await soon(async () => expect(await deliveriesOf(world)).toMatchObject([{ status: 'delivered' }]))
     const [listed] = await deliveriesOf(world)
     expect(dataOf(await delivery())).toEqual({ ...listed, body: endpoint.received[0]?.body })
     dataOf(await world.put(`/messages/${message.id}`, { data: { text: 'changed' } }, { as: 'alice' }))
