@@ -22,12 +22,12 @@ export function ImportAndExport() {
       title="Import and export"
       hint="Users, groups, members and messages, with their original times. An import sends no notifications, webhooks or events."
     >
-      {/* What is under way goes on in the tab that is not seen. */}
       <Tabs key={appId} value={tab} onChange={(next) => change({ tab: next ?? undefined })} keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="import">Import</Tabs.Tab>
           <Tabs.Tab value="export">Export</Tabs.Tab>
         </Tabs.List>
+        {/* An import that is under way goes on in the tab that is not seen; an export does so anywhere. */}
         <Tabs.Panel value="import" pt="md" keepMounted>
           <Import />
         </Tabs.Panel>
