@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { ask } from './ask.ts'
 import {
   type ConnectionSettings,
   clientSettings,
@@ -15,6 +16,8 @@ import { isUnit, runUnit } from './unit.ts'
 export interface Query extends Partial<Statement> {
   readonly text: string
   readonly values?: unknown[]
+  /** Rows are lists of their columns. */
+  readonly rowMode?: 'array'
 }
 
 /** One connection in pipeline mode: many queries under way at once, each its own transaction. */
@@ -128,13 +131,17 @@ export function createChannel(
       const client = await acquire()
       gather(client)
       try {
-        return await client.query(query as pg.QueryConfig)
+        return await ask(client, query)
       } catch (error) {
-        if (!isOutdated(error)) throw error
+        if (!isOutdated(error)) {
+          // One that leads to who asked, instead of to the socket.
+          Error.captureStackTrace(error as Error)
+          throw error
+        }
         // What else is under way on it is answered before it ends.
         forget(client)
         client.end().catch(() => {})
-        return (await acquire()).query(query as pg.QueryConfig)
+        return ask(await acquire(), query)
       }
     },
     async transaction(queries) {
