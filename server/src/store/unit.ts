@@ -48,7 +48,7 @@ class Unit extends DriverQuery {
     }
     return null
   }
-  override handleRowDescription(message: unknown): void {
+  override handleRowDescription(message: Parameters<Step['handleRowDescription']>[0]): void {
     this.#steps[this.#at]?.handleRowDescription(message)
   }
   override handleDataRow(message: unknown): void {
