@@ -13,23 +13,49 @@ type Own = Partial<Pick<Context, 'database' | 'audit'>>
  */
 export function contextOf(context: Context, span: Span | undefined, own: Own = {}): Context {
   const { database = context.database, audit = context.audit } = own
+  // Member by member: to spread and set some anew took 2 % of the service, since the engine has no quick way for so many.
   return {
-    ...sharedOf(context),
     span,
     audit,
     database: span === undefined ? database : tracedDatabase(database, span),
     events: span === undefined ? context.events : tracedEvents(context.events, span),
+    config: context.config,
+    log: context.log,
+    metrics: context.metrics,
+    tables: context.tables,
+    monitor: context.monitor,
+    secrets: context.secrets,
+    invalidation: context.invalidation,
+    addresses: context.addresses,
+    apps: context.apps,
+    groupPasswords: context.groupPasswords,
+    operatorPasswords: context.operatorPasswords,
+    signInProvider: context.signInProvider,
+    settings: context.settings,
+    engineSettings: context.engineSettings,
+    flagReasons: context.flagReasons,
+    questions: context.questions,
+    notificationSettings: context.notificationSettings,
+    keys: context.keys,
+    tokens: context.tokens,
+    policies: context.policies,
+    judges: context.judges,
+    rulebook: context.rulebook,
+    usage: context.usage,
+    messages: context.messages,
+    groupMarks: context.groupMarks,
+    search: context.search,
+    moderationActions: context.moderationActions,
+    media: context.media,
+    fileLinks: context.fileLinks,
+    changes: context.changes,
+    jobs: context.jobs,
+    outbound: context.outbound,
+    webhooks: context.webhooks,
+    limits: context.limits,
+    wrongCredentials: context.wrongCredentials,
+    notifications: context.notifications,
+    redis: context.redis,
+    tracing: context.tracing,
   }
-}
-
-/** What is everybody's, of each context. */
-const shared = new WeakMap<Context, Omit<Context, 'span' | 'audit' | 'database' | 'events'>>()
-
-/** Without what is set anew: to set what a spread has copied a moment before takes the engine six times as long as all else here. */
-function sharedOf(context: Context) {
-  const known = shared.get(context)
-  if (known !== undefined) return known
-  const { span: _span, audit: _audit, database: _database, events: _events, ...rest } = context
-  shared.set(context, rest)
-  return rest
 }
