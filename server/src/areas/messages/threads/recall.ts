@@ -190,6 +190,7 @@ async function readFound(
         users: [...rowsOf(peers.users).values()],
         groups: [...rowsOf(peers.groups).values()],
         away: peers.blockers,
+        written: peers,
       },
       ownReceipts: readSteps(steps, uid),
       along: {
