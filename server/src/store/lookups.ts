@@ -72,17 +72,22 @@ export function createLookups(
   query: (asked: Statement, values: unknown[]) => Promise<unknown[]>,
   most: number,
 ): Lookups {
-  /** In the order in which they came; all but those of this turn wait for others to be answered. */
+  /** As they came; all but those of this turn wait for others to be answered. */
   const due: Batch[] = []
   /** Those of `due` that others may join. */
   const open = new Map<string, Batch>()
   let running = 0
   let isSending = false
 
+  /** Rows by key before what takes long: whoever asks for them mostly asks for several, one after the other. */
+  const takeNext = () => {
+    const quick = due.findIndex(({ asked }) => asked.atOnce === Number.POSITIVE_INFINITY)
+    return due.splice(Math.max(0, quick), 1)[0]
+  }
   const send = () => {
     isSending = false
     while (running < most) {
-      const batch = due.shift()
+      const batch = takeNext()
       if (batch === undefined) return
       if (open.get(batch.name) === batch) open.delete(batch.name)
       void run(batch)
