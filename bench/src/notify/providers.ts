@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { setPriority } from 'node:os'
@@ -60,9 +60,16 @@ const patienceMs = 120_000
 /** As `nice` counts. */
 const niceness = 5
 
-/** Real providers are other machines: what they need is not taken from the service, as far as the system allows that. */
+/**
+ * Real providers are other machines: what they need is not taken from the service, as far as the system allows that. On Linux they run
+ * while nobody else wants a processor.
+ */
 function giveWay(pid: number): void {
-  for (const thread of threadsOf(pid)) setPriority(thread, niceness)
+  try {
+    execFileSync('chrt', ['-a', '-i', '-p', '0', String(pid)], { stdio: 'ignore' })
+  } catch {
+    for (const thread of threadsOf(pid)) setPriority(thread, niceness)
+  }
 }
 
 /** On Linux each thread has a priority of its own. */

@@ -1,5 +1,7 @@
-import { readdirSync, readlinkSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
+import { promisify } from 'node:util'
 import type pg from 'pg'
 
 /**
@@ -50,16 +52,51 @@ export function lowerOwnPriority(): void {
 
 /**
  * Lets this thread give way to the others of its process, and to other processes, where the system knows priorities of threads (Linux).
- * @returns whether it does
+ * @returns the number that the system knows it by, if it does
  */
-export function lowerThreadPriority(to = niceness): boolean {
+export function lowerThreadPriority(to = niceness): number | undefined {
   try {
     const [, thread] = /\/task\/(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? []
-    return thread !== undefined && lowerPriority(Number(thread), to)
+    return thread !== undefined && lowerPriority(Number(thread), to) ? Number(thread) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Lets a thread of this process run only while nobody else wants a processor (Linux's policy for idle times), or as all others again, with
+ * the share that its priority gives it. Beside a lower priority, which shares in turns of some milliseconds, this one ends at
+ * once when somebody else has something to do. Node.js has no call for it, but most systems a program.
+ * @param thread as the system knows it
+ * @returns whether it does
+ */
+export async function setIdleThread(thread: number, isIdle: boolean): Promise<boolean> {
+  try {
+    await promisify(execFile)('chrt', [isIdle ? '-i' : '-o', '-p', '0', String(thread)])
+    return true
   } catch {
     return false
   }
 }
+
+/**
+ * Whether a thread that runs in idle times only may be made one as all others again. Linux asks for a right, or for a limit of priorities that
+ * allows it (`LimitNICE` of systemd, `ulimit -e`). Without, it would never run on a machine that is always busy.
+ */
+export function mayLeaveIdle(to = niceness): boolean {
+  try {
+    const [, capabilities = '0'] = /^CapEff:\s*([\da-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+    if ((BigInt(`0x${capabilities}`) & mayChangePriorities) !== 0n) return true
+    const [, limit = '0'] = /^Max nice priority\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    // As the system counts it: from 1 for the least to 40.
+    return Number(limit) >= 20 - to
+  } catch {
+    return false
+  }
+}
+
+/** `CAP_SYS_NICE` among the rights of a process. */
+const mayChangePriorities = 1n << 23n
 
 function threadsOf(processId: number): number[] {
   if (process.platform !== 'linux') return [processId]

@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataKeysTopic, noteKeys, storeKey } from '../../src/store/data-keys.ts'
+import { mayLeaveIdle } from '../../src/store/priority.ts'
 import { ensureBuilt } from '../support/build.ts'
 import { dataOf, say } from '../support/chat.ts'
 import type { Endpoint } from '../support/endpoint.ts'
@@ -34,6 +37,22 @@ afterAll(async () => {
   await closeEndpoints()
 })
 
+/** Threads of this process that Linux runs in idle times only. */
+function idleThreads(): string[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc/self/task').filter((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+    // The name before may have anything in it.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[policy] === idlePolicy
+  })
+}
+
+/** The place of the policy behind the name of a thread, as in proc_pid_stat(5). */
+const policy = 38
+const idlePolicy = '5'
+
+const hasChrt = () => spawnSync('chrt', ['--version']).status === 0
+
 const isThere = ({ threadId }: Worker) => threadId !== -1
 
 describe('notifications in a thread of their own', () => {
@@ -50,6 +69,10 @@ describe('notifications in a thread of their own', () => {
         /parley_notifications_total\{provider="custom",outcome="delivered"\} 1\n/,
       ),
     )
+  })
+
+  it('give way to whoever calls the service, where the system would let them have a share again', async () => {
+    await soon(() => expect(idleThreads()).toHaveLength(mayLeaveIdle() && hasChrt() ? 1 : 0))
   })
 
   it('follow what is changed meanwhile: settings, and the keys that secrets are kept with', async () => {

@@ -3,10 +3,12 @@ import { Worker } from 'node:worker_threads'
 import { type Log, writeLine } from '../../../log.ts'
 import type { ConnectionSettings } from '../../../store/connection.ts'
 import type { OpenSecrets } from '../../../store/data-keys.ts'
+import { mayLeaveIdle, setIdleThread } from '../../../store/priority.ts'
 import type { DataKeys } from '../../../store/secrets.ts'
 import type { Tracing } from '../../../tracing/tracing.ts'
 import type { NotificationMetrics } from '../metrics.ts'
 import type { NotificationWork } from '../work.ts'
+import { keepGivingWay } from './giving-way.ts'
 import type { Failure, FromThread, Task, ThreadConfig, ThreadData, ToThread } from './messages.ts'
 
 export interface ApartOptions {
@@ -40,6 +42,7 @@ interface Thread {
   readonly worker: Worker
   /** What it is doing, by number. */
   readonly waiting: Map<number, Waiting>
+  readonly ended: AbortController
 }
 
 /**
@@ -65,11 +68,15 @@ export function createWorkApart(options: ApartOptions): WorkApart {
   secrets.onReload(() => tell({ type: 'keys', keys: keysOf(secrets) }))
 
   function begin(): Thread {
-    const begun: Thread = { worker: startThread(options), waiting: new Map() }
-    const { worker, waiting } = begun
-    worker.on('message', (message: FromThread) => hear(options, waiting, message))
+    const begun: Thread = { worker: startThread(options), waiting: new Map(), ended: new AbortController() }
+    const { worker, waiting, ended } = begun
+    worker.on('message', (message: FromThread) => {
+      if (message.type === 'begun') void giveWay(begun, message.systemId, log)
+      else hear(options, waiting, message)
+    })
     worker.on('error', (error) => log.error({ err: error }, 'the thread that sends notifications failed'))
     worker.once('exit', () => {
+      ended.abort()
       if (thread === begun) thread = undefined
       for (const { reject } of waiting.values()) reject(new Error('the thread that sends notifications has ended'))
       waiting.clear()
@@ -94,6 +101,27 @@ export function createWorkApart(options: ApartOptions): WorkApart {
       await worker.terminate()
     },
   }
+}
+
+/** Lets it run in idle times only while it is on time, where the system would let it have a share again. */
+async function giveWay({ worker, ended }: Thread, systemId: number, log: Log): Promise<void> {
+  if (!mayLeaveIdle()) return
+  const setIdle = async (isIdle: boolean) => {
+    const done = await setIdleThread(systemId, isIdle)
+    if (done) log.debug({ isIdle }, 'the thread that sends notifications gives way to everybody, or has a share')
+    return done
+  }
+  const echo = () =>
+    new Promise<void>((resolve) => {
+      const hear = ({ type }: FromThread) => {
+        if (type !== 'echo') return
+        worker.off('message', hear)
+        resolve()
+      }
+      worker.on('message', hear)
+      worker.postMessage({ type: 'echo' } satisfies ToThread)
+    })
+  await keepGivingWay({ setIdle, echo }, ended.signal)
 }
 
 function startThread({ config, secrets, log, ...given }: ApartOptions): Worker {

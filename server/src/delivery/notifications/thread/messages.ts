@@ -39,6 +39,8 @@ export type ToThread =
   | { readonly type: 'wake'; readonly appIds: readonly number[] }
   /** Secrets are kept with other keys from now on. */
   | { readonly type: 'keys'; readonly keys: DataKeys }
+  /** Asks whether it gets to run. */
+  | { readonly type: 'echo' }
   | { readonly type: 'stop' }
   | { readonly type: 'close' }
 
@@ -51,6 +53,9 @@ export interface Failure {
 }
 
 export type FromThread =
+  /** It has begun, and has a lower priority than others. @see lowerThreadPriority */
+  | { readonly type: 'begun'; readonly systemId: number }
+  | { readonly type: 'echo' }
   | { readonly type: 'done'; readonly id: number; readonly error?: Failure }
   /** Attempts of a provider came to this. */
   | { readonly type: 'ended'; readonly provider: string; readonly results: ReadonlyArray<Pick<SendResult, 'status'>> }

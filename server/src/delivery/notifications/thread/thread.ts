@@ -24,8 +24,9 @@ import type { Failure, FromThread, Task, ThreadData, ToThread } from './messages
 await run(parentPort as MessagePort, workerData as ThreadData)
 
 async function run(port: MessagePort, data: ThreadData): Promise<void> {
-  lowerThreadPriority()
   const tell = (message: FromThread) => port.postMessage(message)
+  const systemId = lowerThreadPriority()
+  if (systemId !== undefined) tell({ type: 'begun', systemId })
   const { config } = data
   let keys = revive(data.keys)
   const log = createLog(config.logLevel, { write: (line) => tell({ type: 'line', line }) }, data.logged)
@@ -66,6 +67,9 @@ async function run(port: MessagePort, data: ThreadData): Promise<void> {
         break
       case 'keys':
         keys = revive(message.keys)
+        break
+      case 'echo':
+        tell({ type: 'echo' })
         break
       case 'stop':
         work.stop()
