@@ -172,12 +172,9 @@ export function createChannel(
     },
     async interact(work) {
       const client = await acquire()
-      return runTransaction(client, work, {
-        isPipelined: true,
-        onBroken() {
-          forget(client)
-          cutConnection(client)
-        },
+      return runTransaction(client, work, () => {
+        forget(client)
+        cutConnection(client)
       })
     },
     renew() {
