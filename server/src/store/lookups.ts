@@ -77,12 +77,17 @@ export function createLookups(
   /** Those of `due` that others may join. */
   const open = new Map<string, Batch>()
   let running = 0
+  /** Those of them that look up rows by key. */
+  let quickOnes = 0
   let isSending = false
 
-  /** Rows by key before what takes long: whoever asks for them mostly asks for several, one after the other. */
+  /**
+   * Rows by key before what takes long: whoever asks for them mostly asks for several, one after the other. But one at a time,
+   * where anything else waits: the others gather meanwhile.
+   */
   const takeNext = () => {
-    const quick = due.findIndex(({ asked }) => asked.atOnce === Number.POSITIVE_INFINITY)
-    return due.splice(Math.max(0, quick), 1)[0]
+    const next = due.findIndex((batch) => isQuick(batch) === (quickOnes === 0))
+    return due.splice(Math.max(0, next), 1)[0]
   }
   const send = () => {
     isSending = false
@@ -95,8 +100,10 @@ export function createLookups(
   }
   const run = async (batch: Batch) => {
     running++
+    if (isQuick(batch)) quickOnes++
     await answer(query, batch)
     running--
+    if (isQuick(batch)) quickOnes--
     if (due.length > 0) sendSoon()
   }
   /** Whoever asks because of what was answered a moment ago comes along. */
@@ -128,6 +135,10 @@ export function createLookups(
       })
     },
   }
+}
+
+function isQuick({ asked }: Batch): boolean {
+  return asked.atOnce === Number.POSITIVE_INFINITY
 }
 
 async function answer(
