@@ -60,8 +60,7 @@ export interface Database extends Queryable {
 
 const lookupReaders = 2
 /**
- * One on each connection. What is asked meanwhile goes on gathering, and is one statement the more often: with twice as many under way, each
- * had half as many requests in it.
+ * One on each connection. What is asked meanwhile goes on gathering: with twice as many under way, each statement had fewer requests in it.
  */
 const lookupsAtOnce = lookupReaders
 /**
