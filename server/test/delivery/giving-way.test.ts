@@ -14,9 +14,9 @@ describe('a thread that gives way', () => {
   })
 
   it('has a share once it is late, and gives way again after a while on time', () => {
-    expect(after(5, (second) => second === 5)).toMatchObject({ isIdle: false, shareMs: 10_000 })
-    expect(after(14, (second) => second === 5).isIdle).toBe(false)
-    expect(after(15, (second) => second === 5).isIdle).toBe(true)
+    expect(after(5, (second) => second === 5)).toMatchObject({ isIdle: false, shareMs: 5_000 })
+    expect(after(9, (second) => second === 5).isIdle).toBe(false)
+    expect(after(10, (second) => second === 5).isIdle).toBe(true)
   })
 
   it('keeps its share while it is late in spite of it', () => {
@@ -31,8 +31,8 @@ describe('a thread that gives way', () => {
       giving = giveWay(giving, isFull(giving), second * 1000)
       if (!giving.isIdle) shares.add(giving.shareMs / 1000)
     }
-    expect([...shares]).toEqual([10, 20, 40, 80, 160, 300])
-    expect(after(4000, (second) => second === 4000, { ...giving, isIdle: true, since: 3_000_000 }).shareMs).toBe(10_000)
+    expect([...shares]).toEqual([5, 10, 20, 40, 80, 160, 300])
+    expect(after(4000, (second) => second === 4000, { ...giving, isIdle: true, since: 3_000_000 }).shareMs).toBe(5_000)
   })
 
   it('is given a share when it does not answer, and is asked no more once it has ended', async () => {

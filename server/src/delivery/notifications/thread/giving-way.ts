@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** How often the thread is asked whether it still gets to run, in milliseconds. */
 const askEveryMs = 500
-/** Without an answer within this time it is late: whoever is away waits for notifications. */
-const lateAfterMs = 250
+/** Without an answer within this time it is late: whoever is away waits for notifications. What it does by itself at once takes less. */
+const lateAfterMs = 400
 /** How long it keeps its share once it was late, in milliseconds. */
-const firstShareMs = 10_000
+const firstShareMs = 5_000
 /** The longest, where it was late again and again: a machine that is full stays so. */
 const longestShareMs = 300_000
 
