@@ -145,7 +145,8 @@ function reacted(
     ...(parentId !== null && { parentId }),
     reaction,
     ...by,
-    ...row,
+    reactionId: row.reactionId,
+    reactedAt: row.reactedAt,
   }
 }
 
