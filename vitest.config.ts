@@ -17,9 +17,8 @@ export default defineConfig({
     ]),
     // One service per worker, shared by its test files: each test makes an app (tenant) of its own.
     isolate: false,
-    // More than twice what a small machine has of cores: tests wait half of their time, for leases to run out, processes to start,
-    // pages to draw. With four, a seventh of what two cores can do was left over.
-    maxWorkers: 5,
+    // Twice what a small machine has of cores: many tests mostly wait, for leases to run out, processes to start, pages to draw.
+    maxWorkers: 4,
     sequence: { sequencer: LongFirst },
     // A machine may be busy with other things. Tests wait as long as something moves (support/until.ts); these end one that
     // hangs for good.
