@@ -184,7 +184,7 @@ export async function furnish(world: World): Promise<Ids> {
     insert into notification_deliveries (app_id, uid, channel, provider_kind, provider_id, provider, trigger, event, kind,
       receiver, status, reason, gates, expires_at, created_at, ended_at)
     select p.app_id, 'bob', 'push', p.kind, p.id, p.key, 'after_message', 1, 1, 'bob', 'stopped', 'DND_PREFERENCE', '[]', 1,
-      1700000000000, 1700000000001
+      ${Date.now()}::bigint, ${Date.now()}::bigint
     from notification_providers p
     where p.app_id = ${world.app.appId}
     and p.channel = 'push'

@@ -45,8 +45,8 @@ const threadProgram = `
 itWith(onLinux, 'A thread that gives way does so alone: the others of its process go on as before', () => {
   ensureBuilt()
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', threadProgram], { encoding: 'utf8' })
-  const [lowered, ...all] = said.trim().split(' ')
-  expect(lowered).toBe('true')
+  const [thread, ...all] = said.trim().split(' ')
+  expect(Number(thread)).toBeGreaterThan(0)
   expect(all.filter((niceness) => niceness === '5')).toHaveLength(1)
   expect(all.filter((niceness) => niceness === '0')).toHaveLength(all.length - 1)
 })
