@@ -1,5 +1,4 @@
 import pg from 'pg'
-import { ask } from './ask.ts'
 import {
   type ConnectionSettings,
   clientSettings,
@@ -16,8 +15,6 @@ import { isUnit, runUnit } from './unit.ts'
 export interface Query extends Partial<Statement> {
   readonly text: string
   readonly values?: unknown[]
-  /** Rows are lists of their columns. */
-  readonly rowMode?: 'array'
 }
 
 /** One connection in pipeline mode: many queries under way at once, each its own transaction. */
@@ -131,17 +128,13 @@ export function createChannel(
       const client = await acquire()
       gather(client)
       try {
-        return await ask(client, query)
+        return await client.query(query as pg.QueryConfig)
       } catch (error) {
-        if (!isOutdated(error)) {
-          // One that leads to who asked, instead of to the socket.
-          Error.captureStackTrace(error as Error)
-          throw error
-        }
+        if (!isOutdated(error)) throw error
         // What else is under way on it is answered before it ends.
         forget(client)
         client.end().catch(() => {})
-        return ask(await acquire(), query)
+        return (await acquire()).query(query as pg.QueryConfig)
       }
     },
     async transaction(queries) {
@@ -172,9 +165,12 @@ export function createChannel(
     },
     async interact(work) {
       const client = await acquire()
-      return runTransaction(client, work, () => {
-        forget(client)
-        cutConnection(client)
+      return runTransaction(client, work, {
+        isPipelined: true,
+        onBroken() {
+          forget(client)
+          cutConnection(client)
+        },
       })
     },
     renew() {

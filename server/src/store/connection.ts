@@ -58,13 +58,8 @@ export function createPool(
   applicationName: string,
   max: number,
   connectTimeoutMillis = connection.connectionTimeoutMillis ?? connectTimeoutMs,
-  isPipelined = false,
 ): pg.Pool {
-  const settings = {
-    ...clientSettings(connection, applicationName),
-    connectionTimeoutMillis: connectTimeoutMillis,
-    pipeline: isPipelined,
-  }
+  const settings = { ...clientSettings(connection, applicationName), connectionTimeoutMillis: connectTimeoutMillis }
   // What the pool hands on has its own, unlimited, time, and hides the password.
   class PoolClient extends pg.Client {
     constructor() {

@@ -59,10 +59,8 @@ export interface Database extends Queryable {
 }
 
 const lookupReaders = 2
-/**
- * One on each connection. What is asked meanwhile goes on gathering: with twice as many under way, each statement had fewer requests in it.
- */
-const lookupsAtOnce = lookupReaders
+/** One that is carried out on each connection, and one that the database finds when it is done with that. */
+const lookupsAtOnce = 2 * lookupReaders
 /**
  * Fixed statements look up rows by key: one plan fits all parameters, and choosing it anew for each array of ids takes
  * longer than the look-up. Composed ones are lists, whose plans may depend on what is asked. None takes nearly as long as
@@ -90,12 +88,12 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
   const lookups = Array.from({ length: lookupReaders }, (_, i) =>
     createChannel(connection, `parley reader ${i}`, lookupSettings),
   )
-  const lines = lookups.map((channel) => ({ channel, underWay: 0 }))
   const channels: Channel[] = lookups.slice()
   const reads: Reads[] = []
   const transactions = openTransactions(connection, suspension)
   /** Open connections that listen. */
   const listeners = new Set<pg.ClientBase>()
+  let next = 0
 
   const openReads = (kind: ReadKind): Reads => {
     const opened = createReads({
@@ -117,22 +115,17 @@ export function openDatabase(connection: ConnectionSettings, options: DatabaseOp
   const timeoutMs = options.listTimeoutMs ?? 0
   const lists = openReads({ name: 'list', atOnce: longLists, timeoutMs, quickMs: quickListMs })
 
-  const leastBusy = () => lines.reduce((least, line) => (line.underWay < least.underWay ? line : least))
+  const lookup = () => {
+    suspension.check()
+    return lookups[next++ % lookups.length] as Channel
+  }
   const cutAll = () => {
     for (const connections of [pinger, transactions, ...channels, ...reads]) connections.reset()
     for (const client of listeners) cutConnection(client)
   }
 
-  const ask = async <Row>(statement: Statement, values: unknown[]) => {
-    suspension.check()
-    const line = leastBusy()
-    line.underWay++
-    try {
-      return (await line.channel.query({ ...statement, values })).rows as Row[]
-    } finally {
-      line.underWay--
-    }
-  }
+  const ask = async <Row>(statement: Statement, values: unknown[]) =>
+    (await lookup().query({ ...statement, values })).rows as Row[]
   const together = createLookups(ask, lookupsAtOnce)
 
   const readAs = (reader: Reader): Database => ({

@@ -72,27 +72,17 @@ export function createLookups(
   query: (asked: Statement, values: unknown[]) => Promise<unknown[]>,
   most: number,
 ): Lookups {
-  /** As they came; all but those of this turn wait for others to be answered. */
+  /** In the order in which they came; all but those of this turn wait for others to be answered. */
   const due: Batch[] = []
   /** Those of `due` that others may join. */
   const open = new Map<string, Batch>()
   let running = 0
-  /** Those of them that look up rows by key. */
-  let quickOnes = 0
   let isSending = false
 
-  /**
-   * Rows by key before what takes long: whoever asks for them mostly asks for several, one after the other. But one at a time,
-   * where anything else waits: the others gather meanwhile.
-   */
-  const takeNext = () => {
-    const next = due.findIndex((batch) => isQuick(batch) === (quickOnes === 0))
-    return due.splice(Math.max(0, next), 1)[0]
-  }
   const send = () => {
     isSending = false
     while (running < most) {
-      const batch = takeNext()
+      const batch = due.shift()
       if (batch === undefined) return
       if (open.get(batch.name) === batch) open.delete(batch.name)
       void run(batch)
@@ -100,10 +90,8 @@ export function createLookups(
   }
   const run = async (batch: Batch) => {
     running++
-    if (isQuick(batch)) quickOnes++
     await answer(query, batch)
     running--
-    if (isQuick(batch)) quickOnes--
     if (due.length > 0) sendSoon()
   }
   /** Whoever asks because of what was answered a moment ago comes along. */
@@ -135,10 +123,6 @@ export function createLookups(
       })
     },
   }
-}
-
-function isQuick({ asked }: Batch): boolean {
-  return asked.atOnce === Number.POSITIVE_INFINITY
 }
 
 async function answer(

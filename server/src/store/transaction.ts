@@ -3,17 +3,17 @@ import type { Transaction } from './database.ts'
 import { compileFragment, type Fragment, type Statement } from './statement.ts'
 
 /**
- * Runs a transaction on a connection that nobody else uses meanwhile; rolled back when `work` throws. The connection takes queries
- * while others are under way: `begin` goes out with what is asked first.
+ * Runs a transaction on a connection that nobody else uses meanwhile; rolled back when `work` throws.
+ * @param isPipelined the connection takes queries while others are under way: `begin` is not waited for
  * @param onBroken hears when not even rolling back worked: the connection is of no more use
  */
 export async function runTransaction<Result>(
   client: pg.ClientBase,
   work: (tx: Transaction) => Promise<Result>,
-  onBroken: (failure: Error) => void,
+  { isPipelined, onBroken }: { readonly isPipelined: boolean; readonly onBroken: (failure: Error) => void },
 ): Promise<Result> {
   const afterCommit: Array<() => void> = []
-  const ask = (query: pg.QueryConfig) => client.query(query)
+  const ask = isPipelined ? (query: pg.QueryConfig) => client.query(query) : oneAfterTheOther(client)
   let isOver = false
   const askWithin = (query: pg.QueryConfig) => {
     // Whoever goes on asking when another part of the work has failed would change things outside of any transaction.
@@ -38,6 +38,7 @@ export async function runTransaction<Result>(
   let result: Result
   try {
     const begun = ask({ text: 'begin' })
+    if (!isPipelined) await begun
     ;[result] = await Promise.all([work(tx), begun])
     isOver = true
     const { command } = await ask({ text: 'commit' })
@@ -49,4 +50,14 @@ export async function runTransaction<Result>(
   }
   for (const action of afterCommit) action()
   return result
+}
+
+/** Asks a connection that takes one query at a time: each waits for those before it, whether they fail or not. */
+function oneAfterTheOther(client: pg.ClientBase) {
+  let last: Promise<unknown> = Promise.resolve()
+  return (query: pg.QueryConfig): Promise<pg.QueryResult> => {
+    const answered = last.then(() => client.query(query))
+    last = answered.catch(() => {})
+    return answered
+  }
 }

@@ -26,7 +26,7 @@ const connections = 8
 const attempts = 4
 
 export function openTransactions(connection: ConnectionSettings, suspension: Suspension): Transactions {
-  const pool = createPool(connection, 'parley', connections, undefined, true)
+  const pool = createPool(connection, 'parley', connections)
   const clients = new Set<pg.ClientBase>()
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {})
@@ -76,8 +76,11 @@ async function attemptTransaction<Result>(
 ): Promise<Result> {
   let broken: Error | undefined
   try {
-    return await runTransaction(client, work, (failure) => {
-      broken = failure
+    return await runTransaction(client, work, {
+      isPipelined: false,
+      onBroken(failure) {
+        broken = failure
+      },
     })
   } catch (error) {
     if (isOutdated(error)) broken = error as Error

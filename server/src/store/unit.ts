@@ -1,9 +1,31 @@
-import type pg from 'pg'
-import { Asked, DriverQuery, type Wire } from './ask.ts'
+import pg from 'pg'
 import type { Query } from './channel.ts'
+import { types } from './connection.ts'
+
+/** What `pg` has on a connection and in a query, as far as it is needed here: the driver's own, beyond its types. */
+interface Wire {
+  /** Named statements that the database knows by now. */
+  readonly parsedStatements: Readonly<Record<string, string | undefined>>
+  readonly stream: { cork(): void; uncork(): void; destroy(error: Error): void }
+  execute(portal: { portal: string; rows: undefined }): void
+  sync(): void
+}
+
+interface DriverQuery {
+  submit(wire: Wire): Error | null
+  handleRowDescription(message: unknown): void
+  handleDataRow(message: unknown): void
+  handleCommandComplete(message: unknown, wire: Wire): void
+  handleError(error: Error, wire: Wire): void
+  handleReadyForQuery(wire: Wire): void
+}
+
+type Callback = (error: Error | null, result: pg.QueryResult) => void
+
+const DriverQuery = pg.Query as unknown as new (config: object, values?: undefined, callback?: Callback) => DriverQuery
 
 /** One statement of a unit. It does not end with a synchronization, as the driver's own would. */
-class Step extends Asked {
+class Step extends DriverQuery {
   /** Why it was not sent: a value that cannot be put into a message. */
   unsent: Error | undefined
 
@@ -26,7 +48,7 @@ class Unit extends DriverQuery {
   #at = 0
 
   constructor(steps: readonly Step[], settle: (error?: Error) => void) {
-    super('')
+    super({ text: '' })
     this.#steps = steps
     this.#settle = settle
   }
@@ -48,7 +70,7 @@ class Unit extends DriverQuery {
     }
     return null
   }
-  override handleRowDescription(message: Parameters<Step['handleRowDescription']>[0]): void {
+  override handleRowDescription(message: unknown): void {
     this.#steps[this.#at]?.handleRowDescription(message)
   }
   override handleDataRow(message: unknown): void {
@@ -84,7 +106,7 @@ export function runUnit(client: pg.Client, queries: readonly Query[]): Promise<p
     let unreadable: Error | null = null
     const steps = queries.map(
       (query, i) =>
-        new Step(query, (error, result) => {
+        new Step({ ...query, types }, undefined, (error, result) => {
           unreadable ??= error
           results[i] = result
         }),

@@ -12,7 +12,7 @@ import type { TlsMaterial } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { routes } from '../../src/routes.ts'
 import type { ConnectionSettings } from '../../src/store/connection.ts'
-import { databasePatienceMs, gentle, testMasterKey, testSettings } from '../support/service.ts'
+import { databasePatienceMs, testMasterKey, testSettings } from '../support/service.ts'
 import type { Answer } from '../support/world.ts'
 
 export interface Service {
@@ -34,7 +34,7 @@ export interface ServiceOptions {
 export async function startParley(options: ServiceOptions = {}): Promise<Service> {
   const config = readConfig({ ...testSettings, ...options.environment })
   const lines: string[] = []
-  const built = await buildParley({
+  const parley = await buildParley({
     config,
     log: createLog(config.logLevel, { write: (line) => void lines.push(line) }),
     connection: options.connection ?? inject('connection'),
@@ -45,7 +45,6 @@ export async function startParley(options: ServiceOptions = {}): Promise<Service
     databasePatienceMs: options.databasePatienceMs ?? databasePatienceMs,
     ...(options.routes && { routes: options.routes }),
   })
-  const parley = gentle(built)
   await parley.context.apps.ensure(config.appId, config.region)
   const url = await parley.http.listen({ host: config.host, port: 0 })
   return { parley, url, lines }

@@ -113,30 +113,6 @@ describe('What is looked up at the same moment', () => {
     expect(statuses).toEqual(['fulfilled', 'rejected', ...Array(4).fill('fulfilled')])
   })
 
-  it('is asked by key before what takes long', async () => {
-    const asked: string[] = []
-    const going: Array<() => void> = []
-    const lookups = createLookups(async ({ text }) => {
-      asked.push(text)
-      await new Promise<void>((resolve) => going.push(resolve))
-      return []
-    }, 1)
-    const long = (text: string) =>
-      lookups.ask(
-        placedLookup<[number]>(statement(text), ([n]) => n, 8),
-        [1, ['ann']],
-      )
-    const answers = Promise.all([long('page'), long('list'), lookups.ask(select, [1, [1], ['ann']])])
-    await setImmediate()
-    while (going.length > 0) {
-      going.shift()?.()
-      await setImmediate()
-      await setImmediate()
-    }
-    await answers
-    expect(asked).toEqual([select.text, 'page', 'list'])
-  })
-
   it('fails for everybody who asked with it, and for nobody else', async () => {
     const { find } = open()
     const settled = await Promise.allSettled([find(1, [1, 'broken']), find(1, [1, 'ann']), find(2, [1, 'ann'])])

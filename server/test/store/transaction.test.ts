@@ -7,16 +7,22 @@ import { runTransaction } from '../../src/store/transaction.ts'
 const echo = statement('select $1::int as said')
 const fail = statement('select 1 / $1::int')
 
-/** A connection, and what it is asked. */
+/** A connection that takes one query at a time, and what it is asked. */
 async function openClient(): Promise<{ client: pg.Client; journal: string[] }> {
-  const client = new pg.Client({ ...inject('connection'), ssl: false, pipeline: true } as pg.ClientConfig)
+  const client = new pg.Client({ ...inject('connection'), ssl: false })
   await client.connect()
   const journal: string[] = []
+  let underWay = 0
   const query = client.query.bind(client)
-  client.query = ((config: pg.QueryConfig) => {
-    const { text, values = [] } = config
-    journal.push(values.length > 0 ? String(values[0]) : text)
-    return query(config)
+  client.query = (async (config: string | pg.QueryConfig) => {
+    underWay++
+    const { text, values = [] } = typeof config === 'string' ? { text: config } : config
+    journal.push(underWay > 1 ? 'at once' : values.length > 0 ? String(values[0]) : text)
+    try {
+      return await query(config)
+    } finally {
+      underWay--
+    }
   }) as typeof client.query
   return { client, journal }
 }
@@ -25,13 +31,16 @@ const say = async (tx: Transaction, number: number) => {
   const [row] = await tx.query<{ said: number }>(echo, [number])
   return row?.said
 }
-const onBroken = (failure: Error) => {
-  throw failure
+const options = {
+  isPipelined: false,
+  onBroken(failure: Error) {
+    throw failure
+  },
 }
 
-it('Queries that a transaction asks at once are carried out in their order', async () => {
+it('Queries that a transaction asks at once go out one after the other, in their order', async () => {
   const { client, journal } = await openClient()
-  const answers = await runTransaction(client, (tx) => Promise.all([1, 2, 3, 4].map((n) => say(tx, n))), onBroken)
+  const answers = await runTransaction(client, (tx) => Promise.all([1, 2, 3, 4].map((n) => say(tx, n))), options)
   expect(answers).toEqual([1, 2, 3, 4])
   expect(journal).toEqual(['begin', '1', '2', '3', '4', 'commit'])
   await client.end()
@@ -40,7 +49,7 @@ it('Queries that a transaction asks at once are carried out in their order', asy
 it('A transaction that fails is rolled back after all that was asked, and nothing is asked in it afterwards', async () => {
   const { client, journal } = await openClient()
   const asked = (tx: Transaction) => [tx.query(fail, [0]), say(tx, 1), say(tx, 2)]
-  const failing = runTransaction(client, (tx) => Promise.all(asked(tx)), onBroken)
+  const failing = runTransaction(client, (tx) => Promise.all(asked(tx)), options)
   await expect(failing).rejects.toMatchObject({ code: '22012' })
   expect(journal).toEqual(['begin', '0', '1', '2', 'rollback'])
   let former: Transaction | undefined
@@ -48,7 +57,7 @@ it('A transaction that fails is rolled back after all that was asked, and nothin
     former = tx
     return say(tx, 3)
   }
-  expect(await runTransaction(client, keep, onBroken)).toBe(3)
+  expect(await runTransaction(client, keep, options)).toBe(3)
   await expect(say(former as Transaction, 4)).rejects.toThrow('The transaction is over.')
   expect(journal.slice(5)).toEqual(['begin', '3', 'commit'])
   await client.end()

@@ -5,7 +5,7 @@ import { buildParley, type Parley, type ParleyOptions } from '../../src/app.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { createLog } from '../../src/log.ts'
 import { whenDatabaseAnswers } from '../../src/process/foundation.ts'
-import { backlog, closeGently } from '../../src/process/listen.ts'
+import { backlog } from '../../src/process/listen.ts'
 import type { ConnectionSettings } from '../../src/store/connection.ts'
 
 export const testMasterKey = '00'.repeat(32)
@@ -68,14 +68,8 @@ export async function startService(
     ...own,
   }
   // On a busy machine the database may seem to be away for a moment; the real service tries again, too.
-  const built = await whenDatabaseAnswers(options.log, () => buildParley(options))
-  const parley = gentle(built)
+  const parley = await whenDatabaseAnswers(options.log, () => buildParley(options))
   await parley.context.apps.ensure('parley', 'us')
   const url = await parley.http.listen({ host: '127.0.0.1', port: 0, backlog })
   return { parley, url }
-}
-
-/** It is closed as the real service is: whoever has an answer, and keeps the connection for a minute, is not waited for. */
-export function gentle(parley: Parley): Parley {
-  return { ...parley, close: () => closeGently(parley) }
 }

@@ -69,7 +69,7 @@ export async function storeEdit(
 ): Promise<ToldChange> {
   const { id, conversation } = message
   const now = Math.floor(Date.now() / 1000)
-  const updating = tx.query(update, [
+  await tx.query(update, [
     app.appId,
     id,
     content.json,
@@ -80,15 +80,10 @@ export async function storeEdit(
     by.editor ?? systemUid,
     content.mentioned.length > 0 ? content.mentioned : null,
   ])
-  const entry = { appId: app.appId, id, conversation, data: content.data }
+  if (!isHeld(message)) await replaceEntry(tx, { appId: app.appId, id, conversation, data: content.data })
   const keys = mediaKeysOf(app, content.data)
-  // In one go, and carried out in this order: the update takes out the entry of the old text.
-  await Promise.all([
-    updating,
-    isHeld(message) ? undefined : replaceEntry(tx, entry),
-    recordUses(tx, app, id, keys),
-    releaseUses(tx, app.appId, [id], keys),
-  ])
+  await recordUses(tx, app, id, keys)
+  await releaseUses(tx, app.appId, [id], keys)
   if (wasJudged(message)) {
     await tx.run(forgetEngineAnswers(app.appId, sql`array[${id}::bigint]`))
     await forgetJudgedText(tx, app.appId, id)

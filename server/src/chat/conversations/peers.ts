@@ -89,13 +89,6 @@ export async function readPeers(
   }
 }
 
-/** The rows of those that are there. */
-export function rowsOf<Row>(known: ReadonlyMap<string, KnownEntity<Row>>): ReadonlyMap<string, Row> {
-  const rows = new Map<string, Row>()
-  for (const [id, { row }] of known) if (row !== undefined) rows.set(id, row)
-  return rows
-}
-
 function named(known: KnownEntity<UserRow>): Array<readonly [string, KnownEntity<UserRow>]> {
   return known.row === undefined ? [] : [[known.row.uid, known]]
 }

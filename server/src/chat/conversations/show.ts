@@ -6,6 +6,7 @@ import { readMemberships } from '../groups/memberships.ts'
 import { type GroupRow, readGroups, showGroup } from '../groups/rows.ts'
 import { type JsonText, toJson } from '../json.ts'
 import type { WrittenEntities } from '../messages/entities.ts'
+import type { KnownEntity } from '../messages/entity-cache.ts'
 import { type MessageRow, readMessages, readMessageTexts, type StoredMessage } from '../messages/rows.ts'
 import { type ShowOptions, showMessages, writeMessages } from '../messages/show.ts'
 import { conversationId } from '../naming.ts'
@@ -14,7 +15,7 @@ import { readVisible, type Viewer } from '../sight/sight.ts'
 import { readBlockers } from '../users/block-info.ts'
 import { readUsers, showUserOrDeleted, type UserRow, withoutPresence } from '../users/rows.ts'
 import { type ParticipantState, peerOf } from './participant-state.ts'
-import { type Peers, rowsOf } from './peers.ts'
+import type { Peers } from './peers.ts'
 import { readVisibleUnread } from './unread.ts'
 
 export interface ShowConversationOptions {
@@ -101,6 +102,12 @@ type Others = Pick<Sides, 'users' | 'groups' | 'memberships' | 'blockers'>
 
 function sidesOf({ users, groups, memberships, blockers }: Peers): Others {
   return { users: rowsOf(users), groups: rowsOf(groups), memberships, blockers }
+}
+
+function rowsOf<Row>(known: ReadonlyMap<string, KnownEntity<Row>>): ReadonlyMap<string, Row> {
+  const rows = new Map<string, Row>()
+  for (const [id, { row }] of known) if (row !== undefined) rows.set(id, row)
+  return rows
 }
 
 async function readOthers(

@@ -66,12 +66,8 @@ export function changeSeen<Result>(
   heldFor: HeldFor = 'nobody',
 ): Promise<Result> {
   return database.transaction(async (tx) => {
-    // Both in one go: what is read is read when the lock is there.
-    const [, found] = await Promise.all([
-      lockConversation(tx, app.appId, conversation),
-      readMessages(tx, app.appId, [id]),
-    ])
-    const message = found.get(id)
+    await lockConversation(tx, app.appId, conversation)
+    const message = (await readMessages(tx, app.appId, [id])).get(id)
     if (message === undefined || !isThereFor(heldFor, editor, message)) throw unknownMessage(id)
     return change(tx, message)
   })

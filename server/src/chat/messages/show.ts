@@ -49,15 +49,13 @@ export interface ShowOptions {
   readonly along?: ReadAlong | undefined
 }
 
-/** What was read with a page, from whose viewer nothing of that is hidden. */
+/** What was read with a page of one history, from whose viewer nothing of that is hidden. */
 export interface ReadAlong {
-  /** Of one history: the messages of the page and its neighbour, all of which the viewer sees. */
-  readonly messages?: ReadonlyArray<StoredMessage<JsonText>>
-  /** What hangs on the messages of the page. */
-  readonly reactions?: readonly CountedReaction[]
-  readonly threads?: readonly ThreadCounts[]
-  /** Those whose threads the viewer follows, by id. */
-  readonly followed?: readonly number[]
+  /** The messages of the page and its neighbour, all of which the viewer sees. */
+  readonly messages: ReadonlyArray<StoredMessage<JsonText>>
+  /** What hangs on them. */
+  readonly reactions: readonly CountedReaction[]
+  readonly threads: readonly ThreadCounts[]
 }
 
 /** Messages as answers show them; senders and receivers are read once for all of them. */
@@ -214,7 +212,7 @@ async function readInside(
 
 function nearbyOf(ids: readonly number[], { along }: ShowOptions): Map<number, StoredMessage> {
   const near = new Map<number, StoredMessage>()
-  if (along?.messages === undefined || ids.length === 0) return near
+  if (along === undefined || ids.length === 0) return near
   const wanted = new Set(ids)
   for (const row of along.messages) if (wanted.has(row.id)) near.set(row.id, { ...row, data: JSON.parse(row.data) })
   return near

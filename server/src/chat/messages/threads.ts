@@ -12,16 +12,13 @@ import { traits } from './traits.ts'
 /** `starter` of a thread whose starter was deleted for good: what others wrote there stays. No uid is empty. */
 export const noStarter = ''
 
-/**
- * How many replies of a thread `t` the viewer has not read, as SQL.
- * @param side their state in its conversation
- */
-export const unreadReplies = (appId: string, viewer: string, side = 's') => `
+/** How many replies of a thread `t` the viewer has not read, by their state `s` in its conversation. */
+const unreadReplies = (appId: string, viewer: string) => `
     select count(*) as count
     from messages r
     where r.app_id = ${appId}
     and r.parent_id = t.parent_id
-    and (r.sent_at, r.id) > (${side}.unread_sent_at, ${side}.unread_id)
+    and (r.sent_at, r.id) > (s.unread_sent_at, s.unread_id)
     and r.countable
     and r.sender <> ${viewer}`
 
@@ -137,16 +134,12 @@ async function readThreadsOf(
     const counted = await on.query<ThreadCounts & { restrictedGuid: string | null }>(selectCounts, values)
     return viewer === undefined ? counted : countVisible(on, appId, { uid: viewer, policy }, counted)
   }
-  const readFollowed = async () => {
-    const rows = await on.query<{ parentId: number }>(selectSubscriptions, values)
-    return rows.map(({ parentId }) => parentId)
-  }
-  const [visible, followed] = await Promise.all([
+  const [visible, subscriptions] = await Promise.all([
     along?.threads ?? readVisible(),
-    asksSubscriptions ? (along?.followed ?? readFollowed()) : [],
+    asksSubscriptions ? on.query<{ parentId: number }>(selectSubscriptions, values) : [],
   ])
   const counts = new Map(visible.map((thread) => [thread.parentId, thread]))
-  const subscribed = new Set(followed)
+  const subscribed = new Set(subscriptions.map(({ parentId }) => parentId))
   return new Map(
     ids.map((id) => {
       const thread = counts.get(id)

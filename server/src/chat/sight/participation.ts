@@ -1,7 +1,6 @@
 import type { GroupScope, Permissions } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Queryable } from '../../store/database.ts'
-import { lookup } from '../../store/lookups.ts'
 import { type Fragment, statement } from '../../store/statement.ts'
 import { isHeld, traits } from '../messages/traits.ts'
 import { isBefore, type MessageFacts, type Position } from './condition.ts'
@@ -59,26 +58,18 @@ interface ParticipationRow {
   readonly permissions: Partial<Record<GroupScope, Permissions>> | null
 }
 
-const select = lookup<ParticipationRow & { readonly uid: string }>(
-  statement(`
-  select s.uid, s.conversation, c.kind = 1 or s.member as "takesPart", s.cleared_sent_at as "clearedSentAt",
+const select = statement(`
+  select s.conversation, c.kind = 1 or s.member as "takesPart", s.cleared_sent_at as "clearedSentAt",
     s.cleared_id as "clearedId", m.scope, coalesce(s.joined_sent_at, m.joined_at) as "joinedSentAt",
     coalesce(s.joined_id, 0) as "joinedId", g.permissions
-  from unnest($2::text[], $3::bigint[]) as w(uid, conversation)
-  cross join lateral (
-    select *
-    from conversation_states s
-    where s.app_id = $1
-    and s.uid = w.uid
-    and s.conversation = w.conversation
-    offset 0
-  ) s
+  from conversation_states s
   join conversations c on c.app_id = s.app_id and c.key = s.conversation
   left join groups g
     on c.kind = 2 and g.app_id = c.app_id and g.guid = c.first and g.permissions_version > 0
-  left join group_members m on m.app_id = g.app_id and m.guid = g.guid and m.uid = s.uid`),
-  ({ uid, conversation }) => [uid, conversation],
-)
+  left join group_members m on m.app_id = g.app_id and m.guid = g.guid and m.uid = s.uid
+  where s.app_id = $1
+  and s.uid = $2
+  and s.conversation = any($3::bigint[])`)
 
 /** How a user takes part in some conversations, by their keys. */
 export async function readParticipations(
@@ -87,8 +78,7 @@ export async function readParticipations(
   uid: string,
   conversations: Iterable<number>,
 ): Promise<ReadonlyMap<number, Participation>> {
-  const wanted = [...new Set(conversations)]
-  const rows = await on.query<ParticipationRow>(select, [appId, wanted.map(() => uid), wanted])
+  const rows = await on.query<ParticipationRow>(select, [appId, uid, [...new Set(conversations)]])
   return new Map(rows.map((row) => [row.conversation, participationOf(row)]))
 }
 

@@ -121,7 +121,6 @@ async function recallPair(
   if (other.row === undefined) return undefined
   return {
     users: [row, other.row],
-    groups: [],
     away: new Set(isRelated ? [otherUid] : []),
     written: {
       users: new Map([

@@ -12,36 +12,24 @@ import { statement } from '../../../store/statement.ts'
 import { tooManyReactions } from '../errors.ts'
 import { refuseUnsuitable } from '../marks/pins.ts'
 
-/**
- * Gives a reaction, and marks that the message has any. One statement, since each that goes to the database takes as long as what
- * is done here. Under the conversation's lock nobody else changes what is counted.
- */
-const give = statement(`
-  with kinds as materialized (
-    select count(*) < $6 or coalesce(bool_or(reaction = $3), false) as have_room
-    from reaction_counts
-    where app_id = $1
-    and message_id = $2
-  ),
-  given as (
-    insert into reactions (app_id, message_id, reaction, uid, reacted_at)
-    select $1, $2, $3, $4::text, $5::bigint
-    from kinds
-    where have_room
-    on conflict do nothing
-    returning id, reacted_at
-  ),
-  marked as (
-    update messages
-    set traits = traits | $7::int
-    where app_id = $1
-    and id = $2
-    and traits & $7::int = 0
-    and (select have_room from kinds)
-  )
-  select k.have_room as "haveRoom", g.id as "reactionId", g.reacted_at as "reactedAt"
-  from kinds k
-  left join given g on true`)
+const selectKinds = statement(`
+  select reaction
+  from reaction_counts
+  where app_id = $1
+  and message_id = $2`)
+
+const insert = statement(`
+  insert into reactions (app_id, message_id, reaction, uid, reacted_at)
+  values ($1, $2, $3, $4, $5)
+  on conflict do nothing
+  returning id as "reactionId", reacted_at as "reactedAt"`)
+
+const setTrait = statement(`
+  update messages
+  set traits = traits | $3::int
+  where app_id = $1
+  and id = $2
+  and traits & $3::int = 0`)
 
 const remove = statement(`
   delete from reactions
@@ -56,9 +44,6 @@ interface ChangedRow {
   readonly reactionId: number
   readonly reactedAt: number
 }
-
-/** What became of one that was to be given; without an id it was given before. */
-type GivenRow = { readonly haveRoom: boolean } & (ChangedRow | { readonly reactionId: null })
 
 /** Who reacts, with which device. */
 interface Reactor {
@@ -81,7 +66,6 @@ const clearTrait = statement(`
 /**
  * Puts a user's reaction on a message, under the conversation's lock, so that two new ones cannot both be the last that
  * the message takes. Given already, it stays as it is.
- * @returns the message as it is then
  * @throws 400 for a reaction that is too long, or one more than a message takes; 403 for who may not
  */
 export async function addReaction(
@@ -90,43 +74,38 @@ export async function addReaction(
   { uid, device }: Reactor,
   id: number,
   reaction: string,
-): Promise<StoredMessage> {
+): Promise<void> {
   checkReaction(reaction)
-  return changeMessage(context, app, uid, id, async (tx, message) => {
+  await changeMessage(context, app, uid, id, async (tx, message) => {
     // It reaches the other side like a message.
     await requireMayWriteTo(context, tx, app.appId, uid, message, { key: 'addReaction' })
     refuseUnsuitable(message)
-    const now = Math.floor(Date.now() / 1000)
-    const values = [app.appId, id, reaction, uid, now, limits.reactionsPerMessage, traits.reactions]
-    const [given] = await tx.query<GivenRow>(give, values)
-    if (given?.haveRoom !== true) throw tooManyReactions()
-    if (given.reactionId !== null) {
-      await context.events.raise(tx, app.appId, [
-        reacted('message_reaction_added', message, { uid, device }, reaction, given),
-      ])
+    const kinds = await tx.query<{ reaction: string }>(selectKinds, [app.appId, id])
+    if (kinds.length >= limits.reactionsPerMessage && !kinds.some((kind) => kind.reaction === reaction)) {
+      throw tooManyReactions()
     }
-    return { ...message, traits: message.traits | traits.reactions }
+    const values = [app.appId, id, reaction, uid, Math.floor(Date.now() / 1000)]
+    const added = await tx.query<ChangedRow>(insert, values)
+    const told = added.map((row) => reacted('message_reaction_added', message, { uid, device }, reaction, row))
+    await context.events.raise(tx, app.appId, told)
+    await tx.query(setTrait, [app.appId, id, traits.reactions])
   })
 }
 
-/**
- * Takes a user's reaction off a message, if it is there; also off a deleted one, and while a block stands.
- * @returns the message; that it has reactions may be said of it still
- */
-export function removeReaction(
+/** Takes a user's reaction off a message, if it is there; also off a deleted one, and while a block stands. */
+export async function removeReaction(
   context: Context,
   app: App,
   { uid, device }: Reactor,
   id: number,
   reaction: string,
-): Promise<StoredMessage> {
-  return changeMessage(context, app, uid, id, async (tx, message) => {
+): Promise<void> {
+  await changeMessage(context, app, uid, id, async (tx, message) => {
     await requireMessageRight(tx, app, uid, message, 'addReaction')
     const removed = await tx.query<ChangedRow>(remove, [app.appId, id, reaction, uid])
     const told = removed.map((row) => reacted('message_reaction_removed', message, { uid, device }, reaction, row))
     await context.events.raise(tx, app.appId, told)
     await tx.query(clearTrait, [app.appId, id, traits.reactions])
-    return message
   })
 }
 
@@ -145,8 +124,7 @@ function reacted(
     ...(parentId !== null && { parentId }),
     reaction,
     ...by,
-    reactionId: row.reactionId,
-    reactedAt: row.reactedAt,
+    ...row,
   }
 }
 

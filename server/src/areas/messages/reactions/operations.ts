@@ -5,8 +5,10 @@ import {
   removeReaction as removeReactionOperation,
 } from '@parley/contract'
 import { serve } from '../../../call.ts'
-import { actingDevice } from '../../../chat/identity.ts'
-import { readMessageId, showOne } from '../../../chat/messages/read.ts'
+import { type App, actingDevice } from '../../../chat/identity.ts'
+import { readMessageId, requireMessage, showOne } from '../../../chat/messages/read.ts'
+import type { Viewer } from '../../../chat/sight/sight.ts'
+import type { Context } from '../../../context.ts'
 import { addReaction, removeReaction } from './give.ts'
 import { listReactions } from './list.ts'
 
@@ -22,14 +24,19 @@ export const operations = [
   serve(addReactionOperation, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     const uid = actor.uid
-    const message = await addReaction(context, app, { uid, device: actingDevice(caller) }, id, params.reaction)
-    return { data: await showOne(context.database, app, message, { uid, policy }) }
+    await addReaction(context, app, { uid, device: actingDevice(caller) }, id, params.reaction)
+    return { data: await showChanged(context, app, id, { uid, policy }) }
   }),
 
   serve(removeReactionOperation, async ({ app, caller, actor, policy, params }, context) => {
     const id = readMessageId(params.id)
     const uid = actor.uid
-    const message = await removeReaction(context, app, { uid, device: actingDevice(caller) }, id, params.reaction)
-    return { data: await showOne(context.database, app, message, { uid, policy }) }
+    await removeReaction(context, app, { uid, device: actingDevice(caller) }, id, params.reaction)
+    return { data: await showChanged(context, app, id, { uid, policy }) }
   }),
 ]
+
+/** The message as it is now, to who was let at it just before. */
+async function showChanged({ database }: Context, app: App, id: number, viewer: Viewer) {
+  return showOne(database, app, await requireMessage(database, app, id, undefined), viewer)
+}

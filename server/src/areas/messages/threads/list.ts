@@ -9,7 +9,7 @@ import {
 import { sql } from 'kysely'
 import type { App } from '../../../chat/identity.ts'
 import { readMessages, type StoredMessage } from '../../../chat/messages/rows.ts'
-import { type ShowOptions, showMessages } from '../../../chat/messages/show.ts'
+import { showMessages } from '../../../chat/messages/show.ts'
 import type { RolePolicy } from '../../../chat/roles/policies.ts'
 import { isThere } from '../../../chat/sight/participation.ts'
 import { readVisible } from '../../../chat/sight/sight.ts'
@@ -42,19 +42,8 @@ export interface ThreadListRequest {
   readonly policy?: RolePolicy | undefined
   /** What is hidden from the viewer of parents: conditions on `m`. */
   readonly conditions?: readonly Fragment[]
-  /** The page, if it was read already. */
-  readonly found?: FoundThreads
-}
-
-/** A page of threads from whose viewer nothing is hidden, with all that is shown of it. */
-export interface FoundThreads {
-  /** The threads of the page and one more, where there is one. */
-  readonly rows: readonly ThreadRow[]
-  /** Their parents and last replies, by id. */
-  readonly messages: ReadonlyMap<number, StoredMessage>
-  /** Those in which the viewer participates, by id of the parent. */
-  readonly participated: ReadonlySet<number>
-  readonly shownWith: Pick<ShowOptions, 'known' | 'ownReceipts' | 'along'>
+  /** The rows of the page and one more, where there is one, if they were read already. */
+  readonly found?: readonly ThreadRow[]
 }
 
 /** A page of threads, the one with the newest reply first. @throws 400 for `participatedByMe` without a user */
@@ -77,7 +66,7 @@ export async function listThreads(
   const readUpTo = (most: number) =>
     readThreads(on, source, beyond(paging), { ofThread, ofParent }, { order: readingOrder(paging), limit: most })
   const [found, behind] = await Promise.all([
-    request.found?.rows ?? readUpTo(limit + 1),
+    request.found ?? readUpTo(limit + 1),
     paging.cursor === undefined
       ? []
       : readThreads(
@@ -118,18 +107,18 @@ async function readThreads(
 }
 
 async function showThreads(on: Queryable, request: ThreadListRequest, rows: readonly ThreadRow[]): Promise<Thread[]> {
-  const { app, viewer, policy, query, found } = request
+  const { app, viewer, policy, query } = request
   const asksMentions = query.withMentionCount === true && viewer !== undefined
   const parentIds = rows.map((row) => row.parentId)
   const [parents, lastReplies, participated, mentions] = await Promise.all([
-    found?.messages ?? readMessages(on, app.appId, parentIds),
+    readMessages(on, app.appId, parentIds),
     readLastReplies(on, request, rows),
-    viewer === undefined ? undefined : (found?.participated ?? readParticipated(on, app.appId, viewer, rows)),
+    viewer === undefined ? undefined : readParticipated(on, app.appId, viewer, rows),
     asksMentions ? readMentionCounts(on, app.appId, viewer, parentIds) : undefined,
   ])
   // A parent removed for good since the page was read takes its thread along.
   const threads = rows.flatMap((row) => parents.get(row.parentId) ?? [])
-  const options = { viewer, policy, withTags: true, ...found?.shownWith }
+  const options = { viewer, policy, withTags: true }
   const [shownParents, shownReplies] = await Promise.all([
     showMessages(on, app.appId, threads, { ...options, withThreadSubscribed: true }),
     showMessages(on, app.appId, lastReplies, options),
@@ -164,12 +153,15 @@ async function showThreads(on: Queryable, request: ThreadListRequest, rows: read
 /** The last replies, but for those that the viewer does not see. */
 async function readLastReplies(
   on: Queryable,
-  { app, viewer, policy, conditions = [], found }: ThreadListRequest,
+  { app, viewer, policy, conditions = [] }: ThreadListRequest,
   rows: readonly ThreadRow[],
 ): Promise<StoredMessage[]> {
-  const ids = rows.map((row) => row.lastReplyId)
-  const messages = found?.messages ?? (await readMessages(on, app.appId, ids))
-  const replies = ids.flatMap((id) => messages.get(id) ?? []).filter((reply) => isThere(viewer, reply))
+  const found = await readMessages(
+    on,
+    app.appId,
+    rows.map((row) => row.lastReplyId),
+  )
+  const replies = [...found.values()].filter((reply) => isThere(viewer, reply))
   // They come after their parents, which the viewer has not cleared: only what is set can hide them.
   if (viewer === undefined || conditions.length === 0) return replies
   const visible = await readVisible(on, app.appId, { uid: viewer, policy }, replies)

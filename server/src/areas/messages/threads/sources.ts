@@ -112,7 +112,7 @@ function parentIs(conditions: readonly Fragment[]): Fragment {
 }
 
 /** The user has started the thread `t` or written a reply that is neither deleted nor held. The offset: see `parentIs`. */
-export function participates(uid: string | Fragment): Fragment {
+export function participates(uid: string): Fragment {
   return sql`(t.starter = ${uid} or exists (
     select from messages r
     where r.app_id = t.app_id
