@@ -52,6 +52,18 @@ describe('a thread that gives way', () => {
     expect([told, asked]).toEqual([[true, false], 1])
   })
 
+  it('is given its share at the next try where the first one fails', async () => {
+    const ended = new AbortController()
+    const told: boolean[] = []
+    const setIdle = async (isIdle: boolean) => {
+      told.push(isIdle)
+      if (told.length === 3) ended.abort()
+      return told.length !== 2
+    }
+    await keepGivingWay({ setIdle, echo: () => new Promise<void>(() => {}) }, ended.signal)
+    expect(told).toEqual([true, false, false])
+  })
+
   it('is left alone where the system refuses', async () => {
     const echo = () => Promise.reject(new Error('nobody asks'))
     await keepGivingWay({ setIdle: async () => false, echo }, new AbortController().signal)

@@ -42,7 +42,7 @@ export interface GivingWayOptions {
   readonly echo: () => Promise<void>
 }
 
-/** Lets a thread give way to everybody else, and sees to it that it still gets to run. Ends when the thread does, or where the system refuses. */
+/** Lets a thread give way to everybody else, and sees to it that it still gets to run. Ends when the thread does, or where the system refuses at first. */
 export async function keepGivingWay({ setIdle, echo }: GivingWayOptions, signal: AbortSignal): Promise<void> {
   const wait = (ms: number) => delay(ms, undefined, { ref: false, signal }).catch(() => {})
   if (!(await setIdle(true))) return
@@ -54,7 +54,8 @@ export async function keepGivingWay({ setIdle, echo }: GivingWayOptions, signal:
     const isLate = !(await Promise.race([answered, wait(lateAfterMs).then(() => false)]))
     if (signal.aborted) return
     const next = giveWay(giving, isLate, performance.now())
-    if (next.isIdle !== giving.isIdle && !(await setIdle(next.isIdle))) return
+    // Where the system could not do it this time, the next answer leads here again.
+    if (next.isIdle !== giving.isIdle && !(await setIdle(next.isIdle))) continue
     giving = next
     // An answer that is late is waited for: questions would pile up.
     if (isLate) await Promise.race([answered, ended])
