@@ -18,6 +18,8 @@ export interface FcmRefusal {
   readonly code: string
   readonly message?: string
   readonly retryAfter?: number
+  /** Whose quota it is, of 429: `project:demo`. */
+  readonly subject?: string
 }
 
 /** Stands in for FCM HTTP v1 and the token endpoint of Google, for development and tests. */
@@ -190,8 +192,12 @@ function createQuota(): (token: string) => FcmRefusal | undefined {
   }
 }
 
-function refuse(response: ServerResponse, { status, code, message = code, retryAfter }: FcmRefusal): void {
-  const details = [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode: code }]
+function refuse(response: ServerResponse, { status, code, message = code, retryAfter, subject }: FcmRefusal): void {
+  const details: object[] = [{ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode: code }]
+  if (subject !== undefined) {
+    const violations = [{ subject, description: message }]
+    details.push({ '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations })
+  }
   if (retryAfter !== undefined) response.setHeader('retry-after', String(retryAfter))
   answer(response, status, { error: { code: status, message, status: code, details } })
 }

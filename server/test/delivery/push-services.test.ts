@@ -149,6 +149,70 @@ describe('a device of FCM', () => {
   })
 })
 
+describe('a device that gets too much', () => {
+  it.each([
+    {
+      service: 'FCM',
+      register: registerFcm,
+      pushesTo: toFcm,
+      limit: (of: string) =>
+        fcm.behave(({ token }) =>
+          token === of ? { status: 429, code: 'QUOTA_EXCEEDED', retryAfter: 600 } : undefined,
+        ),
+      lift: () => fcm.behave(() => undefined),
+    },
+    {
+      service: 'APNs',
+      register: registerApns,
+      pushesTo: toApns,
+      limit: (of: string) =>
+        apns.behave(({ token }) =>
+          token === of ? { status: 429, reason: 'TooManyRequests', retryAfter: 600 } : undefined,
+        ),
+      lift: () => apns.behave(() => undefined),
+    },
+  ])('is told later, and the others at once: $service', async ({ register, pushesTo, limit, lift }) => {
+    const world = await pushWorld('alice', 'bob', 'carol')
+    const [device, other] = [unique('a5'), unique('a6')]
+    await register(world, 'bob', device)
+    await register(world, 'carol', other)
+    limit(device)
+    // As many as a provider may fail before it is left alone, and more.
+    for (let i = 0; i < 12; i++) await say(world, 'alice', 'bob', `to bob ${i}`)
+    const logs = await soon(async () => {
+      const ofBob = await logsOf(world, '?receiver=bob')
+      expect(ofBob).toHaveLength(12)
+      expect(ofBob.filter((log: { attempts: number }) => log.attempts === 1)).toHaveLength(12)
+      return ofBob
+    })
+    for (const log of logs) expect(log.nextAttemptAtMS - log.processingStartedAtMS).toBeGreaterThan(590_000)
+    await say(world, 'alice', 'carol', 'to carol')
+    await soon(() => expect(pushesTo(other).map(({ status }) => status)).toEqual([200]))
+    lift()
+  })
+
+  it('is another matter than a project that sends too much: then all wait', async () => {
+    const world = await pushWorld('alice', 'bob', 'carol')
+    const [device, other] = [unique('device'), unique('device')]
+    await registerFcm(world, 'bob', device)
+    await registerFcm(world, 'carol', other)
+    const limit = { status: 429, code: 'QUOTA_EXCEEDED', retryAfter: 2, subject: 'project:demo' }
+    let [refusedAt, toldAt] = [0, 0]
+    fcm.behave(({ token }) => {
+      if (token === other) toldAt = performance.now()
+      if (token !== device || refusedAt > 0) return undefined
+      refusedAt = performance.now()
+      return limit
+    })
+    await say(world, 'alice', 'bob', 'to bob')
+    await soon(async () => expect(await logsOf(world, '?receiver=bob')).toMatchObject([{ attempts: 1 }]))
+    await say(world, 'alice', 'carol', 'to carol')
+    await soon(() => expect(toFcm(other)).toHaveLength(1))
+    expect(toldAt - refusedAt).toBeGreaterThan(1_900)
+    fcm.behave(() => undefined)
+  })
+})
+
 describe('a device of APNs', () => {
   it('is told with the details beside aps, a badge, and an id that is the same for each attempt', async () => {
     const world = await pushWorld('alice', 'bob')

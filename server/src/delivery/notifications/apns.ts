@@ -174,7 +174,11 @@ function reasonOf(text: string): { readonly reason?: string; readonly timestamp?
 }
 
 /** What an answer of APNs means. A device that registered again after it was gone is not forgotten. */
-function judge(status: number, text: string, begun: number): Pick<SendAttempt, 'outcome' | 'error' | 'goneSince'> {
+function judge(
+  status: number,
+  text: string,
+  begun: number,
+): Pick<SendAttempt, 'outcome' | 'error' | 'goneSince' | 'isOfDevice'> {
   if (status === 200) return { outcome: 'accepted' }
   const { reason = '', timestamp } = reasonOf(text)
   const error = `APNs answered ${status} ${reason}`
@@ -185,6 +189,8 @@ function judge(status: number, text: string, begun: number): Pick<SendAttempt, '
   if (status === 400 && (reason === 'BadDeviceToken' || reason === 'DeviceTokenNotForTopic')) {
     return { outcome: 'refused', error, goneSince: begun }
   }
+  // Too many for one device; the other 429 is about the tokens of the provider.
+  if (status === 429 && reason === 'TooManyRequests') return { outcome: 'failed', error, isOfDevice: true }
   // A wrong or expired key is about the provider and may be mended.
   const mayPass = status === 403 || status === 429 || status >= 500
   return { outcome: mayPass ? 'failed' : 'refused', error }

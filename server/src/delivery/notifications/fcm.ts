@@ -133,14 +133,20 @@ function describe({ name, message }: Error): string {
 }
 
 /** What an answer of FCM means. Only what says that the device is gone forgets it. */
-function judge(status: number, text: string, begun: number): Pick<SendAttempt, 'outcome' | 'error' | 'goneSince'> {
+function judge(
+  status: number,
+  text: string,
+  begun: number,
+): Pick<SendAttempt, 'outcome' | 'error' | 'goneSince' | 'isOfDevice'> {
   if (status === 200) return { outcome: 'accepted' }
-  const { code, message } = errorOf(text)
+  const { code, message, isOfProject } = errorOf(text)
   const error = `FCM answered ${status} ${code}`
   const isGone =
     (status === 404 && code === 'UNREGISTERED') ||
     (code === 'INVALID_ARGUMENT' && message.includes('not a valid FCM registration token'))
   if (isGone) return { outcome: 'refused', error, goneSince: begun }
+  // A device takes 240 messages a minute. What the whole project may send is another quota.
+  if (status === 429 && code === 'QUOTA_EXCEEDED' && !isOfProject) return { outcome: 'failed', error, isOfDevice: true }
   const mayPass = status === 401 || status === 408 || status === 429 || status >= 500
   return { outcome: mayPass ? 'failed' : 'refused', error }
 }
@@ -149,17 +155,24 @@ interface GoogleError {
   readonly error?: {
     readonly status?: string
     readonly message?: string
-    readonly details?: ReadonlyArray<{ readonly errorCode?: string }>
+    readonly details?: ReadonlyArray<{
+      readonly errorCode?: string
+      /** Of a `google.rpc.QuotaFailure`. */
+      readonly violations?: ReadonlyArray<{ readonly subject?: string }>
+    }>
   }
 }
 
-function errorOf(text: string): { code: string; message: string } {
+function errorOf(text: string): { code: string; message: string; isOfProject: boolean } {
   try {
     const { error } = JSON.parse(text) as GoogleError
-    const code = error?.details?.find(({ errorCode }) => errorCode !== undefined)?.errorCode ?? error?.status ?? ''
-    return { code, message: error?.message ?? '' }
+    const details = error?.details ?? []
+    const code = details.find(({ errorCode }) => errorCode !== undefined)?.errorCode ?? error?.status ?? ''
+    const violations = details.flatMap((detail) => detail.violations ?? [])
+    const isOfProject = violations.some(({ subject }) => subject?.startsWith('project') === true)
+    return { code, message: error?.message ?? '', isOfProject }
   } catch {
-    return { code: '', message: '' }
+    return { code: '', message: '', isOfProject: false }
   }
 }
 

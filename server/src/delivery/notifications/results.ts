@@ -23,6 +23,8 @@ export interface SendAttempt {
   readonly error?: string
   /** Seconds after which the provider wants to be asked again. */
   readonly retryAfter?: number
+  /** It failed for this device alone, which gets too much: nothing is known of the others. */
+  readonly isOfDevice?: true
   readonly durationMs: number
   /** The provider knows the device no more: it is forgotten if it was registered before this time, epoch milliseconds. */
   readonly goneSince?: number

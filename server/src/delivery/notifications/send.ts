@@ -208,12 +208,13 @@ async function attemptNotifications(
     else results.push({ id: due.id, status: 'pending', dueIn: 0, attempts: due.attempts })
   }
   if (target.sender.hasOwnBreakers === true || ofProvider === undefined) return { results }
-  const { outcome, retryAfter } = ofProvider
+  const { outcome, retryAfter, isOfDevice } = ofProvider
+  // What is about one device alone, as every refusal is, says that the provider itself is well.
+  const failed = outcome === 'failed' && isOfDevice !== true
   return {
     results,
-    // A refusal is about one device: the provider itself is well.
-    worked: outcome !== 'failed',
-    ...(outcome === 'failed' && retryAfter !== undefined && { putOffMs: Math.min(retryAfter * 1000, longestPauseMs) }),
+    worked: !failed,
+    ...(failed && retryAfter !== undefined && { putOffMs: Math.min(retryAfter * 1000, longestPauseMs) }),
   }
 }
 
