@@ -372,6 +372,24 @@ describe('the audit log', () => {
     })
   })
 
+  it.each([
+    ['with members', (world: World) => world.post('/groups/team/members', { usersToBan: ['bob'] })],
+    ['in place of members', (world: World) => world.put('/groups/team/members', { usersToBan: ['bob'] })],
+    [
+      'of a new group',
+      (world: World) =>
+        world.post('/groups', { guid: 'team2', name: 'Team', type: 'public', members: { usersToBan: ['bob'] } }),
+    ],
+  ])('has a ban %s', async (_, ban) => {
+    const world = await createTeam()
+    dataOf(await ban(world))
+    const [entry] = (await log(world)).filter(({ action }: { action: string }) => action === 'user_banned')
+    expect(entry).toMatchObject({
+      target: { type: 'user', id: 'bob' },
+      details: { guid: expect.stringMatching(/^team2?$/) },
+    })
+  })
+
   it('has the reset of notification settings, and who sends by which provider', async () => {
     const world = await createTeam()
     dataOf(await world.call('PATCH', '/notifications/v1/settings', { sound: { chat: 'bell' } }))

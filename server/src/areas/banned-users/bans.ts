@@ -46,9 +46,7 @@ export async function banUser(
     const now = Math.floor(Date.now() / 1000)
     const expelled = target.membership === undefined ? [] : [target.user]
     const after = await removeMembers(context.events, tx, appId, group, expelled, now)
-    await storeBans(tx, appId, group.guid, [uid], actor.user.uid, now)
-    const details = { guid: group.guid }
-    await context.audit.record(tx, appId, { action: 'user_banned', type: 'user', target: uid, details })
+    await storeBans(context, tx, appId, group.guid, [uid], actor.user.uid, now)
     const isRemoval = expelled.length > 0
     await tell(context.events, tx, appId, after, { action: 'banned', by: actor.user, on: target.user, isRemoval }, now)
   })

@@ -61,7 +61,7 @@ export function addMembers(
     const banned = plan.bans.map(({ uid }) => uid)
     const expelled = banned.filter((uid) => targets.get(uid)?.membership !== undefined).map(userOf)
     const after = await removeMembers(context.events, tx, appId, current, expelled, now)
-    await storeBans(tx, appId, group.guid, banned, actor.user.uid, now)
+    await storeBans(context, tx, appId, group.guid, banned, actor.user.uid, now)
     await notify(context.events, tx, appId, after, { action: 'banned', by: actor.user, on: expelled }, now)
     await publishChange(context.events, tx, appId, group, { action: 'banned', by: actor.user.uid, uids: banned })
     for (const uid of banned) outcomes.usersToBan[uid] = { success: true }
@@ -80,6 +80,7 @@ function requireRights(
 
 /** The first members of a new group, without action messages. @returns what became of each */
 export async function storeFirstMembers(
+  context: Pick<Context, 'audit'>,
   tx: Transaction,
   appId: number,
   group: Pick<GroupRow, 'guid' | 'conversation'>,
@@ -90,7 +91,7 @@ export async function storeFirstMembers(
   const outcomes = refusals(plan)
   const banned = plan.bans.map(({ uid }) => uid)
   await storeMembers(tx, appId, group.guid, plan.members, now)
-  await storeBans(tx, appId, group.guid, banned, by, now)
+  await storeBans(context, tx, appId, group.guid, banned, by, now)
   for (const { uid, list } of [...plan.members, ...plan.bans]) outcomes[list][uid] = { success: true }
   return outcomes
 }

@@ -4,6 +4,7 @@ import { type GroupRow, groupColumns, showGroup } from '../../chat/groups/rows.t
 import { draftGroupActions, type GroupAction, writeGroupAction } from '../../chat/messages/actions.ts'
 import { placeOfGroup } from '../../chat/place.ts'
 import { showUser, type UserRow } from '../../chat/users/rows.ts'
+import type { Context } from '../../context.ts'
 import type { Events } from '../../events/index.ts'
 import type { ChatEvent } from '../../events/types.ts'
 import type { Transaction } from '../../store/database.ts'
@@ -53,8 +54,9 @@ export async function storeMembers(
   await tx.query(insertRows, [appId, guid, members.map(({ uid }) => uid), members.map(({ scope }) => scope), now])
 }
 
-/** Stores bans; who was a member stops being one by `removeMembers`. */
+/** Stores bans, for the audit log, too; who was a member stops being one by `removeMembers`. */
 export async function storeBans(
+  { audit }: Pick<Context, 'audit'>,
   tx: Transaction,
   appId: number,
   guid: string,
@@ -62,7 +64,11 @@ export async function storeBans(
   by: string,
   now: number,
 ): Promise<void> {
-  if (uids.length > 0) await tx.query(insertBanRows, [appId, guid, uids, by, now])
+  if (uids.length === 0) return
+  await tx.query(insertBanRows, [appId, guid, uids, by, now])
+  for (const target of uids) {
+    await audit.record(tx, appId, { action: 'user_banned', type: 'user', target, details: { guid } })
+  }
 }
 
 /** Changes the count of members (of those who are not deactivated). @returns the group after it */

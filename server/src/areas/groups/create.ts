@@ -73,7 +73,7 @@ export async function makeGroup(
     const plan = await planMembers(context, tx, appId, { guid, owner, by: user }, additions)
     const row = await store(tx, appId, owner, group, kept, plan.members.length, now)
 
-    const outcomes = await storeFirstMembers(tx, appId, row, plan, user?.uid ?? systemUid, now)
+    const outcomes = await storeFirstMembers(context, tx, appId, row, plan, user?.uid ?? systemUid, now)
     const uids = plan.members.map(({ uid }) => uid)
     if (uids.length > 0) await joinConversation(tx, appId, row.conversation, uids, now)
     const { conversation } = row
