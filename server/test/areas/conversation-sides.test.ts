@@ -57,6 +57,18 @@ describe('a reset', () => {
     expect(dataOf(await world.get('/groups/team/conversation', { as: 'alice' })).lastMessage).toBeUndefined()
   })
 
+  it('that preserves the place brings nothing back that another reset has hidden', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    await say(world, 'bob', 'alice', 'x')
+    dataOf(await world.delete('/users/bob/conversation', {}, { as: 'alice' }))
+    dataOf(await world.delete('/users/bob/conversation', { preserveOrder: true }, { as: 'alice' }))
+    expect(await list(world, 'alice')).toEqual([])
+    await say(world, 'bob', 'alice', 'y')
+    dataOf(await world.delete('/users/bob/conversation', { preserveOrder: true }, { as: 'alice' }))
+    expect(await list(world, 'alice')).toEqual(['alice_user_bob'])
+  })
+
   it('with deleteMessagesPermanently purges for both sides', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')

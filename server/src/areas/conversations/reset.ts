@@ -38,10 +38,11 @@ const endHistory = statement(`
   select app_id, last_id, key, '', kind, '', '', '', '{}', false, last_sent_at, last_sent_at, true
   from ended`)
 
-/** What is cleared is not unread either. A null uid clears it for everybody. */
+/** What is cleared is not unread either, and what a reset before this one hides stays hidden. A null uid clears it for everybody. */
 const clear = statement(`
   update conversation_states s
-  set cleared_sent_at = coalesce(c.last_sent_at, c.listed_sent_at, 0), cleared_id = coalesce(c.last_id, 0), hidden = $4,
+  set cleared_sent_at = coalesce(c.last_sent_at, c.listed_sent_at, 0), cleared_id = coalesce(c.last_id, 0),
+    hidden = $4 or (s.hidden and coalesce((c.listed_sent_at, c.listed_id) <= (s.cleared_sent_at, s.cleared_id), true)),
     unread_sent_at = coalesce(c.last_sent_at, 0), unread_id = coalesce(c.last_id, 0),
     counted_sent_at = coalesce(c.last_sent_at, 0), counted_id = coalesce(c.last_id, 0), counted_unread = 0, counted_version = c.version
   from conversations c
