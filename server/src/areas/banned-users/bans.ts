@@ -1,10 +1,10 @@
-import { lockGroup } from '../../chat/groups/access.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import { statement } from '../../store/statement.ts'
 import {
   holdUsers,
+  lockGroupFor,
   refuseAdmin,
   refuseBan,
   removeMembers,
@@ -37,7 +37,7 @@ export async function banUser(
 ): Promise<void> {
   await context.database.transaction(async (tx) => {
     await holdUsers(tx, appId, [uid])
-    const group = await lockGroup(tx, appId, guid)
+    const group = await lockGroupFor(tx, appId, guid, user)
     const target = await requireTarget(tx, appId, group.guid, uid)
     const actor = await requireActor(tx, appId, group, user)
     const refusal = refuseBan(group, actor, target) ?? (sparesAdmins ? refuseAdmin(group, target) : undefined)
@@ -62,7 +62,7 @@ export async function unbanUser(
 ): Promise<void> {
   await context.database.transaction(async (tx) => {
     await holdUsers(tx, appId, [uid])
-    const group = await lockGroup(tx, appId, guid)
+    const group = await lockGroupFor(tx, appId, guid, user)
     const target = await requireTarget(tx, appId, group.guid, uid)
     const actor = await requireActor(tx, appId, group, user)
     if (actor.kind === 'member') requireScopePermission(group, actor.membership, 'unban')

@@ -1,9 +1,9 @@
 import { systemUid } from '../../chat/apps.ts'
-import { type Membership, requireMembership } from '../../chat/groups/access.ts'
+import { lockGroup, type Membership, requireMembership } from '../../chat/groups/access.ts'
 import type { GroupRow } from '../../chat/groups/rows.ts'
 import { requireUser } from '../../chat/users/require.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
-import type { Queryable } from '../../store/database.ts'
+import type { Queryable, Transaction } from '../../store/database.ts'
 
 /** Who acts in a group: the app itself, whom no rule of scopes binds, or one of the members. */
 export type GroupActor =
@@ -22,4 +22,21 @@ export async function requireActor(
 ): Promise<GroupActor> {
   if (user === undefined) return { kind: 'app', user: await requireUser(on, appId, systemUid) }
   return { kind: 'member', user, membership: await requireMembership(on, appId, group, user.uid) }
+}
+
+/**
+ * As `lockGroup`, before anything is looked up that is asked about it: of a private group, others than members are told nothing but that it is
+ * unknown.
+ * @param user the acting user; absent when the app acts
+ * @throws 404 `ERR_GUID_NOT_FOUND`
+ */
+export async function lockGroupFor(
+  tx: Transaction,
+  appId: number,
+  guid: string,
+  user: UserRow | undefined,
+): Promise<GroupRow> {
+  const group = await lockGroup(tx, appId, guid)
+  if (user !== undefined && group.type === 'private') await requireMembership(tx, appId, group, user.uid)
+  return group
 }

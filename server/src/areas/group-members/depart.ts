@@ -2,7 +2,7 @@ import { lockGroup, requireMembership } from '../../chat/groups/access.ts'
 import { requireScopePermission } from '../../chat/groups/permissions.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
-import { requireActor } from './actor.ts'
+import { lockGroupFor, requireActor } from './actor.ts'
 import { removeMembers, tell } from './changes.ts'
 import { notAMember, ownerCannotLeave } from './errors.ts'
 import { refuseAdmin, refuseRemoval } from './rules.ts'
@@ -38,7 +38,7 @@ export async function kickMember(
 ): Promise<void> {
   await context.database.transaction(async (tx) => {
     await holdUsers(tx, appId, [uid])
-    const group = await lockGroup(tx, appId, guid)
+    const group = await lockGroupFor(tx, appId, guid, user)
     const target = await requireTarget(tx, appId, group.guid, uid)
     const actor = await requireActor(tx, appId, group, user)
     const refusal =

@@ -1,4 +1,4 @@
-export { type GroupActor, requireActor } from './actor.ts'
+export { type GroupActor, lockGroupFor, requireActor } from './actor.ts'
 export { type Outcomes, storeFirstMembers } from './add.ts'
 export { type Addition, type MemberLists, type Plan, planAdditions, readAdditions } from './additions.ts'
 export { addMember, notify, publishChange, removeMembers, storeBans, tell } from './changes.ts'

@@ -1,10 +1,10 @@
 import type { GroupScope } from '@parley/contract'
-import { lockGroup, type Membership } from '../../chat/groups/access.ts'
+import type { Membership } from '../../chat/groups/access.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { requireActor } from './actor.ts'
+import { lockGroupFor, requireActor } from './actor.ts'
 import { tell } from './changes.ts'
 import { notAMember, sameScope } from './errors.ts'
 import { refuseScopeChange } from './rules.ts'
@@ -39,7 +39,7 @@ export function changeScope(
 ): Promise<Membership & { guid: string }> {
   return context.database.transaction(async (tx) => {
     await holdUsers(tx, appId, [uid])
-    const group = await lockGroup(tx, appId, guid)
+    const group = await lockGroupFor(tx, appId, guid, user)
     const target = await requireActiveTarget(tx, appId, group.guid, uid)
     const actor = await requireActor(tx, appId, group, user)
     const refusal = refuseScopeChange(group, actor, target, scope)

@@ -1,5 +1,4 @@
 import { systemUid } from '../../chat/apps.ts'
-import { lockGroup } from '../../chat/groups/access.ts'
 import { type GroupRow, groupColumns } from '../../chat/groups/rows.ts'
 import type { UserRow } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
@@ -9,6 +8,7 @@ import {
   addMember,
   type GroupActor,
   holdUsers,
+  lockGroupFor,
   notAMember,
   publishChange,
   refuseBlocker,
@@ -43,7 +43,7 @@ export function transferGroup(
 ): Promise<{ group: GroupRow; actor: GroupActor }> {
   return context.database.transaction(async (tx) => {
     await holdUsers(tx, appId, [owner])
-    const group = await lockGroup(tx, appId, guid)
+    const group = await lockGroupFor(tx, appId, guid, user)
     const { membership } =
       owner === systemUid && user === undefined
         ? { membership: undefined }
