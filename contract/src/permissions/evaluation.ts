@@ -7,7 +7,7 @@ export type Permissions = Readonly<Record<string, PermissionValue>>
 export interface MessageTraits {
   readonly category: string
   readonly type: string
-  /** One per attachment; an empty string if the attachment has none. */
+  /** One per file; an empty string for an attachment without one, and for a file that is named by `data.url` alone. */
   readonly mimeTypes: readonly string[]
 }
 

@@ -199,6 +199,7 @@ describe('An edit', () => {
     await onScope({ 'sendMessage.mimeTypes': ['image/*'] })(world)
     const edit = async (message: object) => outcomeOf(await world.put(`/messages/${id}`, message, bob))
     expect(await edit({ data: media('image', 'application/zip').data })).toBe(`403 ${denied}`)
+    expect(await edit({ data: { attachments: [], url: 'https://example.com/setup.exe' } })).toBe(`403 ${denied}`)
     expect(await edit({ data: { ...png.data, metadata: { mine: 1 } } })).toBe('allowed')
     expect(dataOf(await world.get(`/messages/${id}`)).data.attachments[0].mimeType).toBe('image/png')
   })

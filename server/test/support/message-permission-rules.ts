@@ -26,6 +26,8 @@ const history = shown('/messages?limit=100')
 const histories = ['/messages', '/users/alice/messages', '/groups/team/messages']
 const pdf = media('file', 'application/pdf')
 const png = media('image', 'image/png')
+/** Names its file without a MIME type. */
+const fileByUrl = { type: 'file', data: { url: 'https://example.com/setup.exe' } }
 
 /** Edits or deletes a message that bob sent a moment ago. */
 const changes =
@@ -68,7 +70,13 @@ function contentRules(family: string, send: (message: object) => Attempt): Recor
       after: onlyFirst,
       app: both,
     },
-    [`${family}.mimeTypes`]: { value: ['image/*'], attempt: pair(png, pdf), before: both, after: onlyFirst, app: both },
+    [`${family}.mimeTypes`]: {
+      value: ['image/*'],
+      attempt: each({ a: send(png), b: send(pdf), url: send(fileByUrl) }),
+      before: outcomes('allowed', 'a', 'b', 'url'),
+      after: { ...onlyFirst, url: denied },
+      app: outcomes('allowed', 'a', 'b', 'url'),
+    },
     [`${family}.mimeTypeAccessControl`]: {
       value: 'deny',
       beside: { [`${family}.mimeTypes`]: ['application/pdf'] },

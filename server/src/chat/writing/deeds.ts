@@ -31,7 +31,12 @@ export function messageTraits(content: {
   readonly data: Readonly<Record<string, unknown>>
 }): MessageTraits {
   const { category, type, data } = content
-  const mimeTypes = attachmentsOf(data).map(({ mimeType }) => (typeof mimeType === 'string' ? mimeType : ''))
+  const attachments = attachmentsOf(data)
+  // Without attachments, a media message names its file by `data.url` alone, which says nothing of its type.
+  const isFileByUrl = category === 'message' && type !== 'text' && attachments.length === 0
+  const mimeTypes = isFileByUrl
+    ? ['']
+    : attachments.map(({ mimeType }) => (typeof mimeType === 'string' ? mimeType : ''))
   return { category, type, mimeTypes }
 }
 
