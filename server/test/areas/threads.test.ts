@@ -298,6 +298,30 @@ describe('A thread counts its replies', () => {
 })
 
 describe('The parent of a thread', () => {
+  it.each([
+    ['the scope of an admin', { kind: 'scope', deleter: 'bob', replier: 'pete' }],
+    ['the role of who deletes their own', { kind: 'role', deleter: 'alice', replier: 'alice' }],
+  ] as const)(
+    'that is deleted for good leaves replies that %s may not delete',
+    async (_, { kind, deleter, replier }) => {
+      const { world, parent } = await (kind === 'scope' ? createTeam() : createTalk())
+      const reply = dataOf(await replyTo(world, replier, parent.id, 'stays'))
+      const permissions = { deleteThreadedMessage: 'deny' }
+      if (kind === 'scope') await set(world, 'admin', permissions)
+      else dataOf(await world.put('/roles/default/permissions', { permissions }))
+      const remove = async (id: string) =>
+        refusal(await world.delete(`/messages/${id}`, { permanent: true }, { as: deleter }))
+      expect(await remove(reply.id)).toBe('403 ERR_PERMISSION_DENIED')
+      expect(await remove(parent.id)).toBe('200 undefined')
+      expect(await read(world, reply.id)).toMatchObject({ parentId: parent.id, data: { text: 'stays' } })
+      expect(await read(world, parent.id)).toMatchObject({ deletedAt: expect.any(Number), deletedBy: deleter })
+
+      dataOf(await world.delete(`/messages/${reply.id}`, { permanent: true }))
+      expect(await remove(parent.id)).toBe('200 undefined')
+      expect(refusal(await world.get(`/messages/${parent.id}`))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+    },
+  )
+
   it('shows how many replies it has, and how many are unread for the one who looks', async () => {
     const { world, parent } = await createTalk()
     await say(world, 'bob', 'alice', 'no thread')

@@ -1,7 +1,8 @@
-import type { Message } from '@parley/contract'
+import { type Message, permissionAllows } from '@parley/contract'
 import { sql } from 'kysely'
 import { systemUid } from '../../chat/apps.ts'
 import { erase } from '../../chat/erasure.ts'
+import { scopeAllows } from '../../chat/groups/permissions.ts'
 import type { App } from '../../chat/identity.ts'
 import {
   type ActingEditor,
@@ -139,12 +140,13 @@ export async function clearMessage(
   await unmarkMessage(tx, appId, id)
 }
 
-const selectOtherReply = statement(`
+/** No uid is null: asked for nobody's, it looks for any reply. */
+const selectReplyBut = statement(`
   select id
   from messages
   where app_id = $1
   and parent_id = $2
-  and sender <> $3
+  and sender is distinct from $3
   and category <> 'action'
   and deleted_at is null
   and not purged
@@ -152,8 +154,8 @@ const selectOtherReply = statement(`
   limit 1`)
 
 /**
- * Whether a message may go for good with its replies. Somebody who does not moderate leaves those of others: then it
- * becomes a deleted message.
+ * Whether a message may go for good with its replies. Somebody who does not moderate leaves those of others, and who may not
+ * delete replies leaves them all: then it becomes a deleted message.
  * @throws as `requireRight`
  */
 async function mayDeleteReplies(
@@ -162,23 +164,30 @@ async function mayDeleteReplies(
   { editor, policy }: ActingEditor,
   message: StoredMessage,
 ): Promise<boolean> {
-  if (editor === undefined || (await requireRight(tx, app, editor, policy, message)).moderates) return true
-  return (await tx.query(selectOtherReply, [app.appId, message.id, editor])).length === 0
+  if (editor === undefined) return true
+  const { moderates, deletesReplies } = await requireRight(tx, app, editor, policy, message)
+  if (moderates && deletesReplies) return true
+  const left = await tx.query(selectReplyBut, [app.appId, message.id, deletesReplies ? editor : null])
+  return left.length === 0
 }
 
+/** @throws 403 where somebody may not delete a message */
 async function requireRight(
   tx: Transaction,
   app: App,
   editor: string,
   policy: RolePolicy | undefined,
   message: StoredMessage,
-): Promise<{ moderates: boolean }> {
-  const membership = await requireMessagePermission(tx, app, editor, policy, message, 'delete')
-  const moderates = membership !== undefined && membership.scope !== 'participant'
+): Promise<{ moderates: boolean; deletesReplies: boolean }> {
+  const member = await requireMessagePermission(tx, app, editor, policy, message, 'delete')
+  const moderates = member !== undefined && member.membership.scope !== 'participant'
   if (message.sender !== editor && !moderates) {
     throw notTheSender(message.id, editor, 'delete')
   }
-  return { moderates }
+  const deletesReplies =
+    permissionAllows(policy?.permissions ?? {}, 'deleteThreadedMessage', 'allow') &&
+    (member === undefined || scopeAllows(member.group, member.membership, 'deleteThreadedMessage'))
+  return { moderates, deletesReplies }
 }
 
 const selectReplies = statement(`

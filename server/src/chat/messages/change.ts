@@ -5,7 +5,7 @@ import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { lockConversation } from '../conversations/membership.ts'
 import { type Membership, readMembership } from '../groups/access.ts'
 import { requireScopePermission } from '../groups/permissions.ts'
-import { readGroup } from '../groups/rows.ts'
+import { type GroupRow, readGroup } from '../groups/rows.ts'
 import type { App } from '../identity.ts'
 import { placeOf } from '../place.ts'
 import type { RolePolicy } from '../roles/policies.ts'
@@ -81,7 +81,7 @@ export function refuseActions(message: StoredMessage): void {
 }
 
 /**
- * The editor's membership if the message is in a group, after checking the permissions of their role and scope.
+ * The group and the editor's membership if the message is in a group, after checking the permissions of their role and scope.
  * @throws 403 `ERR_PERMISSION_DENIED`
  */
 export async function requireMessagePermission(
@@ -91,7 +91,7 @@ export async function requireMessagePermission(
   policy: RolePolicy | undefined,
   message: StoredMessage,
   does: 'edit' | 'delete',
-): Promise<Membership | undefined> {
+): Promise<{ group: GroupRow; membership: Membership } | undefined> {
   if (policy !== undefined) await requireRoleRight(on, app, policy, message, does)
   if (message.kind === 'user') return undefined
   if (does === 'delete') requireFeature(policy, 'deleteGroupMessages')
@@ -101,7 +101,7 @@ export async function requireMessagePermission(
   ])
   if (group === undefined || membership === undefined) throw unknownMessage(message.id)
   requireScopePermission(group, membership, message.parentId === null ? `${does}Message` : `${does}ThreadedMessage`)
-  return membership
+  return { group, membership }
 }
 
 /** Messages of members of some scopes may be out of the reach of a role; who has left the group has no scope. */
