@@ -104,6 +104,10 @@ describe('a file sent with a message', () => {
           { data: { url: 'https://example.com/b.png', attachments: [{ url: 'https://example.com/b.png' }] } },
           { as: 'alice' },
         ),
+      (id: string) => {
+        const attachments = [{ url: 'https://example.com/b.png', mimeType: 'image/png' }]
+        return world.put(`/messages/${id}`, { data: { attachments } }, { as: 'alice' })
+      },
       () => world.delete('/users/bob/conversation', { deleteMessagesPermanently: true }, { as: 'alice' }),
       () => world.delete('/users/bob', { permanent: true }),
     ]) {

@@ -59,7 +59,10 @@ export function checkEdit(
   stored: { readonly category: string; readonly type: string; readonly data: Record<string, unknown> },
   data: Record<string, unknown> | undefined,
 ): Content {
-  const content = checkContent({ ...stored, data: { ...stored.data, ...data } })
+  const merged = { ...stored.data, ...data }
+  // It repeats that of the first attachment, which may be another now.
+  if (stored.category === 'message' && data?.attachments !== undefined && data.url === undefined) delete merged.url
+  const content = checkContent({ ...stored, data: merged })
   return withInjected(content, injectedOf(stored.data))
 }
 
