@@ -208,6 +208,12 @@ describe('before_message of an edit', () => {
     endpoint.behave({ body: JSON.stringify({ long: 'x'.repeat(5_000) }) })
     const { id } = await say(world, 'alice', 'bob', 'x'.repeat(8_000))
     dataOf(await edit(world, id, { data: { metadata: { mine: 'y'.repeat(1_000) } } }))
+    dataOf(await edit(world, id, { data: { text: 'z' } }))
+    const { data } = dataOf(await world.get(`/messages/${id}`))
+    expect(data).toMatchObject({ text: 'z', metadata: { mine: 'y'.repeat(1_000) } })
+    expect(data.metadata['@injected'].webhooks.before.long).toHaveLength(5_000)
+    const tooMuch = await edit(world, id, { data: { metadata: { mine: 'y'.repeat(6_000) } } })
+    expect(refusal(tooMuch)).toBe('400 ERR_BAD_REQUEST')
   })
 })
 

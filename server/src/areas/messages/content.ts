@@ -40,8 +40,8 @@ export function checkContent(sent: { category?: string; type?: string; data?: Re
   removeReserved(data)
 
   const type = checkCategory(category, sent.type, data)
-  checkMetadata(data)
   removeInjected(data)
+  checkMetadata(data)
   const json = JSON.stringify(data)
   const bytes = Buffer.byteLength(json)
   if (bytes > limits.messageDataBytes) {
