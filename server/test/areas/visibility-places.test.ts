@@ -163,23 +163,23 @@ describe('Who may not know of it', () => {
 })
 
 describe('A thread', () => {
-  it('counts the replies that somebody sees, and those that are unread of them', async () => {
+  it('counts the replies that somebody sees, and those of them that are unread or mention them', async () => {
     const world = await createGroups('team')
     const parent = await sayInGroup(world, 'alice', 'team', 'parent')
-    await sayInGroup(world, 'alice', 'team', 'reply', { parentId: parent.id })
-    const image = { type: 'image', data: { url: 'https://example.com/a.png' } }
+    await sayInGroup(world, 'alice', 'team', 'reply for <@uid:bob>', { parentId: parent.id })
+    const image = { type: 'image', data: { url: 'https://example.com/a.png', text: 'for <@uid:bob>' } }
     for (let i = 0; i < 2; i++) await sayInGroup(world, 'alice', 'team', '', { ...image, parentId: parent.id })
     const counts = async (uid: string) => {
       const { replyCount, unreadRepliesCount } = dataOf(await world.get(`/messages/${parent.id}`, { as: uid }))
-      const [thread] = dataOf(await world.get('/threads?withUnreadReplyCount=1', { as: uid }))
+      const [thread] = dataOf(await world.get('/threads?withUnreadReplyCount=1&withMentionCount=1', { as: uid }))
       expect(thread).toMatchObject({ replyCount, unreadReplyCount: unreadRepliesCount })
-      return [replyCount, unreadRepliesCount]
+      return [replyCount, unreadRepliesCount, thread.mentionCount]
     }
-    expect(await counts('bob')).toEqual([3, 3])
+    expect(await counts('bob')).toEqual([3, 3, 3])
     const permissions = { 'listMessages.allowedMessageTypes': ['text'] }
     dataOf(await world.put('/groups/team/scopes/participant/permissions', { permissions }))
-    expect(await counts('bob')).toEqual([1, 1])
-    expect(await counts('alice')).toEqual([3, 0])
+    expect(await counts('bob')).toEqual([1, 1, 1])
+    expect(await counts('alice')).toEqual([3, 0, 0])
   })
 
   it('lists its replies only, not the actions of their edits', async () => {

@@ -114,7 +114,7 @@ async function showThreads(on: Queryable, request: ThreadListRequest, rows: read
     readMessages(on, app.appId, parentIds),
     readLastReplies(on, request, rows),
     viewer === undefined ? undefined : readParticipated(on, app.appId, viewer, rows),
-    asksMentions ? readMentionCounts(on, app.appId, viewer, parentIds) : undefined,
+    asksMentions ? readMentionCounts(on, app.appId, viewer, parentIds, request.conditions ?? []) : undefined,
   ])
   // A parent removed for good since the page was read takes its thread along.
   const threads = rows.flatMap((row) => parents.get(row.parentId) ?? [])
