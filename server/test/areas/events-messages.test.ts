@@ -50,6 +50,7 @@ describe('a message', () => {
     await say(world, 'alice', 'bob', 'hi', { muid: 'm-1', tags: ['x'] })
     await say(world, 'alice', 'bob', 'hi', { muid: 'm-1' })
     await say(world, 'alice', 'bob', 'hi <@uid:bob>')
+    await say(world, 'alice', 'bob', 'hi <@uid:nobody>')
     const blank = { receiver: 'bob', receiverType: 'user', data: { text: '' } }
     expect(refusal(await world.post('/messages', blank, { as: 'alice' }))).toBe('400 ERR_EMPTY_MESSAGE_TEXT')
     const mentioning = message({ text: 'hi <@uid:bob>', mentions: { bob: user('bob') } })
@@ -57,6 +58,7 @@ describe('a message', () => {
       { trigger: 'message_sent', data: { message: message({ text: 'hi' }, { muid: 'm-1' }) } },
       { trigger: 'message_sent', data: { message: mentioning } },
       { trigger: 'user_mentioned', data: { message: mentioning } },
+      { trigger: 'message_sent', data: { message: message({ text: 'hi <@uid:nobody>' }) } },
     ])
   })
 

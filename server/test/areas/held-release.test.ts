@@ -140,14 +140,17 @@ describe('A message that is released', () => {
     const world = await judgedWorld()
     const puller = await pullEvents(world)
     const held = await say(world, 'alice', 'bob', 'bad <@uid:bob>')
+    const ofNobody = await say(world, 'alice', 'bob', 'bad <@uid:nobody>')
     const waiting = await say(world, 'alice', 'bob', 'wait')
     await say(world, 'alice', 'bob', 'one')
     await puller.since()
     await release(world, held)
+    await release(world, ofNobody)
     await releaseMessage(world.context, world.app, Number(waiting.id), { by: 'engine' })
     expect((await puller.told()).map(({ trigger, data }) => [trigger, data.message.id])).toEqual([
       ['message_sent', held.id],
       ['user_mentioned', held.id],
+      ['message_sent', ofNobody.id],
       ['message_sent', waiting.id],
       ['moderation_engine_approved', waiting.id],
     ])

@@ -19,6 +19,8 @@ export interface SentMessage {
   renderForAll(): Message
   render(): Message
   write(): JsonText<Message>
+  /** Whether there is a user among those whom its text mentions. */
+  mentionsSomebody(): boolean
 }
 
 /** A file whose message is told or answered stays: it is noted before; a retry finds it missing and notes it again. */
@@ -39,7 +41,8 @@ export async function showStored(context: Context, app: App, row: MessageRow): P
   const [message] = await showMessages(context.database, row.appId, [stored], { viewer: row.sender, withTags: true })
   await keepFiles(context, app, stored.id, (message as Message).data)
   const render = () => message as Message
-  return { renderForAll: render, render, write: () => toJson(message as Message) }
+  const mentionsSomebody = () => message?.data.mentions !== undefined
+  return { renderForAll: render, render, write: () => toJson(message as Message), mentionsSomebody }
 }
 
 /** What was sent just now as the answer shows it, out of what is in memory. */
@@ -80,6 +83,7 @@ export async function showSent(
       const view = viewOfNew(row, content.json as JsonText, id, written.sentAt)
       return writeMessage(view, writeBetween(row, sender.text, receiver.text), toSender)
     },
+    mentionsSomebody: () => toSender.additions?.some(({ data }) => data?.mentions !== undefined) === true,
   }
 }
 

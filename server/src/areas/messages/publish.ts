@@ -89,7 +89,10 @@ function publish(events: Events, row: MessageRow, written: WrittenRow, message: 
   const groupRevision = row.kind === 'group' ? { groupRevision: written.receiverRevision } : {}
   const shown = message && events.bus.isHeard && { message: message.renderForAll() }
   events.publish(row.appId, { trigger: 'message_sent', place, messageId, device, ...shown, ...groupRevision })
-  if (row.mentioned !== null) events.publish(row.appId, { trigger: 'user_mentioned', place, messageId })
+  // Where it could not be made ready, nobody knows.
+  if (row.mentioned !== null && message?.mentionsSomebody() !== false) {
+    events.publish(row.appId, { trigger: 'user_mentioned', place, messageId })
+  }
   if ((row.traits & traits.moderated) !== 0) {
     events.publish(row.appId, { trigger: 'moderation_engine_approved', place, messageId })
   }

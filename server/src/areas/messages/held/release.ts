@@ -7,6 +7,7 @@ import { showMessages } from '../../../chat/messages/show.ts'
 import { isHeld, traits } from '../../../chat/messages/traits.ts'
 import { moderationTraits } from '../../../chat/moderation/verdict.ts'
 import { placeOf } from '../../../chat/place.ts'
+import { readUsers } from '../../../chat/users/rows.ts'
 import { messageTraits, sendKeyOf } from '../../../chat/writing/deeds.ts'
 import { requireMayWrite } from '../../../chat/writing/may-write.ts'
 import type { Context } from '../../../context.ts'
@@ -246,7 +247,8 @@ async function readTold(
   { id: messageId, kind, receiver, mentioned }: StoredMessage,
   place: Place,
 ): Promise<ChatEvent[]> {
-  const mention = mentioned === null ? [] : [{ trigger: 'user_mentioned', place, messageId } as const]
+  const isMention = mentioned !== null && (await readUsers(tx, appId, mentioned)).size > 0
+  const mention = isMention ? [{ trigger: 'user_mentioned', place, messageId } as const] : []
   const sent = { trigger: 'message_sent', place, messageId } as const
   if (!events.bus.isHeard) return [sent, ...mention]
   const [message] = await showMessages(tx, appId, [...(await readMessages(tx, appId, [messageId])).values()], {

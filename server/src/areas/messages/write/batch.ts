@@ -55,6 +55,9 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
     roles: rows.some(({ roleRules }) => roleRules !== null),
     muids: rows.some(({ muid }) => muid !== null),
     subscribed: rows.some(({ subscribed }) => subscribed.bits !== 0),
+    mentions: rows.some(
+      ({ mentioned, subscribed }) => mentioned !== null && (subscribed.bits & eventBits.mentioned) !== 0,
+    ),
     moderated,
     traced: traces.length > 0,
   })

@@ -18,6 +18,8 @@ export interface Needs {
   readonly muids: boolean
   /** Somebody hears of it. */
   readonly subscribed: boolean
+  /** Mentions somebody, and that is told. */
+  readonly mentions: boolean
   /** Moderation holds it, or has something else to write beside it. */
   readonly moderated: boolean
   /** It is told of, and its events lead to it. */
@@ -64,11 +66,22 @@ const verdicts = `
       ) v
       where v.trigger is not null`
 
+/** Uids that a text mentions may be nobody's. */
+const mentionsOf = (told: string, data: string) => `
+      union all
+      select id, 3, app_id, 'user_mentioned', conversation, id, ${data}
+      from ${told} o
+      where subscribed & ${eventBits.mentioned} <> 0
+      and case when mentioned is null then false else exists (
+        select from users u
+        where u.app_id = o.app_id and u.uid = any(o.mentioned::text[])
+      ) end`
+
 /**
  * What a sender received by sending is published as marks are (conversations/marks.ts): by the newest message of others
  * that is covered now and was not before, be it of this batch. It comes before the message.
  */
-const events = (moderated: boolean, traced: boolean, data = dataOf(moderated, traced)) => `,
+const events = ({ mentions, moderated, traced }: Needs, data = dataOf(moderated, traced)) => `,
   received as materialized (
     select d.n, d.app_id, d.conversation, d.id, d.subscribed, m.id as message,
       case when d.reads then 'message_read_receipt' else 'message_delivery_receipt' end as receipt,
@@ -117,11 +130,7 @@ const events = (moderated: boolean, traced: boolean, data = dataOf(moderated, tr
       select id, 2, app_id, 'message_sent', conversation, id, ${data}
       from ${toldOf(moderated)} o
       where subscribed & ${eventBits.sent} <> 0
-      union all
-      select id, 3, app_id, 'user_mentioned', conversation, id, ${data}
-      from ${toldOf(moderated)} o
-      where subscribed & ${eventBits.mentioned} <> 0
-      and mentioned is not null
+      ${when(mentions, mentionsOf(toldOf(moderated), data))}
       ${when(moderated, verdicts)}
       order by 1, 2
     ) e
@@ -186,7 +195,7 @@ const records = `,
  * Two forms keep the planner from what is slow here: \`case\` in a join condition, so that nothing is looked up where it
  * cannot be, and \`(... in ...) is true\`, so that the rows are hashed and not compared one with another.
  */
-const writing = (needs: Needs, { groups, muids, subscribed, moderated, traced } = needs, told = toldOf(moderated)) => `
+const writing = (needs: Needs, { groups, muids, subscribed, moderated } = needs, told = toldOf(moderated)) => `
   with request as materialized (
     select *
     from ${sentRows.sql}
@@ -268,7 +277,7 @@ const writing = (needs: Needs, { groups, muids, subscribed, moderated, traced } 
     select app_id, conversation, sender, case when reads then 2 else 1 end, sent_at, id, $1::bigint
     from side
     where delivers or reads
-  )${when(subscribed, events(moderated, traced))}${when(moderated, records)}
+  )${when(subscribed, events(needs))}${when(moderated, records)}
   select json_agg(
     json_build_array(n, refusal, id, sent_at, sender_revision, receiver_revision, conversation, receipt)
   ) as written
@@ -286,7 +295,7 @@ const statements = new Map<string, Statement>()
 
 /** The statement for batches with these needs. */
 export function writeStatement(needs: Needs): Statement {
-  const key = `${needs.groups} ${needs.replies} ${needs.roles} ${needs.muids} ${needs.subscribed} ${needs.moderated} ${needs.traced}`
+  const key = `${needs.groups} ${needs.replies} ${needs.roles} ${needs.muids} ${needs.subscribed} ${needs.mentions} ${needs.moderated} ${needs.traced}`
   const known = statements.get(key)
   if (known !== undefined) return known
   const made = statement(writing(needs))
