@@ -56,8 +56,8 @@ const untilDelivered = (world: World, count: number) =>
     expect(await flightsOf(world)).toEqual([])
   })
 
-/** As if whoever sent what was delivered had been killed before they could write that. */
-async function forgetResults({ app }: World): Promise<void> {
+/** As if whoever sent what was delivered had not written that yet, or had been killed before they could. */
+async function forgetResults({ app }: World, holder = 'killed'): Promise<void> {
   const lost = await own.query<{ id: number; provider: number; day: number }>(
     `update notification_deliveries
     set status = 'pending', due_at = created_at, ended_at = null
@@ -67,9 +67,44 @@ async function forgetResults({ app }: World): Promise<void> {
   )
   const [one] = lost
   await own.query(
-    `insert into notification_flights (app_id, provider, first, holder, day, ids) values ($1, $2, $3, 'killed', $4, $5)`,
-    [app.appId, one?.provider, one?.id, one?.day, lost.map(({ id }) => id)],
+    `insert into notification_flights (app_id, provider, first, holder, day, ids) values ($1, $2, $3, $4, $5, $6)`,
+    [app.appId, one?.provider, one?.id, holder, one?.day, lost.map(({ id }) => id)],
   )
+}
+
+/** Plans everything once more, as somebody who takes whoever sends for being there. @returns what they were to send, and did not take */
+async function planForNobody(world: World, holder: string): Promise<readonly Ready[]> {
+  const { appId } = world.app
+  const isFree = `select from notification_planners where app_id = $1 and leased_by is null`
+  await soon(async () => expect(await own.query(isFree, [appId])).toHaveLength(1))
+  await own.query(
+    `update notification_plans set event = (select min(id) - 1 from events where app_id = $1) where app_id = $1`,
+    [appId],
+  )
+  const [provider] = await own.query<{ key: string }>('select key from notification_providers where app_id = $1', [
+    appId,
+  ])
+  const hands = createHands<Ready>()
+  const offered: Ready[] = []
+  hands.open(Number(provider?.key), {
+    ...{ holder, room: 10 },
+    take(items) {
+      offered.push(...items)
+      return false
+    },
+  })
+  const { database, settings, notificationSettings, policies } = service.parley.context
+  const wakes = createWakes()
+  const seats = createSeats(0)
+  await planWhileAsked(
+    {
+      ...{ database, settings, notificationSettings, policies, hands, seats },
+      ...{ now: Date.now, wakes, planWakes: wakes, tracing: undefined },
+    },
+    appId,
+    new AbortController().signal,
+  )
+  return offered
 }
 
 it('a push that is sent as it is planned never waits, and an edit meanwhile comes after it', async () => {
@@ -112,41 +147,37 @@ it('what could not be handed over any more waits, and is sent by others', async 
   const { world, endpoint } = await notifiedWorld()
   await say(world, 'alice', 'bob', 'hello')
   await untilDelivered(world, 1)
-  const { appId } = world.app
-  const isFree = `select from notification_planners where app_id = $1 and leased_by is null`
-  await soon(async () => expect(await own.query(isFree, [appId])).toHaveLength(1))
-  // It is planned once more, by somebody who takes whoever sends for being there.
-  await own.query(
-    `update notification_plans set event = (select min(id) - 1 from events where app_id = $1) where app_id = $1`,
-    [appId],
-  )
-  const [provider] = await own.query<{ key: string }>('select key from notification_providers where app_id = $1', [
-    appId,
-  ])
-  const hands = createHands<Ready>()
-  const offered: Ready[] = []
-  hands.open(Number(provider?.key), {
-    ...{ holder: 'gone', room: 10 },
-    take(items) {
-      offered.push(...items)
-      return false
-    },
-  })
-  const { database, settings, notificationSettings, policies } = service.parley.context
-  const wakes = createWakes()
-  const seats = createSeats(0)
-  await planWhileAsked(
-    {
-      ...{ database, settings, notificationSettings, policies, hands, seats },
-      ...{ now: Date.now, wakes, planWakes: wakes, tracing: undefined },
-    },
-    appId,
-    new AbortController().signal,
-  )
+  const offered = await planForNobody(world, 'gone')
   expect(offered).toHaveLength(1)
   await untilDelivered(world, 2)
   expect(toldTo(endpoint)).toEqual(['bob: Alice, hello', 'bob: Alice, hello'])
   expect(endpoint.received.at(-1)?.headers['webhook-id']).toContain(`_${offered[0]?.id}`)
+})
+
+it('what could not be handed over any more takes back nothing else that is being sent', async () => {
+  const { world, endpoint } = await notifiedWorld()
+  const { id } = await say(world, 'alice', 'bob', 'hello')
+  await untilDelivered(world, 1)
+  // Nobody else sends meanwhile.
+  await soon(async () =>
+    expect(
+      await own.query(
+        `update notification_senders
+        set leased_by = 'closing', leased_until = 9000000000000000
+        where app_id = $1 and leased_by is null
+        returning provider`,
+        [world.app.appId],
+      ),
+    ).toHaveLength(1),
+  )
+  await forgetResults(world, 'closing')
+  expect(await planForNobody(world, 'closing')).toHaveLength(1)
+  expect(await rowsOf(world)).toEqual([
+    { message: id, status: 'pending', waits: false, isDue: true },
+    { message: id, status: 'pending', waits: true, isDue: true },
+  ])
+  expect(await flightsOf(world)).toHaveLength(1)
+  expect(endpoint.received).toHaveLength(1)
 })
 
 it('what was being sent at the time of a backup waits for an operator after a restore', async () => {

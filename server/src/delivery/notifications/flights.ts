@@ -61,7 +61,7 @@ const selectOfOthers = statement(`
   limit 1`)
 
 const leaveOfOthers = leave('f.holder <> $3')
-const leaveOfHolder = leave('f.holder = $3')
+const leaveOne = leave('f.holder = $3 and f.first = $4')
 
 /** What others who sent by a provider have left behind waits from now on. Only for who holds the lease. */
 export async function takeOverFlights(on: Queryable, { appId, endpoint }: EndpointKey, holder: string): Promise<void> {
@@ -69,9 +69,18 @@ export async function takeOverFlights(on: Queryable, { appId, endpoint }: Endpoi
   if ((await on.query(selectOfOthers, values)).length > 0) await on.query(leaveOfOthers, values)
 }
 
-/** What could not be handed over any more waits from now on. @param holder whom it was meant for */
-export async function leaveToOthers(on: Queryable, { appId, endpoint }: EndpointKey, holder: string): Promise<void> {
-  await on.query(leaveOfHolder, [appId, endpoint, holder])
+/**
+ * What could not be handed over any more waits from now on. What else its holder has is left to them: they are still sending it, or are about
+ * to write what became of it.
+ * @param holder whom it was meant for
+ */
+export async function leaveToOthers(
+  on: Queryable,
+  { appId, endpoint }: EndpointKey,
+  holder: string,
+  { first }: Pick<Flight, 'first'>,
+): Promise<void> {
+  await on.query(leaveOne, [appId, endpoint, holder, first])
 }
 
 const rescue = statement(

@@ -75,7 +75,7 @@ export function createHandingOver(options: HandingOverOptions, appId: number, at
         const { hand, provider, due } = room
         const flight = { first: Math.min(...due.map(({ id }) => ids[id - 1] as number)), day, left: due.length }
         const items = due.map((one) => makeReady(one, rendered.get(one.id), { id: ids[one.id - 1] as number, flight }))
-        if (!hand.take(items)) await leaveToOthers(options.database, { appId, endpoint: provider }, hand.holder)
+        if (!hand.take(items)) await leaveToOthers(options.database, { appId, endpoint: provider }, hand.holder, flight)
       }
     },
   }
