@@ -67,13 +67,26 @@ export async function deliver<
     waiting?.abort()
   })
 
-  const results = createResultWriter<Result>(async (batch) => {
+  const fail = (error: unknown) => {
+    failure ??= error
+    isOver = true
+  }
+  const write = async (batch: readonly Result[]) => {
     await round.write(batch)
     for (const { id } of batch) underWay.delete(id)
     const { health } = breaker
     if (health.failures === writtenHealth.failures && health.failingSince === writtenHealth.failingSince) return
     await lease.writeHealth(health)
     writtenHealth = health
+  }
+  const results = createResultWriter<Result>(async (batch) => {
+    try {
+      await write(batch)
+    } catch (error) {
+      // Nothing else is written either: whatever was attempted now would be attempted again.
+      fail(error)
+      throw error
+    }
   }, resultsMs)
   const mustStop = () => signal.aborted || isOver || putOffMs > 0 || breaker.pauseMs > 0 || performance.now() > turnEnds
 
@@ -95,8 +108,7 @@ export async function deliver<
         if (isBack) await round.recover?.()
       } else if (worked === false) breaker.failed()
     } catch (error) {
-      failure ??= error
-      isOver = true
+      fail(error)
     }
   })
 
