@@ -11,19 +11,31 @@ type OneRound = Round<AnyTarget, AnyTarget, DueItem, OneResult>
 const target = { enabled: true, width: 2 }
 const done = (id: number): Outcome<OneResult> => ({ results: [{ id }], worked: true })
 
-function anyLease(): Lease<AnyTarget> {
+/** What a round does to its lease is told in `events`. */
+function leaseWith(
+  events: string[],
+  { failures = 0, onRelease = () => {} }: { failures?: number; onRelease?: () => void } = {},
+): Lease<AnyTarget> {
   return {
-    ...{ holder: 'me', isHeld: true, health: { failures: 0, failingSince: null } },
+    ...{ holder: 'me', isHeld: true },
+    health: { failures, failingSince: failures === 0 ? null : Date.now() },
     look: async () => ({ ...target, asked: 0 }),
     async writeHealth() {},
-    release: async () => true,
-    async interrupt() {},
+    async release() {
+      onRelease()
+      events.push('released')
+      return true
+    },
+    async interrupt() {
+      events.push('interrupted')
+    },
     close() {},
   }
 }
 
-function run(round: OneRound, lease: Lease<AnyTarget>): Promise<void> {
-  const options = { pace: { turn: () => undefined }, firstDelayMs: 1_000, room: 10, seats: createSeats(0) }
+/** @param resultsMs by itself, nothing is written before a round waits for it */
+function run(round: OneRound, lease: Lease<AnyTarget>, resultsMs = 600_000): Promise<void> {
+  const options = { pace: { turn: () => undefined }, firstDelayMs: 1_000, room: 10, seats: createSeats(0), resultsMs }
   return deliver(options, round, lease, new AbortController().signal)
 }
 
@@ -45,8 +57,38 @@ it('a round begins nothing new once it cannot write what became of attempts', as
         throw new Error('the connection was cut')
       },
     },
-    anyLease(),
+    leaseWith([]),
+    20,
   )
   await expect(delivering).rejects.toThrow('the connection was cut')
   expect(late).toBe(0)
+})
+
+it('a round that has left something out ends, although its endpoint is well again', async () => {
+  const events: string[] = []
+  let failed = () => {}
+  const failing = new Promise<void>((resolve) => {
+    failed = resolve
+  })
+  await run(
+    {
+      open: (row) => row,
+      read: async (_, { except }) => [{ id: 1 }, { id: 2 }, { id: 3 }].filter(({ id }) => !except.includes(id)),
+      async attempt(_, [{ id }]) {
+        events.push(`attempted ${id}`)
+        if (id === 1) {
+          failed()
+          return { results: [{ id }], worked: false }
+        }
+        await failing
+        // The third one has its turn before that.
+        await new Promise(setImmediate)
+        return done(id)
+      },
+      async write() {},
+    },
+    // One more, and it is to be left alone.
+    leaseWith(events, { failures: 9 }),
+  )
+  expect(events).toEqual(['attempted 1', 'attempted 2', 'interrupted'])
 })

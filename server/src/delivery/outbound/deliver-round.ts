@@ -94,8 +94,11 @@ export async function deliver<
     const to = target
     const turn = mustStop() ? undefined : pace.turn()
     if (turn !== undefined) await turn
-    // What is left is read again by whoever goes on.
-    if (mustStop() || !lease.isHeld || !to?.enabled) return
+    if (mustStop() || !lease.isHeld || !to?.enabled) {
+      // What is left out is read again by whoever goes on, so this one ends, also where an endpoint turns out to be well after all.
+      isOver = true
+      return
+    }
     try {
       const { results: made, worked, putOffMs: askedMs = 0, isLast = false } = await round.attempt(to, items)
       for (const result of made) results.add(result)
