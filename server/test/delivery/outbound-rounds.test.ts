@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { deliver } from '../../src/delivery/outbound/deliver-round.ts'
+import type { Hand } from '../../src/delivery/outbound/hands.ts'
 import type { Lease } from '../../src/delivery/outbound/lease.ts'
 import type { AnyTarget, DueItem, Outcome, Round } from '../../src/delivery/outbound/round.ts'
 import { createSeats } from '../../src/delivery/outbound/seats.ts'
@@ -91,4 +92,27 @@ it('a round that has left something out ends, although its endpoint is well agai
     leaseWith(events, { failures: 9 }),
   )
   expect(events).toEqual(['attempted 1', 'attempted 2', 'interrupted'])
+})
+
+it('a lease is not given back while something is under way that was handed over at the last moment', async () => {
+  const events: string[] = []
+  const waiting = [{ id: 1 }]
+  let hand: Hand<DueItem> | undefined
+  await run(
+    {
+      async begin(given) {
+        hand = given
+        return () => {}
+      },
+      open: (row) => row,
+      read: async () => waiting.splice(0),
+      attempt: async (_, [{ id }]) => done(id),
+      async write(results) {
+        for (const { id } of results) events.push(`written ${id}`)
+        if (results.some(({ id }) => id === 1)) hand?.take([{ id: 2 }])
+      },
+    },
+    leaseWith(events, { onRelease: () => events.push(`taken: ${hand?.take([{ id: 3 }])}`) }),
+  )
+  expect(events).toEqual(['written 1', 'written 2', 'taken: false', 'released'])
 })
