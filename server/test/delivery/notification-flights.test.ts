@@ -1,16 +1,20 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hold } from '../../src/chat/held-by-restore.ts'
+import { type Flight, leaveToOthers } from '../../src/delivery/notifications/flights.ts'
+import { createTokenOpener } from '../../src/delivery/notifications/opened-tokens.ts'
 import { planWhileAsked } from '../../src/delivery/notifications/planner.ts'
 import type { Ready } from '../../src/delivery/notifications/ready.ts'
+import { sendDue } from '../../src/delivery/notifications/send.ts'
+import { createSenders } from '../../src/delivery/notifications/senders.ts'
 import { createHands } from '../../src/delivery/outbound/hands.ts'
 import { createSeats } from '../../src/delivery/outbound/seats.ts'
 import { createWakes } from '../../src/delivery/outbound/wakes.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
 import { dataOf, say } from '../support/chat.ts'
 import type { Endpoint } from '../support/endpoint.ts'
 import { logsOf, setUpCustomPush, toldTo } from '../support/notifications.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
-import { soon } from '../support/until.ts'
+import { soon, until } from '../support/until.ts'
 import { closeEndpoints, open } from '../support/webhooks.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
@@ -57,7 +61,7 @@ const untilDelivered = (world: World, count: number) =>
   })
 
 /** As if whoever sent what was delivered had not written that yet, or had been killed before they could. */
-async function forgetResults({ app }: World, holder = 'killed'): Promise<void> {
+async function forgetResults({ app }: World, holder = 'killed'): Promise<Flight> {
   const lost = await own.query<{ id: number; provider: number; day: number }>(
     `update notification_deliveries
     set status = 'pending', due_at = created_at, ended_at = null
@@ -70,6 +74,7 @@ async function forgetResults({ app }: World, holder = 'killed'): Promise<void> {
     `insert into notification_flights (app_id, provider, first, holder, day, ids) values ($1, $2, $3, $4, $5, $6)`,
     [app.appId, one?.provider, one?.id, holder, one?.day, lost.map(({ id }) => id)],
   )
+  return { first: Number(one?.id), day: Number(one?.day), left: lost.length }
 }
 
 /** Plans everything once more, as somebody who takes whoever sends for being there. @returns what they were to send, and did not take */
@@ -178,6 +183,46 @@ it('what could not be handed over any more takes back nothing else that is being
   ])
   expect(await flightsOf(world)).toHaveLength(1)
   expect(endpoint.received).toHaveLength(1)
+})
+
+it('what is not taken while a lease is being given back is sent once where that is kept after all', async () => {
+  const { world, endpoint } = await notifiedWorld()
+  const { id: message } = await say(world, 'alice', 'bob', 'hello')
+  await untilDelivered(world, 1)
+  const [{ appId }, hands] = [world.app, createHands<Ready>()]
+  const isFree = 'select provider from notification_senders where app_id = $1 and leased_by is null'
+  const { provider } = await until(async () => (await own.query<{ provider: number }>(isFree, [appId]))[0])
+  const key = { appId, endpoint: Number(provider) }
+  const { config, database, outbound, ...context } = service.parley.context
+  let isLate = true
+  /** Somebody is late with what they have planned: the lease is about to be given back. */
+  const withLateHandOver: Database = {
+    ...database,
+    async query<Row>(...[asked, values]: Parameters<Database['query']>) {
+      const hand = hands.find(key.endpoint)
+      if (isLate && asked.text.includes('with released') && hand !== undefined) {
+        isLate = false
+        const flight = await forgetResults(world, hand.holder)
+        expect(hand.take([{ id: flight.first, flight } as Ready])).toBe(false)
+        await leaveToOthers(database, key, hand.holder, flight)
+      }
+      return database.query<Row>(asked, values)
+    },
+  }
+  await sendDue(
+    {
+      ...{ ...context, hands, database: withLateHandOver, results: database, now: Date.now, tracing: undefined },
+      ...{ metrics: { ended() {} }, pace: { turn: () => undefined }, seats: createSeats(0), wakes: createWakes() },
+      openToken: createTokenOpener(context.secrets),
+      senders: createSenders({ ...context, poster: outbound.poster, endpoints: config.notifications }),
+      ...{ publicUrl: config.publicUrl, replyMailbox: undefined },
+    },
+    key,
+    new AbortController().signal,
+  )
+  expect(isLate).toBe(false)
+  expect(await rowsOf(world)).toEqual([{ message, status: 'delivered', waits: false, isDue: false }])
+  expect(endpoint.received).toHaveLength(2)
 })
 
 it('what was being sent at the time of a backup waits for an operator after a restore', async () => {

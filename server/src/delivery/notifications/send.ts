@@ -89,8 +89,10 @@ function beginRound(options: SendOptions, key: EndpointKey): Round<OpenRow, Targ
           return hand.room
         },
         take(items) {
-          for (const { id, flight } of items) if (flight !== undefined) flights.set(id, flight)
-          return hand.take(items)
+          const isTaken = hand.take(items)
+          // What is not taken waits, and is read as such where the lease is kept after all.
+          if (isTaken) for (const { id, flight } of items) if (flight !== undefined) flights.set(id, flight)
+          return isTaken
         },
       })
     },
