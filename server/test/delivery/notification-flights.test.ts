@@ -14,6 +14,7 @@ import { dataOf, say } from '../support/chat.ts'
 import type { Endpoint } from '../support/endpoint.ts'
 import { logsOf, setUpCustomPush, toldTo } from '../support/notifications.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
+import { rollBackFirst } from '../support/roll-back.ts'
 import { soon, until } from '../support/until.ts'
 import { closeEndpoints, open } from '../support/webhooks.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
@@ -146,6 +147,15 @@ it('what a killed process was sending is sent again with the same id', async () 
   await untilDelivered(world, 1)
   const ids = endpoint.received.map(({ headers }) => headers['webhook-id'])
   expect([ids.length, new Set(ids).size]).toEqual([2, 1])
+})
+
+it('what was sent is not sent again because the database rolled back what became of it, as after a deadlock', async () => {
+  const { world, endpoint } = await notifiedWorld()
+  const end = await rollBackFirst(own, 'notification_deliveries')
+  await say(world, 'alice', 'bob', 'hello')
+  await untilDelivered(world, 1)
+  expect(await end()).toBe(2)
+  expect(endpoint.received).toHaveLength(1)
 })
 
 it('what could not be handed over any more waits, and is sent by others', async () => {

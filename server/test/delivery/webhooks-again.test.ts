@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, refusal } from '../support/chat.ts'
 import { createOwnServices, type OwnServices, type Service } from '../support/own-services.ts'
+import { rollBackFirst } from '../support/roll-back.ts'
 import { soon } from '../support/until.ts'
 import { chatWorld, closeEndpoints, deliveriesOf, idsOf, open, register, tell } from '../support/webhooks.ts'
 
@@ -205,4 +206,14 @@ describe('a test', () => {
     expect(failed).toMatchObject({ status: 'failed', error: expect.stringContaining('ECONNREFUSED') })
     expect(failed.answer).toBeUndefined()
   })
+})
+
+it('what was delivered is not delivered again because the database rolled back what became of it', async () => {
+  const [{ world, message }, endpoint] = [await chatWorld(service), await open()]
+  await register(world, endpoint.url)
+  const end = await rollBackFirst(own, 'webhook_deliveries')
+  await tell(world, message)
+  await soon(async () => expect(await deliveriesOf(world, '?status=delivered')).toHaveLength(1))
+  expect(await end()).toBe(2)
+  expect(endpoint.received).toHaveLength(1)
 })

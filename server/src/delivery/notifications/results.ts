@@ -7,6 +7,7 @@ import type { Database } from '../../store/database.ts'
 import { createRecordset } from '../../store/recordset.ts'
 import { statement } from '../../store/statement.ts'
 import type { EndpointKey } from '../outbound/endpoints.ts'
+import { writeAgain } from '../outbound/result-writer.ts'
 import type { DueNotification } from './due.ts'
 
 /** How one attempt went. */
@@ -179,5 +180,6 @@ export async function writeResults(
   { day, landed }: PlaceOfResults,
   results: readonly SendResult[],
 ): Promise<void> {
-  await database.query(write, [appId, day, endpoint, landed, ...ended.values(results)])
+  const values = [appId, day, endpoint, landed, ...ended.values(results)]
+  await writeAgain(() => database.query(write, values))
 }

@@ -1,3 +1,19 @@
+import { isRetryable } from '../../store/connection.ts'
+
+/**
+ * Writes once more what the database rolled back, as after a deadlock: what is not written is attempted again.
+ * @param write one statement
+ */
+export async function writeAgain(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    // After any other failure it may have been carried out, or may take as long once more.
+    if (!isRetryable(error)) throw error
+    await write()
+  }
+}
+
 /** Writes results in batches, one batch at a time. */
 export interface ResultWriter<Result> {
   add(result: Result): void

@@ -2,6 +2,7 @@ import { nowMs } from '../../store/clock.ts'
 import type { Database } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import type { EndpointKey } from '../outbound/endpoints.ts'
+import { writeAgain } from '../outbound/result-writer.ts'
 import type { Attempt } from './attempt.ts'
 import type { DueDelivery } from './due.ts'
 
@@ -62,7 +63,7 @@ export async function writeResults(
   { appId, endpoint }: EndpointKey,
   results: readonly Result[],
 ): Promise<void> {
-  await database.query(write, [
+  const values = [
     appId,
     endpoint,
     results.map(({ id }) => id),
@@ -73,5 +74,6 @@ export async function writeResults(
     results.map(({ attempt }) => (attempt.succeeded ? null : attempt.text || null)),
     results.map(({ attempt }) => attempt.error ?? null),
     results.map(({ attempt }) => attempt.durationMs),
-  ])
+  ]
+  await writeAgain(() => database.query(write, values))
 }
