@@ -139,12 +139,23 @@ export async function startApnsEmulator({
     if (isSigned) signed.set(authorization, read)
     return read
   }
-  /** Tokens are checked as APNs does: signed by the key, no older than an hour, and no two within 20 minutes. */
-  const flawOfToken = (authorization: string): ApnsRefusal | undefined => {
+  /** The team that each connection belongs to: that of its first token. */
+  const teams = new WeakMap<object, string>()
+  const isOfOtherTeam = (session: object | undefined, iss: string): boolean => {
+    if (session === undefined) return false
+    const team = teams.get(session)
+    if (team === undefined) teams.set(session, iss)
+    return team !== undefined && team !== iss
+  }
+  /**
+   * Tokens are checked as APNs does: signed by the key, no older than an hour, no two within 20 minutes, and none of a second
+   * team over one connection.
+   */
+  const flawOfToken = (session: object | undefined, authorization: string): ApnsRefusal | undefined => {
     const read = signed.get(authorization) ?? readToken(authorization)
     if (read === undefined) return { status: 403, reason: 'MissingProviderToken' }
     const { isSigned, kid, iss, iat } = read
-    if (!isSigned || kid !== credentials.keyId || iss !== credentials.teamId) {
+    if (isOfOtherTeam(session, iss ?? '') || !isSigned || kid !== credentials.keyId || iss !== credentials.teamId) {
       return { status: 403, reason: 'InvalidProviderToken' }
     }
     if (Date.now() / 1000 - iat > 3600) return { status: 403, reason: 'ExpiredProviderToken' }
@@ -171,7 +182,7 @@ export async function startApnsEmulator({
       const token = /^\/3\/device\/(\w+)$/.exec(String(headers[':path']))?.[1] ?? ''
       const push = { token, headers, payload: text === '' ? undefined : JSON.parse(text) }
       const refusal =
-        flawOfToken(headers.authorization ?? '') ??
+        flawOfToken(stream.session, headers.authorization ?? '') ??
         flawOfRequest(headers, token, text, credentials.bundleId) ??
         scripted() ??
         behaviour(push) ??

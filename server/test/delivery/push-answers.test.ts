@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createHttp2Server, type Http2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { type ApnsTarget, createApns } from '../../src/delivery/notifications/apns.ts'
 import { createApnsConnections } from '../../src/delivery/notifications/apns-connections.ts'
 import { createFcm } from '../../src/delivery/notifications/fcm.ts'
 import { createProviderClient } from '../../src/delivery/notifications/provider-client.ts'
@@ -25,6 +26,16 @@ const { privateKey } = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   publicKeyEncoding: { type: 'spki', format: 'pem' },
 })
+const p8Key = () =>
+  generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  }).privateKey
+const apple = {
+  ...{ keyId: 'KEY0000001', bundleId: 'com.example.app' },
+  ...{ includeContentAvailable: false, includeMutableContent: false, productionMode: false },
+}
 const target = {
   ...{ project_id: 'project', client_email: 'push@example.com', private_key: privateKey },
   notificationInPayload: { ios: {}, android: {}, web: {} },
@@ -83,7 +94,7 @@ describe('a date as Retry-After', () => {
     const connections = createApnsConnections(undefined)
     closing.unshift(() => connections.close())
     const request = { path: '/3/device/a0', headers: {}, body: '{}' }
-    const { retryAfter } = await connections.post(await listen(server), request, 10_000)
+    const { retryAfter } = await connections.post({ origin: await listen(server), account: 'team' }, request, 10_000)
     expect(retryAfter).toBeGreaterThan(30)
     expect(retryAfter).toBeLessThanOrEqual(60)
   })
@@ -139,9 +150,11 @@ describe('a request to APNs', () => {
     const connections = createApnsConnections(undefined)
     const origin = await listen(server)
     closing.unshift(() => connections.close())
-    await expect(connections.post(origin, request, 50)).rejects.toThrow('APNs did not answer in time')
+    await expect(connections.post({ origin, account: 'team' }, request, 50)).rejects.toThrow(
+      'APNs did not answer in time',
+    )
     isMute = false
-    expect(await connections.post(origin, request, 10_000)).toMatchObject({ status: 200 })
+    expect(await connections.post({ origin, account: 'team' }, request, 10_000)).toMatchObject({ status: 200 })
     expect(sessions).toBe(2)
   })
 
@@ -154,6 +167,61 @@ describe('a request to APNs', () => {
     })
     const connections = createApnsConnections(undefined)
     closing.unshift(() => connections.close())
-    await expect(connections.post(await listen(server), request, 100)).rejects.toThrow('APNs did not answer in time')
+    await expect(connections.post({ origin: await listen(server), account: 'team' }, request, 100)).rejects.toThrow(
+      'APNs did not answer in time',
+    )
+  })
+  it('goes over a connection of its team: APNs takes one team over each', async () => {
+    const teams = new WeakMap<object, string>()
+    const opened: string[] = []
+    const server = createHttp2Server()
+    server.on('stream', (stream, headers) => {
+      const claims = String(headers.authorization).split('.')[1] ?? ''
+      const { iss } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { iss: string }
+      const session = stream.session as object
+      const team = teams.get(session) ?? iss
+      if (!teams.has(session)) opened.push(iss)
+      teams.set(session, team)
+      const isSame = team === iss
+      stream.respond({ ':status': isSame ? 200 : 403 })
+      stream.end(isSame ? '' : JSON.stringify({ reason: 'InvalidProviderToken' }))
+    })
+    const apns = createApns({ apns: await listen(server), apnsCa: undefined })
+    closing.unshift(() => apns.close())
+    const [first, second] = ['TEAM000001', 'TEAM000002'].map((teamId) => ({ ...apple, teamId, p8Key: p8Key() }))
+    for (const team of [first, second, first, second] as const) {
+      const sent = await apns.send(team as ApnsTarget, device, 'id', notification)
+      expect(sent).toMatchObject({ outcome: 'accepted' })
+    }
+    expect(opened).toEqual(['TEAM000001', 'TEAM000002'])
+  })
+
+  it('opens so many connections at most: the one that is unused for the longest is closed after its last answer', async () => {
+    let sessions = 0
+    const waiting: Array<() => void> = []
+    const server = createHttp2Server()
+    server.on('session', (session) => {
+      sessions++
+      session.on('close', () => sessions--)
+    })
+    server.on('stream', (stream, { ':path': path }) => {
+      const answer = () => {
+        stream.respond({ ':status': 200 })
+        stream.end()
+      }
+      if (path === '/late') waiting.push(answer)
+      else answer()
+    })
+    const connections = createApnsConnections(undefined, 2)
+    closing.unshift(() => connections.close())
+    const origin = await listen(server)
+    const post = (account: string, path = '/now') =>
+      connections.post({ origin, account }, { ...request, path }, 10_000).then(({ status }) => status)
+    const late = post('a', '/late')
+    await soon(() => expect(waiting).toHaveLength(1))
+    for (const account of ['b', 'c', 'd', 'c']) expect(await post(account)).toBe(200)
+    for (const answer of waiting) answer()
+    expect(await late).toBe(200)
+    await soon(() => expect(sessions).toBe(2))
   })
 })

@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
+import { LRUCache } from 'lru-cache'
 import { beginningOf, readRetryAfter } from '../outbound/http.ts'
 
 export interface ApnsRequest {
@@ -13,17 +14,26 @@ export interface ApnsAnswer {
   readonly retryAfter: number | undefined
 }
 
-/** HTTP/2 sessions, one for each origin, opened when needed and replaced when the server ends them. */
+/** Whom a session leads to, and who sends over it. */
+export interface ApnsPeer {
+  readonly origin: string
+  /** The team and its key: APNs takes the tokens of one developer account only over one connection. */
+  readonly account: string
+}
+
+/** HTTP/2 sessions, one for each account and origin, opened when needed and replaced when the server ends them. */
 export interface ApnsConnections {
   /**
    * @param timeoutMs for the answer, however often the request goes to a new session
    * @throws Error where there is no answer: whether it arrived is not known then
    */
-  post(origin: string, request: ApnsRequest, timeoutMs: number): Promise<ApnsAnswer>
+  post(peer: ApnsPeer, request: ApnsRequest, timeoutMs: number): Promise<ApnsAnswer>
   close(): Promise<void>
 }
 
 const idleMs = 600_000
+/** Of accounts that pushed last; the one that is unused for the longest is closed for another. */
+const mostSessions = 500
 const excerptBytes = 512
 /** How often a request that was never looked at goes to a new session. */
 const mostTries = 3
@@ -34,47 +44,59 @@ class NotProcessed extends Error {}
 /** There was no answer in time: the connection may be dead without a word. */
 class TimedOut extends Error {}
 
-/** @param ca certificates that are trusted, as PEM; undefined: those of the system */
-export function createApnsConnections(ca: string | undefined): ApnsConnections {
-  const sessions = new Map<string, ClientHttp2Session>()
+/**
+ * @param ca certificates that are trusted, as PEM; undefined: those of the system
+ * @param most sessions that are kept open
+ */
+export function createApnsConnections(ca: string | undefined, most = mostSessions): ApnsConnections {
   /** Those that are no longer used, until their last requests are over. */
   const leaving = new Set<ClientHttp2Session>()
-
-  const forget = (origin: string, session: ClientHttp2Session) => {
-    if (sessions.get(origin) === session) sessions.delete(origin)
-  }
-  const retire = (origin: string, session: ClientHttp2Session) => {
-    forget(origin, session)
+  const leave = (session: ClientHttp2Session) => {
     if (session.destroyed) return
     leaving.add(session)
     session.close()
   }
-  const sessionOf = (origin: string): ClientHttp2Session => {
-    const open = sessions.get(origin)
+  const sessions = new LRUCache<string, ClientHttp2Session>({
+    max: most,
+    dispose: (session, _, why) => {
+      if (why === 'evict') leave(session)
+    },
+  })
+
+  const forget = (name: string, session: ClientHttp2Session) => {
+    if (sessions.peek(name) === session) sessions.delete(name)
+  }
+  const retire = (name: string, session: ClientHttp2Session) => {
+    forget(name, session)
+    leave(session)
+  }
+  const sessionOf = (name: string, origin: string): ClientHttp2Session => {
+    const open = sessions.get(name)
     if (open !== undefined && !open.closed && !open.destroyed) return open
     const session = connect(origin, { ...(ca !== undefined && { ca }) })
     session.unref()
     // Errors reach the requests that are under way.
-    session.on('error', () => forget(origin, session))
+    session.on('error', () => forget(name, session))
     session.on('close', () => {
-      forget(origin, session)
+      forget(name, session)
       leaving.delete(session)
     })
-    session.on('goaway', () => retire(origin, session))
+    session.on('goaway', () => retire(name, session))
     session.setTimeout(idleMs, () => session.close())
-    sessions.set(origin, session)
+    sessions.set(name, session)
     return session
   }
 
   return {
-    async post(origin, request, timeoutMs) {
+    async post({ origin, account }, request, timeoutMs) {
+      const name = `${origin} ${account}`
       const endsAt = performance.now() + timeoutMs
       for (let tries = 1; ; tries++) {
-        const session = sessionOf(origin)
+        const session = sessionOf(name, origin)
         try {
           return await send(session, request, endsAt - performance.now())
         } catch (error) {
-          if (error instanceof TimedOut) retire(origin, session)
+          if (error instanceof TimedOut) retire(name, session)
           if (!(error instanceof NotProcessed) || tries >= mostTries) throw error
         }
       }

@@ -52,8 +52,9 @@ export function createApns({ apns, apnsCa }: Pick<NotificationEndpoints, 'apns' 
   const tokens = new LRUCache<string, ProviderToken>({ max: 1_000 })
 
   /** One for all pushes with a key. */
-  const tokenOf = ({ keyId, teamId, p8Key }: ApnsTarget): string => {
-    const name = `${teamId} ${keyId} ${p8Key}`
+  const tokenOf = (target: ApnsTarget): string => {
+    const { keyId, teamId, p8Key } = target
+    const name = accountOf(target)
     const known = tokens.get(name)
     const date = presentTokenDate()
     if (known?.date === date) return known.text
@@ -82,7 +83,7 @@ export function createApns({ apns, apnsCa }: Pick<NotificationEndpoints, 'apns' 
       },
       body: payload,
     }
-    return connections.post(origin, request, timeoutMs)
+    return connections.post({ origin, account: accountOf(target) }, request, timeoutMs)
   }
 
   return {
@@ -96,7 +97,7 @@ export function createApns({ apns, apnsCa }: Pick<NotificationEndpoints, 'apns' 
         const request = { id, push: notification, payload }
         let answer = await attempt(target, device, request, sendTimeoutMs)
         if (answer.status === 403 && reasonOf(answer.text).reason === 'ExpiredProviderToken') {
-          tokens.delete(`${target.teamId} ${target.keyId} ${target.p8Key}`)
+          tokens.delete(accountOf(target))
           answer = await attempt(target, device, request, sendTimeoutMs - took().durationMs)
         }
         const { status, text, retryAfter } = answer
@@ -111,6 +112,11 @@ export function createApns({ apns, apnsCa }: Pick<NotificationEndpoints, 'apns' 
     },
     close: () => connections.close(),
   }
+}
+
+/** A team and one of its keys. */
+function accountOf({ keyId, teamId, p8Key }: ApnsTarget): string {
+  return `${teamId} ${keyId} ${p8Key}`
 }
 
 /** Beginnings of the UUIDs of apps. */
