@@ -213,6 +213,28 @@ describe('a device that gets too much', () => {
   })
 })
 
+describe('a device that FCM reaches through a service that refuses its credentials', () => {
+  it('is told later, and the others at once with the same access token', async () => {
+    const world = await pushWorld('alice', 'bob', 'carol')
+    const [iphone, other] = [unique('iphone'), unique('device')]
+    await registerFcm(world, 'bob', iphone)
+    await registerFcm(world, 'carol', other)
+    fcm.behave(({ token }) =>
+      token === iphone ? { status: 401, code: 'THIRD_PARTY_AUTH_ERROR', retryAfter: 600 } : undefined,
+    )
+    const requests = fcm.tokenRequests
+    // As many as a provider may fail before it is left alone, and more.
+    for (let i = 0; i < 12; i++) await say(world, 'alice', 'bob', `to bob ${i}`)
+    await soon(() => expect(new Set(toFcm(iphone).map(({ data }) => data.body)).size).toBe(12))
+    await say(world, 'alice', 'carol', 'to carol')
+    await soon(() => expect(toFcm(other).map(({ status }) => status)).toEqual([200]))
+    expect(fcm.tokenRequests - requests).toBeLessThanOrEqual(1)
+    const [log] = await logsOf(world, '?receiver=bob')
+    expect(log).toMatchObject({ error: 'FCM answered 401 THIRD_PARTY_AUTH_ERROR' })
+    fcm.behave(() => undefined)
+  })
+})
+
 describe('a device of APNs', () => {
   it('is told with the details beside aps, a badge, and an id that is the same for each attempt', async () => {
     const world = await pushWorld('alice', 'bob')

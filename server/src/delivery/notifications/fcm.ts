@@ -114,9 +114,10 @@ export function createFcm(endpoints: Pick<NotificationEndpoints, 'fcm' | 'fcmTok
         const authorization = `Bearer ${typeof token === 'string' ? token : await token}`
         const headers = { 'content-type': 'application/json', authorization }
         const { status, text, retryAfter } = await client.post(url, headers, body, sendTimeoutMs - took().durationMs)
-        if (status === 401) known.delete(nameOf(target))
+        const judged = judge(status, text, begun)
+        if (status === 401 && judged.isOfDevice !== true) known.delete(nameOf(target))
         return {
-          ...judge(status, text, begun),
+          ...judged,
           ...{ status, text: text.slice(0, excerptBytes), ...took() },
           ...(retryAfter !== undefined && { retryAfter }),
         }
@@ -147,6 +148,8 @@ function judge(
   if (isGone) return { outcome: 'refused', error, goneSince: begun }
   // A device takes 240 messages a minute. What the whole project may send is another quota.
   if (status === 429 && code === 'QUOTA_EXCEEDED' && !isOfProject) return { outcome: 'failed', error, isOfDevice: true }
+  // The APNs key or the Web Push credentials of the project: our token is good, and so is the way to other kinds of devices.
+  if (status === 401 && code === 'THIRD_PARTY_AUTH_ERROR') return { outcome: 'failed', error, isOfDevice: true }
   const mayPass = status === 401 || status === 408 || status === 429 || status >= 500
   return { outcome: mayPass ? 'failed' : 'refused', error }
 }

@@ -24,7 +24,10 @@ export interface SendAttempt {
   readonly error?: string
   /** Seconds after which the provider wants to be asked again. */
   readonly retryAfter?: number
-  /** It failed for this device alone, which gets too much: nothing is known of the others. */
+  /**
+   * It failed for this device, which gets too much, or for those of its kind, whose credentials are wrong where FCM hands on to
+   * Apple or a browser: nothing is known of the others.
+   */
   readonly isOfDevice?: true
   readonly durationMs: number
   /** The provider knows the device no more: it is forgotten if it was registered before this time, epoch milliseconds. */

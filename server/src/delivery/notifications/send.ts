@@ -211,7 +211,7 @@ async function attemptNotifications(
   }
   if (target.sender.hasOwnBreakers === true || ofProvider === undefined) return { results }
   const { outcome, retryAfter, isOfDevice } = ofProvider
-  // What is about one device alone, as every refusal is, says that the provider itself is well.
+  // What is not about all devices, as every refusal, says that the provider itself is well.
   const failed = outcome === 'failed' && isOfDevice !== true
   return {
     results,
