@@ -185,9 +185,16 @@ describe('a browser', () => {
     const world = await chatWorld('alice', 'bob')
     const { token, name, told } = await subscribe(world, 'bob')
     const { publicKey } = dataOf(await world.get(vapidKey))
-    dataOf(await register(world, token, chrome.subscribe(publicKey, name), { providerId: 'default' }))
-    await say(world, 'alice', 'bob', 'hello')
+    await say(world, 'alice', 'bob', 'with the old keys')
     await soon(() => expect(told().map(({ status }) => status)).toEqual([201]))
+    dataOf(await register(world, token, chrome.subscribe(publicKey, name), { providerId: 'default' }))
+    await say(world, 'alice', 'bob', 'with the new keys')
+    await soon(() =>
+      expect(told().map(({ status, payload }) => [status, payload?.body])).toEqual([
+        [201, 'with the old keys'],
+        [201, 'with the new keys'],
+      ]),
+    )
   })
 
   it.each([

@@ -11,7 +11,7 @@ import { type Addressed, type Sender, sendingId, type Told } from './senders.ts'
 
 export interface AttemptOptions {
   /** @throws Error where it cannot be unsealed */
-  readonly openToken: (digest: Buffer, sealed: Buffer) => string
+  readonly openToken: (sealed: Buffer) => string
   readonly fileLinks: FileLinks
   readonly log: Log
   readonly tracing: Tracing | undefined
@@ -113,8 +113,8 @@ async function address(
   one: Sendable,
   span: Span | undefined,
 ): Promise<Addressed> {
-  const { id, digest, sealed, platform, expiresAt } = one.due
-  const token = digest === null || sealed === null ? '' : tokenOf(openToken, digest, sealed)
+  const { id, sealed, platform, expiresAt } = one.due
+  const token = sealed === null ? '' : tokenOf(openToken, sealed)
   const told = await fileLinks.inValue(app, one.told)
   const leading = span === undefined ? {} : { trace: span.traceparent }
   return { sending: { id: sendingId(app, id), token, platform: platform ?? '', expiresAt, ...leading }, told }
@@ -135,9 +135,9 @@ function isFault(made: object): made is Fault {
 /** Trying again does not help. */
 class TokenUnreadable extends Error {}
 
-function tokenOf(openToken: AttemptOptions['openToken'], digest: Buffer, sealed: Buffer): string {
+function tokenOf(openToken: AttemptOptions['openToken'], sealed: Buffer): string {
   try {
-    return openToken(digest, sealed)
+    return openToken(sealed)
   } catch (cause) {
     throw new TokenUnreadable('the push token cannot be unsealed', { cause })
   }

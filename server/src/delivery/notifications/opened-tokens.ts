@@ -5,13 +5,13 @@ import type { Secrets } from '../../store/secrets.ts'
 const mostOpened = 16_384
 
 /**
- * Opens push tokens, and remembers what they are by their digests: opening one takes longer than all else about a push but its
- * request.
+ * Opens push tokens, and remembers what was sealed: opening one takes longer than all else about a push but its request. The
+ * digest of a token would not do: that of a browser is of its address alone, and its keys may change.
  */
-export function createTokenOpener(secrets: Pick<Secrets, 'unseal'>): (digest: Buffer, sealed: Buffer) => string {
+export function createTokenOpener(secrets: Pick<Secrets, 'unseal'>): (sealed: Buffer) => string {
   const opened = createCache<string, string>({ max: mostOpened })
-  return (digest, sealed) => {
-    const name = digest.toString('latin1')
+  return (sealed) => {
+    const name = sealed.toString('latin1')
     const known = opened.get(name)
     if (known !== undefined) return known
     const token = secrets.unseal(sealed)
