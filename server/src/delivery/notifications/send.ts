@@ -209,7 +209,8 @@ async function attemptNotifications(
     if (made !== undefined) results.push(nextStep(due, made, options.now(), random))
     else results.push({ id: due.id, status: 'pending', dueIn: 0, attempts: due.attempts })
   }
-  if (target.sender.hasOwnBreakers === true || ofProvider === undefined) return { results }
+  const wasCalled = ofProvider !== undefined && ofProvider.outcome !== 'postponed'
+  if (target.sender.hasOwnBreakers === true || !wasCalled) return { results }
   const { outcome, retryAfter, isOfDevice } = ofProvider
   // What is not about all devices, as every refusal, says that the provider itself is well.
   const failed = outcome === 'failed' && isOfDevice !== true

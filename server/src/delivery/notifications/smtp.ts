@@ -1,6 +1,8 @@
 import { createTransport } from 'nodemailer'
 import type { SmtpSettings } from '../../config/smtp.ts'
 import { type Attempting, attempting } from './attempting.ts'
+import { sendTimeoutMs } from './endpoints.ts'
+import { createPlaces } from './places.ts'
 import type { SendAttempt } from './results.ts'
 import { mailBodyOf } from './unread/mail-body.ts'
 import { headersOfMail, messageIdOf } from './unread/mail-headers.ts'
@@ -13,34 +15,53 @@ export interface Smtp {
   close(): void
 }
 
-/** Connections to the mail server. */
+/** Connections to the mail server, for all apps together. */
 export const smtpConnections = 5
-const timeoutMs = 10_000
+/** For a connection that is free. What is left of the time of an attempt is for the mail. */
+const waitMs = 3_000
+/** Seconds after which an e-mail that found none is sent. */
+const laterSeconds = 2
 
-export function createSmtp({ url, from }: SmtpSettings): Smtp {
+/** @param timeoutMs for an attempt */
+export function createSmtp({ url, from }: SmtpSettings, timeoutMs = sendTimeoutMs): Smtp {
   const transport = createTransport({
     ...{ url, pool: true, maxConnections: smtpConnections },
-    ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+    ...{ connectionTimeout: sendTimeoutMs, greetingTimeout: sendTimeoutMs, socketTimeout: sendTimeoutMs },
     // What is sent names no file and no address that is to be fetched.
     ...{ disableFileAccess: true, disableUrlAccess: true },
   })
+  // What waits in the queue of nodemailer would use up its time there.
+  const places = createPlaces(smtpConnections)
+
+  const mail = async (id: string, told: UnreadNotification, signal: AbortSignal): Promise<Attempting> => {
+    const { name, address = '' } = told.to
+    try {
+      const { response } = await transport.sendMail({
+        ...{ from, to: { name, address }, subject: told.subject ?? '' },
+        ...mailBodyOf(told),
+        ...{ messageId: messageIdOf(id, from), headers: headersOfMail(told), signal },
+        ...(told.replyTo !== undefined && { replyTo: told.replyTo }),
+      })
+      return { outcome: 'accepted', status: codeOf(response) ?? 250 }
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      return judge(error as SmtpError, address)
+    }
+  }
   return {
     send: (id, told) =>
       attempting('the mail server', async () => {
-        const { name, address = '' } = told.to
+        const endsAt = performance.now() + timeoutMs
+        const leave = await places.take(Math.min(waitMs, timeoutMs / 2))
+        if (leave === undefined) {
+          const error = 'all connections to the mail server are in use'
+          return { outcome: 'postponed', error, retryAfter: laterSeconds }
+        }
         try {
-          const { response } = await transport.sendMail({
-            from,
-            to: { name, address },
-            subject: told.subject ?? '',
-            ...mailBodyOf(told),
-            messageId: messageIdOf(id, from),
-            headers: headersOfMail(told),
-            ...(told.replyTo !== undefined && { replyTo: told.replyTo }),
-          })
-          return { outcome: 'accepted', status: codeOf(response) ?? 250 }
-        } catch (error) {
-          return judge(error as SmtpError, address)
+          // Whatever is late is dropped: it is sent again, and would arrive twice.
+          return await mail(id, told, AbortSignal.timeout(Math.max(1, Math.floor(endsAt - performance.now()))))
+        } finally {
+          leave()
         }
       }),
     close: () => transport.close(),
