@@ -161,4 +161,26 @@ describe('by Twilio', () => {
     await say(world, 'alice', 'carol', 'again')
     await waitForWindow(world, 'sms carol')
   })
+  it('an SMS that had no answer is sent once more, and not again', async () => {
+    const world = await createWorld(service)
+    await createReachable(world, 'alice', 'bob')
+    await setUpTwilio(world)
+    const phno = '+15550199'
+    dataOf(await contact(world, 'bob', { phno }))
+    const toBob = () => texts.texts.filter(({ to }) => to === phno).map(({ status }) => status)
+    let asked = 0
+    const down = { status: 503, code: 20503, message: 'Service Unavailable' }
+    texts.behave(({ to }) => (to !== phno ? undefined : asked++ === 1 ? down : 'hang up'))
+    await say(world, 'alice', 'bob', 'hello')
+    await waitForWindow(world, 'sms bob')
+    await soon(async () => {
+      await endWindows(own, world)
+      expect(await logsOf(world, '?channel=sms&success=false')).toMatchObject([
+        { uid: 'bob', reason: 'TWILIO_CREATE_ERROR', attempts: 3 },
+      ])
+    })
+    // What certainly did not arrive does not count.
+    expect(toBob()).toEqual([0, 503, 0])
+    texts.behave(() => undefined)
+  })
 })

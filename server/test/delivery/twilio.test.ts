@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nextStep } from '../../src/delivery/notifications/results.ts'
 import { sampleUnread } from '../../src/delivery/notifications/trial.ts'
@@ -17,10 +19,10 @@ afterAll(async () => {
   await emulator.close()
 })
 
-function send(phone: string, authToken = emulator.credentials.authToken) {
+function send(phone: string, authToken = emulator.credentials.authToken, by = twilio) {
   const { accountSid, phoneNumber } = emulator.credentials
   const target = { twilioAccountSID: accountSid, twilioAuthToken: authToken, twilioSenderPhoneNumber: phoneNumber }
-  return twilio.send(target, Date.now() + 60_000, sampleUnread('sms', phone, now))
+  return by.send(target, Date.now() + 60_000, sampleUnread('sms', phone, now))
 }
 
 describe('what Twilio answers', () => {
@@ -67,5 +69,40 @@ describe('what Twilio answers', () => {
     const attempt = await send('+15550101', 'wrong')
     expect(attempt).toMatchObject({ outcome: 'failed', status: 401 })
     expect(attempt.reason).toBeUndefined()
+  })
+})
+
+describe('an SMS without an answer', () => {
+  const lost = { outcome: 'failed', reason: 'TWILIO_CREATE_ERROR', mayHaveArrived: true }
+
+  it('that was sent may have arrived: it is tried once more, and not again', async () => {
+    emulator.behave(() => 'hang up')
+    const attempt = await send('+15550101')
+    emulator.behave(() => undefined)
+    expect(attempt).toMatchObject(lost)
+    const one = { id: 1, attempts: 3, expiresAt: now + 3_600_000 }
+    const again = { status: 'pending', reason: 'TWILIO_CREATE_ERROR', attempts: 4 }
+    expect(nextStep(one, attempt, now, 0)).toMatchObject(again)
+    const over = { status: 'failed', reason: 'TWILIO_CREATE_ERROR', attempts: 4 }
+    expect(nextStep({ ...one, mayHaveArrived: true }, attempt, now, 0)).toMatchObject(over)
+  })
+
+  it('in time may have arrived, too', async () => {
+    const server = createServer(() => {})
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const late = createTwilio(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 1_000)
+    expect(await send('+15550101', 'token', late)).toMatchObject({ ...lost, error: 'Twilio did not answer in time' })
+    await late.close()
+    server.close()
+  })
+
+  it('as there was no connection is tried as often as any', async () => {
+    const away = createTwilio('http://127.0.0.1:1')
+    const attempt = await send('+15550101', 'token', away)
+    await away.close()
+    expect(attempt).toMatchObject({ outcome: 'failed', error: expect.stringContaining('ECONNREFUSED') })
+    expect(attempt.mayHaveArrived).toBeUndefined()
+    const one = { id: 1, attempts: 3, expiresAt: now + 3_600_000, mayHaveArrived: true }
+    expect(nextStep(one, attempt, now, 0)).toMatchObject({ status: 'pending' })
   })
 })

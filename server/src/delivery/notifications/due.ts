@@ -30,6 +30,8 @@ export interface DueNotification {
   readonly first: string
   readonly second: string
   readonly attempts: number
+  /** An attempt had no answer: see `SendAttempt`. */
+  readonly mayHaveArrived: boolean
   readonly createdAt: number
   readonly expiresAt: number
   readonly preferences: UserPreferencesIn | null
@@ -63,6 +65,7 @@ const flags = {
   isActive: 'u.uid is not null and u.deactivated_at is null',
   takesPart: 'c.kind = 1 or g.uid is not null',
   isRestricted: 'coalesce(g.permissions_version <> 0, false)',
+  mayHaveArrived: 'd.reason is not null',
 } as const
 const flagNames = Object.keys(flags) as Array<keyof typeof flags>
 const flagsSql = Object.values(flags)
@@ -205,6 +208,7 @@ function dueOf(row: Columns, provider: number): DueNotification {
     first: row[13],
     second: row[14],
     attempts: row[15],
+    mayHaveArrived: has(row, 'mayHaveArrived'),
     createdAt: row[16],
     expiresAt: row[17],
     preferences: row[18],

@@ -102,6 +102,7 @@ function dueOf(candidate: Candidate, one: Happened, id: number, at: number): Due
     first: one.first,
     second: one.second,
     attempts: 0,
+    mayHaveArrived: false,
     createdAt: at,
     expiresAt: at + timeToLiveMs.push,
     preferences: recipient.stored.preferences,

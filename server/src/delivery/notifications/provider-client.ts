@@ -14,9 +14,17 @@ export interface ProviderAnswer {
 
 /** Posts to providers at addresses of the operator, which are not checked. */
 export interface ProviderClient {
-  /** @throws Error where there is no answer in time */
+  /** @throws Error where there is no answer in time; `wasSent` says whether the request may have arrived nevertheless */
   post(url: string, headers: Record<string, string>, body: string, timeoutMs?: number): Promise<ProviderAnswer>
   close(): Promise<void>
+}
+
+/** Errors of requests that were sent. */
+const sent = new WeakSet<object>()
+
+/** Whether the request whose error this is may have arrived: it was sent, and there was no answer. */
+export function wasSent(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && sent.has(error)
 }
 
 /** Of an answer that is read: whatever a provider says has room there. */
@@ -69,6 +77,7 @@ function readAnswer(
   const chunks: Buffer[] = []
   const timer = setTimeout(() => {
     late = new DOMException('there was no answer in time', 'TimeoutError')
+    if (under !== undefined) sent.add(late)
     under?.abort(late)
     reject(late)
   }, timeoutMs)
@@ -96,6 +105,7 @@ function readAnswer(
     onResponseEnd: end,
     onResponseError(_, error) {
       clearTimeout(timer)
+      if (under !== undefined && late === undefined) sent.add(error)
       // Nobody hears it where what was read is enough.
       reject(error)
     },

@@ -34,8 +34,10 @@ export interface SendAttempt {
   readonly goneSince?: number
   /** The provider refuses this address for good: it is not written to until its user has another one. */
   readonly refusedAddress?: string
-  /** Why it was refused, where that is more than the provider's word. */
+  /** Why it was refused, where that is more than the provider's word, or why it `mayHaveArrived` although it failed. */
   readonly reason?: NotificationReason
+  /** There was no answer, and nothing by which a second one would be known as a repeat: it is tried once more, and not again. */
+  readonly mayHaveArrived?: true
 }
 
 /** What becomes of a notification. */
@@ -54,9 +56,12 @@ export interface SendResult {
 /** Seconds between attempts; the last one repeats until the time to live is over. */
 const delays = [2, 10, 30, 60, 120, 300]
 
+type Undecided = Pick<DueNotification, 'id' | 'attempts' | 'expiresAt'> &
+  Partial<Pick<DueNotification, 'mayHaveArrived'>>
+
 /** Decides what becomes of a notification after an attempt. @param random from 0 to 1, so that not all come at once */
 export function nextStep(
-  { id, attempts, expiresAt }: Pick<DueNotification, 'id' | 'attempts' | 'expiresAt'>,
+  { id, attempts, expiresAt, mayHaveArrived = false }: Undecided,
   attempt: SendAttempt,
   now: number,
   random: number,
@@ -71,13 +76,18 @@ export function nextStep(
   const made = { id, attempts: attempts + 1, attempt }
   if (attempt.outcome === 'accepted') return { ...made, status: 'delivered' }
   if (attempt.outcome === 'refused') return { ...made, status: 'failed', reason: attempt.reason ?? 'PROVIDER_ERROR' }
+  const lost = attempt.mayHaveArrived === true && { reason: attempt.reason ?? 'PROVIDER_ERROR' }
+  if (lost && mayHaveArrived) return { ...made, ...lost, status: 'failed' }
   const seconds = delays[Math.min(attempts, delays.length - 1)] ?? 0
   const dueIn = Math.max(seconds * (0.75 + random / 2), attempt.retryAfter ?? 0) * 1000
   if (now + dueIn >= expiresAt) return { ...made, status: 'failed', reason: 'TIMED_OUT' }
-  return { ...made, status: 'pending', dueIn: Math.ceil(dueIn) }
+  return { ...made, ...lost, status: 'pending', dueIn: Math.ceil(dueIn) }
 }
 
-/** What has ended moves to the log. The ids are said twice, so that no plan reads all deliveries of an app to find some. */
+/**
+ * What has ended moves to the log; what waits keeps the reason for which it may have arrived. The ids are said twice, so that no
+ * plan reads all deliveries of an app to find some.
+ */
 const ended = createRecordset<SendResult>(
   [
     ['id', 'bigint', ({ id }) => id],
@@ -130,7 +140,7 @@ const write = statement(`
     update notification_deliveries d
     set status = r.status,
       day = case when r.status = 'pending' then 0 else d.created_at / ${dayMs} end,
-      reason = r.reason,
+      reason = case r.status when 'pending' then coalesce(r.reason, d.reason) else r.reason end,
       attempts = r.attempts,
       due_at = ${nowMs} + r.due_in,
       ended_at = case when r.status <> 'pending' then ${nowMs} end,

@@ -1,7 +1,8 @@
 import type { NotificationReason } from '@parley/contract'
 import type { TwilioTarget } from '../../chat/notifications/credentials.ts'
 import { type Attempting, attempting } from './attempting.ts'
-import { createProviderClient, mayPass, type ProviderAnswer } from './provider-client.ts'
+import { sendTimeoutMs } from './endpoints.ts'
+import { createProviderClient, mayPass, type ProviderAnswer, wasSent } from './provider-client.ts'
 import type { SendAttempt } from './results.ts'
 import type { UnreadNotification } from './unread/notification.ts'
 
@@ -15,8 +16,11 @@ export interface Twilio {
 /** For how long Twilio keeps an SMS in its own queue at most. */
 const longestValiditySeconds = 14_400
 
+/** Shorter than an attempt, which says no more of what is late than that it is. */
+const answerTimeoutMs = sendTimeoutMs - 500
+
 /** @param endpoint such as `https://api.twilio.com` */
-export function createTwilio(endpoint: string): Twilio {
+export function createTwilio(endpoint: string, timeoutMs = answerTimeoutMs): Twilio {
   const client = createProviderClient(16)
   return {
     send: (target, expiresAt, told) =>
@@ -32,10 +36,21 @@ export function createTwilio(endpoint: string): Twilio {
           ValidityPeriod: String(Math.max(1, Math.min(secondsLeft, longestValiditySeconds))),
         })
         const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization }
-        return judge(await client.post(url, headers, form.toString()), told)
+        try {
+          return judge(await client.post(url, headers, form.toString(), timeoutMs), told)
+        } catch (error) {
+          if (wasSent(error)) return lost(error as Error)
+          throw error
+        }
       }),
     close: () => client.close(),
   }
+}
+
+/** Each attempt may be an SMS that is paid for and read: it is not made again and again. */
+function lost({ name, message }: Error): Attempting {
+  const error = name === 'TimeoutError' ? 'Twilio did not answer in time' : message
+  return { outcome: 'failed', error, reason: 'TWILIO_CREATE_ERROR', mayHaveArrived: true }
 }
 
 /** Codes of Twilio: no number, not reachable, not a mobile phone. */
