@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import * as contract from '@parley/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createStage } from '../faults/support/stage.ts'
 import { describeWith, findProgram } from '../gate/needs.ts'
@@ -21,6 +22,8 @@ const rules: Document[] = alerts.groups.flatMap((group: Document) => group.rules
 const dashboard: Document = JSON.parse(await readDeploy('monitoring/grafana.json'))
 const panels: Document[] = dashboard.panels.filter(({ type }: Document) => type !== 'row')
 const questions: string[] = panels.flatMap(({ targets }) => targets.map(({ expr }: Document) => expr))
+
+const operations = Object.values<Document>(contract).filter((one) => typeof one?.path === 'string')
 
 describe('deploy/monitoring', () => {
   it('asks only for metrics that the service has', async () => {
@@ -44,6 +47,12 @@ describe('deploy/monitoring', () => {
         const text = await readFile(path.join(deployFolder, '..', page), 'utf8')
         if (anchor !== undefined) expect([...anchorsOf(text)], `${alert}: ${page}`).toContain(anchor)
       }
+      for (const [, method, asked = ''] of annotations.action.matchAll(/\b(GET|POST|PUT|DELETE) (\/[\w/{}.-]+)/g)) {
+        const isServed = operations.some((one) => one.method === method && `/v3${one.path}` === asked)
+        expect(isServed || ['/health', '/ready'].includes(asked), `${alert}: ${method} ${asked}`).toBe(true)
+      }
+      // Levels of the log are numbers.
+      expect(annotations.action, alert).not.toMatch(/"level":(?!\d0\b)/)
     }
   })
 
