@@ -94,7 +94,11 @@ for (const name of ['nginx', 'haproxy', 'caddy'] satisfies ProxyName[]) {
     })
 
     it('keeps figures from clients, and leads them to HTTPS', async () => {
-      expect((await call('GET', '/metrics')).status).toBe(404)
+      for (const path of ['/metrics', '/metrics?x=1', '/%6Detrics', '/%6d%65%74%72%69%63%73?x=1']) {
+        expect((await call('GET', path)).status, path).toBe(404)
+      }
+      // Other balancers outside ask these.
+      for (const path of ['/health', '/ready']) expect((await call('GET', path)).status, path).toBe(200)
       expect((await ask(`${service.url}/metrics`)).status).toBe(200)
       const plain = await ask(`http://127.0.0.1:${proxy.plainPort}/v3/users?x=1`, { headers: { host: 'localhost' } })
       expect(plain.status).toBe(308)
