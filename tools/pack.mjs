@@ -143,7 +143,9 @@ function exactly(dependencies, workspace) {
 /** Copies without what only the repository has a use for: maps lead to sources, stamps say what was built. */
 function copy(from, to) {
   const isKept = (file) =>
-    !/\.map$|\.tsbuildinfo$|\/(contract|client|server)\/dist\/\.built$|\/types\/test$|\/deploy\/secrets$/.test(file)
+    !/\.map$|\.tsbuildinfo$|\/(contract|client|server)\/dist\/\.built$|\/types\/test$|\/deploy\/(secrets|\.env)$/.test(
+      file,
+    )
   cpSync(join(repository, from), to, { recursive: true, filter: isKept })
 }
 

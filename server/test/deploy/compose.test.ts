@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -101,5 +101,9 @@ describe('compose.yaml', () => {
     const said = await run(folder, program as string, args, { DOMAIN: 'chat.example.com' })
     expect(said).toContain('PUBLIC_URL: https://chat.example.com')
     await expect(run(folder, program as string, args)).rejects.toThrow('set DOMAIN to the name that clients use')
+    await writeFile(path.join(folder, '.env'), 'DOMAIN=kept.example.com\nWORKERS=4\n')
+    const kept = await run(folder, program as string, args)
+    expect(kept).toContain('PUBLIC_URL: https://kept.example.com')
+    expect(kept).toMatch(/WORKERS: ['"]?4\b/)
   })
 })
