@@ -19,6 +19,7 @@ export interface DeploymentKeys {
 
 /**
  * Keys come from the environment, else from the file `keys.env` of the data folder, else they are created once and kept there.
+ * A master key that is given is not kept: whoever gets hold of the data folder shall not have it.
  * @param mustExist the file has to be there already
  * @throws Error when the file is there but does not hold what it should, rather than making other keys
  */
@@ -36,12 +37,15 @@ export async function loadKeys(
     ...(withAuthKey && { PARLEY_AUTH_KEY: config.authKey ?? createKey() }),
     PARLEY_MASTER_KEY: config.masterKey ?? randomBytes(32).toString('hex'),
   }
-  const isNew = kept === undefined && (await keep(file, made))
+  const { PARLEY_MASTER_KEY, ...others } = made
+  const isNew = kept === undefined && (await keep(file, config.masterKey === undefined ? made : others))
   const held: Partial<typeof made> = isNew ? made : (kept ?? (await readKeysFile(file)) ?? {})
   const pick = (name: keyof typeof made, given: string | undefined, pattern: RegExp) => {
     const key = given ?? held[name]
     if (key === undefined || !pattern.test(key))
-      throw new Error(`${file} holds no valid ${name}. Restore it from a backup.`)
+      throw new Error(
+        `${file} holds no valid ${name}. Set ${name} as it was before, or restore the file from its backup.`,
+      )
     return key.toLowerCase()
   }
   return {
