@@ -45,9 +45,10 @@ export async function openDataFolder(config: Config): Promise<string> {
   return dataDir
 }
 
-/** What the embedded database allows anyway is enough for eight processes. */
+/** Enough for three processes. */
 const leastConnections = 300
-const connectionsPerProcess = 30
+/** What the first thread opens at most, 43, and that of notifications, 17. A process that is being replaced counts too, and commands. */
+const connectionsPerProcess = 60
 
 /** The embedded database, with its address written down for as long as it runs. */
 export async function startOwnDatabase(dataDir: string, log: Log, processes = 1): Promise<OwnDatabase> {

@@ -38,7 +38,7 @@ const defaultPort = 5432
 
 /** What differs from PostgreSQL's defaults, or is promised to be so. */
 const defaultSettings = {
-  // A process takes about 30.
+  // A process takes 60 at most.
   max_connections: '400',
   max_wal_size: '1GB',
   checkpoint_completion_target: '0.9',
