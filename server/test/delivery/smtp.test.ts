@@ -61,7 +61,9 @@ const addresses = Array.from({ length: 7 }, (_, i) => `user${i}@example.com`)
 function sendAll(server: { readonly url: string }, timeoutMs?: number) {
   const smtp = createSmtp({ url: server.url, from: 'chat@example.com' }, timeoutMs)
   closing.unshift(() => smtp.close())
-  return addresses.map((address, i) => smtp.send(`ntf_1_${i}`, sampleUnread('email', address, Date.now())))
+  return addresses.map((address, i) =>
+    smtp.send({ appId: 1 }, `ntf_1_${i}`, sampleUnread('email', address, Date.now())),
+  )
 }
 
 describe('a mail server that is slow', () => {

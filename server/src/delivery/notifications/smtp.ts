@@ -1,8 +1,10 @@
 import { createTransport } from 'nodemailer'
+import type { App } from '../../chat/identity.ts'
 import type { SmtpSettings } from '../../config/smtp.ts'
+import { ReadTimeoutError } from '../../store/reader.ts'
+import { createTurns } from '../../store/turns.ts'
 import { type Attempting, attempting } from './attempting.ts'
 import { sendTimeoutMs } from './endpoints.ts'
-import { createPlaces } from './places.ts'
 import type { SendAttempt } from './results.ts'
 import { mailBodyOf } from './unread/mail-body.ts'
 import { headersOfMail, messageIdOf } from './unread/mail-headers.ts'
@@ -11,12 +13,19 @@ import type { UnreadNotification } from './unread/notification.ts'
 /** Sends e-mails by a mail server of the operator. */
 export interface Smtp {
   /** Never throws. @param id the same for each attempt */
-  send(id: string, told: UnreadNotification): Promise<SendAttempt>
+  send(app: Pick<App, 'appId'>, id: string, told: UnreadNotification): Promise<SendAttempt>
   close(): void
 }
 
-/** Connections to the mail server, for all apps together. */
+/** Connections to the mail server, for all apps together: one app has all of them only while no other wants one. */
 export const smtpConnections = 5
+const turnLimits = {
+  ...{ atOnce: smtpConnections, atOncePerApp: smtpConnections },
+  ...{ atOncePerUser: smtpConnections, atOncePerKey: smtpConnections },
+  // No app has more under way than there are connections.
+  ...{ waitingPerReader: Number.POSITIVE_INFINITY, waitingPerApp: Number.POSITIVE_INFINITY },
+  waiting: Number.POSITIVE_INFINITY,
+}
 /** For a connection that is free. What is left of the time of an attempt is for the mail. */
 const waitMs = 3_000
 /** Seconds after which an e-mail that found none is sent. */
@@ -31,7 +40,7 @@ export function createSmtp({ url, from }: SmtpSettings, timeoutMs = sendTimeoutM
     ...{ disableFileAccess: true, disableUrlAccess: true },
   })
   // What waits in the queue of nodemailer would use up its time there.
-  const places = createPlaces(smtpConnections)
+  const turns = createTurns('e-mail', turnLimits, Math.min(waitMs, timeoutMs / 2))
 
   const mail = async (id: string, told: UnreadNotification, signal: AbortSignal): Promise<Attempting> => {
     const { name, address = '' } = told.to
@@ -49,19 +58,17 @@ export function createSmtp({ url, from }: SmtpSettings, timeoutMs = sendTimeoutM
     }
   }
   return {
-    send: (id, told) =>
+    send: ({ appId }, id, told) =>
       attempting('the mail server', async () => {
         const endsAt = performance.now() + timeoutMs
-        const leave = await places.take(Math.min(waitMs, timeoutMs / 2))
-        if (leave === undefined) {
-          const error = 'all connections to the mail server are in use'
-          return { outcome: 'postponed', error, retryAfter: laterSeconds }
-        }
+        // Whatever is late is dropped: it is sent again, and would arrive twice.
+        const inTime = () => AbortSignal.timeout(Math.max(1, Math.floor(endsAt - performance.now())))
         try {
-          // Whatever is late is dropped: it is sent again, and would arrive twice.
-          return await mail(id, told, AbortSignal.timeout(Math.max(1, Math.floor(endsAt - performance.now()))))
-        } finally {
-          leave()
+          return await turns.run({ appId, uid: undefined }, () => mail(id, told, inTime()))
+        } catch (error) {
+          if (!(error instanceof ReadTimeoutError)) throw error
+          const used = 'all connections to the mail server are in use'
+          return { outcome: 'postponed', error: used, retryAfter: laterSeconds }
         }
       }),
     close: () => transport.close(),

@@ -32,7 +32,7 @@ export function createUnreadSenders(endpoints: NotificationEndpoints, poster: Po
       width: 10,
       send: ({ expiresAt }, told) => twilio.send(target as TwilioTarget, expiresAt, told),
     }),
-    smtp: () => smtp && { width: smtpConnections, send: ({ id }, told) => smtp.send(id, told) },
+    smtp: (app) => smtp && { width: smtpConnections, send: ({ id }, told) => smtp.send(app, id, told) },
   }
   return {
     of: (app, kind, target) => kinds[kind]?.(app, target),
