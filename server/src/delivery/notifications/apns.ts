@@ -184,7 +184,7 @@ function judge(
   status: number,
   text: string,
   begun: number,
-): Pick<SendAttempt, 'outcome' | 'error' | 'goneSince' | 'isOfDevice'> {
+): Pick<SendAttempt, 'outcome' | 'error' | 'goneSince' | 'isProviderWell'> {
   if (status === 200) return { outcome: 'accepted' }
   const { reason = '', timestamp } = reasonOf(text)
   const error = `APNs answered ${status} ${reason}`
@@ -196,7 +196,7 @@ function judge(
     return { outcome: 'refused', error, goneSince: begun }
   }
   // Too many for one device; the other 429 is about the tokens of the provider.
-  if (status === 429 && reason === 'TooManyRequests') return { outcome: 'failed', error, isOfDevice: true }
+  if (status === 429 && reason === 'TooManyRequests') return { outcome: 'failed', error, isProviderWell: true }
   // A wrong or expired key is about the provider and may be mended.
   const mayPass = status === 403 || status === 429 || status >= 500
   return { outcome: mayPass ? 'failed' : 'refused', error }

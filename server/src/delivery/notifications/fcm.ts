@@ -115,7 +115,7 @@ export function createFcm(endpoints: Pick<NotificationEndpoints, 'fcm' | 'fcmTok
         const headers = { 'content-type': 'application/json', authorization }
         const { status, text, retryAfter } = await client.post(url, headers, body, sendTimeoutMs - took().durationMs)
         const judged = judge(status, text, begun)
-        if (status === 401 && judged.isOfDevice !== true) known.delete(nameOf(target))
+        if (status === 401 && judged.isProviderWell !== true) known.delete(nameOf(target))
         return {
           ...judged,
           ...{ status, text: text.slice(0, excerptBytes), ...took() },
@@ -138,7 +138,7 @@ function judge(
   status: number,
   text: string,
   begun: number,
-): Pick<SendAttempt, 'outcome' | 'error' | 'goneSince' | 'isOfDevice'> {
+): Pick<SendAttempt, 'outcome' | 'error' | 'goneSince' | 'isProviderWell'> {
   if (status === 200) return { outcome: 'accepted' }
   const { code, message, isOfProject } = errorOf(text)
   const error = `FCM answered ${status} ${code}`
@@ -147,9 +147,10 @@ function judge(
     (code === 'INVALID_ARGUMENT' && message.includes('not a valid FCM registration token'))
   if (isGone) return { outcome: 'refused', error, goneSince: begun }
   // A device takes 240 messages a minute. What the whole project may send is another quota.
-  if (status === 429 && code === 'QUOTA_EXCEEDED' && !isOfProject) return { outcome: 'failed', error, isOfDevice: true }
+  if (status === 429 && code === 'QUOTA_EXCEEDED' && !isOfProject)
+    return { outcome: 'failed', error, isProviderWell: true }
   // The APNs key or the Web Push credentials of the project: our token is good, and so is the way to other kinds of devices.
-  if (status === 401 && code === 'THIRD_PARTY_AUTH_ERROR') return { outcome: 'failed', error, isOfDevice: true }
+  if (status === 401 && code === 'THIRD_PARTY_AUTH_ERROR') return { outcome: 'failed', error, isProviderWell: true }
   const mayPass = status === 401 || status === 408 || status === 429 || status >= 500
   return { outcome: mayPass ? 'failed' : 'refused', error }
 }

@@ -24,11 +24,8 @@ export interface SendAttempt {
   readonly error?: string
   /** Seconds after which the provider wants to be asked again. */
   readonly retryAfter?: number
-  /**
-   * It failed for this device, which gets too much, or for those of its kind, whose credentials are wrong where FCM hands on to
-   * Apple or a browser: nothing is known of the others.
-   */
-  readonly isOfDevice?: true
+  /** It failed for this device alone, or for its kind of devices: the others need not wait. */
+  readonly isProviderWell?: true
   readonly durationMs: number
   /** The provider knows the device no more: it is forgotten if it was registered before this time, epoch milliseconds. */
   readonly goneSince?: number

@@ -211,9 +211,9 @@ async function attemptNotifications(
   }
   const wasCalled = ofProvider !== undefined && ofProvider.outcome !== 'postponed'
   if (target.sender.hasOwnBreakers === true || !wasCalled) return { results }
-  const { outcome, retryAfter, isOfDevice } = ofProvider
-  // What is not about all devices, as every refusal, says that the provider itself is well.
-  const failed = outcome === 'failed' && isOfDevice !== true
+  const { outcome, retryAfter, isProviderWell } = ofProvider
+  // Every refusal is about one device.
+  const failed = outcome === 'failed' && isProviderWell !== true
   return {
     results,
     worked: !failed,
