@@ -50,7 +50,7 @@ interface Started {
 }
 
 async function start(environment: Record<string, string> = {}): Promise<Started> {
-  const dataDir = environment.DATA_DIR ?? stage.makeFolder()
+  const dataDir = environment.DATA_DIR ?? stage.makeDataDir()
   const service = stage.launch({ WORKERS: '2', REDIS_URL: redis?.url ?? '', ...environment, DATA_DIR: dataDir })
   const url = await service.ready
   const line = openLine(() => url)

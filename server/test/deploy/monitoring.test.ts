@@ -89,7 +89,7 @@ describeWith(prometheusServer, 'a Prometheus that watches a service', () => {
   const start = () => stage.start({ DATA_DIR: dataDir, PORT: String(port), DEMO: 'off' })
 
   beforeAll(async () => {
-    ;[port, dataDir] = [await findFreePort(), stage.makeFolder()]
+    ;[port, dataDir] = [await findFreePort(), stage.makeDataDir()]
     service = await start()
     await service.ready
     prometheus = await watchService(stage, port)

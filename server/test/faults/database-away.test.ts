@@ -37,7 +37,7 @@ interface Outage {
 
 /** A service and those who talk over it. */
 async function open(environment: Record<string, string> = {}) {
-  const dataDir = stage.makeFolder()
+  const dataDir = environment.DATABASE_URL === undefined ? stage.makeDataDir() : stage.makeFolder()
   const service = await stage.start({ DATA_DIR: dataDir, ...environment })
   const url = await service.ready
   const line = openLine(() => url)
@@ -276,7 +276,7 @@ describe('an external database', () => {
   })
 
   it('may restart while the service waits for another to migrate', async () => {
-    const connectionString = await server.database('restarted')
+    const connectionString = await server.newDatabase('restarted')
     const other = await connectTo(connectionString)
     await other.query('select pg_advisory_lock($1)', [migrationLock])
     const service = stage.launch({ DATA_DIR: stage.makeFolder(), DATABASE_URL: connectionString })

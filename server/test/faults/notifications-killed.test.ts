@@ -43,7 +43,7 @@ it(
     const caFile = join(stage.makeFolder(), 'ca.pem')
     writeFileSync(caFile, apns.ca)
     const environment = {
-      DATA_DIR: stage.makeFolder(),
+      DATA_DIR: stage.makeDataDir(),
       ...{ FCM_ENDPOINT: fcm.endpoint, FCM_TOKEN_ENDPOINT: fcm.tokenEndpoint },
       ...{ APNS_ENDPOINT: apns.endpoint, APNS_CA_FILE: caFile },
     }

@@ -10,7 +10,7 @@ afterAll(stage.clean)
 it('what waits for an engine when the service is killed is settled by the next one', async () => {
   const engines = await startModerationEmulator()
   stage.onClean(() => engines.close())
-  const environment = { DATA_DIR: stage.makeFolder(), WEBHOOK_ALLOW_PRIVATE: 'true' }
+  const environment = { DATA_DIR: stage.makeDataDir(), WEBHOOK_ALLOW_PRIVATE: 'true' }
   const first = await stage.start(environment)
   let url = await first.ready
   const line = openLine(() => url)

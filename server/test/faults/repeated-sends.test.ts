@@ -10,7 +10,7 @@ let url = ''
 const line: Line = openLine(() => url)
 
 beforeAll(async () => {
-  const service = await stage.start({ DATA_DIR: stage.makeFolder() })
+  const service = await stage.start({ DATA_DIR: stage.makeDataDir() })
   url = await service.ready
   for (const uid of ['alice', 'bob']) await expectSuccess(line.call('POST', '/users', { uid, name: uid }))
 })

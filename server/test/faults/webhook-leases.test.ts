@@ -29,7 +29,7 @@ async function prepare(line: Line, webhookURL: string): Promise<void> {
 }
 
 describe('on its embedded database', () => {
-  const environment = { DATA_DIR: stage.makeFolder(), WEBHOOK_ALLOW_PRIVATE: 'true' }
+  const environment = { DATA_DIR: stage.makeDataDir(), WEBHOOK_ALLOW_PRIVATE: 'true' }
   let endpoint: Endpoint
   let service: ServiceProcess
   let url = ''

@@ -10,7 +10,7 @@ afterAll(stage.clean)
 
 it('what a killed service had still to tell a webhook is told by the next, each event at least once', async () => {
   const environment = {
-    DATA_DIR: stage.makeFolder(),
+    DATA_DIR: stage.makeDataDir(),
     WEBHOOK_ALLOW_PRIVATE: 'true',
     WEBHOOK_RETRY_SCHEDULE_SECONDS: Array(20).fill('0.5').join(','),
   }

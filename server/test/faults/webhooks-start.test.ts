@@ -60,7 +60,7 @@ it('webhooks go out when the database hangs for 3 s just after the job runner be
 }, 180_000)
 
 it('webhooks go out after a start at which all connections of the database were taken', async () => {
-  const connectionString = await server.database('crowded')
+  const connectionString = await server.newDatabase('crowded')
   const hogs: pg.Client[] = []
   const isFull = async () => {
     const hog = new pg.Client({ connectionString })
@@ -97,7 +97,7 @@ it(
     const burners = Array.from({ length: busy }, () => spawn(process.execPath, ['-e', 'for (;;);']))
     stage.onClean(() => endAll(burners))
     const environment = {
-      DATA_DIR: stage.makeFolder(),
+      DATA_DIR: isExternal ? stage.makeFolder() : stage.makeDataDir(),
       WEBHOOK_ALLOW_PRIVATE: 'true',
       ...(isExternal && { DATABASE_URL: await server.database('starts') }),
     }

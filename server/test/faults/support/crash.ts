@@ -68,7 +68,7 @@ export async function runCrashLedger(stage: Stage, run: CrashRun): Promise<Crash
   const random = createRandom(run.seed)
   const ledger = createLedger()
   const flaws: string[] = []
-  const dataDir = stage.makeFolder()
+  const dataDir = stage.makeDataDir()
   let url = ''
   const launch = () => stage.launch({ DATA_DIR: dataDir })
   let service = launch()

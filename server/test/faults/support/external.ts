@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { chooseAccount } from '../../../src/store/embedded/account.ts'
+import { databaseName } from '../../../src/store/embedded/cluster.ts'
 import { chooseLauncher, commandFor } from '../../../src/store/embedded/commands.ts'
 import { startEmbeddedPostgres } from '../../../src/store/embedded/index.ts'
 import { fileAt } from '../../gate/needs.ts'
@@ -20,8 +21,10 @@ export interface ExternalServer {
   /** Holds its cluster, for `signalDatabase`. */
   readonly dataDir: string
   readonly port: number
-  /** The address of an empty database, made when it is first asked for. */
+  /** The address of a database that is migrated and empty, made when it is first asked for. */
   database(name: string): Promise<string>
+  /** The same, and nobody has migrated it. */
+  newDatabase(name: string): Promise<string>
   /** Stops as an administrator stops it, and starts again in the same place. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -29,19 +32,21 @@ export interface ExternalServer {
 
 /** PostgreSQL 18, from the programs that come with the service. */
 export async function startExternalServer(stage: Stage): Promise<ExternalServer> {
-  const dataDir = stage.makeFolder()
+  const dataDir = stage.makeDataDir()
   const port = await findFreePort()
   // Its processes may die, the machine does not: what the system was given is there.
   const settings = { listen_addresses: '127.0.0.1', port: String(port), max_connections: '200', fsync: 'off' }
   let server = await startEmbeddedPostgres({ dataDir, log: quiet, settings })
   stage.onClean(() => server.stop())
   // An administrator's, who can do what the service's own role cannot.
-  const user = 'parley'
+  const user = databaseName
   const password = readFileSync(join(dataDir, 'postgres-password'), 'utf8').trim()
+  const address = { host: '127.0.0.1', port, user, password }
   return {
     dataDir,
     port,
-    database: (name) => makeDatabase({ host: '127.0.0.1', port, user, password }, name),
+    database: (name) => makeDatabase(address, name, databaseName),
+    newDatabase: (name) => makeDatabase(address, name),
     stop: () => server.stop(),
     async start() {
       server = await startEmbeddedPostgres({ dataDir, log: quiet, settings })
@@ -86,12 +91,13 @@ export async function startPostgres15(stage: Stage): Promise<string> {
   return soon(() => makeDatabase({ host: '127.0.0.1', port, user, password }, 'chat'))
 }
 
-async function makeDatabase(server: pg.ClientConfig, name: string): Promise<string> {
+/** @param template that it is a copy of */
+async function makeDatabase(server: pg.ClientConfig, name: string, template = 'template1'): Promise<string> {
   const admin = new pg.Client({ ...server, database: 'postgres', ssl: false })
   await admin.connect()
   try {
     const { rowCount } = await admin.query('select from pg_database where datname = $1', [name])
-    if (rowCount === 0) await admin.query(`create database ${name}`)
+    if (rowCount === 0) await admin.query(`create database ${name} template ${template}`)
   } finally {
     await admin.end()
   }

@@ -1,14 +1,18 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inject } from 'vitest'
 import { findServersOf, signalIfThere } from '../../../src/store/embedded/processes.ts'
 import { ensureBuilt } from '../../support/build.ts'
+import { copyDataDir } from '../../support/data-dir.ts'
 import { launchService, type ServiceProcess } from './service-process.ts'
 
 /** The folders and processes of one test file. `clean` ends and removes them all, whatever the tests left. */
 export interface Stage {
   /** A new empty folder, mode 0700 as `mktemp -d` makes it. */
   makeFolder(): string
+  /** A new data folder, with a migrated database in which nothing is: where the first start is not what a test is about. */
+  makeDataDir(): string
   /** Launches the service; the answer may be awaited with `ready`, or killed before it is. */
   launch(environment: Record<string, string>, script?: string): ServiceProcess
   /** Launches the service and waits until it listens. */
@@ -42,6 +46,11 @@ export function createStage(): Stage {
   }
   process.on('exit', endAtExit)
 
+  const makeFolder = () => {
+    const folder = mkdtempSync(join(realpathSync(tmpdir()), 'parley-faults-'))
+    folders.push(folder)
+    return folder
+  }
   const launch = (environment: Record<string, string>, script?: string) => {
     const service = launchService(environment, script)
     services.push(service)
@@ -51,9 +60,11 @@ export function createStage(): Stage {
     await Promise.all(services.splice(0).map((service) => service.kill()))
   }
   return {
-    makeFolder() {
-      const folder = mkdtempSync(join(realpathSync(tmpdir()), 'parley-faults-'))
-      folders.push(folder)
+    makeFolder,
+    makeDataDir() {
+      const folder = makeFolder()
+      const template = inject('dataTemplate')
+      if (template !== null) copyDataDir(template, folder)
       return folder
     },
     launch,

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DataDirInUseError, type EmbeddedPostgres, startEmbeddedPostgres } from '../../../src/store/embedded/index.ts'
 import { findServersOf, pidExists } from '../../../src/store/embedded/processes.ts'
+import { copyDataDir } from '../../support/data-dir.ts'
 import { soon, until } from '../../support/until.ts'
-import { copyDataDir, createBench, createLog, isGone, select } from './support.ts'
+import { createBench, createLog, isGone, select } from './support.ts'
 
 const bench = createBench()
 const template = bench.makeFolder()

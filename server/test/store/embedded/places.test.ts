@@ -18,8 +18,9 @@ import { EmbeddedPostgresUnavailableError, resolveDataDir } from '../../../src/s
 import { type Started, type StartOptions, startInDataDir } from '../../../src/store/embedded/start.ts'
 import { asRoot, describeWith, itWith, onLinux } from '../../gate/needs.ts'
 import { ensureBuilt } from '../../support/build.ts'
+import { copyDataDir } from '../../support/data-dir.ts'
 import { until } from '../../support/until.ts'
-import { copyDataDir, createBench, createLog, kill, run, select } from './support.ts'
+import { createBench, createLog, kill, run, select } from './support.ts'
 
 const bench = createBench()
 const running: Started[] = []

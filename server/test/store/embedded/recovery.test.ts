@@ -7,8 +7,9 @@ import { DataDirInUseError, startEmbeddedPostgres } from '../../../src/store/emb
 import { findServersOf, readStat } from '../../../src/store/embedded/processes.ts'
 import { itWith, onLinux } from '../../gate/needs.ts'
 import { ensureBuilt } from '../../support/build.ts'
+import { copyDataDir } from '../../support/data-dir.ts'
 import { until } from '../../support/until.ts'
-import { type Connection, copyDataDir, createBench, createLog, isGone, kill, type Service, select } from './support.ts'
+import { type Connection, createBench, createLog, isGone, kill, type Service, select } from './support.ts'
 
 const bench = createBench()
 const template = bench.makeFolder()

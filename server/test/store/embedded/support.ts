@@ -62,11 +62,6 @@ export interface Service {
   next(): Promise<Record<string, unknown>>
 }
 
-/** Copies a data folder with owners and modes, so that most tests need no initdb of their own. */
-export function copyDataDir(from: string, to: string): void {
-  run('cp', ['-a', `${from}/.`, to])
-}
-
 export function run(program: string, args: string[]): string {
   const answer = spawnSync(program, args, { encoding: 'utf8' })
   if (answer.status !== 0) throw new Error(`${program} ${args.join(' ')}: ${answer.stderr}`)
