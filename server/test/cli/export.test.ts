@@ -211,13 +211,17 @@ describe('an export', () => {
     await createUsers(world, 'alice')
     const { authToken } = dataOf(await world.post('/users/alice/auth_tokens', {}))
     await withFolder(async (folder) => {
-      await exportOf(world.context, world.app, folder)
+      await exportOf(world.context, world.app, folder, { passphraseCost: undefined })
       for (const name of await readdir(folder)) {
         if (name === 'files') continue
         const text = await readFile(path.join(folder, name), 'utf8')
         expect(text.includes(authToken) || text.includes(world.apiKey), name).toBe(false)
       }
       expect((await secretsOf(folder)).join('\n')).toContain(authToken)
+      // To try one takes some 300 ms, unlike in other tests.
+      expect((await linesOf(folder, 'secrets.ndjson.sealed'))[0]).toContain(
+        '"kdf":{"name":"scrypt","N":131072,"r":8,"p":1,',
+      )
     })
     await withFolder(async (folder) => {
       await exportOf(world.context, world.app, folder, { passphrase: undefined })

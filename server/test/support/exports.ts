@@ -6,7 +6,7 @@ import { expect, inject } from 'vitest'
 import { fullPace } from '../../src/backup/pace.ts'
 import type { RegisteredApp } from '../../src/chat/apps.ts'
 import { createAudit } from '../../src/chat/audit/audit.ts'
-import { type Exported, exportApp } from '../../src/cli/export/export.ts'
+import { type Exported, type ExportOptions, exportApp } from '../../src/cli/export/export.ts'
 import { readManifest } from '../../src/cli/export/manifest.ts'
 import { openBlocks } from '../../src/cli/export/seal.ts'
 import { type ExactOptions, type ExactTarget, importExactly } from '../../src/cli/import/exact/import.ts'
@@ -46,6 +46,7 @@ export function exportOf(
   folder: string,
   own: {
     readonly passphrase?: string | undefined
+    readonly passphraseCost?: ExportOptions['passphraseCost']
     readonly signal?: AbortSignal
     readonly pace?: Pace
     readonly onProgress?: (file: string) => void
@@ -60,6 +61,7 @@ export function exportOf(
     {
       ...{ folder, pace: own.pace ?? fullPace, signal: own.signal ?? new AbortController().signal },
       passphrase: 'passphrase' in own ? own.passphrase : passphrase,
+      passphraseCost: 'passphraseCost' in own ? own.passphraseCost : { N: 2 ** 10, r: 8, p: 1 },
       onProgress: own.onProgress ?? (() => undefined),
     },
   )

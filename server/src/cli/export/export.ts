@@ -9,7 +9,7 @@ import { type Manifest, manifestName, secretsName } from './manifest.ts'
 import { type CopiedFiles, copyOut, makePortable } from './media.ts'
 import { places } from './places.ts'
 import { readingOf } from './records.ts'
-import { sealBlocks } from './seal.ts'
+import { type PassphraseCost, sealBlocks } from './seal.ts'
 import { readSecrets } from './secrets.ts'
 import { openSnapshot, type Snapshot } from './snapshot.ts'
 import { openRecordFile, type WrittenFile, writeWhole } from './write.ts'
@@ -25,6 +25,8 @@ export interface ExportOptions {
   readonly folder: string
   /** Without one, secrets are left out. */
   readonly passphrase: string | undefined
+  /** What it costs to try it, if not what it should. Tests, which export all the time, say so. */
+  readonly passphraseCost?: PassphraseCost | undefined
   readonly pace: Pace
   readonly signal: AbortSignal
   readonly onProgress: (file: string, records: number) => void
@@ -75,7 +77,7 @@ export async function exportApp(source: ExportSource, options: ExportOptions): P
         throw error
       }
     }
-    if (options.passphrase !== undefined) await writeSecrets(snapshot, source, folder, options.passphrase)
+    if (options.passphrase !== undefined) await writeSecrets(snapshot, source, options, options.passphrase)
     made = {
       ...{ format: 'parley-export', version: 1, parley: version, app: app.name, exportedAt },
       ...{ migration: snapshot.migration, settings: await readSettings(snapshot, app.appId), files },
@@ -95,7 +97,7 @@ export async function exportApp(source: ExportSource, options: ExportOptions): P
 async function writeSecrets(
   snapshot: Snapshot,
   { app, secrets }: ExportSource,
-  folder: string,
+  { folder, passphraseCost }: ExportOptions,
   passphrase: string,
 ): Promise<void> {
   const blocks: string[] = []
@@ -107,7 +109,7 @@ async function writeSecrets(
     lines = []
   }
   blocks.push(lines.join('\n'))
-  await writeWhole(folder, secretsName, sealBlocks(passphrase, blocks))
+  await writeWhole(folder, secretsName, sealBlocks(passphrase, blocks, passphraseCost))
 }
 
 async function readMedia(snapshot: Snapshot, appId: number): Promise<Array<{ key: string; size: number }>> {

@@ -1,7 +1,14 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
 
-/** What a passphrase costs to try: 128 MB and some 300 ms. */
-const cost = { N: 2 ** 17, r: 8, p: 1 }
+/** What it costs to try a passphrase, as scrypt takes it. */
+export interface PassphraseCost {
+  readonly N: number
+  readonly r: number
+  readonly p: number
+}
+
+/** 128 MB and some 300 ms. */
+const usualCost: PassphraseCost = { N: 2 ** 17, r: 8, p: 1 }
 const ivBytes = 12
 const tagBytes = 16
 
@@ -9,11 +16,8 @@ const tagBytes = 16
 interface Head {
   readonly format: 'parley-secrets'
   readonly version: 1
-  readonly kdf: {
+  readonly kdf: PassphraseCost & {
     readonly name: 'scrypt'
-    readonly N: number
-    readonly r: number
-    readonly p: number
     readonly salt: string
   }
   readonly cipher: 'aes-256-gcm'
@@ -36,7 +40,7 @@ const boundTo = (place: number, isLast: boolean) => Buffer.from(`parley secrets 
  * Seals texts under a passphrase: a line that says how, then a line in base64 for each text.
  * @param blocks texts of some kilobytes each
  */
-export function sealBlocks(passphrase: string, blocks: readonly string[]): string {
+export function sealBlocks(passphrase: string, blocks: readonly string[], cost = usualCost): string {
   const kdf: Head['kdf'] = { name: 'scrypt', ...cost, salt: randomBytes(16).toString('base64') }
   const head: Head = { format: 'parley-secrets', version: 1, kdf, cipher: 'aes-256-gcm' }
   const key = keyOf(passphrase, kdf)
