@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { appsCommand } from '../../src/cli/apps.ts'
 import { runCommand } from '../cli/command.ts'
 import { expectSuccess, openLine } from '../faults/support/line.ts'
@@ -88,7 +88,8 @@ describeWith(inLongSuite, 'with WORKERS=2', () => {
   )
 })
 
-describe('a service that is killed while it removes an app', () => {
+// It takes tens of seconds, since there must be enough to remove. That a removal goes on where it was is in admin/deleted-apps.test.ts.
+describeWith(inLongSuite, 'a service that is killed while it removes an app', () => {
   it('goes on at the next start, until nothing is left', async () => {
     expect((await apps('create', 'doomed')).code).toBe(0)
     const found = await client.query("select app_id from apps where name = 'doomed'")

@@ -4,25 +4,22 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FormData, fetch } from 'undici'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { importCommand, systemClock } from '../../src/cli/import/run.ts'
 import { differencesOf, listsOf, messages, type Side, sideAt } from '../cli/both-sides.ts'
 import { generateHistory } from '../cli/history.ts'
 import { startHosted } from '../cli/hosted.ts'
 import { collect } from '../cli/import-world.ts'
+import { describeWith, inLongSuite } from '../gate/needs.ts'
 import { createOwnDatabase } from '../support/own-database.ts'
 import { findFreePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
 import { apiKey } from './support/service-process.ts'
 import { createStage } from './support/stage.ts'
 
-/** `LONG=1`, as `npm run test:long` sets it, moves more and kills more often. */
-const isLong = process.env.LONG === '1'
 /** An import folder with a history to move in place of one that is made up. */
 const history = process.env.MOVE_IN_HISTORY
-const size = isLong
-  ? { people: 40, groups: 6, messages: 4000, changes: 200, kills: 12 }
-  : { people: 8, groups: 2, messages: 120, changes: 24, kills: 3 }
+const size = { people: 40, groups: 6, messages: 4000, changes: 200, kills: 12 }
 
 const stage = createStage()
 afterAll(stage.clean)
@@ -52,85 +49,74 @@ const data = async (answer: ReturnType<Side['call']>) => {
   return body.data
 }
 
-describe('a move while people write and everything is killed', () => {
-  it(
-    'ends with the same lists on both sides, for everybody, field by field',
-    async () => {
-      const [source, target] = [await startThere(), await startThere()]
-      const folder = history ?? (await generateHistory(stage.makeFolder(), size))
-      const written = collect()
-      const surroundings = {
-        stdout: written,
-        stderr: written,
-        env: {},
-        cwd: folder,
-        signal: new AbortController().signal,
-      }
-      const args = [
-        folder,
-        '--url',
-        source.side.url,
-        '--apikey',
-        apiKey,
-        '--report',
-        join(stage.makeFolder(), 'refused'),
-      ]
-      expect(await importCommand(args, { ...surroundings, clock: systemClock }), written.text()).toBe(0)
-      await makeLively(source.side, size.changes)
+// A minute and more. One that is killed, stopped, loses its key or what it compares is in cli/move-in-*.test.ts.
+describeWith(inLongSuite, 'a move while people write and everything is killed', () => {
+  it('ends with the same lists on both sides, for everybody, field by field', async () => {
+    const [source, target] = [await startThere(), await startThere()]
+    const folder = history ?? (await generateHistory(stage.makeFolder(), size))
+    const written = collect()
+    const surroundings = {
+      stdout: written,
+      stderr: written,
+      env: {},
+      cwd: folder,
+      signal: new AbortController().signal,
+    }
+    const args = [folder, '--url', source.side.url, '--apikey', apiKey, '--report', join(stage.makeFolder(), 'refused')]
+    expect(await importCommand(args, { ...surroundings, clock: systemClock }), written.text()).toBe(0)
+    await makeLively(source.side, size.changes)
 
-      const hosted = await startHosted(source.side.url, {
-        ...{ failed: 150, reset: 150, limited: 100, slow: 100, repeated: 50 },
-        rows: isLong ? 300 : 50,
-      })
-      const into = join(stage.makeFolder(), 'move')
-      const command = ['move-in', '--from', hosted.url, '--into', into, '--url', target.side.url, '--follow']
-      const more = ['--interval', '1', '--overlap', '60']
-      const env = { ...process.env, MOVE_IN_API_KEY: apiKey, PARLEY_API_KEY: apiKey, OUTBOUND_ALLOW: '127.0.0.1' }
-      let said = ''
-      const launch = () => {
-        const main = resolve(import.meta.dirname, '../../dist/cli/main.js')
-        const child = spawn(process.execPath, [main, ...command, ...more], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-        for (const stream of [child.stdout, child.stderr])
-          stream.on('data', (chunk) => {
-            said += chunk
-          })
-        let isOver = false
-        const exited = once(child, 'close').then(([code]) => {
-          isOver = true
-          return code as number | null
+    const hosted = await startHosted(source.side.url, {
+      ...{ failed: 150, reset: 150, limited: 100, slow: 100, repeated: 50 },
+      rows: 300,
+    })
+    const into = join(stage.makeFolder(), 'move')
+    const command = ['move-in', '--from', hosted.url, '--into', into, '--url', target.side.url, '--follow']
+    const more = ['--interval', '1', '--overlap', '60']
+    const env = { ...process.env, MOVE_IN_API_KEY: apiKey, PARLEY_API_KEY: apiKey, OUTBOUND_ALLOW: '127.0.0.1' }
+    let said = ''
+    const launch = () => {
+      const main = resolve(import.meta.dirname, '../../dist/cli/main.js')
+      const child = spawn(process.execPath, [main, ...command, ...more], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (chunk) => {
+          said += chunk
         })
-        return { kill: () => child.kill('SIGKILL'), exited, isOver: () => isOver }
-      }
-      let mover = launch()
+      let isOver = false
+      const exited = once(child, 'close').then(([code]) => {
+        isOver = true
+        return code as number | null
+      })
+      return { kill: () => child.kill('SIGKILL'), exited, isOver: () => isOver }
+    }
+    let mover = launch()
 
-      const senders = startSenders(source.side)
-      for (let kill = 0; kill < size.kills; kill++) {
-        const sent = senders.sent()
-        await until(() => senders.sent() >= sent + 10, { progress: senders.sent })
-        if (kill % 3 === 0) {
-          mover.kill()
-          await mover.exited
-          mover = launch()
-        } else await (kill % 3 === 1 ? source : target).killAndStart()
-      }
-      const seen = said.length
-      await until(() => said.indexOf(' behind:', seen) >= 0 || mover.isOver(), { progress: () => said.length })
-      await senders.stop()
-      await writeFile(join(into, 'cut-over'), '')
-      expect(await mover.exited, said.slice(-3000)).toBe(0)
+    const senders = startSenders(source.side)
+    for (let kill = 0; kill < size.kills; kill++) {
+      const sent = senders.sent()
+      await until(() => senders.sent() >= sent + 10, { progress: senders.sent })
+      if (kill % 3 === 0) {
+        mover.kill()
+        await mover.exited
+        mover = launch()
+      } else await (kill % 3 === 1 ? source : target).killAndStart()
+    }
+    const seen = said.length
+    await until(() => said.indexOf(' behind:', seen) >= 0 || mover.isOver(), { progress: () => said.length })
+    await senders.stop()
+    await writeFile(join(into, 'cut-over'), '')
+    expect(await mover.exited, said.slice(-3000)).toBe(0)
 
-      const table = (await readFile(join(into, 'ids.ndjson'), 'utf8')).trimEnd().split('\n')
-      const ids = new Map(table.map((line) => JSON.parse(line)).map(({ from, to }) => [String(from), String(to)]))
-      // Of one's own history, which may have groups of hundreds with tens of thousands of messages, the ends of each list.
-      const extent = { ends: history === undefined ? undefined : 100 }
-      const own = await listsOf(source.side, (id) => ids.get(id) ?? `${id} of the old service`, extent)
-      const differences = differencesOf(own, await listsOf(target.side, (id) => id, extent))
-      if (differences.length > 0) console.log(await circumstancesOf(differences, ids, source.side, target.side, into))
-      expect(differences).toEqual([])
-      expect((await messages(target.side)).length).toBeGreaterThan(senders.sent())
-    },
-    isLong ? 3_600_000 : 600_000,
-  )
+    const table = (await readFile(join(into, 'ids.ndjson'), 'utf8')).trimEnd().split('\n')
+    const ids = new Map(table.map((line) => JSON.parse(line)).map(({ from, to }) => [String(from), String(to)]))
+    // Of one's own history, which may have groups of hundreds with tens of thousands of messages, the ends of each list.
+    const extent = { ends: history === undefined ? undefined : 100 }
+    const own = await listsOf(source.side, (id) => ids.get(id) ?? `${id} of the old service`, extent)
+    const differences = differencesOf(own, await listsOf(target.side, (id) => id, extent))
+    if (differences.length > 0) console.log(await circumstancesOf(differences, ids, source.side, target.side, into))
+    expect(differences).toEqual([])
+    expect((await messages(target.side)).length).toBeGreaterThan(senders.sent())
+  }, 3_600_000)
 })
 
 /** What the move reported, and messages that have other reactions, as each side tells of them alone: for whoever looks for the reason. */
@@ -226,7 +212,7 @@ function startSenders(side: Side) {
         await side.call('DELETE', `/messages/${earlier}`, { permanent: n % 2 === 0 }, { as: uid })
       if (n % 13 === 6) await side.call('POST', `/users/${uid}/conversation/read`, {}, { as: other })
       sent += 1
-      await delay(isLong ? 30 : 60)
+      await delay(30)
     }
   }
   const running = [0, 1, 2].map(speak)
