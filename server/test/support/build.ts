@@ -15,10 +15,14 @@ export const commandScript = join(repository, 'server/dist/cli/main.js')
  */
 export const mainArguments = ['--interrupt-budget=500000', mainScript]
 
-/** Builds the service where its sources are newer, since these tests run what is built. */
+let isBuilt = false
+
+/** Builds the service where its sources are newer, since these tests run what is built: once for all files of a worker. */
 export function ensureBuilt(): void {
+  if (isBuilt) return
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(repository, 'tools/build.mjs')], {
     encoding: 'utf8',
   })
   if (status !== 0) throw new Error(`the service cannot be built: ${stdout}${stderr}`)
+  isBuilt = true
 }
