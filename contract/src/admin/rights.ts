@@ -110,3 +110,20 @@ export function rightOf({ id, area, method }: Pick<Operation, 'id' | 'area' | 'm
   if (method !== 'GET') return writing[area]
   return writing[area] === 'keys' ? 'keys' : 'look'
 }
+
+/**
+ * The right that a body asks for beside that of its operation: whoever makes a key or an auth token by the way could do all that
+ * it opens.
+ */
+export function furtherRightOf({ id }: Pick<Operation, 'id'>, body: unknown): OperatorRight | undefined {
+  return makesCredentials[id]?.(body as Record<string, unknown>) === true ? 'keys' : undefined
+}
+
+const makesCredentials: Readonly<Record<string, (body: Record<string, unknown>) => boolean>> = {
+  'create-user': ({ withAuthToken }) => withAuthToken === true,
+  'import-records': ({ records }) => Object.values(records ?? {}).some(isCredential),
+}
+
+function isCredential(record: { kind?: unknown } | null): boolean {
+  return record?.kind === 'apiKey' || record?.kind === 'authToken'
+}

@@ -45,6 +45,8 @@ export interface Face {
   follow?(audit: Audit, deed: Deed): DeedLog
   /** Looks at the query, once it is known to be as declared. @throws what refuses it */
   checkQuery?(request: FastifyRequest, operation: Operation, query: Record<string, unknown>): void
+  /** Looks at the body, once it is known to be as declared. @throws what refuses it */
+  checkBody?(request: FastifyRequest, operation: Operation, body: unknown): void
   /** What becomes of an answer on its way out. */
   onAnswer?(request: FastifyRequest, reply: FastifyReply, answer: string): string | Promise<string>
 }

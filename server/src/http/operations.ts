@@ -98,6 +98,7 @@ function registerOperation(
       const check = (sent: unknown) => {
         const body = checkBody && readBody(sent, declared, operation, options)
         checkBody?.(body)
+        face.checkBody?.(request, operation, body)
         return body
       }
       const countReceivers = (body: unknown): Promise<void> | undefined => {

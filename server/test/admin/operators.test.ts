@@ -183,6 +183,41 @@ describe('the operations of an app', () => {
     },
   )
 
+  it('that make keys or tokens by the way ask for the right to them, too', async () => {
+    const script = new Visitor(world.url)
+    script.token = dataOf(await owner.post('/tokens', { name: 'import', rights: ['manage'], days: 1 })).token
+    const at = (path: string) => `/apps/${world.app.name}${path}`
+    await createUsers(world, 'alice', 'bob')
+    const keys = dataOf(await world.get('/apikeys'))
+    const friend = { kind: 'friend', uid: 'alice', friend: 'bob' }
+    const apiKey = { kind: 'apiKey', apiKey: randomBytes(20).toString('hex'), name: 'planted', scope: 'fullAccess' }
+    const authToken = { kind: 'authToken', uid: 'alice', authToken: `alice_${randomBytes(20).toString('hex')}` }
+    for (const records of [[friend, apiKey], [authToken], { mine: apiKey }, { first: friend, second: authToken }]) {
+      const answer = await script.post(at('/data_import/records'), { records })
+      expect(refusal(answer)).toBe('403 ERR_PERMISSION_DENIED')
+      expect(answer.body.error.devMessage).toBe('You do not have the right "keys".')
+    }
+    const withToken = await script.post(at('/users'), { uid: 'carol', name: 'Carol', withAuthToken: true })
+    expect(refusal(withToken)).toBe('403 ERR_PERMISSION_DENIED')
+    expect(withToken.body.error.devMessage).toBe('You do not have the right "keys".')
+
+    expect(dataOf(await world.get('/apikeys'))).toEqual(keys)
+    expect(dataOf(await world.get('/users/alice/auth_tokens'))).toEqual([])
+    expect(refusal(await world.get('/users/carol'))).toBe('404 ERR_UID_NOT_FOUND')
+    expect(dataOf(await world.get('/users/alice/friends'))).toEqual([])
+
+    expect(dataOf(await script.post(at('/data_import/records'), { records: [friend] }))).toMatchObject({
+      '[0]': { success: true },
+    })
+    dataOf(await script.post(at('/users'), { uid: 'carol', name: 'Carol', withAuthToken: false }))
+    const [made, both] = [
+      dataOf(await owner.post(at('/users'), { uid: 'dave', name: 'Dave', withAuthToken: true })),
+      dataOf(await owner.post(at('/data_import/records'), { records: [apiKey, authToken] })),
+    ]
+    expect(made.authToken).toEqual(expect.any(String))
+    expect(both).toMatchObject({ '[0]': { success: true }, '[1]': { success: true } })
+  })
+
   it('record who did what', async () => {
     dataOf(await owner.post(`/apps/${world.app.name}/roles`, { role: 'vip', name: 'VIP' }))
     const [entry] = dataOf(await world.get('/audit-log?action=role_created'))

@@ -1,4 +1,4 @@
-import { ApiError, type Operation, type OperatorRight, rightOf } from '@parley/contract'
+import { ApiError, furtherRightOf, type Operation, type OperatorRight, rightOf } from '@parley/contract'
 import type { FastifyRequest } from 'fastify'
 import { everything, isOfApp, listOwnReadings, type Operator, recordReads } from '../../areas/operators/index.ts'
 import { AppPausedError, type RegisteredApp, unknownApp } from '../../chat/apps.ts'
@@ -54,6 +54,10 @@ export function createOperatorFace(context: Context): Face {
       // Whoever finds by a text knows it.
       const isOfTexts = searchKey !== undefined && area === 'Messages'
       if (isOfTexts && !request.readings?.has(everything)) throw readingRequired(request)
+    },
+    checkBody({ operator }, operation, body) {
+      const right = furtherRightOf(operation, body)
+      if (right !== undefined) requireRight(operator as Operator, right)
     },
     onAnswer(request, reply, answer) {
       isolate(reply)
