@@ -94,6 +94,8 @@ const exceptions: Readonly<Partial<Record<OperatorRight, readonly string[]>>> = 
     'notifications-list-sms-custom-provider',
     'notifications-email-list-sendgrid-details',
     'notifications-sms-list-twilio-details',
+    'list-webhooks',
+    'get-webhook',
     'list-webhooks-here',
     'get-webhook-here',
   ],

@@ -218,6 +218,17 @@ describe('the operations of an app', () => {
     expect(both).toMatchObject({ '[0]': { success: true }, '[1]': { success: true } })
   })
 
+  it('ask for the same right by both of their paths', () => {
+    const operations = new Map(routes.map(({ operation }) => [operation.id, operation]))
+    const twins = [...operations.values()].flatMap((here) => {
+      const twin = operations.get(here.id.replace(/-here$/, ''))
+      return twin === undefined || twin === here ? [] : [[here, twin] as const]
+    })
+    expect(twins.length).toBeGreaterThan(0)
+    for (const [here, twin] of twins) expect(rightOf(twin), twin.id).toBe(rightOf(here))
+    expect(twins.map(([here]) => here.id)).toEqual([...operations.keys()].filter((id) => id.endsWith('-here')))
+  })
+
   it('record who did what', async () => {
     dataOf(await owner.post(`/apps/${world.app.name}/roles`, { role: 'vip', name: 'VIP' }))
     const [entry] = dataOf(await world.get('/audit-log?action=role_created'))
