@@ -20,6 +20,8 @@ export type Caller =
 
 interface KeyUsed {
   readonly keyDigest: Buffer
+  /** What users are noted as created by: a key has those of all keys that it took the place of. */
+  readonly keyOrigin: Buffer
   readonly scope: 'fullAccess' | 'authOnly'
 }
 

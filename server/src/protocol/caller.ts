@@ -89,7 +89,8 @@ function callerOf(
   onBehalfOf: string | undefined,
   device: { device?: string },
 ): Caller {
-  const used = { keyDigest: credential.digest, scope: credential.scope }
+  const { digest, origin, scope } = credential
+  const used = { keyDigest: digest, keyOrigin: origin, scope }
   if (onBehalfOf === undefined || operation.onBehalfOf === 'ignored') return { kind: 'app', ...used }
   return { kind: 'user', uid: onBehalfOf.toLowerCase(), via: 'key', ...used, ...device }
 }

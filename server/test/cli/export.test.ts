@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { replaceKey, selectHeldKeys } from '../../src/areas/api-keys/replace.ts'
 import { createAudit } from '../../src/chat/audit/audit.ts'
 import { ExportStopped } from '../../src/cli/export/export.ts'
 import { readManifest } from '../../src/cli/export/manifest.ts'
@@ -32,7 +33,7 @@ import { groupText, importWell } from '../support/imports.ts'
 import { createOwnServices } from '../support/own-services.ts'
 import { flag, moderatedWorld, review, takeRulesAway } from '../support/review.ts'
 import { until } from '../support/until.ts'
-import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
+import { createUsers, createWorld, send, servedBy, type World } from '../support/world.ts'
 import { collect } from './import-world.ts'
 
 takeRulesAway()
@@ -53,6 +54,36 @@ describe('an export, imported into an empty app', () => {
       const filled = Object.keys(files).filter((name) => (files[name]?.records ?? 0) > 0)
       expect(filled.length).toBeGreaterThan(30)
       expect(await findDrift(world.context.database, target.appId)).toEqual([])
+    })
+  })
+
+  it('leaves its users to a key that was replaced, while the old one goes on and after it', async () => {
+    const world = await createWorld()
+    const { url, app, context, authKey } = world
+    dataOf(await world.call('PATCH', `/apps/${app.name}/settings`, { authKeys: 'createOnly' }))
+    const ended = dataOf(await world.post('/apikeys', { name: 'ended', scope: 'authOnly' })).apiKey
+    const create = async (apikey: string, uid: string) =>
+      dataOf(await send(url, 'POST', '/users', { uid, name: uid }, { appid: app.name, apikey }))
+    const replace = async (apikey: string): Promise<string> => {
+      const old = (await selectHeldKeys(context, app.appId)).find((key) => key.apiKey === apikey)
+      const { apiKey } = (await replaceKey(context, app.appId, old as NonNullable<typeof old>, null)) ?? {}
+      return apiKey as string
+    }
+    await create(authKey, 'alice')
+    await create(ended, 'bob')
+    const [second, after] = [await replace(authKey), await replace(ended)]
+    await create(second, 'carol')
+    dataOf(await world.delete(`/apikeys/${ended}`))
+    await thereAndBack(world, async (first, again, target) => {
+      await expectSame(first, again)
+      const tokenOf = async (apikey: string, uid: string) =>
+        (await send(url, 'POST', `/users/${uid}/auth_tokens`, {}, { appid: target.name, apikey })).status
+      for (const uid of ['alice', 'carol']) {
+        expect(await Promise.all([authKey, second, after].map((key) => tokenOf(key, uid))), uid).toEqual([
+          200, 200, 403,
+        ])
+      }
+      expect(await Promise.all([authKey, second, after].map((key) => tokenOf(key, 'bob')))).toEqual([403, 403, 200])
     })
   })
 

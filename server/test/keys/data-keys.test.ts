@@ -167,7 +167,16 @@ describe('sealing anew', () => {
   })
 
   it('knows every column of the database that may hold a sealed value', async () => {
-    const others = ['digest', 'auth_digest', 'password_digest', 'created_by_key', 'wrapped', 'state', 'browser']
+    const others = [
+      'digest',
+      'auth_digest',
+      'password_digest',
+      'created_by_key',
+      'origin',
+      'wrapped',
+      'state',
+      'browser',
+    ]
     const columns = await database.query<{ name: string }>(
       statement(`
         select table_name || '.' || column_name as name

@@ -188,6 +188,43 @@ describe('parley keys rotate api and auth', () => {
     }
   })
 
+  it('leaves its users to a key that is confined to those it created: beside the new one, and after it', async () => {
+    const world = await createWorld()
+    const { url, app, context, authKey } = world
+    dataOf(await world.call('PATCH', `/apps/${app.name}/settings`, { authKeys: 'createOnly' }))
+    const create = (apikey: string, uid: string) =>
+      send(url, 'POST', '/users', { uid, name: uid }, { appid: app.name, apikey })
+    const tokenOf = async (apikey: string, uid: string) =>
+      (await send(url, 'POST', `/users/${uid}/auth_tokens`, {}, { appid: app.name, apikey })).status
+    const replace = async (apikey: string, endsAt: number | null = null) => {
+      const old = (await selectHeldKeys(context, app.appId)).find((key) => key.apiKey === apikey)
+      return ((await replaceKey(context, app.appId, old as NonNullable<typeof old>, endsAt)) as { apiKey: string })
+        .apiKey
+    }
+    const other = dataOf(await world.post('/apikeys', { name: 'other front', scope: 'authOnly' })).apiKey
+    dataOf(await world.post('/users', { uid: 'of-backend', name: 'B' }))
+    dataOf(await create(other, 'of-other'))
+    dataOf(await create(authKey, 'alice'))
+
+    const second = (await keys('rotate', 'auth', '--app', app.name, '--key', authKey)).out.trim()
+    dataOf(await create(authKey, 'bob'))
+    dataOf(await create(second, 'carol'))
+    for (const uid of ['alice', 'bob', 'carol']) {
+      for (const key of [authKey, second]) expect(await tokenOf(key, uid), uid).toBe(200)
+    }
+    const third = await replace(second)
+    dataOf(await create(third, 'dave'))
+    expect((await keys('rotate', 'auth', '--end', '--app', app.name)).code).toBe(0)
+    await until(async () => (await tokenOf(second, 'alice')) === 401)
+    const fourth = await replace(third, Math.floor(Date.now() / 1000) - 1)
+    await removeEndedKeys(context, Math.floor(Date.now() / 1000))
+    const fifth = await replace(fourth)
+    dataOf(await world.delete(`/apikeys/${fourth}`))
+    for (const uid of ['alice', 'bob', 'carol', 'dave']) expect(await tokenOf(fifth, uid), uid).toBe(200)
+    for (const uid of ['of-backend', 'of-other']) expect(await tokenOf(fifth, uid), uid).toBe(403)
+    expect(await tokenOf(other, 'alice')).toBe(403)
+  })
+
   it('asks which key is meant where there are several, and takes its digits', async () => {
     const world = await createWorld()
     dataOf(await world.post('/apikeys', { name: 'another', scope: 'fullAccess' }))

@@ -34,8 +34,8 @@ const selectCount = statement(`
   where app_id = $1`)
 
 const insert = statement(`
-  insert into api_keys (app_id, digest, sealed, name, scope, created_at)
-  select $1, $2, $3, $4, $5, $6
+  insert into api_keys (app_id, digest, sealed, name, scope, created_at, origin)
+  select $1, $2, $3, $4, $5, $6, $7
   where not exists (select from deleted_api_keys where app_id = $1 and digest = $2)
   on conflict (app_id, digest) do nothing
   returning digest`)
@@ -129,15 +129,17 @@ export async function countKeys(on: Queryable, appId: number): Promise<number> {
   return row?.count ?? 0
 }
 
+/** @param origin of the key whose place it takes */
 export async function storeKey(
   { secrets, audit }: Pick<Context, 'secrets' | 'audit'>,
   tx: Transaction,
   appId: number,
   { apiKey, name, scope }: NewKey,
   createdAt: number,
+  origin: Buffer | null = null,
 ): Promise<boolean> {
   const digest = secrets.digest(apiKey)
-  const inserted = await tx.query(insert, [appId, digest, secrets.seal(apiKey), name, scope, createdAt])
+  const inserted = await tx.query(insert, [appId, digest, secrets.seal(apiKey), name, scope, createdAt, origin])
   if (inserted.length === 0) return false
   const details = changesOf(undefined, { name, scope })
   await audit.record(tx, appId, { action: 'apikey_created', type: 'apikey', target: keyFingerprint(digest), details })

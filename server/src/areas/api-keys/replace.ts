@@ -45,10 +45,11 @@ const markReplaced = statement(`
   where app_id = $1
   and digest = $2
   and replaced_at is null
-  returning digest`)
+  returning coalesce(origin, digest) as origin`)
 
 /**
- * Makes a key of the same name and scope that is to take the place of another. That one goes on opening until it ends.
+ * Makes a key of the same name and scope that is to take the place of another. That one goes on opening until it ends. Users whom
+ * one of them created count as created by both.
  * @param endsAt epoch seconds; null: it is ended by `endReplacedKeys`
  * @returns undefined where it was replaced or deleted meanwhile
  * @throws 400 when the app has as many keys as it may have (setting `maxApiKeys`)
@@ -64,9 +65,10 @@ export async function replaceKey(
   const { maxApiKeys } = await store.settings.of(appId)
   return store.database.transaction(async (tx) => {
     await lockApp(tx, appId)
-    if ((await tx.query(markReplaced, [appId, digest, createdAt, endsAt])).length === 0) return undefined
+    const [replaced] = await tx.query<{ origin: Buffer }>(markReplaced, [appId, digest, createdAt, endsAt])
+    if (replaced === undefined) return undefined
     if (hasReached(maxApiKeys, await countKeys(tx, appId))) throw appLimitReached(maxApiKeys, 'API keys')
-    await storeKey(store, tx, appId, { apiKey, name, scope }, createdAt)
+    await storeKey(store, tx, appId, { apiKey, name, scope }, createdAt, replaced.origin)
     const details = { replaced: true, ...(endsAt !== null && { endsAt }) }
     await store.audit.record(tx, appId, {
       action: 'apikey_updated',

@@ -20,14 +20,14 @@ export function checkFrontEnd(user: { uid: string; role: string }, newRole: stri
 }
 
 const selectCreator = statement(`
-  select created_by_key as "keyDigest"
+  select created_by_key as origin
   from users
   where app_id = $1
   and uid = $2`)
 
 /**
  * Where the app restricts authOnly keys (setting `authKeys: createOnly`), a key can only create users, and tokens for the
- * users it created itself.
+ * users that it created itself, or a key whose place it took.
  * @param uid the user for whom it wants a token; absent: it wants to update a user
  * @throws 403 `AUTH_ERR_NO_ACCESS`, which names the setting
  */
@@ -41,8 +41,7 @@ export async function checkAuthKey(
   if (caller.kind !== 'app' || caller.scope !== 'authOnly') return
   const { authKeys } = await settings.of(app.appId)
   if (authKeys === 'full') return
-  const [creator] =
-    uid === undefined ? [] : await on.query<{ keyDigest: Buffer | null }>(selectCreator, [app.appId, uid])
-  if (creator?.keyDigest?.equals(caller.keyDigest) === true) return
+  const [creator] = uid === undefined ? [] : await on.query<{ origin: Buffer | null }>(selectCreator, [app.appId, uid])
+  if (creator?.origin?.equals(caller.keyOrigin) === true) return
   throw errors.keyIsConfined(uid === undefined ? 'update' : 'token')
 }

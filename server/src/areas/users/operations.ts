@@ -32,8 +32,8 @@ export const operations = [
     checkProfile(user)
     const { maxBots } = await context.settings.of(app.appId)
     const fromBackend = comesFromBackend(caller)
-    const keyDigest = !fromBackend && caller.kind === 'app' ? { keyDigest: caller.keyDigest } : {}
-    const rules = { fromBackend, maxBots, ...keyDigest }
+    const createdBy = !fromBackend && caller.kind === 'app' ? { createdBy: caller.keyOrigin } : {}
+    const rules = { fromBackend, maxBots, ...createdBy }
     return context.database.transaction(async (tx) => {
       const row = await insertUser(context, tx, app.appId, user, rules)
       if (!fromBackend)

@@ -26,8 +26,8 @@ export interface ProfileRules {
   readonly fromBackend: boolean
   /** The setting of the app; 0: no limit. */
   readonly maxBots: number
-  /** Digest of the authOnly key that creates the user. */
-  readonly keyDigest?: Buffer
+  /** The origin of the authOnly key that creates the user. */
+  readonly createdBy?: Buffer
 }
 
 export type NewUser = Omit<BodyOf<typeof createUser>, 'withAuthToken'>
@@ -90,7 +90,7 @@ export async function insertUser(
   tx: Transaction,
   appId: number,
   user: NewUser,
-  { fromBackend, maxBots, keyDigest }: ProfileRules,
+  { fromBackend, maxBots, createdBy }: ProfileRules,
 ): Promise<UserRow> {
   const uid = user.uid.toLowerCase()
   const role = user.role?.toLowerCase() ?? defaultRole
@@ -109,7 +109,7 @@ export async function insertUser(
     user.metadata === undefined ? null : JSON.stringify(user.metadata),
     withoutRepeats(user.tags ?? []),
     Math.floor(Date.now() / 1000),
-    keyDigest ?? null,
+    createdBy ?? null,
   ])
   if (row === undefined) throw userExists(uid)
   const [reused] = await keepFormersApart(context, tx, appId, [uid])

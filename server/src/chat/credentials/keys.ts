@@ -10,6 +10,8 @@ export type KeyScope = 'fullAccess' | 'authOnly'
 export interface Credential {
   readonly scope: KeyScope
   readonly digest: Buffer
+  /** The digest of the first of the keys that this one took the place of; its own, where there is none. */
+  readonly origin: Buffer
   /** Epoch seconds from which on it opens nothing; null: there is no such time. */
   readonly endsAt: number | null
 }
@@ -26,7 +28,7 @@ export interface KeyRing {
 export const keysTopic = 'api-keys'
 
 const select = statement(`
-  select scope, ends_at as "endsAt"
+  select scope, coalesce(origin, digest) as origin, ends_at as "endsAt"
   from api_keys
   where app_id = $1
   and digest = $2`)

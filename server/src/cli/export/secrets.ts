@@ -18,6 +18,8 @@ export type SecretRecord =
       readonly name: string
       readonly scope: string
       readonly createdAt: number
+      /** The first of the keys of the export that it shares its users with, where that is another. */
+      readonly origin?: string
     }
   | {
       readonly kind: 'authToken'
@@ -66,6 +68,13 @@ export const sealedColumns: ReadonlyArray<{
 /** Rows are named by their columns; bytes come as hexadecimal text of the database. */
 type Rows = AsyncIterable<readonly (readonly (string | null)[])[]>
 
+/** Of keys that took the place of one another, the first that there still is. */
+const firstKeys = `
+  select distinct on (coalesce(origin, digest)) coalesce(origin, digest) as origin, sealed
+  from api_keys
+  where app_id = $1
+  order by coalesce(origin, digest), ordinal`
+
 /** Reads every secret of an app, opened. */
 export async function* readSecrets(
   snapshot: Snapshot,
@@ -74,11 +83,19 @@ export async function* readSecrets(
 ): AsyncIterable<SecretRecord> {
   const open = (text: string | null | undefined) => secrets.unseal(bytesOf(text as string))
   const number = (text: string | null | undefined) => (text === null || text === undefined ? null : Number(text))
-  for await (const [sealed, name, scope, createdAt] of each(
-    snapshot.read('select sealed, name, scope, created_at from api_keys where app_id = $1 order by ordinal', appId),
+  for await (const [sealed, name, scope, createdAt, first] of each(
+    snapshot.read(
+      `select k.sealed, k.name, k.scope, k.created_at, f.sealed
+        from api_keys k
+        join (${firstKeys}) f on f.origin = coalesce(k.origin, k.digest)
+        where k.app_id = $1
+        order by k.ordinal`,
+      appId,
+    ),
   )) {
     const rest = { name: name as string, scope: scope as string, createdAt: number(createdAt) as number }
-    yield { kind: 'apiKey', apiKey: open(sealed), ...rest }
+    const [apiKey, origin] = [open(sealed), open(first)]
+    yield { kind: 'apiKey', apiKey, ...rest, ...(origin !== apiKey && { origin }) }
   }
   for await (const [uid, sealed, platform, userAgent, appInfo, createdAt, usedAt] of each(
     snapshot.read(
@@ -116,7 +133,7 @@ export async function* readSecrets(
     snapshot.read(
       `select u.uid, k.sealed
         from users u
-        join api_keys k on k.app_id = u.app_id and k.digest = u.created_by_key
+        join (${firstKeys}) k on k.origin = u.created_by_key
         where u.app_id = $1
         order by u.uid`,
       appId,

@@ -4,8 +4,8 @@ import { statement } from '../../../store/statement.ts'
 import { type SecretRecord, sealedColumns } from '../../export/secrets.ts'
 
 const insertKey = statement(`
-  insert into api_keys (app_id, digest, sealed, name, scope, created_at)
-  values ($1, $2, $3, $4, $5, $6)
+  insert into api_keys (app_id, digest, sealed, name, scope, created_at, origin)
+  values ($1, $2, $3, $4, $5, $6, $7)
   on conflict do nothing`)
 
 const insertToken = statement(`
@@ -35,7 +35,8 @@ export async function storeSecret(
   switch (record.kind) {
     case 'apiKey': {
       const { apiKey, name, scope, createdAt } = record
-      await tx.query(insertKey, [appId, secrets.digest(apiKey), secrets.seal(apiKey), name, scope, createdAt])
+      const origin = record.origin === undefined ? null : secrets.digest(record.origin)
+      await tx.query(insertKey, [appId, secrets.digest(apiKey), secrets.seal(apiKey), name, scope, createdAt, origin])
       return
     }
     case 'authToken': {
