@@ -59,16 +59,17 @@ export async function authenticate(
 }
 
 /** Whose token this is. @throws 429 while the address must wait */
-export function findOwner(
+export async function findOwner(
   context: Context,
   app: App,
   token: string,
   address: string | undefined,
 ): Promise<TokenOwner | undefined> {
-  return findCredential(context, address, token, () => context.tokens.ownerOf(app, token))
+  const found = await findCredential(context, address, token, () => context.tokens.find(app, token))
+  return found === 'over' ? undefined : found
 }
 
-/** Looks a key or token up, and takes note of whether it was right. @throws 429 while the address must wait */
+/** Looks a key or token up, and takes note of whether it is, or was, right. @throws 429 while the address must wait */
 export async function findCredential<Found>(
   { wrongCredentials }: Context,
   address: string | undefined,

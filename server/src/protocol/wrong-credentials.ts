@@ -5,8 +5,8 @@ import { createGuesses } from '../limits/guesses.ts'
 
 /**
  * Slows down whoever tries keys and tokens, by their address. A key or token that has been right from there goes on
- * working, so that others behind the same address are not locked out; one that is wrong again and again, as that of a
- * client that was logged out, counts once.
+ * working, so that others behind the same address are not locked out; when it is over, it is still no guess. One that is
+ * wrong again and again, as that of a client that was logged out long ago, counts once.
  */
 export interface WrongCredentials {
   /** @throws 429 for an unknown key or token, while its address must wait; nothing is looked up */
@@ -51,7 +51,7 @@ export function createWrongCredentials(onSlowed: () => void): WrongCredentials {
     async wasWrong(address, credential) {
       if (address === undefined) return
       const name = nameOf(address, credential)
-      if (wrong.has(name)) return
+      if (right.has(name) || wrong.has(name)) return
       wrong.set(name, true)
       await guesses.attempt(address)
     },

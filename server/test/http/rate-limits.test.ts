@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ConfigError, readConfig } from '../../src/config/index.ts'
 import { createOwner } from '../admin/operator.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { inTurns } from '../support/in-turns.ts'
+import { Issuer } from '../support/issuer.ts'
 import { startService } from '../support/service.ts'
 import { Client, tokenOf } from '../support/socket.ts'
 import { until } from '../support/until.ts'
@@ -299,6 +301,52 @@ describe('wrong keys and tokens', () => {
     const world = await createWorld()
     const answers = await many(120, () => ask(world, '198.51.100.3', guess(1)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]))
+  })
+
+  it('do not count where they have been right from there', async () => {
+    const world = await createWorld(service)
+    const uids = ['alice', 'bob', 'carol']
+    await createUsers(world, ...uids, 'dave')
+    const tokens = (await Promise.all(uids.map((uid) => many(35, () => tokenOf(world, uid))))).flat()
+    const address = '198.51.100.6'
+    for (const authtoken of tokens) expect((await ask(world, address, { authtoken })).status).toBe(200)
+    for (const uid of uids) dataOf(await world.delete(`/users/${uid}/auth_tokens`))
+    for (const authtoken of tokens) expect((await ask(world, address, { authtoken })).status).toBe(401)
+    expect((await ask(world, address, { authtoken: await tokenOf(world, 'dave') })).status).toBe(200)
+  })
+
+  it('do not count where they were good and are over, of whatever kind', async () => {
+    const issuer = await new Issuer().start()
+    onTestFinished(() => issuer.stop())
+    const world = await createWorld(service)
+    await createUsers(world, 'alice')
+    const named = { jwtIssuer: issuer.issuer, jwtAudience: world.app.name, jwtKeysUrl: `${issuer.issuer}/jwks` }
+    dataOf(await world.call('PATCH', `/apps/${world.app.name}/settings`, { ...named, tokenLifetime: 1000 }))
+    const own = await many(40, () => tokenOf(world, 'alice'))
+    await world.context.database.run(
+      sql`update auth_tokens set created_at = created_at - 2000 where app_id = ${world.app.appId}`,
+    )
+    const now = Math.floor(Date.now() / 1000)
+    // They were good for an hour, long ago or until now, or are from before their user was there.
+    const times = [
+      { iat: now - 7200, exp: now - 3600 },
+      { iat: now - 3600, exp: now - 1 },
+      { iat: now - 3600, exp: now + 3600 },
+    ]
+    const usual = { iss: issuer.issuer, aud: world.app.name, sub: 'alice' }
+    const signed = await many(90, (n) => issuer.sign({ ...usual, jti: `${n}`, ...times[n % times.length] }))
+    const address = '198.51.100.7'
+    for (const authtoken of [...own, ...signed]) expect((await ask(world, address, { authtoken })).status).toBe(401)
+    const fresh = await tokenOf(world, 'alice')
+    expect((await ask(world, address, { authtoken: fresh })).status).toBe(200)
+
+    const [expired = ''] = signed
+    const forge = (n: number) => ({
+      authtoken: `${expired.slice(0, expired.lastIndexOf('.'))}.${Buffer.alloc(256, n).toString('base64url')}`,
+    })
+    const answers = await many(101, (n) => ask(world, address, forge(n)))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]))
+    expect(refusal(await firstRefused((n) => ask(world, address, forge(101 + n))))).toBe(tooMany)
   })
 
   it('count for sockets, too', async () => {

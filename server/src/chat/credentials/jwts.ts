@@ -1,5 +1,5 @@
 import { ApiError, type AppSettings } from '@parley/contract'
-import { type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { systemUid } from '../apps.ts'
 import { createKeySet, KeysUnavailable, signatureAlgorithms } from './key-set.ts'
@@ -14,8 +14,11 @@ export interface JwtClaims {
 
 /** Tokens that an app's own issuer signs (RFC 7519). */
 export interface Jwts {
-  /** @returns undefined for a token that is not valid; 503 `ERR_MISSION_FAILED` where nobody can say, since the keys are away */
-  read(appId: number, token: string, issuer: IssuerSettings): Promise<JwtClaims | undefined>
+  /**
+   * @returns undefined for a token that is not valid, `over` for one of the issuer that has expired
+   * @throws 503 `ERR_MISSION_FAILED` where nobody can say, since the keys are away
+   */
+  read(appId: number, token: string, issuer: IssuerSettings): Promise<JwtClaims | 'over' | undefined>
 }
 
 export type IssuerSettings = Pick<AppSettings, 'jwtIssuer' | 'jwtAudience' | 'jwtKeysUrl'>
@@ -60,6 +63,8 @@ export function createJwts(readKeys: (url: string) => Promise<unknown>): Jwts {
         })
         return claimsOf(payload, Date.now() / 1000)
       } catch (error) {
+        // By then its signature was found to be good.
+        if (error instanceof errors.JWTExpired) return 'over'
         if (!(error instanceof KeysUnavailable)) return undefined
         throw new ApiError('ERR_MISSION_FAILED', 'The keys of the issuer cannot be read. Try again.').retryAfter(5)
       }
@@ -70,8 +75,9 @@ export function createJwts(readKeys: (url: string) => Promise<unknown>): Jwts {
 function claimsOf(
   { sub, iat, exp }: { readonly sub?: unknown; readonly iat?: number; readonly exp?: number },
   now: number,
-): JwtClaims | undefined {
+): JwtClaims | 'over' | undefined {
   if (typeof sub !== 'string' || sub === systemUid || iat === undefined || exp === undefined) return undefined
-  if (iat > now + clockSeconds || exp <= now || exp > now + longestSeconds + clockSeconds) return undefined
+  if (exp <= now) return 'over'
+  if (iat > now + clockSeconds || exp > now + longestSeconds + clockSeconds) return undefined
   return { uid: sub, issuedAt: iat, expiresAt: exp }
 }

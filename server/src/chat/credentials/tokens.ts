@@ -17,6 +17,8 @@ export interface Tokens {
    * @throws 503 `ERR_MISSION_FAILED` where the keys of the app's issuer cannot be read
    */
   ownerOf(app: App, token: string): Promise<TokenOwner | undefined>
+  /** The same, but `over` for one that is known to be no guess: it has expired, or its issuer did sign it. */
+  find(app: App, token: string): Promise<TokenOwner | 'over' | undefined>
   /** The digests of those in use that still open something. */
   findValid(appId: number, used: readonly TokenOwner[]): Promise<ReadonlySet<string>>
   /** Writes down what is still to be written. */
@@ -162,31 +164,39 @@ export function createTokens({ database, jwts, secrets, settings, log, onUse }: 
     })
   }
 
-  const ownerOfJwt = async ({ appId }: App, token: string): Promise<TokenOwner | undefined> => {
+  const findJwt = async ({ appId }: App, token: string): Promise<TokenOwner | 'over' | undefined> => {
     const held = await settings.of(appId)
     const source = sourceOf(held)
     const claims = source === undefined ? undefined : await jwts.read(appId, token, held)
     if (source === undefined || claims === undefined) return undefined
+    if (claims === 'over') return 'over'
     const { uid, issuedAt, expiresAt } = claims
     const digest = secrets.digest(`jwt ${signedPartOf(token)}`).toString('base64')
     const login = { uid, digest, jwt: { issuedAt, expiresAt, source } }
     const going = await findGoing(appId, [login], held)
-    if (going.length === 0) return undefined
+    if (going.length === 0) return 'over'
     onUse(appId, uid)
     return login
   }
 
+  const find = async (app: App, token: string): Promise<TokenOwner | 'over' | undefined> => {
+    if (isJwt(token)) return findJwt(app, token)
+    const { appId } = app
+    const [[row], held] = await Promise.all([
+      database.query<Row>(select, [appId, [secrets.digest(token)]]),
+      settings.of(appId),
+    ])
+    if (row === undefined) return undefined
+    if (!use(appId, row, held)) return 'over'
+    onUse(appId, row.uid)
+    return { uid: row.uid, digest: row.digest.toString('base64') }
+  }
+
   return {
+    find,
     async ownerOf(app, token) {
-      if (isJwt(token)) return ownerOfJwt(app, token)
-      const { appId } = app
-      const [[row], held] = await Promise.all([
-        database.query<Row>(select, [appId, [secrets.digest(token)]]),
-        settings.of(appId),
-      ])
-      if (row === undefined || !use(appId, row, held)) return undefined
-      onUse(appId, row.uid)
-      return { uid: row.uid, digest: row.digest.toString('base64') }
+      const found = await find(app, token)
+      return found === 'over' ? undefined : found
     },
     async findValid(appId, used) {
       const signed = used.filter((owner): owner is TokenOwner & { jwt: JwtLogin } => owner.jwt !== undefined)
