@@ -67,6 +67,8 @@ export function createAppRegistry(
   const known = createMemory<string, RegisteredApp | undefined>({
     max: 10_000,
     async read(name) {
+      // No text of the database holds a NUL.
+      if (name.includes('\0')) return undefined
       const [app] = await database.query<RegisteredApp>(select, [name])
       return app
     },

@@ -4,6 +4,7 @@ import type { Operation } from '@parley/contract'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/routes.ts'
+import { createOwner } from '../admin/operator.ts'
 import { inLongSuite } from '../gate/needs.ts'
 import { type Answer, createWorld, type World } from '../support/world.ts'
 import { furnish, type Ids, samples } from './samples.ts'
@@ -267,6 +268,33 @@ describe('a path', () => {
         expect(answer.body.error.details).toEqual([{ path: 'url', message: 'is not valid' }])
     })
     expect(watch.flaws.splice(0)).toEqual([])
+  })
+
+  it('gets no 500 with any id in the addresses of files and of operators, either', async () => {
+    const owner = await createOwner({ url: service.url, context: service.parley.context })
+    const app = world.app.name
+    const asOperator = { cookie: owner.cookie ?? '', origin: service.url }
+    const places: Array<(segment: string) => readonly [string, string, Record<string, string>?]> = [
+      ...['GET', 'POST'].flatMap((method) => [
+        (segment: string) => [method, `/media/${segment}/x/y`] as const,
+        (segment: string) => [method, `/media/${app}/${segment}/y`] as const,
+        (segment: string) => [method, `/media/${app}/x/${segment}`] as const,
+      ]),
+      ...[
+        (segment: string) => `/apps/${segment}`,
+        (segment: string) => `/apps/${segment}/users`,
+        (segment: string) => `/apps/${app}/users/${segment}`,
+        (segment: string) => `/apps/${app}/users/${segment}/sessions`,
+      ].map((pathOf) => (segment: string) => ['GET', `/admin/v1${pathOf(segment)}`, asOperator] as const),
+      (segment) => ['DELETE', `/admin/v1/apps/${app}/users/alice/sessions/${segment}`, asOperator],
+      (segment) => ['DELETE', `/admin/v1/operators/${segment}`, asOperator],
+    ]
+    const cases = places.flatMap((place) => hostileSegments.map(place))
+    await inParallel(cases, async ([method, path, headers = {}]) => {
+      const { status, body } = await ask(`${service.url}${path}`, { method, headers })
+      expect(status, `${method} ${path}: ${JSON.stringify(body)}`).toBeGreaterThanOrEqual(400)
+      expect(status, `${method} ${path}: ${JSON.stringify(body)}`).toBeLessThan(500)
+    })
   })
 
   it('takes ids in any case', async () => {

@@ -55,7 +55,7 @@ function registerAdminOperation(server: FastifyInstance, context: Context, { ope
       if (operation.access === 'anybody') requirePrivate(context, request)
       const params = request.params as Record<string, string>
       const app = await appOf(context, request, params)
-      checkParams(params)
+      checkParams(sanitize(params, 'params'))
       const query = sanitize(readQuery(request.query as Record<string, string>), 'query')
       checkQuery(query)
       const body = checkBody && readBody(request.body, declared)
