@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOwnerLink, offerSetup } from '../../src/areas/operators/index.ts'
 import { codeAt } from '../../src/areas/operators/totp.ts'
 import type { Log } from '../../src/log.ts'
@@ -130,6 +130,27 @@ describe('signing in', () => {
     }
     expect(refusal(waits)).toBe('429 ERR_TOO_MANY_REQUESTS')
     expect(Number(waits.headers['retry-after'])).toBeGreaterThan(0)
+  })
+
+  it('makes nobody else wait on the network of an office', async () => {
+    const { parley, url } = await startService({ TRUST_PROXY: 'loopback' })
+    onTestFinished(() => parley.close())
+    const email = newEmail()
+    await createOwner({ url, context: parley.context }, email)
+    const signIn = async (address: string, secret: string) => {
+      const headers = {
+        'x-forwarded-for': address,
+        'x-forwarded-proto': 'https',
+        origin: url.replace('http:', 'https:'),
+      }
+      return refusal(await new Visitor(url).post('/session', { email, password: secret }, headers))
+    }
+    const answers = new Set<string>()
+    for (let i = 0; i < 20 && !answers.has('429 ERR_TOO_MANY_REQUESTS'); i++) {
+      answers.add(await signIn('10.0.0.5', `wrong ${i}`))
+    }
+    expect([...answers]).toEqual(['401 ERR_WRONG_PASSWORD', '429 ERR_TOO_MANY_REQUESTS'])
+    expect(await signIn('10.0.0.9', password)).toBe('200 undefined')
   })
 
   it('asks for a code where an authenticator app is confirmed, and takes each once', async () => {

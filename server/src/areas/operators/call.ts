@@ -16,6 +16,8 @@ export interface AdminCall<O extends AdminOperation> {
   readonly from: Origin
   /** The client's address as far as limits count it. */
   readonly client: string | undefined
+  /** The same, but whatever it is: not to be kept. */
+  readonly address: string | undefined
   /** Scheme, host and port of the page that calls, as the browser has them. */
   readonly origin: string
   /** The cookie of a session. */

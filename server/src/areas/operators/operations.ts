@@ -120,7 +120,8 @@ export const operations: readonly AdminRoute[] = [
     return begin(context, call, await claimInvitation(context, token, account))
   }),
   serveAdmin(signIn, async (call, context) =>
-    begin(context, call, await signInByPassword(context, call.body, call.client)),
+    // Also on a private network, whoever guesses is not everybody.
+    begin(context, call, await signInByPassword(context, call.body, call.client ?? call.address)),
   ),
   serveAdmin(getSignInProvider, async (_, { signInProvider }) => ({
     data: signInProvider === undefined ? {} : { issuer: signInProvider.issuer, name: signInProvider.name },

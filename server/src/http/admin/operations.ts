@@ -63,7 +63,8 @@ function registerAdminOperation(server: FastifyInstance, context: Context, { ope
       const { operator } = request
       const from = { address: request.clientAddress, agent: request.headers['user-agent'] }
       const call = {
-        ...{ operator, app, params, query, body, from, client: request.client, origin: originOf(context, request) },
+        ...{ operator, app, params, query, body, from, client: request.client },
+        ...{ address: context.addresses.clientOf(request.raw), origin: originOf(context, request) },
         cookie: sessionCookie(context, request, reply),
         signInCookie: signInCookie(context, request, reply),
       }
