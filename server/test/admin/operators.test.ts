@@ -77,6 +77,28 @@ describe('operators', () => {
     ])
   })
 
+  it('come back without the tokens and readings of before they were disabled', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const email = newEmail()
+    const operator = await createOperator(owner, { role: 'developer', apps: [world.app.name] }, email)
+    const { id } = await meOf(operator)
+    const readings = `/apps/${world.app.name}/readings`
+    dataOf(await operator.post(readings, { of: '*', reason: 'Report 17' }))
+    const script = new Visitor(world.url)
+    script.token = dataOf(await operator.post('/tokens', { name: 'nightly', rights: ['look'], days: 30 })).token
+    dataOf(await script.get(`/apps/${world.app.name}/users`))
+
+    dataOf(await owner.put(`/operators/${id}`, { disabled: true }))
+    expect(refusal(await script.get('/session'))).toBe('401 ERR_NO_AUTH')
+    dataOf(await owner.put(`/operators/${id}`, { disabled: false }))
+    expect(refusal(await script.get('/session'))).toBe('401 ERR_NO_AUTH')
+    const again = new Visitor(world.url)
+    dataOf(await again.post('/session', { email, password }))
+    expect(dataOf(await again.get('/tokens'))).toEqual([])
+    expect(dataOf(await again.get(readings))).toEqual([])
+  })
+
   it('are the business of owners of all apps alone', async () => {
     const world = await createWorld()
     const owner = await createOwner(world)
