@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { type OperatorRight, type OperatorRole, operatorRoles, rightOf, rightsOfRoles } from '@parley/contract'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { routes } from '../../src/routes.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
+import { openEndpoint } from '../support/endpoint.ts'
+import { logsOf, setUpCustomPush } from '../support/notifications.ts'
+import { createOwnServices } from '../support/own-services.ts'
 import { until } from '../support/until.ts'
+import { deliveriesOf, register } from '../support/webhooks.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { createOperator, createOwner, meOf, newEmail, password, Visitor } from './operator.ts'
 
@@ -347,6 +351,46 @@ describe('what people wrote', () => {
     expect(await flagged()).not.toContain('they know where I live')
     dataOf(await owner.post(at('/readings'), { of: 'alice_user_bob', reason: 'the report' }))
     expect(await flagged()).toContain('they know where I live')
+  })
+
+  it('is also what an endpoint or a provider answered that refused it', async () => {
+    const services = await createOwnServices()
+    const endpoint = await openEndpoint()
+    onTestFinished(async () => {
+      await services.close()
+      await endpoint.close()
+    })
+    const world = await createWorld(await services.start())
+    const owner = await createOwner(world)
+    const at = (path: string) => `/apps/${world.app.name}${path}`
+    await createUsers(world, 'alice', 'bob')
+    endpoint.behave({ status: 400, body: 'not this: a secret' })
+    await register(world, endpoint.url, { retryOnFailure: false })
+    await setUpCustomPush(world, endpoint.url)
+    await say(world, 'alice', 'bob', 'a secret')
+    await until(async () => (await deliveriesOf(world, '?status=failed')).length === 1)
+    await until(async () => (await logsOf(world, '?success=false')).length === 1)
+
+    const support = await createOperator(owner, { role: 'support', apps: [world.app.name] })
+    const [delivery] = await deliveriesOf(world)
+    const texts = {
+      '/webhooks/hook/deliveries': '1',
+      // It also has the message that the endpoint was sent.
+      [`/webhooks/hook/deliveries/${delivery.id}`]: '2',
+      '/notifications/v1/logs': '1',
+    }
+    for (const [path, leftOut] of Object.entries(texts)) {
+      for (const visitor of [support, owner]) {
+        const answer = await visitor.get(at(path))
+        expect(answer.body.data[0] ?? answer.body.data, path).toMatchObject({ answer: { status: 400 } })
+        expect(JSON.stringify(answer.body), path).not.toContain('a secret')
+        expect(answer.headers['x-texts-left-out'], path).toBe(leftOut)
+      }
+    }
+    // What a trial brings is of nobody.
+    expect(JSON.stringify(dataOf(await owner.post(at('/webhooks/hook/test'))))).toContain('not this')
+    dataOf(await owner.post(at('/readings'), { of: '*', reason: 'The endpoint refuses' }))
+    for (const path in texts) expect(JSON.stringify((await owner.get(at(path))).body), path).toContain('a secret')
   })
 
   it('is also in the data that a person has asked for', async () => {

@@ -8,7 +8,8 @@ export interface Reader {
 
 /**
  * Takes what people wrote out of an answer: the content of messages, wherever they stand in it, what they quote, what rules of
- * moderation found in them, what engines said about them, and the remarks of those who flagged them. Who, to whom and when stays.
+ * moderation found in them, what engines said about them, what endpoints and providers answered, and the remarks of those who
+ * flagged them. Who, to whom and when stays.
  * @returns how many texts were taken out
  */
 export function leaveOutTexts(answer: unknown, reader: Reader): number {
@@ -54,6 +55,24 @@ function textsOf(object: Record<string, unknown>): string[] {
   return names.filter((name) => name in object)
 }
 
+/** An object within another one, with its member that can hold what people wrote. */
+type Inner = readonly [holder: Record<string, unknown>, name: string]
+
+function innerTextsOf(object: Record<string, unknown>): Inner[] {
+  const { match, answer } = object
+  const inner: Inner[] = []
+  const add = (holder: unknown, name: string) => {
+    const held = holder as Record<string, unknown> | null | undefined
+    if (typeof held?.[name] === 'string') inner.push([held, name])
+  }
+  // What a rule found: `{start, end, text}`.
+  add(match, 'text')
+  // What an endpoint of webhooks answered, or a provider of notifications: it may repeat what it was sent. Trials send what nobody wrote.
+  if (typeof object.eventId === 'string' && object.test !== true) add(answer, 'excerpt')
+  if (typeof object.notificationTriggered === 'boolean') add(answer, 'text')
+  return inner
+}
+
 function takeOut(object: Record<string, unknown>): number {
   if (isMessage(object)) {
     const { data, quotedMessage: _, ...rest } = object
@@ -63,16 +82,13 @@ function takeOut(object: Record<string, unknown>): number {
   }
   const names = textsOf(object)
   for (const name of names) delete object[name]
-  // What a rule found: `{start, end, text}`.
-  const match = object.match as { text?: unknown } | null | undefined
-  if (typeof match?.text !== 'string') return names.length
-  delete match.text
-  return names.length + 1
+  const inner = innerTextsOf(object)
+  for (const [holder, name] of inner) delete holder[name]
+  return names.length + inner.length
 }
 
 function hasTexts(object: Record<string, unknown>): boolean {
-  const match = object.match as { text?: unknown } | null | undefined
-  return isMessage(object) || textsOf(object).length > 0 || typeof match?.text === 'string'
+  return isMessage(object) || textsOf(object).length > 0 || innerTextsOf(object).length > 0
 }
 
 function isMessage({ category, type, data }: Record<string, unknown>): boolean {
