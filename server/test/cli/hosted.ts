@@ -20,13 +20,16 @@ export interface Troubles {
   readonly perSecond?: number
   /** A list gives no more rows than this, whatever it is asked for; by default 5. */
   readonly rows?: number
+  /** Requests to paths with this end with an answer that the key is not accepted. */
+  readonly closed?: string
 }
 
 export interface Hosted {
   readonly url: string
-  readonly seen: Record<keyof Troubles | 'requests', number>
+  readonly seen: Record<Exclude<keyof Troubles, 'closed'> | 'requests', number>
   troubles: Troubles
-  /** Set to hold requests back until it is called. */
+  /** Done before a request is taken to the service. */
+  onRequest?: (path: string) => Promise<unknown> | undefined
   close(): Promise<void>
 }
 
@@ -34,10 +37,10 @@ export interface Hosted {
 export async function startHosted(upstream: string, troubles: Troubles = {}): Promise<Hosted> {
   const seen = { requests: 0, limited: 0, failed: 0, expired: 0, reset: 0, slow: 0, repeated: 0, perSecond: 0, rows: 0 }
   const last = new Map<string, { status: number; headers: http.OutgoingHttpHeaders; body: Buffer }>()
-  const hosted: { troubles: Troubles } = { troubles }
+  const hosted: Pick<Hosted, 'troubles' | 'onRequest'> = { troubles }
   let random = 42
   /** The same in every run. */
-  const strikes = (name: keyof Troubles): boolean => {
+  const strikes = (name: Exclude<keyof Troubles, 'closed'>): boolean => {
     const every = hosted.troubles[name]
     if (every === undefined || every === 0) return false
     random = (random * 1103515245 + 12345) % 2147483648
@@ -68,12 +71,14 @@ export async function startHosted(upstream: string, troubles: Troubles = {}): Pr
       response.writeHead(429, { 'retry-after': seconds.toFixed(2), 'content-type': 'application/json' })
       return response.end(JSON.stringify({ error: { code: 'ERR_TOO_MANY_REQUESTS', message: 'Too many.' } }))
     }
-    if (strikes('expired')) {
+    const { closed } = hosted.troubles
+    if ((closed !== undefined && request.url?.includes(closed)) || strikes('expired')) {
       response.writeHead(401, { 'content-type': 'application/json' })
       return response.end(JSON.stringify({ error: { code: 'AUTH_ERR_APIKEY_NOT_FOUND', message: 'Not accepted.' } }))
     }
     if (strikes('failed')) return response.writeHead(503).end('<html>unavailable</html>')
     if (strikes('reset')) return request.socket.resetAndDestroy()
+    await hosted.onRequest?.(request.url ?? '')
     if (strikes('slow')) await new Promise((resolve) => setTimeout(resolve, 300))
     const list = `${request.headers.onbehalfof ?? ''} ${(request.url ?? '').replace(/([?&](page|id|sentAt)=[^&]*)/g, '')}`
     const known = last.get(list)

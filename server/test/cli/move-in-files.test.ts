@@ -1,12 +1,20 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { sql } from 'kysely'
+import { fetch } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/cli/import/run.ts'
 import { filesOf, openDownloads, type SourceFile } from '../../src/cli/move-in/files.ts'
+import { dataOf } from '../support/chat.ts'
 import { until } from '../support/until.ts'
+import { createUsers, createWorld, servedBy, type World } from '../support/world.ts'
+import { startHosted } from './hosted.ts'
+import { makeFolder, moveIn, sendFile, startMoveBy } from './move-in-world.ts'
 
 const apiKey = 'key-of-the-old-service'
 
@@ -200,5 +208,63 @@ describe('files that a move copies', () => {
     expect(filesOf({ data: { attachments: [{ url: 'https://a.example/1', size: 'much', name: 7 }] } })).toEqual([
       { url: 'https://a.example/1', name: 'file', mimeType: 'application/octet-stream', size: undefined },
     ])
+  })
+})
+
+/** A source with a message that has a file, and a target that takes everything but messages. */
+async function createHalfMove() {
+  const [source, target] = [await createWorld(), await createWorld()]
+  await createUsers(source, 'alice', 'bob')
+  await sendFile(source)
+  const [hosted, front] = [await startHosted(source.url), await startHosted(target.url)]
+  const into = servedBy(target, front.url)
+  const folder = await makeFolder()
+  front.troubles = { closed: '/data_import/messages' }
+  return { source, target, hosted, front, into, folder }
+}
+
+/** The file of the only message of an app, as it is served. */
+async function fileOf(world: World): Promise<string> {
+  const [message] = dataOf(await world.get('/messages'))
+  const answer = await fetch(message.data.attachments[0].url)
+  return answer.ok ? answer.text() : `it answered ${answer.status}`
+}
+
+/** Lets a day go by for files that no message uses. */
+async function passDay({ context: { database, media }, app }: World): Promise<void> {
+  await database.run(sql`update media_files set claim_by = 1 where app_id = ${app.appId} and claim_by is not null`)
+  await media.sweep()
+}
+
+describe('files that a move has uploaded', () => {
+  it('are uploaded again where their messages come so late that they are gone', async () => {
+    const { source, target, hosted, front, into, folder } = await createHalfMove()
+    expect(await moveIn(source, hosted, into, folder)).toMatchObject({ code: 3 })
+    await passDay(target)
+    front.troubles = {}
+    const moved = await moveIn(source, hosted, into, folder)
+    expect(moved, moved.stderr).toMatchObject({ code: 0 })
+    expect(await fileOf(target)).toBe('0123456789')
+    const address = async () => dataOf(await target.get('/messages'))[0].data.attachments[0].url
+    const used = await address()
+    expect(await moveIn(source, hosted, into, folder)).toMatchObject({ code: 0 })
+    expect(await address()).toBe(used)
+    expect(await moveIn(source, hosted, into, folder, '--verify')).toMatchObject({ code: 0 })
+  })
+
+  it('are uploaded again before the import begins where copying took so long that they would soon be gone', async () => {
+    const { source, target, hosted, front, into, folder } = await createHalfMove()
+    front.troubles = {}
+    const list = path.join(folder, 'uploaded.ndjson')
+    // The first upload is over, and it took most of a day.
+    const now = () => Date.now() + (existsSync(list) ? 20 * 3600_000 : 0)
+    expect(await startMoveBy({ ...systemClock, now }, source, hosted, into, folder).ended).toBe(0)
+    const lines = (await readFile(list, 'utf8')).trimEnd().split('\n')
+    const [first, second] = lines.map((line) => JSON.parse(line).address)
+    expect(lines).toHaveLength(2)
+    expect(second).not.toBe(first)
+    expect(dataOf(await target.get('/messages'))[0].data.attachments[0].url).toBe(second)
+    await passDay(target)
+    expect(await fileOf(target)).toBe('0123456789')
   })
 })

@@ -135,7 +135,8 @@ export async function notificationsOf(world: World) {
   return (await Promise.all([world.get(`${at}/settings`), ...ofUsers])).map(dataOf)
 }
 
-async function sendFile(world: World): Promise<void> {
+/** alice sends bob a file. */
+export async function sendFile(world: World): Promise<void> {
   const file = { name: 'cat.png', size: 10, mimeType: 'image/png' }
   const { f1 } = dataOf(
     await world.post(

@@ -1,11 +1,11 @@
 import { openAsBlob } from 'node:fs'
 import path from 'node:path'
-import { FormData, fetch } from 'undici'
+import { FormData, fetch, request } from 'undici'
 import { exitCodes, ImportFailure } from '../import/failure.ts'
 import { errorOf } from '../import/request.ts'
 import type { ImportIo } from '../import/run.ts'
 import { filesOf, openDownloads, type SourceFile } from './files.ts'
-import { forEach } from './for-each.ts'
+import { each, forEach } from './for-each.ts'
 import type { Journal } from './journal.ts'
 import { readLines } from './ndjson.ts'
 import type { Notices } from './notices.ts'
@@ -21,7 +21,7 @@ interface Copying {
   readonly target: Remote | undefined
   readonly notices: Notices
   /** Those to copy; by default those of all messages that were read. */
-  readonly files?: AsyncIterable<SourceFile>
+  readonly files?: readonly SourceFile[]
   /** New addresses by old ones, to which those of this copy are added; read from the folder where they are not given. */
   readonly known?: Map<string, string>
 }
@@ -29,14 +29,24 @@ interface Copying {
 const uploaded = 'uploaded.ndjson'
 
 /**
+ * Milliseconds after which a file is uploaded anew rather than handed to an import that has yet to begin: a file that no
+ * message uses is removed after a day, and the import takes its time, too.
+ */
+const longestWait = 12 * 3600_000
+
+/**
  * Copies the files that messages name into the folder, and from there to the target, where there is one. What an earlier
- * run has copied is not copied again.
+ * run has copied is not copied again, as long as the target has it.
  * @returns the new addresses by the old ones
  */
 export async function copyFiles({ options, io, folder, journal, target, notices, files, known }: Copying) {
   const counts = { copied: 0, bytes: 0, uploaded: 0, failed: 0 }
-  const addresses = known ?? (await readAddresses(folder, options.target?.url))
   const receiver = await someone(folder)
+  const uploads = known === undefined ? await readUploads(folder, options.target?.url) : new Map<string, Upload>()
+  const addresses = known ?? addressesOf(uploads)
+  const all = () => (files === undefined ? distinctFiles(folder, journal.state) : each(distinct(files)))
+  const atOnce = Math.min(8, options.concurrency)
+  const began = io.clock.now()
   const downloads = openDownloads({
     folder,
     source: { url: options.from, apiKey: options.apiKey, app: options.fromApp },
@@ -44,29 +54,54 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
     env: io.env,
     signal: io.signal,
   })
-  try {
-    await forEach(files ?? distinctFiles(folder, journal.state), Math.min(8, options.concurrency), async (file) => {
-      if (io.signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
-      const copy = await downloads.fetch(file)
-      if ('problem' in copy) {
-        counts.failed += 1
-        notices.add('file-not-copied', `${file.url}: ${copy.problem}`)
-        return
-      }
-      counts.copied += 1
-      counts.bytes += copy.size
-      if (target === undefined || addresses.has(file.url)) return
-      const { address, problem } = await upload(target, receiver, path.join(folder, copy.file), file, copy.size)
-      if (address === undefined) {
-        counts.failed += 1
-        notices.add('file-without-storage', `${file.url}: ${problem}`)
-        return
-      }
-      counts.uploaded += 1
-      await journal.append(uploaded, [{ url: file.url, address, to: target.url }], () =>
-        addresses.set(file.url, address),
-      )
+  const copy = async (file: SourceFile) => {
+    if (io.signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
+    const found = await downloads.fetch(file)
+    if (!('problem' in found)) return found
+    counts.failed += 1
+    notices.add('file-not-copied', `${file.url}: ${found.problem}`)
+    return undefined
+  }
+  const give = async (to: Remote, file: SourceFile, found: { readonly file: string; readonly size: number }) => {
+    const { address, problem } = await upload(to, receiver, path.join(folder, found.file), file, found.size)
+    if (address === undefined) {
+      counts.failed += 1
+      notices.add('file-without-storage', `${file.url}: ${problem}`)
+      addresses.delete(file.url)
+      return
+    }
+    counts.uploaded += 1
+    const at = io.clock.now()
+    await journal.append(uploaded, [{ url: file.url, address, to: to.url, at: Math.floor(at / 1000) }], () => {
+      addresses.set(file.url, address)
+      uploads.set(file.url, { address, at })
     })
+  }
+  /** Whether a file that was uploaded is still there when its message comes. */
+  const stays = async (file: SourceFile, address: string) => {
+    const { at } = uploads.get(file.url) ?? {}
+    const isYoung = at !== undefined && io.clock.now() - at < longestWait
+    if (isYoung && at >= began) return true
+    if (!isYoung && at !== undefined && files === undefined && journal.state.handedOver !== true) return false
+    return isServed(address, io)
+  }
+  try {
+    await forEach(all(), atOnce, async (file) => {
+      const found = await copy(file)
+      if (found === undefined) return
+      counts.copied += 1
+      counts.bytes += found.size
+      if (target !== undefined && !addresses.has(file.url)) await give(target, file, found)
+    })
+    // Nobody knows how long that took, nor how long ago the run before was.
+    if (target !== undefined)
+      await forEach(all(), atOnce, async (file) => {
+        const address = addresses.get(file.url)
+        if (address === undefined || (await stays(file, address))) return
+        const found = await copy(file)
+        if (found === undefined) addresses.delete(file.url)
+        else await give(target, file, found)
+      })
   } finally {
     await downloads.close()
     await journal.save()
@@ -74,12 +109,46 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
   return { addresses, counts }
 }
 
+const attempts = 6
+
+/** Whether the target serves a file. @throws ImportFailure where it does not answer */
+async function isServed(address: string, { clock, signal }: Pick<ImportIo, 'clock' | 'signal'>): Promise<boolean> {
+  for (let attempt = 1; ; ) {
+    if (signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
+    const answer = await request(address, { method: 'HEAD', signal }).catch((error: Error) => error)
+    if (!(answer instanceof Error)) await answer.body.dump()
+    const status = answer instanceof Error ? undefined : answer.statusCode
+    if (status !== undefined && status !== 429 && status < 500) return status < 300
+    if (status !== 429 && attempt++ === attempts) {
+      const problem = answer instanceof Error ? `cannot be reached (${answer.message})` : `answered ${status}`
+      throw new ImportFailure(exitCodes.unreachable, `${new URL(address).origin} ${problem}; gave up`)
+    }
+    await clock.sleep(250 * 2 ** attempt, signal).catch(() => undefined)
+  }
+}
+
+interface Upload {
+  readonly address: string
+  /** Milliseconds; undefined where the run that did it did not write it down. */
+  readonly at: number | undefined
+}
+
+/** Files that were copied to a target, by their old addresses. */
+async function readUploads(folder: string, target: string | undefined): Promise<Map<string, Upload>> {
+  const uploads = new Map<string, Upload>()
+  for await (const { url, address, to, at } of readLines(path.join(folder, uploaded)))
+    if (to === target)
+      uploads.set(String(url), { address: String(address), at: at === undefined ? undefined : Number(at) * 1000 })
+  return uploads
+}
+
+function addressesOf(uploads: ReadonlyMap<string, Upload>): Map<string, string> {
+  return new Map([...uploads].map(([url, { address }]) => [url, address]))
+}
+
 /** New addresses of files by their old ones, of those that were copied to a target. */
 export async function readAddresses(folder: string, target: string | undefined): Promise<Map<string, string>> {
-  const addresses = new Map<string, string>()
-  for await (const { url, address, to } of readLines(path.join(folder, uploaded)))
-    if (to === target) addresses.set(String(url), String(address))
-  return addresses
+  return addressesOf(await readUploads(folder, target))
 }
 
 async function* distinctFiles(folder: string, { spans }: MoveState): AsyncGenerator<SourceFile> {
@@ -93,6 +162,11 @@ async function* distinctFiles(folder: string, { spans }: MoveState): AsyncGenera
       }
     }
   }
+}
+
+function distinct(files: readonly SourceFile[]): SourceFile[] {
+  const byUrl = new Map(files.map((file) => [file.url, file]))
+  return [...byUrl.values()]
 }
 
 /** Somebody whom an address of an upload can name; who gets the file is told by its message. */

@@ -121,6 +121,8 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
       let ids: IdMap | undefined
       // Once it follows, what was read at first is no more the state of the source.
       if (!isMoved) {
+        journal.state.handedOver = true
+        await journal.save()
         outcome = await importInto(options.target, io)
         if (outcome !== exitCodes.done && outcome !== exitCodes.refused) return outcome
         ids = await learnIds({ target, folder, journal, now: now() })

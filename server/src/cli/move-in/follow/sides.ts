@@ -1,7 +1,6 @@
 import type { JsonRecord } from '../../import/records.ts'
 import { errorOf } from '../../import/request.ts'
 import type { SourceFile } from '../files.ts'
-import { each } from '../for-each.ts'
 import type { IdMap } from '../id-map.ts'
 import { idsFile } from '../ids.ts'
 import type { Journal } from '../journal.ts'
@@ -79,7 +78,7 @@ export interface SidesOptions {
   readonly removes: boolean
   /** New addresses of files by their old ones; `copy` adds to them. */
   readonly addresses: ReadonlyMap<string, string>
-  copy(files: AsyncIterable<SourceFile>): Promise<void>
+  copy(files: readonly SourceFile[]): Promise<void>
   /** Milliseconds. */
   now(): number
 }
@@ -120,7 +119,7 @@ export function openSides(options: SidesOptions): Sides {
     ...{ source, target, ids, notices, without, concurrency, removes, counts, act, actInSource, makeInSource },
     addresses: options.addresses,
     copyFiles: async (files) => {
-      if (files.length > 0) await options.copy(each(files))
+      if (files.length > 0) await options.copy(files)
     },
     addIds: async (pairs) => {
       for (const { from, to } of pairs) ids.add(from, to)
