@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { FormData, fetch } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say } from '../support/chat.ts'
+import { codes, importAll, importWell } from '../support/imports.ts'
 import { type Answer, createUsers, createWorld, type World } from '../support/world.ts'
 
 const cat = { fileId: 'f1', name: 'my cat.png', size: 10, mimeType: 'image/png' }
@@ -145,5 +146,49 @@ describe('an upload address', () => {
       update media_files set claim_by = claim_by - 90000 where app_id = ${world.app.appId}`)
     await world.context.media.sweep()
     expect(await filesOf(world)).toBe(0)
+  })
+
+  it('of a file of an imported message stays, also where the import was cut off and came again', async () => {
+    const world = await createScene()
+    const { database, media } = world.context
+    const { appId } = world.app
+    const usesOf = (key: string) => database.run(sql`select from media_uses where app_id = ${appId} and key = ${key}`)
+    const record = async (muid: string, extra: object = {}) => {
+      const { f1 } = dataOf(await ask(world))
+      dataOf(await upload(f1.request))
+      const data = { attachments: [f1.attachment] }
+      return { muid, sender: 'alice', ...toBob, type: 'image', data, sentAt: 1_650_000_000, ...extra }
+    }
+    const bringsSomebody = { senderUserDetails: { uid: 'alice', name: 'Alice' } }
+    const [first, second] = [await record('m1'), await record('m2', bringsSomebody)]
+    await importWell(world, 'messages', [first, second])
+    // As a service leaves it that is killed once the messages are stored.
+    await database.run(sql`delete from media_uses where app_id = ${appId}`)
+    await database.run(sql`update media_files set claim_by = created_at + 90000 where app_id = ${appId}`)
+    // The files were uploaded again for the second time; the messages name those of the first.
+    const newcomer = {
+      muid: 'm3',
+      sender: 'erin',
+      ...toBob,
+      sentAt: 1,
+      senderUserDetails: { uid: 'erin', name: 'Erin' },
+    }
+    const again = [[await record('m1')], [await record('m2', bringsSomebody), { ...newcomer, data: { text: 'new' } }]]
+    expect(codes(await importAll(world, 'messages', again[0] as object[]))).toEqual({
+      m1: 'ERR_IMPORT_MUID_ALREADY_EXISTS',
+    })
+    expect(codes(await importAll(world, 'messages', again[1] as object[]))).toEqual({
+      m2: 'ERR_IMPORT_MUID_ALREADY_EXISTS',
+      m3: 'stored',
+    })
+    await database.run(sql`
+      update media_files set claim_by = 1 where app_id = ${appId} and claim_by is not null`)
+    await media.sweep()
+    expect(await filesOf(world)).toBe(2)
+    for (const { data } of [first, second]) {
+      const { url } = data.attachments[0]
+      expect((await fetch(url)).status).toBe(200)
+      expect(await usesOf(/[0-9a-f]{32}/.exec(url)?.[0] as string)).toHaveLength(1)
+    }
   })
 })

@@ -1,11 +1,17 @@
 import type { ImportMessage, Message } from '@parley/contract'
 import type { JsonText } from '../../chat/json.ts'
 import { entitiesOf } from '../../chat/messages/entities.ts'
-import { mediaKeysIn, recordUses } from '../../chat/messages/file-uses.ts'
+import { type FileUse, mediaKeysIn, readUses, recordAllUses } from '../../chat/messages/file-uses.ts'
 import { messageErased, readErased } from '../../chat/users/erased.ts'
 import type { Context } from '../../context.ts'
 import { mapInTurns } from '../../pauses.ts'
-import { createImportedWriter, type ImportRow, isFaultOfData, toImportRow } from '../messages/index.ts'
+import {
+  createImportedWriter,
+  type ImportResult,
+  type ImportRow,
+  isFaultOfData,
+  toImportRow,
+} from '../messages/index.ts'
 import * as errors from './errors.ts'
 import { Overtaken, resultsOf, type Written, writeWithCast } from './message-cast.ts'
 import { type Failure, type Outcome, refuse, refuseMessage, stored } from './outcomes.ts'
@@ -112,13 +118,7 @@ async function outcomesOf(
   written: Pick<Written, 'refusals' | 'results'>,
   write: ReturnType<typeof createImportedWriter> | undefined,
 ): Promise<Array<Outcome<StoredMessage>>> {
-  // Uploaded files that nothing uses are removed after a day.
-  for (const row of rows) {
-    const result = written.results.get(row)
-    if (result === undefined || !('id' in result)) continue
-    const keys = mediaKeysIn(row.data)
-    if (keys.length > 0) await recordUses(context.database, row, result.id, keys)
-  }
+  await claimFiles(context, rows, written)
   const outcomeOf = (row: ImportRow, place: number): Outcome<StoredMessage> => {
     const result = written.results.get(row)
     if (result === undefined) return written.refusals[place] as Failure
@@ -131,6 +131,36 @@ async function outcomesOf(
     return refuseMessage(result.refusal, row, result.holder)
   }
   return mapInTurns(rows, outcomeOf)
+}
+
+/**
+ * Notes which files of the app messages use, since those that nothing uses are removed after a day. Those of messages that
+ * are there already are noted again: an import that was cut off may have stored them and no more.
+ */
+async function claimFiles(
+  { database }: Pick<Context, 'database'>,
+  rows: readonly ImportRow[],
+  { results, refusals }: Pick<Written, 'refusals' | 'results'>,
+): Promise<void> {
+  const [app] = rows
+  if (app === undefined) return
+  const uses: FileUse[] = []
+  const there: number[] = []
+  for (const [place, row] of rows.entries()) {
+    const keys = mediaKeysIn(row.data)
+    if (keys.length === 0) continue
+    const result = results.get(row)
+    if (result !== undefined && 'id' in result) uses.push(...keys.map((key) => ({ messageId: result.id, key })))
+    const holder = result === undefined ? refusals[place]?.id : holderOf(result)
+    if (holder !== undefined) there.push(Number(holder))
+  }
+  // What a message names that is there may be another file than what the record names now.
+  await recordAllUses(database, app, [...uses, ...(await readUses(database, app, there))])
+}
+
+/** The message that a row is, where it is there already. */
+function holderOf(result: ImportResult): number | undefined {
+  return 'holder' in result && result.refusal === 'ERR_IMPORT_MUID_ALREADY_EXISTS' ? result.holder : undefined
 }
 
 function notStored(context: Pick<Context, 'log'>, row: ImportRow, cause: unknown): Failure {

@@ -6,24 +6,34 @@ import { type Fragment, statement } from '../../store/statement.ts'
 import type { App } from '../identity.ts'
 import { attachmentsOf } from './traits.ts'
 
-/** The sweep removes a file that nobody has claimed in time: one of the two waits for the other. */
+/**
+ * The sweep removes a file that nobody has claimed in time: one of the two waits for the other. Files are claimed in the
+ * order of their keys, so that requests that name the same ones do not wait for each other for ever.
+ */
 const insert = statement(`
-  with claimed as (
-    update media_files
-    set claim_by = null
+  with unclaimed as (
+    select key
+    from media_files
     where app_id = $1
     and key = any($3::text[])
     and removed_at is null
     and not arriving
     and claim_by is not null
-    returning key
+    order by key
+    for update
+  ), claimed as (
+    update media_files f
+    set claim_by = null
+    from unclaimed u
+    where f.app_id = $1
+    and f.key = u.key
+    returning f.key
   )
   insert into media_uses (app_id, message_id, key)
-  select $1, $2, f.key
-  from media_files f
-  where f.app_id = $1
-  and f.key = any($3::text[])
-  and f.removed_at is null
+  select $1, u.message_id, f.key
+  from unnest($2::bigint[], $3::text[]) as u(message_id, key)
+  join media_files f on f.app_id = $1 and f.key = u.key
+  where f.removed_at is null
   and not f.arriving
   on conflict do nothing`)
 
@@ -48,6 +58,12 @@ function keysIn(data: Readonly<Record<string, unknown>>, own: RegExp): string[] 
   return [...new Set(urls.flatMap((url) => (typeof url === 'string' ? (own.exec(url)?.[1] ?? []) : [])))]
 }
 
+/** A file of our own that a message names. */
+export interface FileUse {
+  readonly messageId: number
+  readonly key: string
+}
+
 /** Notes that a message uses files, so that they stay as long as it does. */
 export async function recordUses(
   on: Queryable,
@@ -55,7 +71,35 @@ export async function recordUses(
   messageId: number,
   keys: readonly string[],
 ): Promise<void> {
-  if (keys.length > 0) await on.query(insert, [app.appId, messageId, keys])
+  await recordAllUses(
+    on,
+    app,
+    keys.map((key) => ({ messageId, key })),
+  )
+}
+
+/** The same for many messages. */
+export async function recordAllUses(on: Queryable, app: Pick<App, 'appId'>, uses: readonly FileUse[]): Promise<void> {
+  if (uses.length > 0)
+    await on.query(insert, [app.appId, uses.map(({ messageId }) => messageId), uses.map(({ key }) => key)])
+}
+
+const selectData = statement(`
+  select id, data::text as data
+  from messages
+  where app_id = $1
+  and id = any($2::bigint[])
+  and not purged`)
+
+/** The files that stored messages name. */
+export async function readUses(
+  on: Queryable,
+  app: Pick<App, 'appId'>,
+  messageIds: readonly number[],
+): Promise<FileUse[]> {
+  if (messageIds.length === 0) return []
+  const rows = await on.query<{ id: number; data: string }>(selectData, [app.appId, messageIds])
+  return rows.flatMap(({ id, data }) => mediaKeysIn(data).map((key) => ({ messageId: id, key })))
 }
 
 const remove = statement(`
