@@ -110,7 +110,7 @@ async function collectPeople({ source, journal, folder, without }: Collecting): 
   for await (const user of readLines(path.join(folder, sourceFiles.users)))
     people.push({ uid: String(user.uid), isActive: !user.deactivatedAt })
   if (state.people === people.length) return
-  const ends = without.includes('resets') ? undefined : await readEnds(folder, state)
+  const ends = without.includes('conversations') ? undefined : await readEnds(folder, state)
   const settings = without.includes('notifications') ? undefined : await settingsIn(folder)
   while (state.people < people.length) {
     const batch = people.slice(state.people, state.people + atOnce)
@@ -155,7 +155,12 @@ async function readPerson(
   // A role may deny its users their own lists.
   const own = { as: uid, missing: [403, 404], onMissing }
   const withMarks = (rows: { kind: 'conversations'; uid: string; row: JsonRecord }[]) =>
-    Promise.all(rows.map(async ({ row, ...rest }) => ({ ...rest, row: await readSide(source, uid, row, ends) })))
+    Promise.all(
+      rows.map(async ({ row, ...rest }) => {
+        ends?.unlisted.get(uid)?.delete(String(row.conversationId))
+        return { ...rest, row: await readSide(source, uid, row, without.includes('resets') ? undefined : ends) }
+      }),
+    )
   const lists = await Promise.all([
     read('friends', source, `${at}/friends`, uidOf, gone),
     read('blocks', source, `${at}/blockedusers?direction=blockedByMe`, uidOf, gone),
@@ -180,9 +185,18 @@ async function readPerson(
   const rows: ({ kind: ListOfUsers | 'refused' } & JsonRecord)[] = lists.flat()
   if (isRefused) rows.push({ kind: 'refused', uid, row: {} })
   else if (isActive && !without.includes('conversations'))
-    for (const conversationId of ends?.unlisted.get(uid) ?? [])
-      rows.push({ kind: 'resets', uid, row: { ...ends?.byConversation.get(conversationId) } })
+    for (const conversationId of ends?.unlisted.get(uid) ?? []) {
+      const end = ends?.byConversation.get(conversationId)
+      if (!without.includes('resets')) rows.push({ kind: 'resets', uid, row: { ...end } })
+      // They see it again, but nothing in it is new to them.
+      else if (end?.guid !== undefined) rows.push({ kind: 'conversations', uid, row: readToEnd(end) })
+    }
   return rows
+}
+
+/** The side of a member who has read all that a group has. */
+function readToEnd({ guid, last }: End): JsonRecord {
+  return { conversationType: 'group', conversationWith: { guid }, lastRead: last }
 }
 
 /** What somebody chose about their notifications; nothing where all is as the app says. */
@@ -249,19 +263,21 @@ async function readSide(
   const { lastMessage, conversationWith, ...row } = conversation
   const { uid: peer, guid } = (conversationWith ?? {}) as JsonRecord
   const known = ends?.byConversation.get(String(row.conversationId))
-  ends?.unlisted.get(uid)?.delete(String(row.conversationId))
   const at = `/messages?conversationId=${encodeURIComponent(String(row.conversationId))}&limit=1`
-  const first = async (filters: string, as: { as?: string } = { as: uid }): Promise<unknown> => {
+  const rowsAt = async (filters: string, as: { as?: string } = { as: uid }) => {
     const { status, body } = await source.get(`${at}${filters}`, { ...as, expected: [400, 403, 404] })
-    return status === 200 ? rowsOf(source, at, body)[0]?.id : undefined
+    return status === 200 ? rowsOf(source, at, body) : undefined
   }
+  const first = async (...asked: Parameters<typeof rowsAt>): Promise<unknown> => (await rowsAt(...asked))?.[0]?.id
   const visible = known === undefined ? undefined : await first('&affix=append')
   const isReset = visible !== undefined && visible !== known?.first
   const reset = isReset ? await first(`&affix=prepend&id=${visible}`, {}) : undefined
   const side = { ...row, conversationWith: { uid: peer, guid }, ...(reset !== undefined && { reset }) }
-  if (!(Number(row.unreadMessageCount) > 0)) return { ...side, lastRead: (lastMessage as JsonRecord | undefined)?.id }
-  const firstUnread = await first('&unread=true&affix=append')
-  if (firstUnread === undefined) return side
+  const unread = Number(row.unreadMessageCount) > 0 ? await rowsAt('&unread=true&affix=append') : []
+  if (unread === undefined) return side
+  // Also where they have read it since their list was read.
+  if (unread.length === 0) return { ...side, lastRead: (lastMessage as JsonRecord | undefined)?.id }
+  const firstUnread = unread[0]?.id
   const lastRead = row.conversationType === 'group' ? await first(`&affix=prepend&id=${firstUnread}`) : undefined
   return { ...side, firstUnread, ...(lastRead !== undefined && { lastRead }) }
 }

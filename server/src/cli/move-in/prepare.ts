@@ -15,6 +15,8 @@ export interface Preparing {
   readonly folder: string
   readonly state: MoveState
   readonly notices: Notices
+  /** Lists that are left out. */
+  readonly without: readonly string[]
   /** Epoch seconds. */
   readonly now: number
 }
@@ -57,7 +59,7 @@ export async function preparePeople({ folder, state, notices, now }: Preparing):
  * @param addresses new addresses of files by their old ones
  */
 export async function prepareMessages(
-  { folder, state, notices }: Preparing,
+  { folder, state, notices, without }: Preparing,
   addresses: ReadonlyMap<string, string>,
 ): Promise<void> {
   const ids = createDigestSet()
@@ -83,7 +85,7 @@ export async function prepareMessages(
       const { kind, muid } = nameOf(record, String(record.muid))
       if (kind === 'shared') notices.add('shared-muid', id)
       if (named.has(id)) muids.set(id, muid)
-      yield importable({ ...record, muid }, addresses)
+      yield { ...importable({ ...record, muid }, addresses), ...countingIn(record, without) }
     }
   }
   await writeLines(path.join(folder, 'messages.ndjson'), records())
@@ -134,13 +136,17 @@ const elsewhere = [
   'deliveredToMeAt',
 ]
 
+/**
+ * Whether a message counts as unread for those who have not read it. In groups that is told by members' marks, which come with
+ * their conversations: where those are left out, all of it counts as read.
+ */
+export function countingIn({ receiverType }: JsonRecord, without: readonly string[]): { countsAsUnread?: true } {
+  return receiverType === 'group' && !without.includes('conversations') ? { countsAsUnread: true } : {}
+}
+
 /** A record of an import, with the new addresses of its files. */
 export function importable(record: JsonRecord, addresses: ReadonlyMap<string, string>): JsonRecord {
-  const kept: Record<string, unknown> = Object.fromEntries(
-    Object.entries(record).filter(([name]) => !elsewhere.includes(name)),
-  )
-  // Members' marks come with their conversations.
-  if (record.receiverType === 'group') kept.countsAsUnread = true
+  const kept = Object.fromEntries(Object.entries(record).filter(([name]) => !elsewhere.includes(name)))
   if (filesOf(record).every(({ url }) => !addresses.has(url))) return kept
   const data = record.data as { attachments: JsonRecord[] }
   const attachments = data.attachments.map((attachment) => {

@@ -86,7 +86,7 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
     clearInterval(timer)
     note(progressLine(journal, source, seconds * 1000))
     const isMoved = journal.state.followed !== undefined
-    const preparing = { folder, state: journal.state, notices, now: now() }
+    const preparing = { folder, state: journal.state, notices, without: options.without, now: now() }
     if (!isMoved) await preparePeople(preparing)
     const settling = target && { target, folder, state: journal.state, notices, counts: settled, concurrency }
     if (target !== undefined && journal.state.targetWasEmpty === undefined) {

@@ -119,9 +119,26 @@ async function settleNotifications(settling: Settling): Promise<void> {
   })
 }
 
+/**
+ * The last message of each group that the target has. A group may have got messages between the scan of messages and the
+ * lists of its members.
+ */
+async function readLastOfGroups(
+  folder: string,
+  idOf: (id: string) => string | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const last = new Map<string, string>()
+  for await (const { id, receiver, receiverType } of readLines(path.join(folder, 'messages.ndjson'))) {
+    const messageId = receiverType === 'group' ? idOf(String(id)) : undefined
+    if (messageId !== undefined) last.set(String(receiver), messageId)
+  }
+  return last
+}
+
 /** What lists of users and of the app tell, as `POST /data_import/records` takes it. */
 async function* recordsOf(folder: string, idOf: (id: string) => string | undefined): AsyncGenerator<JsonRecord> {
-  const place = (id: unknown) => {
+  const lastOf = await readLastOfGroups(folder, idOf)
+  const place: Place = (id) => {
     const messageId = id === undefined ? undefined : idOf(String(id))
     return messageId === undefined ? undefined : { messageId }
   }
@@ -136,7 +153,7 @@ async function* recordsOf(folder: string, idOf: (id: string) => string | undefin
     }
     if (kind === 'saves' && place(of.id)) yield { kind: 'save', uid, ...place(of.id), savedAt: of.savedAt }
     if (kind === 'threads' && place(of.id)) yield { kind: 'subscription', uid, ...place(of.id) }
-    if (kind === 'conversations') yield sideOf(String(uid), of, place)
+    if (kind === 'conversations') yield sideOf(String(uid), of, place, lastOf)
     if (kind === 'resets' && place(of.last)) yield hiddenSideOf(String(uid), of, place)
   }
   for await (const { kind, key } of readLines(path.join(folder, sourceFiles.app)))
@@ -146,18 +163,26 @@ async function* recordsOf(folder: string, idOf: (id: string) => string | undefin
     }
 }
 
-/** A user's side of a conversation. Marks of one-to-one conversations come with the receipts of messages. */
-function sideOf(uid: string, row: JsonRecord, place: (id: unknown) => { messageId: string } | undefined): JsonRecord {
+type Place = (id: unknown) => { readonly messageId: string } | undefined
+
+/**
+ * A user's side of a conversation. Marks of one-to-one conversations come with the receipts of messages.
+ * @param lastOf the last messages of groups that the target has: who has read what came after them has read them, too
+ */
+function sideOf(uid: string, row: JsonRecord, place: Place, lastOf: ReadonlyMap<string, string>): JsonRecord {
   const { conversationType, conversationWith, tags, pinnedBy, pinnedAt, firstUnread, lastRead } = row
   const { uid: peer, guid } = (conversationWith ?? {}) as JsonRecord
   const isGroup = conversationType === 'group'
+  const unreadFrom = place(firstUnread)
+  const messageId = lastRead === undefined || unreadFrom !== undefined ? undefined : lastOf.get(String(guid))
+  const read = place(lastRead) ?? (messageId === undefined ? undefined : { messageId })
   return {
     kind: 'conversation',
     uid,
     receiverType: isGroup ? 'group' : 'user',
     receiver: isGroup ? guid : peer,
-    ...(isGroup && { read: place(lastRead) }),
-    unreadFrom: place(firstUnread),
+    ...(isGroup && { read }),
+    unreadFrom,
     reset: place(row.reset),
     ...(Array.isArray(tags) && tags.length > 0 && { tags }),
     ...(pinnedBy === uid && { pinnedAt }),
@@ -165,7 +190,7 @@ function sideOf(uid: string, row: JsonRecord, place: (id: unknown) => { messageI
 }
 
 /** The side of somebody who does not list a conversation, since they have cleared it. */
-function hiddenSideOf(uid: string, row: JsonRecord, place: (id: unknown) => { messageId: string } | undefined) {
+function hiddenSideOf(uid: string, row: JsonRecord, place: Place) {
   const { receiverType, people, last, guid } = row
   const peer = Array.isArray(people) ? people.find((other) => other !== uid) : undefined
   return {

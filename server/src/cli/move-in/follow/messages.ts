@@ -5,7 +5,7 @@ import { withReactions } from '../collect.ts'
 import { messageFacts, reactorsOf, standIn, subjectOf, tellsOfNothing } from '../facts.ts'
 import { filesOf } from '../files.ts'
 import { readSpan } from '../lists.ts'
-import { importable, withoutLost } from '../prepare.ts'
+import { countingIn, importable, withoutLost } from '../prepare.ts'
 import { takeGroup, takeUser } from './people.ts'
 import type { Sides } from './sides.ts'
 
@@ -46,7 +46,8 @@ async function nameMessage(sides: Sides, row: JsonRecord, beside: readonly JsonR
   if (!hasParent) sides.notices.add('reply-without-parent', String(row.id))
   if (!hasQuoted) sides.notices.add('quote-without-message', String(row.id))
   const { record } = takeListed('messages', withoutLost(row, hasParent, hasQuoted), (id) => muids.get(id) ?? id)
-  return { row, record: { ...importable(record, sides.addresses), muid: muidOf(row) } }
+  const counting = countingIn(record, sides.without)
+  return { row, record: { ...importable(record, sides.addresses), ...counting, muid: muidOf(row) } }
 }
 
 function muidOf({ muid, id }: JsonRecord): string {
