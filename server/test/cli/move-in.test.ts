@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { fetch } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { dataOf, say } from '../support/chat.ts'
+import { startService } from '../support/service.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { startHosted } from './hosted.ts'
 import { done, fill, makeFolder, messagesOf, moveIn, notificationsOf, viewsOf } from './move-in-world.ts'
@@ -142,5 +143,28 @@ describe('parley move-in', () => {
       stderr: expect.stringContaining('has no checkpoint of a move'),
     })
     expect(await moveIn(source, hosted, target, folder, '--without', 'everything')).toMatchObject({ code: 2 })
+  })
+
+  it('moves into a service that takes few records in a request', async () => {
+    const service = await startService({ IMPORT_MAX_RECORDS: '10' })
+    try {
+      const [source, target] = [await createWorld(), await createWorld(service)]
+      const friends = Array.from({ length: 12 }, (_, n) => `friend-${n}`)
+      await createUsers(source, 'alice', ...friends)
+      await done(source.post('/users/alice/friends', { accepted: friends }))
+      await say(source, 'alice', 'friend-0', 'hello')
+      const hosted = await startHosted(source.url, { rows: 1000 })
+      const folder = await makeFolder()
+      const moved = await moveIn(source, hosted, target, folder)
+      expect(moved, moved.stderr).toMatchObject({ code: 0 })
+      expect(dataOf(await target.get('/users/alice/friends?perPage=100'))).toHaveLength(12)
+      for (const uid of friends) await say(source, 'alice', uid, 'new')
+      await writeFile(path.join(folder, 'cut-over'), '')
+      const followed = await moveIn(source, hosted, target, folder, '--follow')
+      expect(followed, followed.stderr).toMatchObject({ code: 0 })
+      expect(dataOf(await target.get('/messages?limit=100'))).toHaveLength(13)
+    } finally {
+      await service.parley.close()
+    }
   })
 })

@@ -6,6 +6,7 @@ import { readLines } from './ndjson.ts'
 import type { Notices } from './notices.ts'
 import { bringNotifications, bringSettings, type Doing, readNotifications, readSettings } from './notifications.ts'
 import type { Remote } from './remote.ts'
+import { sendRecords } from './send-records.ts'
 import { type MoveState, sourceFiles } from './state.ts'
 
 export interface Settling {
@@ -147,20 +148,24 @@ async function* recordsOf(folder: string, idOf: (id: string) => string | undefin
     // Friendship is mutual, and both sides list it.
     if (kind === 'friends' && String(uid) < String(of.uid)) yield { kind: 'friend', uid, friend: of.uid }
     if (kind === 'blocks') yield { kind: 'block', uid, blocked: of.uid, blockedAt: timeOf(of.blockedAt) }
-    if (kind === 'tokens') {
-      const { authToken, platform, userAgent, appInfo, createdAt } = of
-      yield { kind: 'authToken', uid, authToken, platform, userAgent, appInfo, createdAt }
-    }
+    if (kind === 'tokens') yield tokenOf(String(uid), of)
     if (kind === 'saves' && place(of.id)) yield { kind: 'save', uid, ...place(of.id), savedAt: of.savedAt }
     if (kind === 'threads' && place(of.id)) yield { kind: 'subscription', uid, ...place(of.id) }
     if (kind === 'conversations') yield sideOf(String(uid), of, place, lastOf)
     if (kind === 'resets' && place(of.last)) yield hiddenSideOf(String(uid), of, place)
   }
   for await (const { kind, key } of readLines(path.join(folder, sourceFiles.app)))
-    if (kind === 'apiKey') {
-      const { apiKey, name, scope, createdAt } = key as JsonRecord
-      yield { kind: 'apiKey', apiKey, name, scope, createdAt }
-    }
+    if (kind === 'apiKey') yield keyOf(key as JsonRecord)
+}
+
+/** A record of a listed auth token. */
+export function tokenOf(uid: string, { authToken, platform, userAgent, appInfo, createdAt }: JsonRecord): JsonRecord {
+  return { kind: 'authToken', uid, authToken, platform, userAgent, appInfo, createdAt }
+}
+
+/** A record of a listed API key. */
+export function keyOf({ apiKey, name, scope, createdAt }: JsonRecord): JsonRecord {
+  return { kind: 'apiKey', apiKey, name, scope, createdAt }
 }
 
 type Place = (id: unknown) => { readonly messageId: string } | undefined
@@ -224,15 +229,30 @@ async function* inBatches(records: AsyncIterable<JsonRecord>): AsyncGenerator<Js
 }
 
 async function importRecords({ target, notices, counts }: Settling, records: JsonRecord[]): Promise<void> {
-  const { body } = await target.send('POST', '/data_import/records', { records })
-  for (const [index, outcome] of Object.entries((body.data ?? {}) as Record<string, JsonRecord>)) {
-    const record = records[Number(index.slice(1, -1))]!
-    const { code } = errorOf(outcome)
-    const isThere = code === 'ERR_IMPORT_ALREADY_EXISTS'
-    if (outcome.success === true || isThere) {
-      const name = countedAs[String(record.kind)] ?? String(record.kind)
-      counts[name] = (counts[name] ?? 0) + 1
-    } else notices.add('record-refused', `${nameOf(record)}: ${code}`)
+  await takeRecords(target, records, notices, (name) => {
+    counts[name] = (counts[name] ?? 0) + 1
+  })
+}
+
+/**
+ * Brings records of `POST /data_import/records` to the target.
+ * @param count is told of each that is there afterwards, and whether it was there before
+ */
+export async function takeRecords(
+  target: Remote,
+  records: readonly JsonRecord[],
+  notices: Notices,
+  count: (name: string, wasThere: boolean) => void,
+): Promise<void> {
+  for (const part of await sendRecords(target, 'records', records)) {
+    const outcomes = (part.answer.body.data ?? {}) as Record<string, JsonRecord>
+    for (const [place, record] of part.records.entries()) {
+      const outcome = outcomes[`[${place}]`] ?? part.answer.body
+      const { code } = errorOf(outcome)
+      const wasThere = code === 'ERR_IMPORT_ALREADY_EXISTS'
+      if (outcome.success !== true && !wasThere) notices.add('record-refused', `${nameOf(record)}: ${code}`)
+      else count(countedAs[String(record.kind)] ?? String(record.kind), wasThere)
+    }
   }
 }
 

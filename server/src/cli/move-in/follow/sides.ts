@@ -1,4 +1,4 @@
-import type { JsonRecord } from '../../import/records.ts'
+import { idFields, type JsonRecord } from '../../import/records.ts'
 import { errorOf } from '../../import/request.ts'
 import type { SourceFile } from '../files.ts'
 import type { IdMap } from '../id-map.ts'
@@ -7,6 +7,7 @@ import type { Journal } from '../journal.ts'
 import { readRecord } from '../lists.ts'
 import type { Notices } from '../notices.ts'
 import type { Method, Remote } from '../remote.ts'
+import { type SentRecords, sendRecords } from '../send-records.ts'
 import type { MoveState } from '../state.ts'
 
 /** Both sides of a move that follows, and what is done on them. */
@@ -130,10 +131,20 @@ export function openSides(options: SidesOptions): Sides {
     },
     now: () => Math.floor(options.now() / 1000),
     importInto: async (kind, records) => {
-      const { body } = await target.send('POST', `/data_import/${kind}`, { [kind]: records })
-      return body.data as Record<string, ImportOutcome | undefined>
+      const parts = await sendRecords(target, kind, records)
+      return Object.assign({}, ...parts.map((part) => outcomesOf(kind, part)))
     },
   }
+}
+
+/** What became of records, by their own ids. */
+function outcomesOf(
+  kind: ImportedKind,
+  { records, answer }: SentRecords<JsonRecord>,
+): Record<string, ImportOutcome | undefined> {
+  if (answer.status === 200) return answer.body.data as Record<string, ImportOutcome | undefined>
+  const refused = { success: false, error: errorOf(answer.body) }
+  return Object.fromEntries(records.map((record) => [String(record[idFields[kind]]), refused]))
 }
 
 /** Makes a user of the target in the source. */
