@@ -8,7 +8,7 @@ import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createUsers, createWorld } from '../support/world.ts'
 import { startHosted } from './hosted.ts'
-import { done, fill, makeFolder, messagesOf, moveIn } from './move-in-world.ts'
+import { done, fill, makeFolder, messagesOf, moveIn, startMove } from './move-in-world.ts'
 
 describe('parley move-in, interrupted and following', () => {
   it('goes on where it was killed, stopped or lost its key, within the limit of the source', async () => {
@@ -149,6 +149,29 @@ describe('parley move-in, interrupted and following', () => {
     for (const text of ['only here', 'from an old version'])
       expect(dataOf(await target.get(`/messages?searchKey=${encodeURIComponent(text)}`))).toHaveLength(1)
     expect((await target.get('/users/native')).status).toBe(200)
+  })
+
+  it('takes auth tokens and API keys that were made while it followed', async () => {
+    const [source, target] = [await createWorld(), await createWorld()]
+    await createUsers(source, 'alice', 'bob')
+    await say(source, 'alice', 'bob', 'hello')
+    const hosted = await startHosted(source.url)
+    const folder = await makeFolder()
+    const tokenOf = async (uid: string) => dataOf(await source.post(`/users/${uid}/auth_tokens`, {})).authToken
+    const early = await tokenOf('bob')
+    const move = startMove(source, hosted, target, folder, '--follow', '--interval', '1')
+    await until(() => move.written().includes(' behind:') || move.isOver(), { progress: () => move.written().length })
+    const late = await tokenOf('bob')
+    await createUsers(source, 'newcomer')
+    const ofNew = await tokenOf('newcomer')
+    const { apiKey } = dataOf(await source.post('/apikeys', { name: 'late', scope: 'fullAccess' }))
+    move.cutOver()
+    expect(await move.ended, move.written()).toBe(0)
+    for (const token of [early, late, ofNew]) expect((await target.get('/conversations', { token })).status).toBe(200)
+    expect((await target.get('/users/bob', { headers: { apikey: apiKey } })).status).toBe(200)
+    const { settled, notices } = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
+    expect(settled).toMatchObject({ 'followed: auth tokens': 2, 'followed: API keys': 1 })
+    expect(notices).toEqual([])
   })
 
   it('removes nothing from an app that had data of its own', async () => {

@@ -1,6 +1,14 @@
 import path from 'node:path'
 import { isJsonObject, type JsonRecord } from '../import/records.ts'
-import { readAppPins, readFollowedThreads, readPermissions, readRoles, readSaved } from './facts.ts'
+import {
+  readAppPins,
+  readFollowedThreads,
+  readKeys,
+  readPermissions,
+  readRoles,
+  readSaved,
+  readTokens,
+} from './facts.ts'
 import type { Journal } from './journal.ts'
 import { readAll, readReactions, readSpan, rowsOf, type Span } from './lists.ts'
 import { readModeration } from './moderation.ts'
@@ -56,10 +64,10 @@ async function collectOnce(
 }
 
 async function readApp(source: Remote): Promise<JsonRecord[]> {
-  const keys = await readAll(source, '/apikeys', ({ apiKey }) => apiKey, { missing: [403, 404] })
+  const keys = await readKeys(source)
   const rows = await readAppPins(source)
   return [
-    ...keys.toReversed().map((key) => ({ kind: 'apiKey', key })),
+    ...keys.map((key) => ({ kind: 'apiKey', key })),
     { kind: 'pinnedConversations', rows },
     { kind: 'notificationSettings', row: await readSettings(source) },
     ...(await readModeration(source)),
@@ -164,9 +172,8 @@ async function readPerson(
   const lists = await Promise.all([
     read('friends', source, `${at}/friends`, uidOf, gone),
     read('blocks', source, `${at}/blockedusers?direction=blockedByMe`, uidOf, gone),
-    // The newest comes first; made in the order in which they were, they are listed alike.
-    isActive
-      ? (await read('tokens', source, `${at}/auth_tokens`, ({ authToken }) => authToken, gone)).toReversed()
+    isActive && !without.includes('tokens')
+      ? (await readTokens(source, uid)).map((row) => ({ kind: 'tokens' as const, uid, row }))
       : [],
     // Nobody acts for a user who is deactivated.
     isActive

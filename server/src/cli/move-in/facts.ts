@@ -260,6 +260,17 @@ export function conversationKey({ conversationType, conversationWith, conversati
   return `user ${uid}`
 }
 
+/** The auth tokens of a user. The newest is listed first; made in the order in which they were, they are listed alike. */
+export async function readTokens(side: Remote, uid: string): Promise<JsonRecord[]> {
+  const path = `/users/${encodeURIComponent(uid)}/auth_tokens`
+  return (await readAll(side, path, ({ authToken }) => authToken, { missing: [404] })).toReversed()
+}
+
+/** The API keys of the app, in the order in which they were made. */
+export async function readKeys(side: Remote): Promise<JsonRecord[]> {
+  return (await readAll(side, '/apikeys', ({ apiKey }) => apiKey, { missing: [403, 404] })).toReversed()
+}
+
 /** Users can save about a hundred messages, so they are one page. */
 export async function readSaved(side: Remote, uid: string): Promise<JsonRecord[]> {
   const path = '/messages?saved=true&affix=append&limit=1000'

@@ -7,10 +7,12 @@ import {
   groupsOf,
   isStandIn,
   readAppPins,
+  readKeys,
   readPerson,
   readRoles,
   readRoom,
   readScopes,
+  readTokens,
   refused,
   usersOf,
 } from '../facts.ts'
@@ -18,6 +20,7 @@ import { each, forEach } from '../for-each.ts'
 import { readRecord, rowsOf } from '../lists.ts'
 import { bringNotifications, bringSettings, type Doing, readSettings } from '../notifications.ts'
 import type { Remote } from '../remote.ts'
+import { keyOf, takeRecords, tokenOf } from '../settle.ts'
 import { groupAt, refusals, type Sides, userAt } from './sides.ts'
 
 /** What ends somebody's part in something, to be done once what they did before is brought over in their name. */
@@ -54,6 +57,7 @@ export async function sweepPeople(
     await sweepAppPins(sides)
     if (isComplete && !sides.without.includes('notifications')) await sweepSettings(sides)
     await forEach(keysOf(usersOf(source)), concurrency, (uid) => sweepPerson(sides, uid, isComplete))
+    if (isComplete) await takeCredentials(sides)
     // Who is gone is removed after their groups have passed to others.
     await forEach(each(gone), concurrency, (user) => sweepUser(sides, user, []))
     if (gone.length > 0) await removeNotes()
@@ -376,6 +380,22 @@ export async function sweepPerson(sides: Sides, uid: string, isComplete = false)
     else await act('DELETE', `${at}/blockedusers`, { blockedUids: [one] })
     count('relations removed that had ended')
   }
+}
+
+/** Takes auth tokens and API keys that were made since the first time they were read: nobody logs in again. */
+async function takeCredentials(sides: Sides): Promise<void> {
+  const { source, target, notices, count, concurrency } = sides
+  const take = (records: readonly JsonRecord[]) =>
+    takeRecords(target, records, notices, (name, wasThere) => {
+      if (!wasThere) count(name)
+    })
+  if (!sides.without.includes('tokens'))
+    await forEach(usersOf(source), concurrency, async ([uid, { isDeactivated }]) => {
+      const tokens = isDeactivated === true ? [] : await readTokens(source, uid)
+      if (tokens.length > 0) await take(tokens.map((token) => tokenOf(uid, token)))
+    })
+  const keys = await readKeys(source)
+  if (keys.length > 0) await take(keys.map(keyOf))
 }
 
 /** Hides from a user what is before the first message that they see in the source. */
