@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import os from 'node:os'
@@ -250,6 +250,22 @@ describe('files that a move has uploaded', () => {
     expect(await moveIn(source, hosted, into, folder)).toMatchObject({ code: 0 })
     expect(await address()).toBe(used)
     expect(await moveIn(source, hosted, into, folder, '--verify')).toMatchObject({ code: 0 })
+  })
+
+  it('get their addresses into messages that are there already by following, and until then these are named', async () => {
+    const { source, target, hosted, front, into, folder } = await createHalfMove()
+    front.troubles = {}
+    const addressOf = async () => dataOf(await target.get('/messages'))[0].data.attachments[0].url
+    expect(await moveIn(source, hosted, into, folder, '--no-files')).toMatchObject({ code: 0 })
+    const old = await addressOf()
+    expect(await moveIn(source, hosted, into, folder)).toMatchObject({ code: 0 })
+    expect(await addressOf()).toBe(old)
+    const { notices } = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
+    expect(notices).toEqual([expect.objectContaining({ code: 'file-address-kept', count: 1 })])
+    await writeFile(path.join(folder, 'cut-over'), '')
+    expect(await moveIn(source, hosted, into, folder, '--follow')).toMatchObject({ code: 0 })
+    expect(await addressOf()).toContain(`/media/${target.app.name}/`)
+    expect(await fileOf(target)).toBe('0123456789')
   })
 
   it('are uploaded again before the import begins where copying took so long that they would soon be gone', async () => {

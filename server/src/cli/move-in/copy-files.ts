@@ -151,6 +151,19 @@ export async function readAddresses(folder: string, target: string | undefined):
   return addressesOf(await readUploads(folder, target))
 }
 
+/** Addresses of files that have newer ones: those in the source, and those of uploads before the last. */
+export async function readOutdated(folder: string, target: string): Promise<Set<string>> {
+  const outdated = new Set<string>()
+  const current = new Map<unknown, string>()
+  for await (const { url, address, to } of readLines(path.join(folder, uploaded))) {
+    if (to !== target) continue
+    const before = current.get(url) ?? String(url)
+    outdated.add(before)
+    current.set(url, String(address))
+  }
+  return outdated
+}
+
 async function* distinctFiles(folder: string, { spans }: MoveState): AsyncGenerator<SourceFile> {
   const seen = new Set<string>()
   for (const index of spans.keys()) {

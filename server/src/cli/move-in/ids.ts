@@ -30,12 +30,15 @@ export async function learnIds({
   folder,
   journal,
   now,
+  meet = () => undefined,
 }: {
   readonly target: Remote
   readonly folder: string
   readonly journal: Journal<MoveState>
   /** Epoch seconds. */
   readonly now: number
+  /** Told of each message of the folder that the target has, with what is there. */
+  readonly meet?: (ours: JsonRecord, theirs: JsonRecord) => void
 }): Promise<IdMap> {
   const ids = createIdMap()
   const muidOf = (row: JsonRecord) => String(row.muid)
@@ -54,14 +57,17 @@ export async function learnIds({
   const imported = seconds(inPages(readLines(path.join(folder, 'messages.ndjson'))))
   const there = seconds(scanSpan(target, { from: 0, to: now + 60, done: false }, ''))
   for await (const [ours, theirs] of together(imported, there)) {
-    const byMuid = new Map(theirs.map((row) => [muidOf(row), String(row.id)]))
+    const byMuid = new Map(theirs.map((row) => [muidOf(row), row]))
     for (const row of ours) {
       const found = byMuid.get(muidOf(row))
       if (found === undefined) unmet.set(muidOf(row), String(row.id))
-      else add(String(row.id), found)
+      else {
+        add(String(row.id), String(found.id))
+        meet(row, found)
+      }
       byMuid.delete(muidOf(row))
     }
-    if (unmet.size > 0) for (const [muid, id] of byMuid) unmetThere.set(muid, id)
+    if (unmet.size > 0) for (const [muid, { id }] of byMuid) unmetThere.set(muid, String(id))
     if (waiting.length >= 1000) await flush()
   }
   for (const [muid, id] of unmet) {

@@ -32,6 +32,10 @@ export const notices = {
     outcome: 'changed',
     what: 'The target did not take the file; the message keeps its old address.',
   },
+  'file-address-kept': {
+    outcome: 'skipped',
+    what: 'Its file was uploaded after the message was imported, which an import does not change: it keeps the address from before. At the cut-over, --follow sets the new one.',
+  },
   'permission-refused': {
     outcome: 'skipped',
     what: 'The target does not know this permission, or not this value of it.',

@@ -7,7 +7,8 @@ import { type ExitCode, exitCodes, ImportFailure } from '../import/failure.ts'
 import type { JsonRecord } from '../import/records.ts'
 import { type ImportIo, runImport } from '../import/run.ts'
 import { collect } from './collect.ts'
-import { copyFiles, readAddresses } from './copy-files.ts'
+import { copyFiles, readAddresses, readOutdated } from './copy-files.ts'
+import { filesOf } from './files.ts'
 import { openAgreements } from './follow/both-ways.ts'
 import { openHints } from './follow/hints.ts'
 import { openSides } from './follow/sides.ts'
@@ -125,7 +126,11 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
         await journal.save()
         outcome = await importInto(options.target, io)
         if (outcome !== exitCodes.done && outcome !== exitCodes.refused) return outcome
-        ids = await learnIds({ target, folder, journal, now: now() })
+        const outdated = options.files ? await readOutdated(folder, target.url) : new Set<string>()
+        const meet = ({ id }: JsonRecord, there: JsonRecord) => {
+          if (filesOf(there).some(({ url }) => outdated.has(url))) notices.add('file-address-kept', String(id))
+        }
+        ids = await learnIds({ target, folder, journal, now: now(), meet })
         await settleRest(settling, ids.to)
       }
       if (options.follow) {
