@@ -247,6 +247,24 @@ describe('An edit of a message that is held', () => {
     expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toHaveLength(3)
   })
 
+  it('that a reviewer has stopped goes to a reviewer again where no rule is on', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', 'hi')
+    dataOf(await flag(world, id, 'bob'))
+    dataOf(await review(world, 'flagged', id, { status: 'disapproved', reviewedBy: 'rita' }))
+    dataOf(await edit(world, { id }, 'better'))
+    expect((await read(world, { id }, 'alice')).data).toMatchObject({
+      text: 'better',
+      moderation: { status: 'pending' },
+    })
+    expect(refusal(await world.get(`/messages/${id}`, { as: 'bob' }))).toBe('404 ERR_MESSAGE_ID_NOT_FOUND')
+    const listed = dataOf(await world.get('/moderation/flagged-messages'))
+    expect(listed).toMatchObject([{ id }])
+    dataOf(await review(world, 'flagged', id, { status: 'approved' }))
+    expect((await read(world, { id })).data.text).toBe('better')
+  })
+
   it('that was put back among those that nobody saw, and that no reviewer has stopped, is released', async () => {
     const world = await judgedWorld()
     const held = await say(world, 'alice', 'bob', 'bad')

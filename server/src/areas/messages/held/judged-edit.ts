@@ -88,13 +88,13 @@ async function holdOn(
   now: number,
 ): Promise<boolean> {
   const { appId } = app
-  if (outcome === undefined) {
-    await askAgain(tx, appId, id, now)
-    return false
-  }
   const row = await readModeration(tx, appId, id)
   if (row !== undefined && isUpToPeople(row)) {
     await keepForReview(tx, appId, id, now)
+    return false
+  }
+  if (outcome === undefined) {
+    await askAgain(tx, appId, id, now)
     return false
   }
   if (decide(outcome).status === 'pending') {
