@@ -3,7 +3,7 @@ import { type ModerationEmulator, startModerationEmulator } from '../../../src/e
 import { dataOf, refusal, say } from '../../support/chat.ts'
 import { openEndpoint } from '../../support/endpoint.ts'
 import { addEngineList, addRule, engineWorld, settledAs, statusOf } from '../../support/engines.ts'
-import { type Puller, pullEvents } from '../../support/events.ts'
+import { firstCursor, type Pulled, type Puller, pullEvents } from '../../support/events.ts'
 import { soon, until } from '../../support/until.ts'
 import { createUsers, createWorld } from '../../support/world.ts'
 
@@ -202,5 +202,37 @@ describe('A message that many wait with for an engine that is dead', () => {
       })
       expect(settled).toBe('disapproved')
     })
+  })
+
+  it('is not told what that engine said of another message', async () => {
+    const { world } = await worldWith(engines.customApi.url)
+    const headers = { 'retry-after': '600' }
+    engines.behave(({ text }) =>
+      text.startsWith('down:') ? { status: 503, headers, body: { error: `cannot judge ${text}` } } : undefined,
+    )
+    const after = await firstCursor(world)
+    const toldOf = async (id: string) => {
+      const events: Pulled[] = dataOf(await world.get(`/events?after=${after}&limit=1000`))
+      const told = events.filter(({ trigger, data }) => trigger.endsWith('_failed') && data.resource.id === id)
+      return told.map(({ data }) => data.failures[0])
+    }
+    const asked = await say(world, 'alice', 'bob', 'down: between us')
+    await settledAs(world, asked.id, 'approved')
+    const skipped = await say(world, 'alice', 'bob', 'down: another')
+    await settledAs(world, skipped.id, 'approved')
+    await soon(async () => {
+      expect(await toldOf(asked.id)).toMatchObject([{ responseBody: expect.stringContaining('between us') }])
+      expect(await toldOf(skipped.id)).toHaveLength(1)
+    })
+    const [failure] = await toldOf(skipped.id)
+    expect(failure).toMatchObject({
+      ...{ category: 'http_5xx', httpStatus: 503, responseBodyTruncated: false },
+      errorMessage: expect.stringContaining('the engine was not asked'),
+    })
+    expect(failure).not.toHaveProperty('responseBody')
+    dataOf(await world.delete(`/messages/${asked.id}`, { permanent: true }))
+    const left = await world.get(`/events?after=${after}&limit=1000`)
+    expect(JSON.stringify(dataOf(left))).not.toContain('between us')
+    engines.behave(() => undefined)
   })
 })

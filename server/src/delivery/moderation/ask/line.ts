@@ -40,10 +40,13 @@ const maxPauseMs = 10_000
 const maxAnswerBytes = 64 * 1024
 const userAgent = 'Parley-Moderation/1'
 
+/** What is told of a failure where another message is concerned. */
+type LastFailure = Pick<Failure, 'category' | 'errorMessage' | 'httpStatus' | 'timeoutMs'>
+
 export function createLine(poster: Poster, metrics: EngineMetrics): Line {
   const breakers = createServiceBreakers({ mostFailures, maxPauseMs })
   /** The last failure of those that are down, which is that of messages that they are not asked about. */
-  const down = createCache<string, Failure>({ max: 10_000 })
+  const down = createCache<string, LastFailure>({ max: 10_000 })
 
   const post = async (
     request: EngineRequest,
@@ -78,9 +81,8 @@ export function createLine(poster: Poster, metrics: EngineMetrics): Line {
       const last = down.get(name)
       if (breaker.begin() > 0 && last !== undefined) {
         metrics.asked(kind, 'skipped')
-        const { request: _, ...failure } = last
         const errorMessage = `the engine was not asked, as it failed again and again; the last time: ${last.errorMessage}`
-        return { failure: { ...failure, errorMessage } }
+        return { failure: { ...last, errorMessage, responseBodyTruncated: false } }
       }
       const began = performance.now()
       const span = within?.child('engine', { kind: 'client', attributes: { 'parley.engine': kind } })
@@ -89,7 +91,7 @@ export function createLine(poster: Poster, metrics: EngineMetrics): Line {
       const seconds = (performance.now() - began) / 1000
       metrics.asked(kind, 'failure' in said ? said.failure.category : 'answered', seconds)
       if ('failure' in said && isDown(said.failure)) {
-        down.set(name, said.failure)
+        down.set(name, rememberedOf(said.failure))
         breaker.failed(retryAfter)
       } else {
         down.delete(name)
@@ -97,5 +99,15 @@ export function createLine(poster: Poster, metrics: EngineMetrics): Line {
       }
       return said
     },
+  }
+}
+
+/** Without what was sent and what the engine said: it may quote the message that it was asked about. */
+function rememberedOf({ category, errorMessage, httpStatus, timeoutMs }: Failure): LastFailure {
+  return {
+    category,
+    errorMessage,
+    ...(httpStatus !== undefined && { httpStatus }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
   }
 }
