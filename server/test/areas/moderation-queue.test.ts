@@ -123,6 +123,20 @@ it('A flag goes with its user who is deleted for good, and with it the review th
   expect(JSON.stringify(left)).not.toContain('orblax')
 })
 
+it('A review that an edit asked for stays when the user is deleted for good who had flagged the message', async () => {
+  const world = await moderatedWorld('alice', 'bob')
+  await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+  const { id } = await sayInGroup(world, 'alice', 'team', 'one')
+  await flagOk(world, id, 'bob')
+  dataOf(await review(world, 'flagged', id, { status: 'disapproved' }))
+  dataOf(await world.put(`/messages/${id}`, { data: { text: 'better' } }, { as: 'alice' }))
+  expect(idsOf(await flagged(world))).toEqual([id])
+  dataOf(await world.delete('/users/bob', { permanent: true }))
+  expect(await flagged(world)).toMatchObject([{ id, flaggedCount: 0 }])
+  dataOf(await review(world, 'flagged', id, { status: 'approved' }))
+  expect(await statusOf(world, id)).toBe('approved')
+})
+
 async function flagOk(world: World, id: string, as: string, body: object = {}) {
   const answer = await flag(world, id, as, body)
   expect(answer.body.success).toBe(true)

@@ -14,7 +14,7 @@ const flags = erasable('moderation_flags', { message: 'message', uids: ['uid'] }
 export const queueTables: readonly ErasableTable[] = [
   {
     ...flags,
-    // What nobody but them has flagged waits for nobody.
+    // What nobody but them has flagged waits for nobody, unless it is held for people to decide.
     ofUser: [
       ({ appId, uid }) => sql`
         delete from moderation_queue q
@@ -30,6 +30,14 @@ export const queueTables: readonly ErasableTable[] = [
           where o.app_id = f.app_id
           and o.message = f.message
           and o.uid <> f.uid
+        )
+        and not exists (
+          select
+          from message_moderation h
+          where h.app_id = f.app_id
+          and h.message = f.message
+          and h.status = 'pending'
+          and h.lane = 'manual'
         )`,
       ...flags.ofUser,
     ],
