@@ -8,6 +8,7 @@ import {
   refuseActions,
   requireVisible,
 } from '../../chat/messages/change.ts'
+import type { HeldFor } from '../../chat/messages/read.ts'
 import type { StoredMessage } from '../../chat/messages/rows.ts'
 import { isJudged, passJudges } from '../../chat/writing/judges.ts'
 import { changedTooOften } from '../../chat/writing/refusals.ts'
@@ -25,6 +26,7 @@ const maxAttempts = 5
  * Edits a message: members of `data` that are sent replace those of the message, `tags` its tags. `sentAt` stays. What it
  * says afterwards is judged before anything is locked; where another edit came between, it is judged again. Where nobody
  * judges, edits wait for each other and none is refused for the others.
+ * @param heldFor who edits it while moderation holds it
  * @returns the action message that tells of the edit
  * @throws 403 `ERR_MESSAGE_NOT_A_SENDER`: only its sender edits a message (and the app); `ERR_MESSAGE_ACTION_NOT_ALLOWED` where
  *   a rule of moderation stops the new text; and as sending does, whose rules hold for what the message says afterwards
@@ -35,10 +37,11 @@ export async function editMessage(
   by: ActingEditor,
   id: number,
   { data, tags }: BodyOf<typeof updateMessage>,
+  heldFor: HeldFor = 'sender',
 ): Promise<Message> {
   const isToBeJudged = await isJudged(context.judges, app)
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const seen = await requireVisible(context, app, by.editor, id, 'sender')
+    const seen = await requireVisible(context, app, by.editor, id, heldFor)
     requireEditable(seen, by.editor)
     const { content, outcome } = await passJudges(
       context.judges,
@@ -59,7 +62,7 @@ export async function editMessage(
       return { is: 'told', answer } as const
     }
     const done = await inTurn(context, app.appId, (turn) =>
-      changeSeen(context.database, app, by.editor, seen, (tx, message) => change(tx, message, turn), 'sender'),
+      changeSeen(context.database, app, by.editor, seen, (tx, message) => change(tx, message, turn), heldFor),
     )
     if (done?.is === 'refused') throw done.error
     if (done !== undefined) return done.answer

@@ -271,6 +271,20 @@ describe('messages', () => {
     expect(dataOf(await world.post('/messages', body)).data.moderation.status).toBe('disapproved')
   })
 
+  it('of the app itself in a group are edited by those who moderate, and judged anew', async () => {
+    const world = await chatWorld()
+    await createGroup(world, 'team', 'alice', { participants: ['bob'] })
+    await make(world)
+    dataOf(await world.call('PATCH', `/apps/${world.app.name}/settings`, { moderateApp: true }))
+    const body = { receiver: 'team', receiverType: 'group', data: { text: 'darn' } }
+    const held = dataOf(await world.post('/messages', body))
+    expect(held.data.moderation.status).toBe('disapproved')
+    const edit = async (text: string) => world.put(`/moderation/messages/${held.id}`, { data: { text } })
+    expect(refusal(await edit('darn it'))).toBe('403 ERR_MESSAGE_ACTION_NOT_ALLOWED')
+    expect(dataOf(await edit('good')).data).toMatchObject({ text: 'good', moderation: { status: 'approved' } })
+    expect(dataOf(await world.get(`/messages/${held.id}`, { as: 'bob' })).data.text).toBe('good')
+  })
+
   it('are looked at in captions and in custom data', async () => {
     const world = await chatWorld()
     await make(world, { ...insults, conditions: [word('darn'), { ...word('heck'), operand: 'custom' }] })

@@ -1,8 +1,9 @@
 import type { Message } from '@parley/contract'
 import * as contract from '@parley/contract'
 import { type Route, serve } from '../../../call.ts'
+import { systemUid } from '../../../chat/apps.ts'
 import type { App } from '../../../chat/identity.ts'
-import { refuseActions } from '../../../chat/messages/change.ts'
+import { type Editor, refuseActions } from '../../../chat/messages/change.ts'
 import { readMessageId, requireMessage, showOne } from '../../../chat/messages/read.ts'
 import type { StoredMessage } from '../../../chat/messages/rows.ts'
 import { requireActiveUser } from '../../../chat/users/require.ts'
@@ -26,9 +27,8 @@ export const operations: readonly Route[] = [
   serve(contract.updateModeratedMessage, async ({ app, params, body }, context) => {
     const message = await requireOne(context, app, params.id)
     refuseActions(message)
-    const { uid } = await requireActiveUser(context.database, app.appId, message.sender)
-    const policy = undefined
-    const action = await editMessage(context, app, { editor: uid, policy, device: undefined }, message.id, body)
+    const by = { editor: await editorOf(context, app, message), policy: undefined, device: undefined }
+    const action = await editMessage(context, app, by, message.id, body, 'senderAndApp')
     const { on } = action.data.entities as { on: { entity: Message } }
     // What waits for an engine is in the answer alone.
     if (on.entity.data.moderation !== undefined) return { data: on.entity }
@@ -45,6 +45,11 @@ export const operations: readonly Route[] = [
     return { data: { success: true, message: `message ${message.id} was deleted` } }
   }),
 ]
+
+/** A message is edited as its sender does; the app itself is no member of a group. */
+async function editorOf({ database }: Context, { appId }: App, { sender }: StoredMessage): Promise<Editor> {
+  return sender === systemUid ? undefined : (await requireActiveUser(database, appId, sender)).uid
+}
 
 /** A message of somebody's; those that tell of something else are none. @throws 404 `ERR_MESSAGE_ID_NOT_FOUND` */
 async function requireOne({ database }: Context, app: App, id: string): Promise<StoredMessage> {
