@@ -5,6 +5,7 @@ import { dataOf, refusal, say, texts } from '../support/chat.ts'
 import { pullEvents } from '../support/events.ts'
 import { addRules, asking, hitOf } from '../support/held.ts'
 import { flag, review } from '../support/review.ts'
+import { connect } from '../support/socket.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const added: Array<() => void> = []
@@ -152,9 +153,12 @@ describe('An edit of a message that others see', () => {
     const sent = await say(world, 'alice', 'bob', 'old')
     dataOf(await edit(world, sent, 'wait'))
     dataOf(await world.post('/users/bob/blockedusers', { blockedUids: ['alice'] }))
+    const client = await connect(world, 'alice')
     expect(await settle(world, sent, 'approved')).toMatchObject({ because: 'forbidden' })
     expect((await read(world, sent, 'alice')).data.text).toBe('old')
     expect(await kept(world)).toMatchObject({ status: 'approved', waiting: null })
+    const told = await client.takeType('on_moderation_status_changed')
+    expect(told.body).toMatchObject({ id: sent.id, data: { text: 'old', moderation: { status: 'approved' } } })
   })
 
   it('that waits goes when the message is blocked', async () => {

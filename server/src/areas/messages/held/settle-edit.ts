@@ -22,7 +22,7 @@ export interface SettledEdit {
  * Decides about an edit that waits: approved, it is stored and told as any edit, if the rules of writing still allow it;
  * disapproved, the old text stays for good.
  */
-export function settleEdit(
+export async function settleEdit(
   context: Context,
   app: App,
   id: number,
@@ -30,7 +30,7 @@ export function settleEdit(
   deciding: Deciding,
 ): Promise<SettledEdit | Refused> {
   const { appId } = app
-  return inTurn(context, appId, (turn) =>
+  const done = await inTurn(context, appId, (turn) =>
     underLock(context, app, id, async (tx, message, row) => {
       const now = Math.floor(Date.now() / 1000)
       if (isLate(deciding, row, 'edit')) {
@@ -56,9 +56,11 @@ export function settleEdit(
       // After the edit, which takes what was said of the text before out of the log.
       await logDecision(tx, appId, id, deciding, isStored ? 'approved' : 'refused', now)
       await deciding.within?.(tx, isStored ? 'approved' : 'refused')
-      return refused ?? { settled: to }
+      // An edit that is dropped is decided about, too: its sender is told.
+      return refused === undefined ? { settled: to } : { dropped: refused }
     }),
   )
+  return 'dropped' in done ? done.dropped : done
 }
 
 /** Why an edit may not be made any more; undefined where it may. */
