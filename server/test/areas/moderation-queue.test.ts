@@ -514,6 +514,24 @@ describe('a decision that breaks off', () => {
     expect(await statusOf(world, id)).toBe('disapproved')
     expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual([])
   })
+
+  it.each([false, true])('lets no text through that came after it (was seen before: %s)', async (wasSeen) => {
+    const world = await moderatedWorld('alice', 'bob')
+    const { id } = await say(world, 'alice', 'bob', wasSeen ? 'hi' : 'flag, wait')
+    if (wasSeen) {
+      await flagOk(world, id, 'bob')
+      dataOf(await review(world, 'flagged', id, { status: 'disapproved' }))
+    }
+    const list = wasSeen ? 'blocked' : 'flagged'
+    await breakOff(world, () => review(world, list, id, { status: 'approved', override: true }))
+    dataOf(await world.put(`/messages/${id}`, { data: { text: 'flag, wait: unseen' } }, { as: 'alice' }))
+    await finishReviews(world.context, Math.floor(Date.now() / 1000) + 1)
+    expect(await statusOf(world, id)).toBe('pending')
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual([])
+    expect(idsOf(await flagged(world))).toEqual([id])
+    dataOf(await review(world, 'flagged', id, { status: 'approved' }))
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toContain('flag, wait: unseen')
+  })
 })
 
 describe('several messages', () => {

@@ -29,6 +29,8 @@ export interface Deciding {
   readonly by: Decider
   /** `generation` of the text that was judged; an answer about an earlier one is late. Absent: whatever there is now. */
   readonly generation?: number
+  /** `editedAt` of the text that a reviewer decided about: another one is not let through. Absent: whatever there is now. */
+  readonly editedAt?: number | null
   /** Why, where a rule says so. */
   readonly hit?: Hit
   /** How long it took to judge, in microseconds; absent where people did. */
@@ -42,7 +44,7 @@ export interface Refused {
   readonly refused: string
   /**
    * unknown: there is no such message; deleted: it was deleted; decided: it stands as asked already, or there is nothing to
-   * decide; late: it was changed or decided since the engine was asked; forbidden: it may no longer be written (`error`).
+   * decide; late: it was changed or decided since the engine was asked, or edited since a reviewer decided; forbidden: it may no longer be written (`error`).
    */
   readonly because: 'unknown' | 'deleted' | 'decided' | 'late' | 'forbidden'
   readonly error?: ApiError
@@ -147,6 +149,12 @@ export function forbidden(error: unknown): Refused {
 
 export function late(id: number): Refused {
   return { refused: `The message ${id} was changed or decided since the engine was asked.`, because: 'late' }
+}
+
+/** What a reviewer let through was edited since. @returns undefined where it was not */
+export function lateForReview({ id, editedAt }: StoredMessage, deciding: Deciding): Refused | undefined {
+  if (deciding.editedAt === undefined || deciding.editedAt === editedAt) return undefined
+  return { refused: `The message ${id} was edited since it was decided about.`, because: 'late' }
 }
 
 /**

@@ -25,6 +25,7 @@ import {
   type Held,
   isLate,
   late,
+  lateForReview,
   type Refused,
   underLock,
 } from './holding.ts'
@@ -117,7 +118,8 @@ export async function release(
   if (deletedAt !== null) return deleted(id)
   if (!isHeld(message)) return decided(id, 'is not held')
   const wasVisible = row?.wasVisible === true
-  const refused = wasVisible ? undefined : await refusalOf(context, tx, app, message)
+  const refused =
+    lateForReview(message, releasing) ?? (wasVisible ? undefined : await refusalOf(context, tx, app, message))
   if (refused !== undefined) return refused
 
   await keepDecision(tx, appId, message, releasing, { status: 'approved', wasVisible }, now)

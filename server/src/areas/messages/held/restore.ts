@@ -7,7 +7,15 @@ import type { Transaction } from '../../../store/database.ts'
 import { statement } from '../../../store/statement.ts'
 import { replaceEntry } from '../search/entries.ts'
 import { recountThreads } from '../threads/recount.ts'
-import { type Deciding, decided, deleted, type ModerationRow, type Refused, underLock } from './holding.ts'
+import {
+  type Deciding,
+  decided,
+  deleted,
+  lateForReview,
+  type ModerationRow,
+  type Refused,
+  underLock,
+} from './holding.ts'
 import { keepDecision } from './log.ts'
 
 export interface Restored {
@@ -28,6 +36,8 @@ export async function restoreMessage(
     if (message.deletedAt !== null) return deleted(id)
     if (!isHeld(message)) return decided(id, 'is not blocked')
     if (row?.wasVisible !== true) return decided(id, 'was never seen: it is to be released')
+    const refused = lateForReview(message, deciding)
+    if (refused !== undefined) return refused
     const now = Math.floor(Date.now() / 1000)
     await keepDecision(tx, app.appId, message, deciding, { status: 'approved', wasVisible: true }, now)
     await reappear(tx, app.appId, message, row)

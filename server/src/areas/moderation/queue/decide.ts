@@ -94,7 +94,7 @@ interface Taken {
  * Decides about a message. The decision is taken first, under a lock, so that of several reviewers one decides; then it is
  * carried out, and where that is refused it is taken back. The same decision again changes nothing.
  * @throws 404 `ERR_MESSAGE_ID_NOT_FOUND`; 409 `ERR_MESSAGE_ALREADY_REVIEWED`, `ERR_MESSAGE_ALREADY_CLAIMED`; 403
- *   `ERR_MESSAGE_NOT_RELEASED` where the rules of writing forbid by now what was held
+ *   `ERR_MESSAGE_NOT_RELEASED` where the rules of writing forbid by now what was held, or it was edited meanwhile
  */
 export async function decide(context: Context, app: App, id: number, asked: Asked): Promise<void> {
   const taken = await context.database.transaction((tx) => take(context, tx, app, id, asked))
@@ -195,15 +195,15 @@ async function act(
   app: App,
   id: number,
   state: ReviewState,
-  { decision, asNew, reviewer }: Review,
+  { decision, asNew, reviewer, editedAt }: Review,
   within: (tx: Transaction) => Promise<void>,
 ): Promise<Refused | 'done' | 'nothing'> {
   const deciding = { by: { reviewer: reviewer ?? undefined }, within }
   switch (deedOf(state, decision)) {
     case 'release':
-      return doneBy(await releaseMessage(context, app, id, { ...deciding, asNew }))
+      return doneBy(await releaseMessage(context, app, id, { ...deciding, asNew, editedAt }))
     case 'restore':
-      return doneBy(await restoreMessage(context, app, id, deciding))
+      return doneBy(await restoreMessage(context, app, id, { ...deciding, editedAt }))
     case 'block':
       return doneBy(await blockMessage(context, app, id, deciding))
     default:
