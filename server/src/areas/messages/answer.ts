@@ -1,8 +1,6 @@
 import type { Message } from '@parley/contract'
-import type { App } from '../../chat/identity.ts'
 import { type JsonText, toJson } from '../../chat/json.ts'
 import { between, writeBetween } from '../../chat/messages/entities.ts'
-import { mediaKeysOf, recordUses } from '../../chat/messages/file-uses.ts'
 import { readMentions } from '../../chat/messages/mentions.ts'
 import { showModeration } from '../../chat/messages/moderation.ts'
 import { type RenderOptions, renderMessage, viewOfNew, writeMessage } from '../../chat/messages/render.ts'
@@ -23,23 +21,11 @@ export interface SentMessage {
   mentionsSomebody(): boolean
 }
 
-/** A file whose message is told or answered stays: it is noted before; a retry finds it missing and notes it again. */
-export function keepFiles(
-  { database }: Context,
-  app: App,
-  messageId: number,
-  data: Readonly<Record<string, unknown>>,
-): Promise<void> | undefined {
-  const keys = mediaKeysOf(app, data)
-  return keys.length === 0 ? undefined : recordUses(database, app, messageId, keys)
-}
-
 /** A repeated muid is answered with the message that is stored. */
-export async function showStored(context: Context, app: App, row: MessageRow): Promise<SentMessage> {
+export async function showStored(context: Context, row: MessageRow): Promise<SentMessage> {
   const stored = await readByMuid(context.database, row.appId, { ...row, muid: row.muid ?? '' })
   if (stored === undefined) throw changedTooOften()
   const [message] = await showMessages(context.database, row.appId, [stored], { viewer: row.sender, withTags: true })
-  await keepFiles(context, app, stored.id, (message as Message).data)
   const render = () => message as Message
   const mentionsSomebody = () => message?.data.mentions !== undefined
   return { renderForAll: render, render, write: () => toJson(message as Message), mentionsSomebody }
@@ -48,7 +34,6 @@ export async function showStored(context: Context, app: App, row: MessageRow): P
 /** What was sent just now as the answer shows it, out of what is in memory. */
 export async function showSent(
   context: Context,
-  app: App,
   row: MessageRow,
   written: WrittenRow,
   content: Content,
@@ -70,8 +55,6 @@ export async function showSent(
   const toSender = isPlain ? plain : await readAround(context, row, id, quoted, row.sender)
   const toAll =
     namesOthers && context.events.bus.isHeard ? await readAround(context, row, id, quoted, undefined) : toSender
-  const keeping = keepFiles(context, app, id, content.data)
-  if (keeping !== undefined) await keeping
   const render = (options: RenderOptions) => {
     const view = viewOfNew(row, content.data, id, written.sentAt)
     return renderMessage(view, between(row, sender.entity, receiver.entity), options)

@@ -4,6 +4,7 @@ import { systemUid } from '../../chat/apps.ts'
 import { type App, actingDevice, type Caller } from '../../chat/identity.ts'
 import { type JsonText, toJson } from '../../chat/json.ts'
 import type { ConversationKind } from '../../chat/kind.ts'
+import { mediaKeysOf } from '../../chat/messages/file-uses.ts'
 import { isHeld, traitsOf } from '../../chat/messages/traits.ts'
 import { recordsOf } from '../../chat/moderation/records.ts'
 import { decide, traitsOfStatus } from '../../chat/moderation/verdict.ts'
@@ -112,6 +113,7 @@ async function sendTo(
   })
   const decision = outcome && decide(outcome)
   const judged = decision === undefined ? 0 : traitsOfStatus(decision.status)
+  const files = mediaKeysOf(app, content.data)
   const subscribed = await sendSubscriptions(context.events, app.appId)
   const deed = { key, says: messageTraits(content) }
   const roleRules = asApp ? null : judgeByRoles(await context.policies.ofApp(app.appId), target.kind, deed)
@@ -131,6 +133,7 @@ async function sendTo(
       quotedId: related.quoted?.id ?? null,
       tags: body.tags ?? null,
       mentioned: content.mentioned.length > 0 ? content.mentioned : null,
+      files: files.length > 0 ? files : null,
       traits: traitsOf(content) | judged,
       countable: decision === undefined || decision.status === 'approved',
       asApp,
@@ -151,10 +154,10 @@ async function sendTo(
     if (written.refusal === 'NO_CONVERSATION') throw changedTooOften()
     if (written.refusal !== null) throw refusalError(written.refusal, { ...row, says: deed.says })
     const { quoted } = related
-    if (written.id === null) return showStored(context, app, row)
+    if (written.id === null) return showStored(context, row)
     if (row.moderation?.held?.questions) context.questions.wake()
     if (row.moderation?.decisions.some(({ acted }) => !acted)) context.moderationActions.soon(app, written.id)
-    const show = () => showSent(context, app, row, written, content, quoted)
+    const show = () => showSent(context, row, written, content, quoted)
     return isHeld(row) ? tellSender(context, row, written, show) : publishSent(context, row, written, show)
   }
 }

@@ -7,35 +7,45 @@ import type { App } from '../identity.ts'
 import { attachmentsOf } from './traits.ts'
 
 /**
- * The sweep removes a file that nobody has claimed in time: one of the two waits for the other. Files are claimed in the
- * order of their keys, so that requests that name the same ones do not wait for each other for ever.
+ * Notes the use of the files that `naming` has, by app, message and key. The sweep removes a file that nobody has claimed in
+ * time: one of the two waits for the other. Files are claimed in the order of their keys, so that requests that name the same
+ * ones do not wait for each other for ever.
  */
-const insert = statement(`
-  with unclaimed as (
-    select key
-    from media_files
-    where app_id = $1
-    and key = any($3::text[])
-    and removed_at is null
-    and not arriving
-    and claim_by is not null
-    order by key
-    for update
-  ), claimed as (
+export const writeUsesSql = `
+  unclaimed as (
+    select f.app_id, f.key
+    from media_files f
+    join (select distinct app_id, key from naming) n on f.app_id = n.app_id and f.key = n.key
+    where f.removed_at is null
+    and not f.arriving
+    and f.claim_by is not null
+    order by f.app_id, f.key
+    for update of f
+  ),
+  claiming as (
     update media_files f
     set claim_by = null
     from unclaimed u
-    where f.app_id = $1
+    where f.app_id = u.app_id
     and f.key = u.key
-    returning f.key
-  )
-  insert into media_uses (app_id, message_id, key)
-  select $1, u.message_id, f.key
-  from unnest($2::bigint[], $3::text[]) as u(message_id, key)
-  join media_files f on f.app_id = $1 and f.key = u.key
-  where f.removed_at is null
-  and not f.arriving
-  on conflict do nothing`)
+  ),
+  using_files as (
+    insert into media_uses (app_id, message_id, key)
+    select n.app_id, n.id, n.key
+    from naming n
+    join media_files f on f.app_id = n.app_id and f.key = n.key
+    where f.removed_at is null
+    and not f.arriving
+    on conflict do nothing
+  )`
+
+const insert = statement(`
+  with naming as materialized (
+    select $1::int as app_id, u.id, u.key
+    from unnest($2::bigint[], $3::text[]) as u(id, key)
+  ),
+  ${writeUsesSql}
+  select`)
 
 /** The keys of our own files that the attachments of a message name, by whatever host they were reached. */
 export function mediaKeysOf(app: Pick<App, 'name'>, data: Readonly<Record<string, unknown>>): string[] {

@@ -58,6 +58,7 @@ export function batchQueries(rows: readonly MessageRow[], options: { create: boo
     mentions: rows.some(
       ({ mentioned, subscribed }) => mentioned !== null && (subscribed.bits & eventBits.mentioned) !== 0,
     ),
+    files: rows.some(({ files }) => files !== null),
     moderated,
     traced: traces.length > 0,
   })

@@ -32,6 +32,7 @@ export const sentRows = createRecordset<BatchRow>(
     ['quoted_id', 'bigint', ({ row }) => row.quotedId],
     ['tags', 'text[]', ({ row }) => row.tags],
     ['mentioned', 'text[]', ({ row }) => row.mentioned],
+    ['files', 'text[]', ({ row }) => row.files],
     ['traits', 'int', ({ row }) => row.traits],
     ['countable', 'boolean', ({ row }) => row.countable],
     ['as_app', 'boolean', ({ row }) => row.asApp],

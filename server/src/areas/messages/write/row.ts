@@ -22,6 +22,8 @@ export interface MessageRow {
   readonly tags: readonly string[] | null
   /** uids that its text mentions. */
   readonly mentioned: readonly string[] | null
+  /** Keys of our own files that it uses. */
+  readonly files: readonly string[] | null
   readonly traits: number
   readonly countable: boolean
   /** No rule of blocks, membership or scopes applies: the app itself sends. */

@@ -1,4 +1,5 @@
 import { insertIntoEvents, storedDataSql } from '../../../chat/events/stored.ts'
+import { writeUsesSql } from '../../../chat/messages/file-uses.ts'
 import { heldTraits, traits } from '../../../chat/messages/traits.ts'
 import { writeRecordsSql } from '../../../chat/moderation/records.ts'
 import { type Asked, joins, refusalOf } from '../../../chat/writing/rules.ts'
@@ -20,6 +21,8 @@ export interface Needs {
   readonly subscribed: boolean
   /** Mentions somebody, and that is told. */
   readonly mentions: boolean
+  /** Uses files that are kept here. */
+  readonly files: boolean
   /** Moderation holds it, or has something else to write beside it. */
   readonly moderated: boolean
   /** It is told of, and its events lead to it. */
@@ -164,6 +167,15 @@ const open = `,
     where traits & ${heldTraits} = 0
   )`
 
+/** Notes which files messages use, so that they stay as long as these do. What is held uses them, too. */
+const uses = `,
+  naming as materialized (
+    select s.app_id, s.id, f.key
+    from stored s
+    cross join unnest(s.files::text[]) as f(key)
+  ),
+  ${writeUsesSql}`
+
 /** Writes what moderation keeps beside messages. */
 const records = `,
   judged as materialized (
@@ -195,7 +207,7 @@ const records = `,
  * Two forms keep the planner from what is slow here: \`case\` in a join condition, so that nothing is looked up where it
  * cannot be, and \`(... in ...) is true\`, so that the rows are hashed and not compared one with another.
  */
-const writing = (needs: Needs, { groups, muids, subscribed, moderated } = needs, told = toldOf(moderated)) => `
+const writing = (needs: Needs, { groups, muids, subscribed, files, moderated } = needs, told = toldOf(moderated)) => `
   with request as materialized (
     select *
     from ${sentRows.sql}
@@ -230,7 +242,7 @@ const writing = (needs: Needs, { groups, muids, subscribed, moderated } = needs,
   ),
   stored as materialized (
     select n, app_id, id, conversation, version, sender, kind, first, second, sent_at, last_sent_at, last_id, both_write, countable,
-      mentioned, subscribed, sender_revision, receiver_revision, ${when(moderated, 'traits, ')}kind = 2 or both_write or last_sender is distinct from sender as moves_marks
+      mentioned, subscribed, sender_revision, receiver_revision, ${when(files, 'files, ')}${when(moderated, 'traits, ')}kind = 2 or both_write or last_sender is distinct from sender as moves_marks
     from numbered
     ${when(muids, 'where (id in (select id from inserted)) is true')}
   )${when(moderated, open)},
@@ -277,7 +289,7 @@ const writing = (needs: Needs, { groups, muids, subscribed, moderated } = needs,
     select app_id, conversation, sender, case when reads then 2 else 1 end, sent_at, id, $1::bigint
     from side
     where delivers or reads
-  )${when(subscribed, events(needs))}${when(moderated, records)}
+  )${when(subscribed, events(needs))}${when(files, uses)}${when(moderated, records)}
   select json_agg(
     json_build_array(n, refusal, id, sent_at, sender_revision, receiver_revision, conversation, receipt)
   ) as written
@@ -295,7 +307,7 @@ const statements = new Map<string, Statement>()
 
 /** The statement for batches with these needs. */
 export function writeStatement(needs: Needs): Statement {
-  const key = `${needs.groups} ${needs.replies} ${needs.roles} ${needs.muids} ${needs.subscribed} ${needs.mentions} ${needs.moderated} ${needs.traced}`
+  const key = `${needs.groups} ${needs.replies} ${needs.roles} ${needs.muids} ${needs.subscribed} ${needs.mentions} ${needs.files} ${needs.moderated} ${needs.traced}`
   const known = statements.get(key)
   if (known !== undefined) return known
   const made = statement(writing(needs))
