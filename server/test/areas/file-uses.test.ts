@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import { FormData, fetch } from 'undici'
 import { describe, expect, it, vi } from 'vitest'
+import type { Transaction } from '../../src/store/database.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 async function createScene(): Promise<World> {
@@ -28,6 +30,14 @@ const forward = (world: World, from: string, to: string, attachment: { url: stri
 
 const usesIn = async (world: World) =>
   world.context.database.run(sql`select key from media_uses where app_id = ${world.app.appId}`)
+
+/** How many statements of this database wait for a lock. */
+async function countWaiting(tx: Transaction): Promise<number> {
+  const [row] = await tx.run(sql<{ count: number }>`
+    select count(*) as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`)
+  return row?.count ?? 0
+}
 
 /**
  * Takes the moment when the next message to a user is stored and is made ready to be answered.
@@ -75,5 +85,31 @@ describe('The use of a file', () => {
     const served = await fetch(data.url)
     expect([served.status, await served.text()]).toEqual([200, '0123456789'])
     expect(await usesIn(world)).toHaveLength(1)
+  })
+
+  it('outlives a send to several that fails for one of them while others are still sent', async () => {
+    const world = await createScene()
+    await say(world, 'alice', 'carol', 'first')
+    const { messages } = world.context
+    const { write } = messages
+    const spy = vi.spyOn(messages, 'write').mockImplementation((row) => {
+      return row.receiver === 'bob' ? Promise.reject(new Error('a failure of the database')) : write(row)
+    })
+    const multipleReceivers = JSON.stringify({ uids: ['bob', 'carol'] })
+    let answer: ReturnType<typeof sendForm> | undefined
+    await world.context.database.transaction(async (tx) => {
+      await tx.run(sql`
+        select key from conversations
+        where app_id = ${world.app.appId} and first = 'alice' and second = 'carol' for update`)
+      answer = sendForm(world, { type: 'image', multipleReceivers }, [picture])
+      await until(async () => (await countWaiting(tx)) === 1)
+    })
+    spy.mockRestore()
+    expect((await answer)?.status).toBe(500)
+    const received = await until(async () => {
+      const messages = dataOf(await world.get('/users/alice/messages', { as: 'carol' }))
+      return messages.find(({ type }: { type: string }) => type === 'image')
+    })
+    expect((await fetch(received.data.url)).status).toBe(200)
   })
 })

@@ -45,7 +45,7 @@ export async function send(context: Context, app: App, caller: Caller, body: Sen
   }
   const sendToAll = async (kind: ConversationKind, ids: readonly string[]) => {
     const receivers = [...new Set(ids.map((id) => id.toLowerCase()))]
-    const outcomes = await Promise.all(
+    const outcomes = await allOf(
       receivers.map(async (receiver) => {
         const outcome = sendTo(context, app, caller, content, body, { kind, receiver })
         return [receiver, await outcomeOf(outcome)] as const
@@ -53,8 +53,14 @@ export async function send(context: Context, app: App, caller: Caller, body: Sen
     )
     return Object.fromEntries(outcomes)
   }
-  const [toUsers, toGroups] = await Promise.all([uids && sendToAll('user', uids), guids && sendToAll('group', guids)])
+  const [toUsers, toGroups] = await allOf([uids && sendToAll('user', uids), guids && sendToAll('group', guids)])
   return answerOf(toJson({ ...(toUsers && { uids: toUsers }), ...(toGroups && { guids: toGroups }) }))
+}
+
+/** As `Promise.all`, but fails only once all have ended: what is cleared away then is not wanted by one that still sends. */
+async function allOf<T>(sending: ReadonlyArray<T | Promise<T>>): Promise<T[]> {
+  await Promise.allSettled(sending)
+  return Promise.all(sending)
 }
 
 function answerOf(data: JsonText): SendAnswer {
