@@ -5,6 +5,7 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
+import { setTimeout as delay } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import { freeBytesOf } from './free-space.ts'
 import type { FileStore } from './storage.ts'
@@ -24,13 +25,24 @@ export interface BucketSettings {
  *   own in the system's, which all users of the machine share
  */
 export function createBucketStorage(settings: BucketSettings, staging?: string): FileStore {
-  const client = new AwsClient({ ...settings, service: 's3' })
+  // It would send the same stream again, of which nothing is left.
+  const client = new AwsClient({ ...settings, service: 's3', retries: 0 })
   // Names may have any letters, as people choose where their backups go; what is signed is as it is sent.
   const urlOf = (name: string) =>
     `${settings.endpoint.replace(/\/$/, '')}/${settings.bucket}/${name.split('/').map(encodeURIComponent).join('/')}`
 
-  const call = async (name: string, init: RequestInit, query = ''): Promise<Response> => {
-    const answer = await client.fetch(urlOf(name) + query, init)
+  /** @param makeBody gives what is sent, anew for each attempt */
+  const attempt = async (name: string, init: RequestInit, query: string, makeBody?: () => Body) => {
+    for (let attempts = 1; ; attempts++) {
+      const body = makeBody && { body: makeBody() }
+      const answer = await client.fetch(urlOf(name) + query, { ...init, ...body })
+      if ((answer.status < 500 && answer.status !== 429) || attempts === maxAttempts) return answer
+      await answer.body?.cancel()
+      await delay(Math.random() * firstPauseMs * 2 ** (attempts - 1))
+    }
+  }
+  const call = async (name: string, init: RequestInit, query = '', makeBody?: () => Body): Promise<Response> => {
+    const answer = await attempt(name, init, query, makeBody)
     if (!answer.ok && !(['DELETE', 'HEAD'].includes(init.method ?? '') && answer.status === 404)) {
       await answer.body?.cancel()
       throw new Error(`the bucket ${settings.bucket} answered ${answer.status} to ${init.method ?? 'GET'} ${name}`)
@@ -41,24 +53,26 @@ export function createBucketStorage(settings: BucketSettings, staging?: string):
   return {
     async write(name, content, mimeType) {
       const folder = await makeFolder(staging)
+      let source: Readable | undefined
       try {
         const file = path.join(folder, 'file')
         await pipeline(content, createWriteStream(file, { mode: 0o600 }))
         const { size } = await stat(file)
-        const body = size <= inMemoryBytes ? await readFile(file) : createReadStream(file)
-        await call(name, {
-          method: 'PUT',
-          headers: {
-            'content-type': mimeType,
-            // Of what is sent in one piece, fetch says the length itself.
-            ...(!Buffer.isBuffer(body) && { 'content-length': String(size) }),
-            'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',
-          },
-          body: Buffer.isBuffer(body) ? body : Readable.toWeb(body),
-          ...(!Buffer.isBuffer(body) && { duplex: 'half' }),
-        } as RequestInit)
+        const headers = { 'content-type': mimeType, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }
+        if (size <= inMemoryBytes) {
+          await call(name, { method: 'PUT', headers, body: await readFile(file) })
+        } else {
+          // Of what is sent in one piece, fetch says the length itself.
+          const streamed = { method: 'PUT', headers: { ...headers, 'content-length': String(size) }, duplex: 'half' }
+          await call(name, streamed as RequestInit, '', () => {
+            source?.destroy()
+            source = createReadStream(file)
+            return Readable.toWeb(source) as Body
+          })
+        }
         return size
       } finally {
+        source?.destroy()
         await rm(folder, { recursive: true, force: true })
       }
     },
@@ -112,6 +126,12 @@ async function makeFolder(staging: string | undefined): Promise<string> {
 
 /** No upload takes that long. */
 const leftoverAfterMs = 3_600_000
+
+type Body = NonNullable<RequestInit['body']>
+
+/** A bucket that is busy says so, and is asked again after pauses that grow to half a minute. */
+const maxAttempts = 11
+const firstPauseMs = 50
 
 /** Small files are sent in one piece. */
 const inMemoryBytes = 1024 * 1024

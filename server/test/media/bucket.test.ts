@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openPlace } from '../../src/backup/place.ts'
 import { createBucketStorage } from '../../src/media/bucket.ts'
@@ -100,6 +101,19 @@ describe('a bucket', () => {
     const content = Readable.from(Array.from({ length: megabytes }, () => Buffer.alloc(1024 * 1024, 'x')))
     expect(await bucket.write('1/cd/large', content, 'video/mp4')).toBe(megabytes * 1024 * 1024)
     expect(objects.get('/chat/1/cd/large')?.length).toBe(megabytes * 1024 * 1024)
+  })
+
+  it('is asked again where it is busy or fails for a moment, whatever the size of a file', async () => {
+    for (const size of [10, 2 * 1024 * 1024]) {
+      const bytes = randomBytes(size)
+      server.refusals.push(503, 429, 500)
+      expect(await bucket.write('1/ij/busy', Readable.from([bytes]), 'text/plain')).toBe(size)
+      expect(server.refusals).toEqual([])
+      expect(objects.get('/chat/1/ij/busy')?.equals(bytes)).toBe(true)
+    }
+    server.refusals.push(503)
+    expect((await buffer(await bucket.read('1/ij/busy', undefined))).length).toBe(2 * 1024 * 1024)
+    await bucket.remove('1/ij/busy')
   })
 
   it('keeps nothing of a file that breaks off', async () => {

@@ -6,12 +6,15 @@ export interface BucketServer {
   readonly settings: BucketSettings
   /** Objects by `/<bucket>/<key>`. */
   readonly objects: Map<string, Buffer>
+  /** Statuses with which the next requests are refused, one after the other. */
+  readonly refusals: number[]
   close(): void
 }
 
 /** The part of an S3-compatible service that is used: objects by path, put whole, read in ranges, listed a few at a time; all signed. */
 export async function openBucket(pageSize = 3): Promise<BucketServer> {
   const objects = new Map<string, Buffer>()
+  const refusals: number[] = []
   const server = createServer(async (request, response) => {
     const { pathname: encoded, searchParams } = new URL(request.url ?? '', 'http://bucket')
     const pathname = decodeURIComponent(encoded)
@@ -19,6 +22,8 @@ export async function openBucket(pageSize = 3): Promise<BucketServer> {
     if (!/^AWS4-HMAC-SHA256 Credential=AKID\//.test(request.headers.authorization ?? '')) {
       return response.writeHead(403).end()
     }
+    const refused = refusals.shift()
+    if (refused !== undefined) return response.writeHead(refused).end('<Error><Code>SlowDown</Code></Error>')
     if (searchParams.get('list-type') === '2') {
       const names = [...objects.keys()]
         .filter((name) => name.startsWith(pathname))
@@ -47,7 +52,7 @@ export async function openBucket(pageSize = 3): Promise<BucketServer> {
     ...{ accessKeyId: 'AKID', secretAccessKey: 'secret' },
   }
   return {
-    ...{ settings, objects },
+    ...{ settings, objects, refusals },
     close() {
       server.close()
       server.closeAllConnections()
