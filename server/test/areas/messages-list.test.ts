@@ -196,6 +196,28 @@ describe('filters of message lists', () => {
     expect(withTags[0].tags).toEqual(['red', 'blue'])
     expect(dataOf(await world.get('/users/bob/messages?limit=1', { as: 'alice' }))[0].tags).toBeUndefined()
   })
+
+  it('find a file that a message of files names by its URL alone, sent or edited', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const to = { receiver: 'bob', receiverType: 'user' }
+    const url = 'https://example.com/f'
+    const send = async (body: object) => dataOf(await world.post('/messages', { ...to, ...body }, { as: 'alice' }))
+    for (const type of ['image', 'video', 'audio', 'file']) await send({ type, data: { text: type, url } })
+    await send({ category: 'custom', type: 'image', data: { text: 'custom', url, customData: { q: 1 } } })
+    await send({ data: { text: 'text', url } })
+    const attachments = [{ url, name: 'f', extension: 'x', mimeType: 'video/mp4' }]
+    const edited = await send({ type: 'image', data: { text: 'clip', attachments } })
+    dataOf(await world.delete(`/messages/${(await send({ type: 'image', data: { text: 'gone', url } })).id}`))
+    const found = async (query: string) => texts(await world.get(`/users/bob/messages?${query}`, { as: 'alice' }))
+    expect(await found('hasAttachments=1')).toEqual(['image', 'video', 'audio', 'file', 'clip'])
+    expect(await found('attachmentTypes=image')).toEqual(['image'])
+    expect(await found('attachmentTypes=video')).toEqual(['video', 'clip'])
+    expect(await found('attachmentTypes=audio,file')).toEqual(['audio', 'file'])
+    dataOf(await world.put(`/messages/${edited.id}`, { data: { url, attachments: [] } }, { as: 'alice' }))
+    expect(await found('hasAttachments=1&category=message')).toEqual(['image', 'video', 'audio', 'file', 'clip'])
+    expect(await found('attachmentTypes=image')).toEqual(['image', 'clip'])
+  })
 })
 
 describe('the list across conversations', () => {

@@ -86,10 +86,8 @@ export function filterConditions(
   if (filters.receiverType !== undefined) conditions.push(sql`m.kind = ${storedKind(filters.receiverType)}`)
   const looked = (condition: Fragment) => (ofApp ? condition : sql`(${condition}) is true`)
   add(filters.tags, () => looked(sql`m.tags && ${filters.tags}::text[]`))
-  add(filters.hasAttachments, () => hasTraits(traits.attachments))
-  add(filters.attachmentTypes, () =>
-    hasTraits((filters.attachmentTypes ?? []).reduce((bits, kind) => bits | traits[kind], 0)),
-  )
+  add(filters.hasAttachments, () => hasFiles(fileKinds))
+  add(filters.attachmentTypes, () => hasFiles(filters.attachmentTypes ?? []))
   add(filters.hasLinks, () => hasTraits(traits.links))
   add(filters.hasMentions, mentionsAnybody)
   add(filters.mentionedUids, () => looked(mentionsAnyOf(lower(filters.mentionedUids ?? []))))
@@ -130,6 +128,22 @@ export function filterConditions(
 /** Any of these bits. */
 function hasTraits(bits: number): Fragment {
   return sql`m.traits & ${bits}::int <> 0`
+}
+
+const fileKinds: readonly AttachmentKind[] = ['image', 'video', 'audio', 'file']
+
+/**
+ * A file of one of these kinds. A message of files may name its file by `data.url` alone: no bit tells of that, and of what
+ * kind it is, the type of the message tells.
+ */
+function hasFiles(kinds: readonly AttachmentKind[]): Fragment {
+  const bits = kinds.reduce((sum, kind) => sum | traits[kind], 0)
+  return sql`(${hasTraits(bits)} or (
+    m.traits & ${traits.attachments}::int = 0
+    and m.category = 'message'
+    and m.type = any(${kinds}::text[])
+    and json_typeof(m.data->'url') = 'string'
+  ))`
 }
 
 /** Pinned in its conversation, by a certain user or by anybody. The offset: see `hasReactions`. */
