@@ -386,6 +386,30 @@ describe('the conversation list', () => {
     expect(refusal(await world.get('/conversations?unique=1', { as: 'alice' }))).toBe('400 ERR_BAD_REQUEST')
   })
 
+  it('shows the app once what a filter finds on either side', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.post('/users', { uid: 'aibot', name: 'Robot', role: '@agentic' }))
+    dataOf(await world.put('/users/alice', { tags: ['vip'] }))
+    await say(world, 'alice', 'bob', '1')
+    await say(world, 'aibot', 'bob', '2')
+    dataOf(await world.put('/users/alice/conversation', { tags: ['work'] }, { as: 'bob' }))
+    dataOf(await world.post('/users/aibot/conversation/read', {}, { as: 'bob' }))
+    for (const [filter, wanted] of [
+      ['unread=1', ['alice_user_bob']],
+      ['searchKey=alice', ['alice_user_bob']],
+      ['searchKey=bob', ['aibot_user_bob', 'alice_user_bob']],
+      ['userTags=vip', ['alice_user_bob']],
+      ['tags=work', ['alice_user_bob']],
+      ['onlyAgentic=1', ['aibot_user_bob']],
+      ['hideAgentic=1', ['alice_user_bob']],
+    ] as const) {
+      const { body } = await world.get(`/conversations?unique=1&${filter}`)
+      expect([filter, ids(body.data).sort()]).toEqual([filter, wanted])
+      expect(body.meta.pagination.total).toBe(wanted.length)
+    }
+  })
+
   it('leaves out blocked users unless they are asked for', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob')

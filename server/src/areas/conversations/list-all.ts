@@ -1,3 +1,4 @@
+import { agenticRole } from '@parley/contract'
 import { sql } from 'kysely'
 import {
   keptSql,
@@ -26,8 +27,11 @@ export async function selectAllConversations(
 ): Promise<ConversationsFound> {
   const order = sql`s.uid, c.listed_sent_at desc, c.listed_id desc, c.key`
   const once = filters.unique === true
-  const conditions = [...conditionsOf(appKey(appId), undefined, filters), ...(once ? [isFirstSide] : [])]
-  const matching = sidesWhere(once ? eachByKey : everybodys, conditions, filters)
+  const conditions = conditionsOf(appKey(appId), undefined, filters)
+  const matching =
+    once && looksAtSides(filters)
+      ? firstOf(conditions, filters)
+      : sidesWhere(once ? eachByKey : everybodys, [...conditions, ...(once ? [isFirstSide] : [])], filters)
   const [states, [count]] = await Promise.all([
     on.run<ParticipantState>(
       sql`
@@ -52,6 +56,28 @@ export async function selectAllConversations(
   ])
   return { states, total: count?.total ?? 0 }
 }
+
+/** Of each conversation the first side, by uid, that filters find: they may look at what only one of its sides has. */
+function firstOf(conditions: readonly Fragment[], filters: ConversationFilters): Fragment {
+  const hidesAgents = filters.hideAgentic === true
+  return sql`
+      from (
+        select distinct on (c.key) s.app_id, s.uid, s.conversation
+        ${sidesWhere(eachByKey, [...conditions, ...(hidesAgents ? [isNoAgents] : [])], filters)}
+        order by c.key, s.uid
+      ) s
+      join conversations c on c.app_id = s.app_id and c.key = s.conversation`
+}
+
+/** Seen from an agent, the other one is none. */
+const isNoAgents = sql`not (c.kind = 1 and exists (
+    select
+    from users a
+    where a.app_id = s.app_id
+    and a.uid = s.uid
+    and a.role = ${agenticRole}
+    offset 0
+  ))`
 
 /** The first of the users, by uid, in whose list a conversation is. */
 const isFirstSide = sql`case c.kind
