@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { createGroup, dataOf, refusal, say, sayInGroup, texts } from '../support/chat.ts'
+import { importWell, text } from '../support/imports.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const list = async (world: World, as: string, query = '') =>
@@ -44,6 +46,25 @@ describe('a reset', () => {
     expect(await list(world, 'alice')).toEqual(['alice_user_bob'])
     expect(texts(await world.get('/users/bob/messages', { as: 'alice' }))).toEqual(['new'])
     expect(dataOf(await world.get('/users/bob/conversation', { as: 'alice' })).unreadMessageCount).toBe('1')
+  })
+
+  it('of a conversation in which nothing was said hides what is imported into it later', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob'], addToConversations: true }))
+    // As if it had been started an hour ago.
+    await world.context.database.run(sql`
+      update conversations
+      set created_at = created_at - 3600, listed_sent_at = listed_sent_at - 3600
+      where app_id = ${world.app.appId}`)
+    expect(await list(world, 'alice')).toEqual(['alice_user_bob'])
+    dataOf(await world.delete('/users/bob/conversation', {}, { as: 'alice' }))
+    await importWell(world, 'messages', [text('old', 'bob', 'alice', Math.floor(Date.now() / 1000) - 1800)])
+    expect(texts(await world.get('/users/bob/messages', { as: 'alice' }))).toEqual([])
+    expect(await list(world, 'alice')).toEqual([])
+    expect(texts(await world.get('/users/alice/messages', { as: 'bob' }))).toEqual(['old'])
+    await say(world, 'bob', 'alice', 'new')
+    expect(texts(await world.get('/users/bob/messages', { as: 'alice' }))).toEqual(['new'])
   })
 
   it('can preserve the place in the list', async () => {

@@ -29,7 +29,7 @@ const endHistory = statement(`
     set last_sent_at = $3, last_id = nextval('message_ids'), last_sender = null
     where c.app_id = $1
     and c.key = $2
-    and c.last_sent_at < $3
+    and coalesce(c.last_sent_at, 0) < $3
     returning c.app_id, c.key, c.kind, c.last_sent_at, c.last_id
   )
   insert into messages (
