@@ -8,7 +8,7 @@ import { isDiskFull, noRoomForFiles } from './errors.ts'
 import { metered } from './meter.ts'
 import { pathOf } from './path.ts'
 import type { ByteRange, MediaStorage } from './storage.ts'
-import { removeFiles, startSweeping } from './sweep.ts'
+import { removeFiles, removeUnusedFiles, startSweeping } from './sweep.ts'
 import { bytesLeft, countBytes, giveBackBytes, type Uploader, uploadDay } from './usage.ts'
 
 /** A file as the library knows it. */
@@ -226,7 +226,7 @@ export function createMediaLibrary({ database, storage, log, minFreeBytes }: Med
     async discard({ appId }, keys) {
       const removed = (await removeUnused(database, appId, keys)).map((key) => ({ appId, key }))
       // Marked as removed they are not served; what cannot be removed now is left for the sweep.
-      await removeFiles(database, storage, log, removed).catch((err: unknown) =>
+      await removeUnusedFiles(database, storage, log, removed).catch((err: unknown) =>
         log.warn({ err }, 'files could not be removed'),
       )
     },

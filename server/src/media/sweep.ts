@@ -42,6 +42,17 @@ const selectRemoved = statement(`
   order by removed_at, app_id, key
   limit ${batchSize}`)
 
+/** A message that was sent while the last other one was being deleted did not see that: its file is there again. */
+const keepUsed = statement(`
+  update media_files f
+  set removed_at = null, claim_by = null
+  from unnest($1::int[], $2::text[]) as r(app_id, key)
+  where f.app_id = r.app_id
+  and f.key = r.key
+  and f.removed_at is not null
+  and exists (select from media_uses u where u.app_id = f.app_id and u.key = f.key)
+  returning f.app_id as "appId", f.key`)
+
 const forget = statement(`
   with gone as (
     delete from media_files f
@@ -93,12 +104,30 @@ async function sweepAll(database: Database, storage: MediaStorage, log: Log, isS
     const batch = await database.query<typeof after>(selectRemoved, [after.removedAt, after.appId, after.key])
     const last = batch.at(-1)
     if (last === undefined) break
-    await removeFiles(database, storage, log, batch)
+    await removeUnusedFiles(database, storage, log, batch)
     after = last
   }
   if (isStopped()) return
   await forgetPastDays(database)
   await storage.tidy()
+}
+
+/** As `removeFiles`, but what a message uses after all is kept, and served again. */
+export async function removeUnusedFiles(
+  database: Database,
+  storage: MediaStorage,
+  log: Log,
+  files: readonly RemovedFile[],
+): Promise<void> {
+  if (files.length === 0) return
+  const named = [files.map(({ appId }) => appId), files.map(({ key }) => key)]
+  const used = new Set((await database.query<RemovedFile>(keepUsed, named)).map(nameOf))
+  const unused = used.size === 0 ? files : files.filter((file) => !used.has(nameOf(file)))
+  await removeFiles(database, storage, log, unused)
+}
+
+function nameOf({ appId, key }: RemovedFile): string {
+  return `${appId} ${key}`
 }
 
 /**

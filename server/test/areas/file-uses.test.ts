@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { FormData, fetch } from 'undici'
 import { describe, expect, it, vi } from 'vitest'
+import { releaseUses } from '../../src/chat/messages/file-uses.ts'
 import type { Transaction } from '../../src/store/database.ts'
 import { dataOf, say } from '../support/chat.ts'
 import { picture, sendForm, toBob } from '../support/forms.ts'
@@ -85,6 +86,21 @@ describe('The use of a file', () => {
     const served = await fetch(data.url)
     expect([served.status, await served.text()]).toEqual([200, '0123456789'])
     expect(await usesIn(world)).toHaveLength(1)
+  })
+
+  it('outlives that of another message which ends at the same moment', async () => {
+    const world = await createScene()
+    const file = await upload(world)
+    const message = await forward(world, 'alice', 'bob', file)
+    await world.context.database.transaction(async (tx) => {
+      await releaseUses(tx, world.app.appId, [Number(message.id)])
+      await forward(world, 'bob', 'carol', file)
+    })
+    await world.context.media.sweep()
+    const served = await fetch(file.url)
+    expect([served.status, await served.text()]).toEqual([200, '0123456789'])
+    await world.context.media.sweep()
+    expect((await fetch(file.url)).status).toBe(200)
   })
 
   it('outlives a send to several that fails for one of them while others are still sent', async () => {
