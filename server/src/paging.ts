@@ -1,6 +1,7 @@
 import { badRequest, type CursorMeta, limits, type PageMeta } from '@parley/contract'
 import { sql } from 'kysely'
 import type { Caller } from './chat/identity.ts'
+import type { Queryable } from './store/database.ts'
 import type { Fragment } from './store/statement.ts'
 
 /** A page of a page list, as rows to skip and to take. */
@@ -47,6 +48,18 @@ export function selectTotal({ maxCounted }: PageRequest, rows: Fragment): Fragme
   return maxCounted === undefined
     ? sql`select count(*) as total ${rows}`
     : sql`select count(*) as total from (select ${rows} limit ${maxCounted + 1}) h`
+}
+
+/** The total that each row of a page has; beyond the last page there is no row to tell it, and the list is counted. */
+export async function totalOf(
+  on: Queryable,
+  rows: ReadonlyArray<{ readonly total: number }>,
+  page: PageRequest,
+  matching: Fragment,
+): Promise<number> {
+  if (rows[0] !== undefined || page.offset === 0) return rows[0]?.total ?? 0
+  const [counted] = await on.run(selectTotal(page, matching))
+  return counted?.total ?? 0
 }
 
 /** `meta` of a page list. @param counted rows of the whole list; @param count rows on this page */

@@ -82,6 +82,8 @@ describe('blocking', () => {
     expect(await query('direction=both')).toEqual(['dave', 'carol', 'bob'])
     expect(await query('searchKey=CAR')).toEqual(['carol'])
     expect(await query('perPage=1&page=2')).toEqual(['bob'])
+    const beyond = await world.get('/users/alice/blockedusers?perPage=1&page=3')
+    expect(beyond.body.meta.pagination).toMatchObject({ total: 2, count: 0 })
     expect(refusal(await world.get('/users/alice/blockedusers?direction=up'))).toBe('400 ERR_BAD_REQUEST')
   })
 

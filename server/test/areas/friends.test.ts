@@ -31,6 +31,19 @@ describe('friends', () => {
     dataOf(await world.delete('/users/alice/friends', {}))
   })
 
+  it('are counted beyond their last page, too', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob', 'carol', 'dave')
+    dataOf(await world.post('/users/alice/friends', { accepted: ['bob', 'carol', 'dave'] }))
+    for (const [page, count] of [
+      [2, 1],
+      [3, 0],
+    ]) {
+      const { meta } = (await world.get(`/users/alice/friends?perPage=2&page=${page}`)).body
+      expect(meta.pagination).toMatchObject({ total: 3, count })
+    }
+  })
+
   it('are refused one by one', async () => {
     const world = await createWorld()
     await createUsers(world, 'alice', 'bob', 'carol')

@@ -9,7 +9,7 @@ import { unknownUser } from '../../chat/users/require.ts'
 import { readUsers, type UserRow, userColumns } from '../../chat/users/rows.ts'
 import type { Context } from '../../context.ts'
 import type { ChatEvent } from '../../events/types.ts'
-import type { PageRequest } from '../../paging.ts'
+import { type PageRequest, totalOf } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Queryable } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
@@ -141,9 +141,7 @@ export async function selectBlocked(
     conditions.push(hasText({ key: searchKey, ...everywhere }, { name: sql`u.name_key`, id: sql`u.uid` }))
   }
   // The offset keeps it a look by key for each; the planner would rather read all users in the order of their uids.
-  const rows = await on.run<UserRow & { total: number }>(
-    sql`
-    select ${sql.raw(userColumns)}, count(*) over () as total
+  const matching = sql`
     from (select uid, max(ordinal) as ordinal from (${blocks}) b group by uid) b
     cross join lateral (
       select *
@@ -152,9 +150,13 @@ export async function selectBlocked(
       and u.uid = b.uid
       offset 0
     ) u
-    where ${allOf(conditions)}
+    where ${allOf(conditions)}`
+  const rows = await on.run<UserRow & { total: number }>(
+    sql`
+    select ${sql.raw(userColumns)}, count(*) over () as total
+    ${matching}
     order by b.ordinal desc
     limit ${page.perPage} offset ${page.offset}` as Fragment<UserRow & { total: number }>,
   )
-  return { users: rows, total: rows[0]?.total ?? 0 }
+  return { users: rows, total: await totalOf(on, rows, page, matching) }
 }

@@ -6,7 +6,7 @@ import { startConversations } from '../../chat/conversations/membership.ts'
 import { everywhere, hasText } from '../../chat/name-search.ts'
 import { unknownUser } from '../../chat/users/require.ts'
 import { type UserRow, userColumns } from '../../chat/users/rows.ts'
-import type { PageRequest } from '../../paging.ts'
+import { type PageRequest, totalOf } from '../../paging.ts'
 import { appKey } from '../../store/app-key.ts'
 import type { Database, Queryable, Transaction } from '../../store/database.ts'
 import { allOf, type Fragment, statement } from '../../store/statement.ts'
@@ -147,9 +147,7 @@ export async function selectFriendsOf(
   if (searchKey !== undefined) {
     conditions.push(hasText({ key: searchKey, ...everywhere }, { name: sql`u.name_key`, id: sql`u.uid` }))
   }
-  const rows = await on.run<UserRow & { total: number }>(
-    sql`
-    select ${sql.raw(userColumns)}, count(*) over () as total
+  const matching = sql`
     from friends f
     cross join lateral (
       select *
@@ -158,9 +156,13 @@ export async function selectFriendsOf(
       and u.uid = f.friend
       offset 0
     ) u
-    where ${allOf(conditions)}
+    where ${allOf(conditions)}`
+  const rows = await on.run<UserRow & { total: number }>(
+    sql`
+    select ${sql.raw(userColumns)}, count(*) over () as total
+    ${matching}
     order by u.name_key, u.uid
     limit ${page.perPage} offset ${page.offset}` as Fragment<UserRow & { total: number }>,
   )
-  return { users: rows, total: rows[0]?.total ?? 0 }
+  return { users: rows, total: await totalOf(on, rows, page, matching) }
 }
