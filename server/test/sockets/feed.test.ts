@@ -226,6 +226,21 @@ describe('what a user may not see', () => {
     end()
   })
 
+  it('is how far others have come in a group that they were removed from', async () => {
+    const world = await createTalk()
+    const form = { interactiveData: { formFields: [{ elementId: 'a' }] }, interactionGoal: { type: 'anyAction' } }
+    const message = { receiver: 'team', receiverType: 'group', category: 'interactive', type: 'form', data: form }
+    const { id } = dataOf(await world.post('/messages', message, { as: 'bob' }))
+    const bob = await follow(world, 'bob')
+    dataOf(await world.delete('/groups/team/members/bob', {}, { as: 'alice' }))
+    for (const as of ['alice', 'carol']) {
+      dataOf(await world.call('PATCH', `/messages/${id}/interacted`, { interactions: ['a'] }, { as }))
+      dataOf(await world.post('/groups/team/conversation/delivered', {}, { as }))
+      dataOf(await world.post('/groups/team/conversation/read', {}, { as }))
+    }
+    expect((await bob.frames()).map(({ type, body }) => `${type} ${body.data?.action}`)).toEqual(['message kicked'])
+  })
+
   it('is what those do who stand in a block with them', async () => {
     const world = await createTalk()
     const sent = await say(world, 'alice', 'bob', 'hi')

@@ -140,7 +140,7 @@ async function frameOf(known: Known, row: StoredRow, event: Event): Promise<obje
     case 'message_delivery_receipt':
     case 'message_read_receipt': {
       const receipt: Receipt = { ...event, place: placed(row, event) }
-      if (isKeptBy(known, event.uid)) return undefined
+      if (!takesPart(known, row) || isKeptBy(known, event.uid)) return undefined
       const author = authorOf(known, receipt)
       if (author === undefined) return undefined
       if (event.kind === 'group' && viewer.uid !== author && viewer.uid !== event.uid) return undefined
@@ -150,6 +150,7 @@ async function frameOf(known: Known, row: StoredRow, event: Event): Promise<obje
     case 'message_read_by_all': {
       const receipt: ReceiptOfAll = { ...event, place: placed(row, event) }
       const author = stored.get(event.messageId)?.sender
+      if (!takesPart(known, row)) return undefined
       return author === viewer.uid ? receiptsFrame(known.summariesAt(row.id), app, receipt, author) : undefined
     }
     case 'message_reaction_added':
@@ -244,7 +245,7 @@ async function noteFrame(known: Known, row: StoredRow, event: StoredNote): Promi
         : undefined
     case 'goal_reached': {
       const messageSender = stored.get(event.messageId)?.sender
-      if (messageSender === undefined || isKeptBy(known, event.uid)) return undefined
+      if (messageSender === undefined || !takesPart(known, row) || isKeptBy(known, event.uid)) return undefined
       if (place.kind === 'group' && !isOwn && messageSender !== viewer.uid) return undefined
       const values = [app.appId, event.messageId, event.uid]
       const interactions = await context.database.query<{ elementId: string; interactedAt: number }>(
@@ -255,6 +256,11 @@ async function noteFrame(known: Known, row: StoredRow, event: StoredNote): Promi
       return goalFrame(known.summariesAt(row.id), app, goal)
     }
   }
+}
+
+/** Whoever was removed from a group, or left it, hears nothing more of what its members do. */
+function takesPart({ participations }: Known, { conversation }: { readonly conversation: number | null }): boolean {
+  return participations.get(conversation ?? 0)?.takesPart === true
 }
 
 /** A block, in either direction, keeps from a viewer what somebody else does. */
