@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { blockMessage, restoreMessage } from '../../src/areas/messages/index.ts'
 import { statement } from '../../src/store/statement.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { addRules } from '../support/held.ts'
@@ -184,6 +185,49 @@ describe('what a user missed', () => {
     expect(JSON.stringify(frames)).not.toContain('secret')
     const deleted = frames.filter(({ body }) => body.data?.action === 'deleted')
     expect(deleted.map(({ body }) => body.data.entities.on.entity.id)).toEqual([id])
+  })
+})
+
+describe('a message that others had seen and that moderation took', () => {
+  const block = (world: World, id: string) =>
+    blockMessage(world.context, world.app, Number(id), { by: { reviewer: 'rita' } })
+
+  it('is deleted for them, and not for its sender, who still has it', async () => {
+    const world = await createTalk()
+    const [inTeam, toBob] = [await sayInGroup(world, 'alice', 'team', 'hi'), await say(world, 'alice', 'bob', 'hi')]
+    const [alice, bob] = [await follow(world, 'alice'), await follow(world, 'bob')]
+    for (const { id } of [inTeam, toBob]) await block(world, id)
+    expect((await alice.frames()).filter(({ body }) => body.data.action === 'deleted')).toEqual([])
+    expect((await bob.frames()).map(essence)).toEqual([
+      expect.objectContaining({ sender: 'alice', receiver: 'team', action: 'deleted', on: inTeam.id }),
+      expect.objectContaining({ sender: 'alice', receiver: 'bob', action: 'deleted', on: toBob.id }),
+    ])
+  })
+
+  it('is told of as a whole action message, as over the socket', async () => {
+    const world = await createTalk()
+    const { id } = await sayInGroup(world, 'alice', 'team', 'hi')
+    const bob = await follow(world, 'bob')
+    const socket = await connect(world, 'bob')
+    await block(world, id)
+    const heard = await socket.takeType('message')
+    const [{ body, ...head }] = (await bob.frames()) as [Frame]
+    const { body: live, ...liveHead } = heard
+    expect(head).toEqual(liveHead)
+    const { data, ...rest } = live
+    expect(body).toMatchObject({ ...rest, sentAt: expect.any(Number), updatedAt: expect.any(Number) })
+    socket.close()
+  })
+
+  it('is deleted for nobody once it is given back', async () => {
+    const world = await createTalk()
+    const { id } = await say(world, 'alice', 'bob', 'hi')
+    const [alice, bob] = [await follow(world, 'alice'), await follow(world, 'bob')]
+    await block(world, id)
+    await restoreMessage(world.context, world.app, Number(id), { by: { reviewer: 'rita' } })
+    for (const follower of [alice, bob]) {
+      expect((await follower.frames()).filter(({ body }) => body.data?.action === 'deleted')).toEqual([])
+    }
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Message } from '@parley/contract'
+import { systemUid } from '../../chat/apps.ts'
 import { readMemberships } from '../../chat/groups/memberships.ts'
 import type { App } from '../../chat/identity.ts'
 import { readMessages, type StoredMessage } from '../../chat/messages/rows.ts'
@@ -136,7 +137,7 @@ async function frameOf(known: Known, row: StoredRow, event: Event): Promise<obje
     }
     case 'message_edited':
     case 'message_deleted':
-      return changeFrame(known, { ...event, place: placed(row, event) })
+      return changeFrame(known, { ...event, place: placed(row, event), at: row.createdAt })
     case 'message_delivery_receipt':
     case 'message_read_receipt': {
       const receipt: Receipt = { ...event, place: placed(row, event) }
@@ -164,45 +165,48 @@ async function frameOf(known: Known, row: StoredRow, event: Event): Promise<obje
   }
 }
 
+/** An edit or a deletion, and when it was, in epoch seconds. */
+type Change = MessageChanged & { readonly at: number }
+
 /** An edit or a deletion, where the viewer sees what it is about; of what is gone for good there is the id. */
-function changeFrame(known: Known, event: MessageChanged): object | undefined {
-  const { app, stored, shown, visible, participations, viewer } = known
+function changeFrame(known: Known, event: Change): object | undefined {
+  const { app, stored, shown, visible, viewer } = known
   const { place, actionId, messageId } = event
   const action = stored.get(actionId)
   if (place.kind === 'user' && known.blocks !== undefined && areApart(known.blocks, otherOf(place, viewer.uid))) {
     if (action?.sender !== viewer.uid) return undefined
   }
-  if (stored.has(messageId) && !visible.has(messageId)) return isBlockedNow(known, event) ? bare(app, event) : undefined
+  if (stored.has(messageId) && !visible.has(messageId))
+    return isBlockedNow(known, event) ? bare(known, event) : undefined
   const message = shown.get(actionId)
   if (message !== undefined) return messageFrame(app, { place }, message)
+  // Moderation took it from others than the viewer, or has given it back.
+  if (stored.get(messageId)?.deletedAt === null) return undefined
   const isGone = !stored.has(actionId) && event.trigger === 'message_deleted'
-  return isGone && participations.get(place.conversation)?.takesPart === true ? bare(app, event) : undefined
+  return isGone && takesPart(known, place) ? bare(known, event) : undefined
 }
 
 /** Moderation blocked a message that others had seen: it is gone for them, and nothing tells what it said. */
-function isBlockedNow(
-  { stored, participations, viewer }: Known,
-  { place, actionId, messageId, trigger }: MessageChanged,
-) {
+function isBlockedNow(known: Known, { place, actionId, messageId, trigger }: MessageChanged) {
+  const { stored, viewer } = known
   const isTaken = trigger === 'message_deleted' && !stored.has(actionId)
-  return (
-    isTaken &&
-    stored.get(messageId)?.sender !== viewer.uid &&
-    participations.get(place.conversation)?.takesPart === true
-  )
+  return isTaken && stored.get(messageId)?.sender !== viewer.uid && takesPart(known, place)
 }
 
-function bare(app: App, { place, messageId, actionId }: MessageChanged): object {
+/** Of what is gone for good, nobody knows any more who deleted it. */
+function bare({ app, stored, viewer }: Known, { place, messageId, actionId, at }: Change): object {
   const conversation = conversationId(place.kind, place.first, place.second)
   const on = { entityType: 'message', entity: { id: String(messageId), conversationId: conversation } }
+  const author = stored.get(messageId)?.sender
+  const sender = shownUid(author ?? systemUid)
+  const receiver = place.kind === 'group' ? place.first : author === undefined ? viewer.uid : otherOf(place, author)
   return {
-    ...envelope(app, 'message', place, place.first),
+    ...envelope(app, 'message', place, sender),
+    receiver,
     body: {
-      id: String(actionId),
-      conversationId: conversation,
-      category: 'action',
-      type: 'message',
-      data: { action: 'deleted', entities: { on } },
+      ...{ id: String(actionId), conversationId: conversation, sender, receiverType: place.kind, receiver },
+      ...{ category: 'action', type: 'message', data: { action: 'deleted', entities: { on } } },
+      ...{ sentAt: at, updatedAt: at },
     },
   }
 }
