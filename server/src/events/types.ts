@@ -166,7 +166,7 @@ export interface MembersChanged {
   /** Who did it; absent where members act on themselves (joined, left). */
   readonly by?: string
   readonly members: ReadonlyArray<{ readonly uid: string; readonly scope?: string; readonly oldScope?: string }>
-  /** The action message, where one was written; the event itself is about no message. */
+  /** The action message, where the group or the member was sent one, stored or not; the event itself is about no message. */
   readonly actionId?: number
 }
 

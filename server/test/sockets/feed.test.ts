@@ -175,6 +175,17 @@ describe('what a user missed', () => {
     }
   })
 
+  it('tells them of it where a list banned them, which leaves no action message', async () => {
+    const world = await createTalk()
+    const bob = await follow(world, 'bob')
+    const socket = await connect(world, 'bob')
+    dataOf(await world.put('/groups/team/members', { usersToBan: ['bob'] }, { as: 'alice' }))
+    await sayInGroup(world, 'alice', 'team', 'after')
+    const heard = await socket.takeType('message')
+    expect((await bob.frames()).map(essence)).toEqual([essence(heard)])
+    socket.close()
+  })
+
   it('says of a message that was removed for good that it is gone, and no more', async () => {
     const world = await createTalk()
     const { id } = await say(world, 'alice', 'bob', 'very secret')

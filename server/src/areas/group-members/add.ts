@@ -62,8 +62,9 @@ export function addMembers(
     const expelled = banned.filter((uid) => targets.get(uid)?.membership !== undefined).map(userOf)
     const after = await removeMembers(context.events, tx, appId, current, expelled, now)
     await storeBans(context, tx, appId, group.guid, banned, actor.user.uid, now)
-    await notify(context.events, tx, appId, after, { action: 'banned', by: actor.user, on: expelled }, now)
-    await publishChange(context.events, tx, appId, group, { action: 'banned', by: actor.user.uid, uids: banned })
+    const by = actor.user
+    const actionIds = await notify(context.events, tx, appId, after, { action: 'banned', by, on: expelled }, now)
+    await publishChange(context.events, tx, appId, group, { action: 'banned', by: by.uid, uids: banned, actionIds })
     for (const uid of banned) outcomes.usersToBan[uid] = { success: true }
     return outcomes
   })

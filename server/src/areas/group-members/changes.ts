@@ -159,12 +159,15 @@ export async function tell(
     ...event,
     by: event.by.uid,
     uids: [event.on.uid],
-    actionId: messageId,
+    actionIds: new Map([[event.on.uid, messageId]]),
   })
   return message
 }
 
-/** Sends each of those concerned, who are connected, the action message of an event that leaves none in the group. */
+/**
+ * Sends each of those concerned, who are connected, the action message of an event that leaves none in the group.
+ * @returns the ids of these messages, by uid
+ */
 export async function notify(
   events: Events,
   tx: Transaction,
@@ -172,7 +175,7 @@ export async function notify(
   group: GroupRow,
   { action, by, on }: Pick<Told, 'action' | 'by'> & { on: readonly UserRow[] },
   now: number,
-): Promise<void> {
+): Promise<ReadonlyMap<string, number>> {
   const actions = on.map((user) => actionOf(appId, group, { action, by, on: user }, now))
   const messages = await draftGroupActions(tx, actions)
   const place = placeOfGroup(group)
@@ -181,6 +184,7 @@ export async function notify(
       events.publish(appId, { notice, place, to: (on[n] as UserRow).uid })
     }
   })
+  return new Map(messages.map(({ id }, n) => [(on[n] as UserRow).uid, Number(id)]))
 }
 
 function actionOf(appId: number, group: GroupRow, { action, by, on, scope }: Told, now: number): GroupAction {
@@ -189,7 +193,10 @@ function actionOf(appId: number, group: GroupRow, { action, by, on, scope }: Tol
   return { appId, guid, conversation, action, ...shown, ...(scope && { scope }), now }
 }
 
-/** Raises the event of what happened to members, one for each; an action message is not always written. */
+/**
+ * Raises the event of what happened to members, one for each; an action message is not always written.
+ * @param actionIds of the action messages that members were sent, by uid
+ */
 export async function publishChange(
   events: Events,
   tx: Transaction,
@@ -200,19 +207,24 @@ export async function publishChange(
     by,
     uids,
     scope,
-    actionId,
-  }: Pick<Told, 'action' | 'scope'> & { by: string; uids: readonly string[]; actionId?: number },
+    actionIds,
+  }: Pick<Told, 'action' | 'scope'> & {
+    by: string
+    uids: readonly string[]
+    actionIds?: ReadonlyMap<string, number>
+  },
 ): Promise<void> {
   const isOwn = action === 'joined' || action === 'left'
-  const raised = uids.map(
-    (uid): ChatEvent => ({
+  const raised = uids.map((uid): ChatEvent => {
+    const actionId = actionIds?.get(uid)
+    return {
       trigger: triggers[action],
       guid,
       conversation,
       ...(!isOwn && { by }),
       members: [{ uid, ...(scope && { scope: scope.new, oldScope: scope.old }) }],
       ...(actionId !== undefined && { actionId }),
-    }),
-  )
+    }
+  })
   await events.raise(tx, appId, raised)
 }

@@ -84,7 +84,14 @@ export async function draftGroupActions(tx: Transaction, events: readonly GroupA
   })
 }
 
-function dataOf({ action, by, on, group, scope }: GroupAction) {
+type ShownAction = Pick<GroupAction, 'guid' | 'action' | 'by' | 'on' | 'group' | 'scope'>
+
+/** An action message of `draftGroupActions`, which is stored nowhere, for somebody who missed it. */
+export function showDraftedAction(event: ShownAction, position: { id: number; sentAt: number }): Message {
+  return showGroupAction(event, dataOf(event), position)
+}
+
+function dataOf({ action, by, on, group, scope }: ShownAction) {
   return {
     action,
     entities: {
@@ -97,7 +104,7 @@ function dataOf({ action, by, on, group, scope }: GroupAction) {
 }
 
 function showGroupAction(
-  { guid, by }: GroupAction,
+  { guid, by }: Pick<GroupAction, 'guid' | 'by'>,
   data: Message['data'],
   { id, sentAt }: { id: number; sentAt: number },
 ): Message {

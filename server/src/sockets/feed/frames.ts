@@ -1,11 +1,13 @@
 import type { Message } from '@parley/contract'
 import { systemUid } from '../../chat/apps.ts'
 import { readMemberships } from '../../chat/groups/memberships.ts'
+import { readGroup, showGroupOrDeleted } from '../../chat/groups/rows.ts'
 import type { App } from '../../chat/identity.ts'
+import { showDraftedAction } from '../../chat/messages/actions.ts'
 import { readMessages, type StoredMessage } from '../../chat/messages/rows.ts'
 import { showMessages } from '../../chat/messages/show.ts'
 import { conversationId, shownUid } from '../../chat/naming.ts'
-import { placeOf } from '../../chat/place.ts'
+import { placeOf, placeOfGroup } from '../../chat/place.ts'
 import { type Participation, readParticipations } from '../../chat/sight/participation.ts'
 import { visibleReactions } from '../../chat/sight/reactions.ts'
 import { readVisible, type Viewer } from '../../chat/sight/sight.ts'
@@ -77,7 +79,11 @@ async function readKnown(
     ...(row.message === null ? [] : [row.message]),
     ...('actionId' in event && event.actionId !== undefined ? [event.actionId] : []),
   ])
-  const uids = events.flatMap(({ event }) => ('uid' in event ? [event.uid] : []))
+  const uids = events.flatMap(({ event }) => {
+    if ('uid' in event) return [event.uid]
+    // Who is in an action message that is stored nowhere.
+    return isBanOf(event, viewer.uid) ? [viewer.uid, event.by ?? systemUid] : []
+  })
   const conversations = events.flatMap(({ row }) => (row.conversation === null ? [] : [row.conversation]))
   const [stored, participations, users, formers, blocks] = await Promise.all([
     readMessages(database, appId, ids),
@@ -161,7 +167,7 @@ async function frameOf(known: Known, row: StoredRow, event: Event): Promise<obje
       return reactionFrame(known.summariesAt(row.id), app, reacted)
     }
     default:
-      return 'members' in event ? memberFrame(known, event) : undefined
+      return 'members' in event ? memberFrame(known, row, event) : undefined
   }
 }
 
@@ -211,11 +217,14 @@ function bare({ app, stored, viewer }: Known, { place, messageId, actionId, at }
   }
 }
 
+type Members = Extract<Event, { members: unknown }>
+
 /** What happened to a member. Whoever was removed, or left, is told that as the last thing of the group. */
-async function memberFrame(known: Known, event: Extract<Event, { members: unknown }>): Promise<object | undefined> {
+async function memberFrame(known: Known, row: StoredRow, event: Members): Promise<object | undefined> {
   const { app, context, viewer, stored, shown } = known
-  const action = event.actionId === undefined ? undefined : stored.get(event.actionId)
-  if (action === undefined) return undefined
+  if (event.actionId === undefined) return undefined
+  const action = stored.get(event.actionId)
+  if (action === undefined) return isBanOf(event, viewer.uid) ? banFrame(known, row, event, event.actionId) : undefined
   const place = placeOf(action)
   const message = shown.get(action.id)
   if (message !== undefined) return messageFrame(app, { place }, message)
@@ -223,6 +232,30 @@ async function memberFrame(known: Known, event: Extract<Event, { members: unknow
   if (!isRemoval || !event.members.some(({ uid }) => uid === viewer.uid)) return undefined
   const [last] = await showMessages(context.database, app.appId, [action])
   return last && messageFrame(app, { place }, last)
+}
+
+function isBanOf(event: Event, uid: string): event is Members {
+  return 'members' in event && event.trigger === 'group_member_banned' && event.members.some((one) => one.uid === uid)
+}
+
+/** Those whom a list bans are sent an action message that is stored nowhere. Of a private group they do not see more now. */
+async function banFrame(
+  { app, context, viewer, summariesAt }: Known,
+  row: StoredRow,
+  { guid, by = systemUid }: Members,
+  actionId: number,
+): Promise<object> {
+  const { appId } = app
+  const summaries = summariesAt(row.id)
+  const [group, actor, on] = await Promise.all([
+    readGroup(context.database, appId, guid),
+    summaries.of(appId, by),
+    summaries.of(appId, viewer.uid),
+  ])
+  const shownGroup = showGroupOrDeleted(guid, group?.type === 'private' ? undefined : group)
+  const action = { guid, action: 'banned', by: actor, on, group: shownGroup } as const
+  const message = showDraftedAction(action, { id: actionId, sentAt: row.createdAt })
+  return messageFrame(app, { place: placeOfGroup({ guid, conversation: row.conversation ?? 0 }) }, message)
 }
 
 async function noteFrame(known: Known, row: StoredRow, event: StoredNote): Promise<object | undefined> {
