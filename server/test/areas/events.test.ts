@@ -3,6 +3,7 @@ import { deleteOldEvents } from '../../src/events/retention.ts'
 import { statement } from '../../src/store/statement.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { firstCursor, pullEvents } from '../support/events.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const uids = ['bob', 'carol', 'dave', 'erin', 'frank']
@@ -75,6 +76,26 @@ describe('GET /events', () => {
     const none = await world.get('/events?after=0&triggers=group_deleted')
     expect(dataOf(none)).toEqual([])
     expect(refusal(await world.get('/events?after=0&triggers=nothing'))).toBe('400 ERR_BAD_REQUEST')
+  })
+
+  it('looks through a stretch of others at a time, and says that there is more', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    let cursor = await firstCursor(world)
+    const { database } = world.context
+    await database.query(insertOthers, [world.app.appId, 10_001])
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: ['bob'] }))
+    const ask = () => world.get(`/events?after=${cursor}&triggers=user_blocked`)
+    // All of it is there at once, as after a time in which nobody pulled.
+    const [{ lastId } = { lastId: 0 }] = await database.query<{ lastId: number }>(selectLastId)
+    await until(async () => Number(await firstCursor(world)) >= lastId)
+    const first = await ask()
+    expect(first.body).toEqual({ data: [], meta: { cursor: expect.any(String), more: true } })
+    expect(Number(first.body.meta.cursor)).toBeGreaterThan(Number(cursor))
+    cursor = first.body.meta.cursor
+    const second = await ask()
+    expect(dataOf(second).map(({ data }: { data: { users: object } }) => blockedBy(data))).toEqual(['bob'])
+    expect(second.body.meta.more).toBe(false)
   })
 
   it('refuses what is no cursor', async () => {
@@ -151,6 +172,12 @@ const insert = statement(`
   select $1, id, 'user_blocked', '{"by":"alice","uids":["bob"]}', $3
   from unnest($2::bigint[]) as id`)
 const reach = statement('update apps set events_pulled_from = 0 where app_id = $1')
+
+const insertOthers = statement(`
+  insert into events (app_id, trigger, data, created_at)
+  select $1, 'user_unblocked', '{"by":"alice","uids":["bob"]}', extract(epoch from now())::bigint
+  from generate_series(1, $2::int)`)
+const selectLastId = statement('select last_value as "lastId" from event_ids')
 
 /** Puts events into the log as if they had been kept at that time. */
 async function plant({ context, app }: World, ids: number[], createdAt: number): Promise<void> {

@@ -23,7 +23,20 @@ const selectEvents = statement(`
   order by e.id
   limit $5`)
 
+/** The last event of a stretch, where there are more after the cursor than it has. */
+const selectEnd = statement(`
+  select e.id
+  from events e
+  where e.app_id = $1
+  and e.id > $2
+  and e.id <= $3
+  order by e.id
+  offset $4
+  limit 1`)
+
 const defaultLimit = 100
+/** How many events one request looks through for those that are asked for. */
+const stretch = 10_000
 
 /**
  * A page of an app's events, in the order in which they happened, with those that are still being committed held back
@@ -45,11 +58,19 @@ export async function pullEvents(
   }
   if (cursor > lastId) throw badCursor('is not a cursor of this service')
   const wanted = triggers === undefined || triggers.length === 0 ? eventTriggerIds : triggers
-  const rows = await context.database.query<EventRow>(selectEvents, [app.appId, cursor, horizon, wanted, limit + 1])
-  const more = rows.length > limit
-  const page = more ? rows.slice(0, limit) : rows
-  const next = more ? (page.at(-1)?.id ?? cursor) : Math.max(cursor, horizon)
-  return { data: await show(context, app, page), meta: { cursor: String(next), more } }
+  const end = await readEnd(context, app, cursor, horizon)
+  const rows = await context.database.query<EventRow>(selectEvents, [app.appId, cursor, end, wanted, limit + 1])
+  const isFull = rows.length > limit
+  const page = isFull ? rows.slice(0, limit) : rows
+  const next = isFull ? (page.at(-1)?.id ?? cursor) : Math.max(cursor, end)
+  return { data: await show(context, app, page), meta: { cursor: String(next), more: isFull || end < horizon } }
+}
+
+/** Up to where a request looks: among many events of other triggers it would look for longer than it may take. */
+async function readEnd({ database }: Context, { appId }: App, cursor: number, horizon: number): Promise<number> {
+  if (horizon - cursor <= stretch) return horizon
+  const [last] = await database.query<{ id: number }>(selectEnd, [appId, cursor, horizon, stretch - 1])
+  return last?.id ?? horizon
 }
 
 function badCursor(message: string): Error {
