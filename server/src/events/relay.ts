@@ -88,18 +88,20 @@ export function createRelay(database: Database, { log, retention }: RelayOptions
   const round = async (): Promise<number> => {
     const { leads, horizon, lastId } = await ask<Progress>(channel, selectProgress, [advisoryLock])
     if (!leads) return pauseMs.following
-    if (Date.now() >= nextRetention) {
-      nextRetention = Date.now() + retentionEveryMs
-      await deleteOldEvents(channel, retention, () => stopped)
+    const isNew = lastId > horizon
+    if (isNew) {
+      if (!(await waitUntilCommitted())) return 0
+      await channel.interact(async (tx) => {
+        const moved = await tx.query(moveHorizon, [horizon, lastId])
+        if (moved.length === 0) throw new Error('another process has moved the event horizon')
+        for (const consume of consumers) await consume(tx, horizon, lastId)
+      })
     }
-    if (lastId <= horizon) return pauseMs.idle
-    if (!(await waitUntilCommitted())) return 0
-    await channel.interact(async (tx) => {
-      const moved = await tx.query(moveHorizon, [horizon, lastId])
-      if (moved.length === 0) throw new Error('another process has moved the event horizon')
-      for (const consume of consumers) await consume(tx, horizon, lastId)
-    })
-    return pauseMs.busy
+    // What is new does not wait for all that is old to be deleted.
+    const isDue = Date.now() >= nextRetention
+    const isLeft = isDue && (await deleteOldEvents(channel, retention))
+    if (isDue && !isLeft) nextRetention = Date.now() + retentionEveryMs
+    return isNew || isLeft ? pauseMs.busy : pauseMs.idle
   }
 
   /** @returns false when stopped meanwhile */

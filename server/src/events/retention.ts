@@ -26,11 +26,12 @@ const deleteBatch = statement(`
   select count(*) as deleted
   from gone`)
 
-/** Deletes the events that are older than `retention` seconds; each app remembers up to which id its own are gone. */
-export async function deleteOldEvents(channel: Channel, retention: number, isStopped: () => boolean): Promise<void> {
+/**
+ * Deletes some of the events that are older than `retention` seconds; each app remembers up to which id its own are gone.
+ * @returns whether there may be more of them
+ */
+export async function deleteOldEvents(channel: Channel, retention: number): Promise<boolean> {
   const before = Math.floor(Date.now() / 1000) - retention
-  while (!isStopped()) {
-    const { rows } = await channel.query({ ...deleteBatch, values: [before] })
-    if ((rows[0] as { deleted: number }).deleted === 0) return
-  }
+  const { rows } = await channel.query({ ...deleteBatch, values: [before] })
+  return (rows[0] as { deleted: number }).deleted > 0
 }

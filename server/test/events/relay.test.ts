@@ -101,3 +101,45 @@ describe('the relay', () => {
     }
   })
 })
+
+describe('events that are old', () => {
+  const countOld = 'select count(*)::int as left from events where created_at < 1000000000'
+  /** Notes how many old events there were whenever the horizon moved. */
+  const watch = `
+    create table moves (id bigint, old bigint);
+    create function note_move() returns trigger language plpgsql as $$
+    begin
+      insert into moves select new.id, (select count(*) from events where created_at < 1000000000);
+      return null;
+    end $$;
+    create trigger note_move after update on event_horizon for each row execute function note_move()`
+
+  const insertOld = `
+    insert into events (app_id, trigger, data, created_at)
+    select $1, 'user_blocked', '{}', 999999999
+    from generate_series(1, $2::int)`
+  const insertNew = `
+    insert into events (app_id, trigger, data, created_at)
+    values ($1, 'user_blocked', '{"by": "alice", "uids": ["bob"]}', $2)`
+
+  it('keep nothing new waiting while they are deleted', async () => {
+    const own = await startCluster(1)
+    const client = new pg.Client(own.connection)
+    await client.connect()
+    try {
+      const { app } = await createApp(own)
+      await own.stop(own.services[0] as Service)
+      await client.query(watch)
+      await client.query(insertOld, [app.appId, 3_500])
+      await client.query(insertNew, [app.appId, Math.floor(Date.now() / 1000)])
+      await own.start()
+      await until(async () => (await client.query(countOld)).rows[0].left === 0)
+      const { rows } = await client.query('select old::int from moves order by id limit 1')
+      expect(rows).toEqual([{ old: 3_500 }])
+      expect((await client.query('select count(*)::int as kept from events')).rows).toEqual([{ kept: 1 }])
+    } finally {
+      await client.end()
+      await own.end()
+    }
+  })
+})

@@ -31,6 +31,8 @@ export interface Service {
 export interface Cluster {
   readonly connection: pg.ClientConfig
   readonly services: readonly Service[]
+  /** Starts another service, which is not among `services`. */
+  start(): Promise<Service>
   stop(service: Service): Promise<void>
   end(): Promise<void>
 }
@@ -43,6 +45,11 @@ export async function startCluster(size: number): Promise<Cluster> {
   return {
     connection,
     services,
+    async start() {
+      const service = await startOn(connection)
+      running.add(service)
+      return service
+    },
     async stop(service) {
       running.delete(service)
       await service.parley.close()
