@@ -192,7 +192,7 @@ describe('presence', () => {
     carol.close()
   })
 
-  it('goes with a user who is deactivated, and leaves nothing of one who is deleted', async () => {
+  it('goes with a user who is deactivated or deleted, of whom it leaves nothing', async () => {
     const world = await chatWorld('alice', 'bob', 'carol')
     const alice = await connect(world, 'alice', everything)
     await Promise.all([connect(world, 'bob'), connect(world, 'carol')])
@@ -202,6 +202,7 @@ describe('presence', () => {
     await alice.take(presenceOf('bob', 'offline'))
     expect(await statusOf(world, 'bob')).toBe('offline')
     dataOf(await world.delete('/users/carol', { permanent: true }))
+    expect((await alice.take(presenceOf('carol', 'offline'))).body.user.name).toBe('Deleted user')
     await createUsers(world, 'carol')
     expect(await statusOf(world, 'carol')).toBe('offline')
     expect(uidsOf(dataOf(await world.get('/users?status=available')))).toEqual(['alice'])

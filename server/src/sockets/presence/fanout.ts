@@ -40,7 +40,8 @@ const selectFriends = statement(`
 /** A change of one user, ready to be told. */
 interface EncodedChange {
   readonly uid: string
-  readonly role: string
+  /** Of whoever is removed for good it is not known any more. */
+  readonly role: string | undefined
   readonly encoded: Buffer
   readonly blocks: BlocksOf | undefined
   readonly friends: ReadonlySet<string> | undefined
@@ -118,22 +119,17 @@ async function tellChanges(
   for (const { uid, friend } of friends) friendsOf.set(uid, (friendsOf.get(uid) ?? new Set()).add(friend))
   const known = changes.flatMap((change) => {
     const row = users.get(change.uid)
-    return row === undefined ? [] : [{ row, frame: presenceFrame(app.name, change, row) }]
+    // Whoever was removed for good went for everybody; nobody comes without being there.
+    if (row === undefined && change.status === 'online') return []
+    return [{ uid: change.uid, role: row?.role, frame: presenceFrame(app.name, change, row) }]
   })
   const frames = await fileLinks.inValue(
     app,
     known.map(({ frame }) => frame),
   )
-  const encodedChanges = known.flatMap(({ row }, i): EncodedChange[] => {
-    return [
-      {
-        uid: row.uid,
-        role: row.role,
-        encoded: encodeFrame(frames[i] as object),
-        blocks: blocks.get(row.uid),
-        friends: friendsOf.get(row.uid),
-      },
-    ]
+  const encodedChanges = known.map(({ uid, role }, i): EncodedChange => {
+    const encoded = encodeFrame(frames[i] as object)
+    return { uid, role, encoded, blocks: blocks.get(uid), friends: friendsOf.get(uid) }
   })
   const everything = Buffer.concat(encodedChanges.map(({ encoded }) => encoded))
   const changed = new Set(uids)
@@ -166,18 +162,21 @@ function mayHear({ login }: Connection, { uid, role, blocks, friends }: EncodedC
   if (login?.watch === undefined || login.uid === uid) return false
   if (blocks !== undefined && areApart(blocks, login.uid)) return false
   const { friendsOnly, roles } = login.watch
-  return (!friendsOnly || friends?.has(login.uid) === true) && (roles === null || roles.includes(role))
+  return (
+    (!friendsOnly || friends?.has(login.uid) === true) &&
+    (roles === null || (role !== undefined && roles.includes(role)))
+  )
 }
 
-function presenceFrame(appName: string, change: ConnectionChanged, row: UserRow): object {
+function presenceFrame(appName: string, change: ConnectionChanged, row: UserRow | undefined): object {
   const user: SocketUser = {
-    ...showSummary(row.uid, row),
+    ...showSummary(change.uid, row),
     status: change.status === 'online' ? 'available' : 'offline',
   }
   return {
     appId: appName,
     type: 'presence',
-    sender: row.uid,
+    sender: change.uid,
     body: { action: change.status, user, timestamp: Math.floor(change.timestamp / 1000) },
   }
 }

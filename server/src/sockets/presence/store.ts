@@ -103,6 +103,11 @@ async function writeChanges(
       users.map(({ uid, online }) => eventOf(uid, online, infos.get(`${appId} ${uid}`), nowMs)),
     )
   }
+  // Of whoever was removed for good the log has nothing. Those who are connected hear that they went.
+  const removed = gone.filter(({ appId, uid }) => !isActive.has(`${appId} ${uid}`))
+  tx.afterCommit(() => {
+    for (const { appId, uid, connection } of removed) events.publish(appId, eventOf(uid, false, connection, nowMs))
+  })
 }
 
 function columnsOf(changes: ReadonlyArray<{ appId: number; uid: string }>): [number[], string[]] {
