@@ -1,6 +1,7 @@
+import { sql } from 'kysely'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Database } from '../../store/database.ts'
-import { statement } from '../../store/statement.ts'
+import { createPendingCount } from '../pending.ts'
 import type { SendResult } from './results.ts'
 
 /** Figures of notifications. */
@@ -9,12 +10,12 @@ export interface NotificationMetrics {
   ended(provider: string, results: ReadonlyArray<Pick<SendResult, 'status'>>): void
 }
 
-const countPending = statement(`
+const countPending = sql<{ pending: number }>`
   select count(*) as pending
   from notification_deliveries d
   join notification_providers p on p.app_id = d.app_id and p.key = d.provider
   where d.day = 0
-  and d.due_at is not null`)
+  and d.due_at is not null`
 
 export function createNotificationMetrics(registry: Registry, database: Database): NotificationMetrics {
   const attempts = new Counter({
@@ -23,15 +24,15 @@ export function createNotificationMetrics(registry: Registry, database: Database
     labelNames: ['provider', 'outcome'],
     registers: [registry],
   })
+  const readPending = createPendingCount(database, countPending)
   new Gauge({
     name: 'parley_notifications_pending',
     help: 'Notifications that wait to be sent, of all processes together',
     aggregator: 'max',
     registers: [registry],
     async collect() {
-      // Metrics are answered while the database is away, without what only it knows.
-      const [row] = await database.query<{ pending: number }>(countPending).catch(() => [])
-      if (row !== undefined) this.set(row.pending)
+      const pending = await readPending()
+      if (pending !== undefined) this.set(pending)
     },
   })
   return {

@@ -1,6 +1,7 @@
+import { sql } from 'kysely'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Database } from '../../store/database.ts'
-import { statement } from '../../store/statement.ts'
+import { createPendingCount } from '../pending.ts'
 
 /** Figures of deliveries to webhooks. */
 export interface DeliveryMetrics {
@@ -11,14 +12,14 @@ export interface DeliveryMetrics {
 }
 
 /** By the two partial indexes; what was left of removed webhooks waits for nothing. */
-const countPending = statement(`
+const countPending = sql<{ pending: number }>`
   select count(*) as pending
   from (
     select app_id, webhook from webhook_deliveries where due_at is not null and attempts = 0
     union all
     select app_id, webhook from webhook_deliveries where due_at is not null and attempts > 0
   ) d
-  join webhooks w on w.app_id = d.app_id and w.key = d.webhook`)
+  join webhooks w on w.app_id = d.app_id and w.key = d.webhook`
 
 export function createDeliveryMetrics(registry: Registry, database: Database): DeliveryMetrics {
   const attempts = new Counter({
@@ -33,15 +34,15 @@ export function createDeliveryMetrics(registry: Registry, database: Database): D
     labelNames: ['outcome'],
     registers: [registry],
   })
+  const readPending = createPendingCount(database, countPending)
   new Gauge({
     name: 'parley_webhook_deliveries_pending',
     help: 'Pending deliveries, of all processes together',
     aggregator: 'max',
     registers: [registry],
     async collect() {
-      // Metrics are answered while the database is away, without what only it knows.
-      const [row] = await database.query<{ pending: number }>(countPending).catch(() => [])
-      if (row !== undefined) this.set(row.pending)
+      const pending = await readPending()
+      if (pending !== undefined) this.set(pending)
     },
   })
   return {
