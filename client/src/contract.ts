@@ -3053,7 +3053,7 @@ export interface Calls {
       }
     }
   }
-  /** Catch up on what the sockets of the user were sent. Without `after`, there are no events, only `meta.after` to start from; take it before you read lists. Afterwards each request returns what happened since, oldest first, as frames of the socket: messages, edits, deletions, reactions, receipts, pins, saves, changes of members, as far as the user may see them now. Repeat the request with `meta.after` while `meta.more` is true. With `meta.reload`, events are missing, since they are kept for a day: read the lists again. From the first request on, events of the app are stored; each request extends this for a day. */
+  /** Catch up on what the sockets of the user were sent. Without `after`, there are no events, only `meta.after` to start from; take it before you read lists. Afterwards each request returns what happened since, oldest first, as frames of the socket: messages, edits, deletions, reactions, receipts, pins, saves, changes of members, as far as the user may see them now. Repeat the request with `meta.after` while `meta.more` is true. With `meta.reload`, events are missing: read the lists again. From the first request on, events of the app are stored; each request of any of its users extends this for a day. They are kept for as long as all events (`EVENTS_RETENTION_DAYS`). */
   'GET /me/events': {
     input: {
       /** `meta.after` of the previous response */

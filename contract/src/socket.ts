@@ -142,7 +142,7 @@ export type TransientFrameIn = Static<typeof TransientFrameIn>
 export const AuthAnswer = Type.Object({
   type: oneOf('auth'),
   body: Type.Object({
-    code: Type.String({ description: '200, 400, 401 or 503' }),
+    code: Type.String({ description: '200, 400, 401, 429 or 503' }),
     status: Type.String({ description: 'OK, or the error code' }),
   }),
 })
