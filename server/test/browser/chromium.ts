@@ -33,15 +33,25 @@ const args = [
 ]
 
 /** As long as the machine is busy, a page may take its time. */
-const patienceMs = 120_000
+export const patienceMs = 120_000
 
 /** The browser of this worker, for all its test files; it ends with the worker. */
 let shared: Promise<Browser> | undefined
 
 /** A session in a real browser without a window. Nothing is in it from before. The caller closes it. */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-  shared ??= chromium.launch({ executablePath, args })
-  return patient(await (await shared).newContext(options))
+  return patient(await (await (shared ?? launchShared())).newContext(options))
+}
+
+/** One that could not be started, or has ended, is not asked again. */
+function launchShared(): Promise<Browser> {
+  const launched = chromium.launch({ executablePath, args })
+  shared = launched
+  const forget = () => {
+    if (shared === launched) shared = undefined
+  }
+  launched.then((browser) => browser.once('disconnected', forget), forget)
+  return launched
 }
 
 /** A browser that shows notifications. The caller closes it. */
