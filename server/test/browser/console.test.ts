@@ -4,9 +4,19 @@ import { dataOf } from '../support/chat.ts'
 import { until } from '../support/until.ts'
 import { createWorld } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
-import { describeConsole, openAs, openConsole, ownerLink, password } from './console.ts'
+import { describeConsole, newContext, openAs, openConsole, ownerLink, password, putBack, tabIn } from './console.ts'
 
 describeConsole('the console, in a real browser', () => {
+  it('is shown in a browser that does not stop what an earlier test has stopped', async () => {
+    const context = await newContext()
+    await context.route('**/*', () => undefined)
+    await putBack(context)
+    expect(await newContext()).toBe(context)
+    const { page, problems } = await tabIn(context, await createWorld(), '')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(problems).toEqual([])
+  })
+
   it('makes an owner at the one-time address, who signs out and in again', async () => {
     const world = await createWorld()
     const email = newEmail()

@@ -5,7 +5,7 @@ import { createOwnerLink } from '../../src/areas/operators/index.ts'
 import { createOperator, createOwner, newEmail, password, type Visitor } from '../admin/operator.ts'
 import { describeWith } from '../gate/needs.ts'
 import type { World } from '../support/world.ts'
-import { chromiumProgram, openContext } from './chromium.ts'
+import { chromiumProgram, openContext, patienceMs } from './chromium.ts'
 
 /** Contexts are used again, one test after the other, with what they keep of the program of the console. */
 const idle: BrowserContext[] = []
@@ -14,8 +14,9 @@ const used = new Set<BrowserContext>()
 /** Tests of the console in a real browser. Whatever a test opens is closed after it, and nobody is signed in any more. */
 export function describeConsole(name: string, body: () => void): void {
   describeWith(chromiumProgram, name, () => {
-    afterEach(async () => {
-      await Promise.all([...used].map(putBack))
+    afterEach(async ({ task }) => {
+      const hasFailed = task.result?.state === 'fail'
+      await Promise.all([...used].map(hasFailed ? closeUsed : putBack))
     })
     body()
   })
@@ -23,25 +24,60 @@ export function describeConsole(name: string, body: () => void): void {
 
 /** A context of a browser in which nobody is signed in. */
 export async function newContext(): Promise<BrowserContext> {
-  const context = idle.pop() ?? (await openContext({ reducedMotion: 'reduce' }))
+  const known = idle.pop()
+  const context = known?.browser()?.isConnected() ? known : await openContext({ reducedMotion: 'reduce' })
   used.add(context)
   return context
 }
 
-async function putBack(context: BrowserContext): Promise<void> {
+/** For the next test. What a test has put on pages goes with them, and what it has put on the context is taken off it. */
+export async function putBack(context: BrowserContext): Promise<void> {
   used.delete(context)
+  await context.unrouteAll({ behavior: 'ignoreErrors' })
   for (const page of context.pages()) {
-    await page.evaluate(forget).catch(() => {})
+    await within(
+      patienceMs,
+      'what the console keeps to be deleted',
+      page.evaluate(forget).catch(() => {}),
+    )
     await page.close()
   }
   await context.clearCookies()
   idle.push(context)
 }
 
+/** Nobody knows what a test has left that failed. */
+async function closeUsed(context: BrowserContext): Promise<void> {
+  used.delete(context)
+  await context.close().catch(() => {})
+}
+
 /** Runs in the browser: nothing is kept for the next test. */
 async function forget(): Promise<void> {
   localStorage.clear()
-  for (const { name = '' } of await indexedDB.databases()) indexedDB.deleteDatabase(name)
+  const databases = await indexedDB.databases()
+  await Promise.all(
+    databases.map(({ name = '' }) => {
+      const asked = indexedDB.deleteDatabase(name)
+      return new Promise<void>((resolve, reject) => {
+        // One that the page has open goes with the page.
+        asked.onsuccess = asked.onblocked = () => resolve()
+        asked.onerror = () => reject(asked.error)
+      })
+    }),
+  )
+}
+
+async function within<T>(ms: number, what: string, waitedFor: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Waited ${ms / 1000} s for ${what}`)), ms)
+  })
+  try {
+    return await Promise.race([waitedFor, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** A tab with the console in it. What goes wrong in it is in `problems`. */
@@ -76,7 +112,7 @@ export async function tabIn(context: BrowserContext, { url }: Pick<World, 'url'>
   }
   const open = async (to: string) => {
     await page.getByRole('button', { name: /your account/ }).waitFor()
-    await page.evaluate(follow, `/console${to}`)
+    await within(patienceMs, `the console to show ${to}`, page.evaluate(follow, `/console${to}`))
   }
   await load(path)
   return { page, problems, open, load }
