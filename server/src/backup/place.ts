@@ -12,7 +12,7 @@ import type { FileStore } from '../media/storage.ts'
  */
 export function openPlace(
   place: BackupPlace,
-  { staging, pace }: { readonly staging?: string; readonly pace?: Pace } = {},
+  { staging, pace }: { readonly staging?: string | undefined; readonly pace?: Pace } = {},
 ): FileStore {
   if (place.kind === 'folder') return createFolderStorage(path.resolve(place.folder), pace)
   return below(createBucketStorage(place.settings, staging), place.prefix)

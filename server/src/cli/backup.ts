@@ -8,6 +8,7 @@ import { oneAtATime } from '../backup/one-at-a-time.ts'
 import { atPace } from '../backup/pace.ts'
 import { describePlace, openPlace } from '../backup/place.ts'
 import { pruneBackups } from '../backup/prune.ts'
+import { findStaging } from '../backup/staging.ts'
 import { type BackupPlace, isPace, type PaceName, readBucket, readPlace } from '../config/backup.ts'
 import { type Config, readConfig } from '../config/index.ts'
 import { createReader } from '../config/secrets.ts'
@@ -127,7 +128,8 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep, pace: 
         connection,
         paceName,
         async (pace) => {
-          const store = openPlace(place, { pace })
+          const store = openPlace(place, { pace, staging: await findStaging(config, dataDir) })
+          await store.tidy()
           return {
             manifest: await make(store, pace),
             removed: keep === undefined ? [] : await pruneBackups(store, keep),

@@ -108,9 +108,11 @@ export function createBucketStorage(settings: BucketSettings, staging?: string):
       if (staging === undefined) return
       for (const name of await readdir(staging).catch(() => [])) {
         const folder = path.join(staging, name)
-        const found = await stat(folder).catch(() => undefined)
+        // The file tells when it was written to last, the folder only when it was begun.
+        const found = await stat(path.join(folder, 'file')).catch(() => stat(folder).catch(() => undefined))
         if (found !== undefined && found.mtimeMs < Date.now() - leftoverAfterMs) {
-          await rm(folder, { recursive: true, force: true })
+          // What another user of the machine left is for them to remove.
+          await rm(folder, { recursive: true, force: true }).catch(() => {})
         }
       }
     },

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { AggregatorRegistry, Registry } from 'prom-client'
@@ -63,6 +63,36 @@ describe('backups', () => {
     const unreachable = await run(empty, 's3://chat/x', 'verify-backup')
     expect(unreachable.code).toBe(1)
     expect(unreachable.err).toContain('BACKUP_S3_ENDPOINT')
+  })
+
+  it('wait for a bucket in the folder of the service, not in the temporary one of the system, and leave nothing there', async () => {
+    const site = await createSite()
+    await createWorld(await site.start())
+    const { settings, objects, close } = await openBucket()
+    onTestFinished(close)
+    const environment = {
+      BACKUP_S3_ENDPOINT: settings.endpoint,
+      BACKUP_S3_ACCESS_KEY_ID: settings.accessKeyId,
+      BACKUP_S3_SECRET_ACCESS_KEY: settings.secretAccessKey,
+      TMPDIR: path.join(site.dataDir, 'none'),
+    }
+    const staging = path.join(site.dataDir, 'media', 'staging')
+    const ofKilled = path.join(staging, 'upload-killed')
+    await mkdir(ofKilled, { recursive: true })
+    await utimes(ofKilled, 1, 1)
+    const made = await run(site, 's3://chat/backups', 'backup', [], environment)
+    expect(made).toMatchObject({ code: 0 })
+    expect([...objects.keys()]).toContain(`/chat/backups/backups/${made.out.split('\n')[0]}/manifest.json`)
+    expect(readdirSync(staging)).toEqual([])
+
+    const named = path.join(await temporaryFolder(), 'staging')
+    const there = await run(site, 's3://chat/backups', 'backup', [], { ...environment, MEDIA_STAGING_DIR: named })
+    expect(there).toMatchObject({ code: 0 })
+    expect(readdirSync(named)).toEqual([])
+    // Who has no part in the data of a service makes none.
+    const elsewhere = { ...environment, TMPDIR: await temporaryFolder(), DATA_DIR: path.join(site.dataDir, 'none') }
+    expect(await run(site, 's3://chat/backups', 'backup', [], elsewhere)).toMatchObject({ code: 0 })
+    expect(readdirSync(site.dataDir)).not.toContain('none')
   })
 
   it('are kept as many as wanted, with the files that these name, and nothing that was never finished', async () => {

@@ -6,13 +6,14 @@ import { createLedgerBucket, createLedgerFolder, type LedgerPlace } from './plac
 /**
  * Where the ledger is kept: beside the data, that is, in the bucket of the files or in the data folder, and where backups go, since
  * whoever loses the one has the other.
- * @param staging folder for what is on its way to a bucket
+ * @param folder for what is on its way to a bucket, unless the configuration names one
  */
 export function openLedgerPlaces(
-  { mediaBucket, backup }: Pick<Config, 'mediaBucket' | 'backup'>,
+  { mediaBucket, mediaStagingDir, backup }: Pick<Config, 'mediaBucket' | 'mediaStagingDir' | 'backup'>,
   dataDir: string,
-  staging: string,
+  folder: string,
 ): LedgerPlace[] {
+  const staging = mediaStagingDir ?? folder
   const beside =
     mediaBucket === undefined
       ? createLedgerFolder(dataDir)
