@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import pg from 'pg'
 import type { Config } from '../config/index.ts'
 import { createLog } from '../log.ts'
 import type { ConnectionSettings } from '../store/connection.ts'
@@ -37,13 +38,22 @@ export async function openSession(config: Config, { exclusive = false } = {}): P
 }
 
 export function openExternal(url: string): Session {
-  const { host, pathname } = new URL(url)
   return {
     connection: { connectionString: url },
     isEmbedded: false,
-    name: `${host}${pathname}`,
+    name: nameOf(url),
     close: async () => {},
   }
+}
+
+function nameOf(url: string): string {
+  if (URL.canParse(url)) {
+    const { host, pathname } = new URL(url)
+    return `${host}${pathname}`
+  }
+  // With a user and no host, as for a socket, it is an address to the driver only.
+  const { host, database } = new pg.Client({ connectionString: url })
+  return `${host}/${database}`
 }
 
 /** @throws Error where a data folder has no embedded database */
