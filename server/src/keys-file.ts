@@ -68,7 +68,7 @@ type Environment = Readonly<Record<string, string | undefined>>
  */
 export function masterKeySource(environment: Environment, file: string) {
   const isGiven = (name: string) => Boolean(environment[name]?.trim())
-  const named = environment.PARLEY_MASTER_KEY_FILE?.trim()
+  const named = environment.PARLEY_MASTER_KEY_FILE?.trim() || undefined
   const inFile = async () => (await readKeysFile(file))?.PARLEY_MASTER_KEY
   const isInFile = !isGiven('PARLEY_MASTER_KEY') && named === undefined
   return {

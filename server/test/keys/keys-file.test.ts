@@ -4,7 +4,7 @@ import path from 'node:path'
 import { parse } from 'dotenv'
 import { expect, it, onTestFinished } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
-import { changeKeysFile, loadKeys } from '../../src/keys-file.ts'
+import { changeKeysFile, loadKeys, masterKeySource } from '../../src/keys-file.ts'
 import { asRoot, itWith } from '../gate/needs.ts'
 
 async function makeFolder(): Promise<string> {
@@ -45,4 +45,15 @@ itWith(asRoot, 'keys that root changes can be read by the user of the service as
   expect(await readFile(file, 'utf8')).toBe('PARLEY_API_KEY=a\nPARLEY_MASTER_KEY=b\n')
   const { uid, gid, mode } = await stat(file)
   expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 1234, gid: 2345, mode: 0o600 })
+})
+
+it('a variable that names no file counts as missing, so that the master key is that of the file of keys', async () => {
+  const file = path.join(await makeFolder(), 'keys.env')
+  const masterKey = 'ef'.repeat(32)
+  await writeFile(file, `PARLEY_MASTER_KEY=${masterKey}\n`)
+  for (const empty of ['', ' ']) {
+    const source = masterKeySource({ PARLEY_MASTER_KEY_FILE: empty }, file)
+    expect(source).toMatchObject({ name: file, isInFile: true })
+    expect(await source.read()).toBe(masterKey)
+  }
 })
