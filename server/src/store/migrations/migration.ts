@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, type Migration as KyselyMigration, sql } from 'kysely'
 
 export interface Migration extends KyselyMigration {
@@ -18,6 +19,8 @@ export async function buildIndex(
 ): Promise<void> {
   await db.connection().execute(async (on) => {
     const run = (text: string) => sql.raw(text).execute(on)
+    // The database goes on building for a process that was killed. To drop it meanwhile would wait for it, and throw it away, or be a deadlock.
+    while (await isBuilding(on, name)) await delay(200)
     const { rows } = await sql<{ patience: string; isBroken: boolean }>`
       select current_setting('lock_timeout') as patience,
         exists (select from pg_index where indexrelid = to_regclass(${name}) and not indisvalid) as "isBroken"`.execute(
@@ -30,4 +33,10 @@ export async function buildIndex(
     await run(`create ${isUnique ? 'unique ' : ''}index concurrently if not exists ${name} ${definition}`)
     await run(`set lock_timeout = '${rows[0]?.patience}'`)
   })
+}
+
+async function isBuilding(on: Kysely<unknown>, name: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_progress_create_index where index_relid = to_regclass(${name})`.execute(on)
+  return rows.length > 0
 }

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { migrate } from '../../../src/store/migrate.ts'
@@ -92,6 +92,37 @@ describe('a migration on full tables', () => {
     )
     expect(rows).toEqual([{ valid: true, text: expect.stringContaining('(app_id, muid)') }])
     await client.query('drop index messages_by_muid_too')
+  })
+
+  it('does not build an index again that a migration whose process was killed still builds', async () => {
+    const [reader, builder] = [new pg.Client(own.connection), new pg.Client(own.connection)]
+    const asked: string[] = []
+    const db = new Kysely<unknown>({
+      dialect: new PostgresDialect({ pool: new pg.Pool({ ...own.connection, max: 1 }) }),
+      log: ({ query }) => void asked.push(query.sql),
+    })
+    await Promise.all([reader.connect(), builder.connect()])
+    try {
+      // It waits for whoever may still see the table without it.
+      await reader.query('begin')
+      await reader.query('select from messages limit 1')
+      await reader.query('lock table messages in row exclusive mode')
+      const killed = builder.query('create index concurrently messages_by_muid_again on messages (app_id, muid)')
+      const find = `select indexrelid::int as id, indisvalid as valid from pg_index where indexrelid = to_regclass('messages_by_muid_again')`
+      const [begun] = await until(async () => {
+        const { rows } = await client.query(find)
+        return rows.length > 0 && rows
+      })
+      expect(begun.valid).toBe(false)
+      const building = buildIndex(db, 'messages_by_muid_again', 'on messages (app_id, muid)')
+      await until(() => asked.length > 1)
+      await reader.query('commit')
+      await Promise.all([killed, building])
+      expect((await client.query(find)).rows).toEqual([{ id: begun.id, valid: true }])
+    } finally {
+      await Promise.all([reader.end(), builder.end(), db.destroy()])
+      await client.query('drop index if exists messages_by_muid_again')
+    }
   })
 
   describe.each(migrationsAfter(released))('%s', (name, migration) => {
