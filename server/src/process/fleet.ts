@@ -45,12 +45,20 @@ export function createFleet({ size, log, setup, onHopeless }: FleetOptions): Fle
     metrics.text(
       all()
         .filter(({ state }) => state === 'ready' || state === 'stopping')
-        .map((worker) => ({ worker: worker.number, metrics: worker.askMetrics() })),
+        .map((worker) => ({
+          worker: worker.number,
+          metrics: worker.askMetrics(),
+          last: () => worker.lastMetrics,
+        })),
     )
   const slots = Array.from({ length: size }, (_, i) =>
     createSlot(i + 1, {
       log,
-      start: (number) => startWorkerProcess(number, setup, textOfAll),
+      start: (number) => {
+        const started = startWorkerProcess(number, setup, textOfAll)
+        void started.ended.then(() => metrics.ended(started.lastMetrics))
+        return started
+      },
       isServing: () => isStarted,
       onDied: metrics.died,
       onHopeless,

@@ -14,6 +14,8 @@ export type FromWorker =
   /** Somebody asks it for the metrics of all workers. */
   | { readonly type: 'metrics wanted'; readonly id: number }
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: readonly MetricJson[] }
+  /** What it has counted, as it ends. */
+  | { readonly type: 'last metrics'; readonly metrics: readonly MetricJson[] }
 
 /** What the primary tells a worker. */
 export type FromPrimary =

@@ -19,6 +19,8 @@ export interface WorkerProcess {
   stop(): Promise<void>
   kill(): void
   askMetrics(): Promise<readonly MetricJson[]>
+  /** What it said last of its metrics. */
+  readonly lastMetrics: readonly MetricJson[]
 }
 
 /** A worker has this long for what it is doing. */
@@ -38,6 +40,7 @@ export function startWorkerProcess(
   let reason: string | undefined
   let readyAt: number | undefined
   let lastId = 0
+  let lastMetrics: readonly MetricJson[] = []
   ready.catch(() => {})
 
   const ended = new Promise<string>((resolve) => {
@@ -45,7 +48,7 @@ export function startWorkerProcess(
       handle.state = 'ended'
       letGo()
       clearTimeout(starting)
-      for (const answer of asked.values()) answer([])
+      for (const answer of asked.values()) answer(lastMetrics)
       const how = reason ?? (signal === null ? `exit code ${code}` : signal)
       onFailed(new Error(how))
       resolve(how)
@@ -79,8 +82,12 @@ export function startWorkerProcess(
         sendTo(worker, { type: 'metrics text', id: message.id, text: await onWanted() })
         break
       case 'metrics':
+        lastMetrics = message.metrics
         asked.get(message.id)?.(message.metrics)
         asked.delete(message.id)
+        break
+      case 'last metrics':
+        lastMetrics = message.metrics
     }
   })
 
@@ -102,8 +109,11 @@ export function startWorkerProcess(
       await ended
     },
     kill: () => void worker.process.kill('SIGKILL'),
+    get lastMetrics() {
+      return lastMetrics
+    },
     askMetrics() {
-      if (handle.state === 'ended') return Promise.resolve([])
+      if (handle.state === 'ended') return Promise.resolve(lastMetrics)
       const id = ++lastId
       return new Promise((resolve) => {
         asked.set(id, resolve)

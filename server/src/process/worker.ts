@@ -7,6 +7,7 @@ import { createWorkerLog, type Log } from '../log.ts'
 import { whenDatabaseAnswers } from './foundation.ts'
 import { closeGently, listen } from './listen.ts'
 import { addressOf, type FromPrimary, type FromWorker, type MetricJson } from './messages.ts'
+import { isCount } from './metrics.ts'
 
 /** The primary waits a little longer before it ends the process itself. */
 const stopTimeoutMs = 8_500
@@ -29,6 +30,7 @@ export async function runWorker(config: Config): Promise<void> {
       const finished = await Promise.race([closeGently(parley).then(() => true), delay(stopTimeoutMs, false)])
       if (!finished) log?.warn('not everything finished in time; the worker stops anyway')
     }
+    await metrics.leave()
     if (log === undefined) process.exit(0)
     log.flush(() => process.exit(0))
   }
@@ -84,6 +86,14 @@ function createMetricsExchange(current: () => Parley | undefined) {
       ])
       asked.delete(id)
       return text ?? (await current()?.context.metrics.registry.metrics()) ?? ''
+    },
+    /** What was counted here goes on to count. */
+    async leave(): Promise<void> {
+      const registry = current()?.context.metrics.registry
+      const names = registry?.getMetricsAsArray().filter(isCount) ?? []
+      const counts = await Promise.all(names.map(({ name }) => registry?.getSingleMetric(name)?.get()))
+      const metrics = counts.filter((metric) => metric !== undefined) as MetricJson[]
+      await new Promise<void>((resolve) => send({ type: 'last metrics', metrics }, resolve))
     },
     onMessage(message: FromPrimary) {
       if (message.type === 'metrics text') asked.get(message.id)?.(message.text)

@@ -87,6 +87,26 @@ describeWith(redisServer, 'WORKERS=2', () => {
     expect(service.output().match(/Parley is running/g)).toHaveLength(1)
   })
 
+  it('what its metrics count goes on from there when workers are replaced, and when one is killed', async () => {
+    const { service, url, line } = await running()
+    for (let i = 0; i < 20; i++) await expectSuccess(line.call('GET', '/users'))
+    let before = await countsOf(url)
+    expect(Object.keys(before).length).toBeGreaterThan(20)
+    const replaced = async (gone: readonly number[]) => {
+      const isDone = () => workersOf(service).length === 2 && !workersOf(service).some((pid) => gone.includes(pid))
+      await until(isDone, { progress: () => workersOf(service).join() })
+      await serving(url, 2)
+      const after = await countsOf(url)
+      expect(Object.entries(before).filter(([name, count]) => (after[name] ?? 0) < count)).toEqual([])
+      before = after
+    }
+    const [first, second] = workersOf(service) as [number, number]
+    process.kill(first, 'SIGKILL')
+    await replaced([first])
+    service.signal('SIGHUP')
+    await replaced([...workersOf(service), second])
+  })
+
   it('a worker that cannot start keeps the service from starting, and says why once', async () => {
     const { service } = await running()
     const port = await findFreePort()
@@ -133,6 +153,19 @@ describeWith(redisServer, 'WORKERS=2', () => {
     expect(isAlive(kept as number)).toBe(false)
   })
 })
+
+/** What the metrics of all workers count: counters, and the figures of histograms. */
+async function countsOf(url: string): Promise<Record<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const counting = [...text.matchAll(/^# TYPE (\w+) (?:counter|histogram)$/gm)].map(([, name]) => name as string)
+  const isCounted = (line: string) => counting.some((name) => line.startsWith(name)) && !/^(process|nodejs)_/.test(line)
+  return Object.fromEntries(
+    text.split('\n').flatMap((line) => {
+      const [, name, value] = /^(\w+(?:\{.*\})?) (\S+)$/.exec(line) ?? []
+      return name !== undefined && isCounted(name) ? [[name, Number(value)]] : []
+    }),
+  )
+}
 
 const statusOf = async (url: string) => (await fetch(url, { headers: { connection: 'close' } })).status
 
