@@ -110,6 +110,8 @@ export interface ParleyOptions {
   readonly passwordCost?: PasswordCost | undefined
   /** The text of the metrics, where that is not of this process alone. */
   readonly exposeMetrics?: (() => Promise<string>) | undefined
+  /** Called again and again while the database is brought up to date, or somebody keeps it from that, such as a backup. */
+  readonly onMigrating?: (() => void) | undefined
 }
 
 /** The same in all processes of a deployment. */
@@ -118,7 +120,7 @@ const deploymentOf = (secrets: Secrets) => secrets.digest('redis').toString('hex
 /** Builds the whole service on a database: migrated, its default app made, ready to listen. Tests build the same. */
 export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const { config, log, connection } = options
-  const applied = await migrate(connection)
+  const applied = await migrate(connection, options.onMigrating)
   if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated')
 
   const database = openDatabase(connection, {

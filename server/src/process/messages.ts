@@ -7,6 +7,8 @@ import type { WorkerSetup } from './foundation.ts'
 export type FromWorker =
   /** It runs, and waits for what it is built with. */
   | { readonly type: 'hello' }
+  /** It brings the database up to date, or waits for whoever does or keeps it from that, and says so again and again. */
+  | { readonly type: 'migrating' }
   /** It serves. */
   | { readonly type: 'ready'; readonly address: AddressInfo }
   /** It cannot start, and ends. */

@@ -25,13 +25,17 @@ export interface WorkerProcess {
 
 /** A worker has this long for what it is doing. */
 const stopTimeoutMs = 9_000
-const startTimeoutMs = 120_000
+const longestStartMs = 120_000
 
-/** @param onWanted a worker is asked for the metrics of all */
+/**
+ * @param onWanted a worker is asked for the metrics of all
+ * @param startTimeoutMs how long it may take until it serves, from when it was started or last said that it brings the database up to date
+ */
 export function startWorkerProcess(
   number: number,
   setup: () => Promise<WorkerSetup>,
   onWanted: () => Promise<string>,
+  startTimeoutMs = longestStartMs,
 ): WorkerProcess {
   const worker = cluster.fork()
   const letGo = watchHandover(worker)
@@ -68,6 +72,9 @@ export function startWorkerProcess(
           reason = (error as Error).message
           worker.process.kill('SIGKILL')
         }
+        break
+      case 'migrating':
+        starting.refresh()
         break
       case 'ready':
         clearTimeout(starting)

@@ -49,6 +49,7 @@ export async function runWorker(config: Config): Promise<void> {
       masterKeySource: masterKeys,
       exposeMetrics: metrics.ofAll,
       notifiesApart: true,
+      onMigrating: () => send({ type: 'migrating' }),
     }
     try {
       const built = await whenDatabaseAnswers(log, () => buildParley(options))

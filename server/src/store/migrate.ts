@@ -42,15 +42,22 @@ const lockPatienceMs = 2_000
 const mostTries = 100
 const tryAgainMs = 500
 const lockNotAvailable = '55P03'
+const tellEveryMs = 5_000
 
 /**
  * Brings the schema up to date. Several processes may start at once: one migrates, the others wait for it.
  * The wait polls, since one that blocks would hold a snapshot and stall `create index concurrently`.
+ * @param onGoingOn called every few seconds meanwhile: how long it takes depends on the data, and on a backup that is being made
  * @returns the names of the migrations that were applied now
  * @throws NewerDatabaseError when it is further than this version; then nothing was written
  */
-export async function migrate(connection: ConnectionSettings): Promise<string[]> {
-  return run(connection, migrations)
+export async function migrate(connection: ConnectionSettings, onGoingOn: () => void = () => {}): Promise<string[]> {
+  const telling = setInterval(onGoingOn, tellEveryMs)
+  try {
+    return await run(connection, migrations)
+  } finally {
+    clearInterval(telling)
+  }
 }
 
 /**
