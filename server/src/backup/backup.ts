@@ -42,6 +42,8 @@ export interface BackupOptions {
   /** Left out: as fast as it goes. `place` is best opened with it, too. */
   readonly pace?: Pace
   readonly onProgress?: (progress: Progress) => void
+  /** Told of what does not keep it from being whole. */
+  readonly onWarning?: (text: string) => void
   /** Ends it; what was written of it is removed. */
   readonly signal?: AbortSignal
 }
@@ -92,7 +94,16 @@ export async function removeBackup(place: FileStore, id: string): Promise<void> 
 type Contents = Omit<Manifest, 'format' | 'id' | 'startedAt' | 'finishedAt' | 'parley'>
 
 async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): Promise<Contents> {
-  const { place, media, connection, share = shareOf(), pace = fullPace, signal, onProgress = () => {} } = options
+  const {
+    place,
+    media,
+    connection,
+    share = shareOf(),
+    pace = fullPace,
+    signal,
+    onProgress = () => {},
+    onWarning = () => {},
+  } = options
   const applied = await readMigrations(snapshot.client)
   if (applied.length === 0) throw new BackupError('This is no database of Parley: no migration has run in it.')
   const check = await requireKeyCheck(snapshot.client)
@@ -114,7 +125,7 @@ async function copyAll(options: BackupOptions, snapshot: Snapshot, id: string): 
 
   const now = await connect(connection, 'parley backup')
   try {
-    const files = await copyFiles({ place, media, id, snapshot, now, pace }, (done) => {
+    const files = await copyFiles({ place, media, id, snapshot, now, pace, onWarning }, (done) => {
       signal?.throwIfAborted()
       onProgress({ ...progress, files: done.files, what: 'files' })
     })

@@ -53,6 +53,7 @@ export async function copyFiles(
     snapshot,
     now,
     pace,
+    onWarning,
   }: {
     readonly place: FileStore
     readonly media: FileStore
@@ -60,10 +61,11 @@ export async function copyFiles(
     readonly snapshot: Snapshot
     readonly now: pg.Client
     readonly pace: Pace
+    readonly onWarning: (text: string) => void
   },
   onProgress: (progress: FilesProgress) => void,
 ): Promise<FilesEntry> {
-  const before = await readKnown(place)
+  const before = await readKnown(place, onWarning)
   const missing: string[] = []
   const total = { files: 0, bytes: 0, copied: 0 }
   const copy = async ({ appId, key }: Row): Promise<FileEntry | undefined> => {
@@ -106,13 +108,27 @@ async function* pages(client: pg.Client): AsyncGenerator<Row[]> {
   }
 }
 
-/** Files that the newest backup has, and that are still there. */
-async function readKnown(place: FileStore): Promise<Map<string, FileEntry>> {
-  const newest = (await listBackups(place)).at(-1)
+/**
+ * Files that the newest backup has, and that are still there. It only saves copying: one that cannot be read, as it is damaged or of a
+ * newer version, is passed over for the one before.
+ */
+async function readKnown(place: FileStore, onWarning: (text: string) => void): Promise<ReadonlyMap<string, FileEntry>> {
+  for (const id of (await listBackups(place)).reverse()) {
+    try {
+      return await readKnownOf(place, id)
+    } catch (error) {
+      onWarning(
+        `the files of the backup ${id} are not known, and copied again if no other backup has them: ${(error as Error).message}`,
+      )
+    }
+  }
+  return new Map()
+}
+
+async function readKnownOf(place: FileStore, id: string): Promise<Map<string, FileEntry>> {
   const known = new Map<string, FileEntry>()
-  if (newest === undefined) return known
   const there = new Set(await place.list(filesFolder))
-  for await (const entry of readFileList(place, await readManifest(place, newest))) {
+  for await (const entry of readFileList(place, await readManifest(place, id))) {
     if (there.has(`${filesFolder}${entry.path}`)) known.set(entry.path, entry)
   }
   return known

@@ -113,13 +113,14 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
     const [begun] = await run<{ runId: number }>(begin, [nowSeconds()])
     const runId = begun?.runId as number
     try {
-      const id = await runProgram()
+      const { id, said } = await runProgram()
       const { tables, files } = await readManifest(store, id)
       const parts = tables.flatMap((table) => table.parts)
       const sum = (of: (part: (typeof parts)[number]) => number) => parts.reduce((total, part) => total + of(part), 0)
       const figures = { rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes), files: files.count }
       await run(finish, [runId, 'done', nowSeconds(), id, figures.rows, figures.bytes, figures.files, null])
       log.info({ backup: id, ...figures }, 'a backup was made')
+      if (said !== '') log.warn({ backup: id, said }, 'a backup was made, but not all is as it should be')
     } catch (error) {
       if (stopping.signal.aborted) return
       const { message } = error as Error
@@ -128,8 +129,8 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
     }
   }
 
-  /** @returns the id of the backup */
-  const runProgram = async (): Promise<string> => {
+  /** @returns the id of the backup, and what was to be said of it */
+  const runProgram = async (): Promise<{ readonly id: string; readonly said: string }> => {
     const args = [...program, '--keep', String(keep), ...(passphrase === undefined ? [] : ['--with-keys'])]
     const child = spawn(process.execPath, args, {
       // Where its relative paths and its `.env` are, as for this process.
@@ -150,7 +151,9 @@ export function createScheduledBackups(options: ScheduleOptions): ScheduledBacku
       clearTimeout(kill)
     })
     if (code !== 0) throw new Error(err.trim() || `the backup ended with ${code}`)
-    return out.split('\n')[0] as string
+    // Beside how far it was, now and then.
+    const lines = err.split('\n').filter((line) => line.startsWith('parley backup: '))
+    return { id: out.split('\n')[0] as string, said: lines.join('\n') }
   }
 
   const loop = async () => {

@@ -112,12 +112,23 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep, pace: 
   for (const signal of signals) process.once(signal, interrupt)
   const begun = performance.now()
   const { connection } = session
+  const warnings: string[] = []
+  /** The backup is whole by then, whatever comes of the old ones. */
+  const prune = async (store: FileStore, keep: number): Promise<string[]> => {
+    try {
+      return await pruneBackups(store, keep)
+    } catch (error) {
+      warnings.push(`old backups could not all be removed, or files that only they have: ${(error as Error).message}`)
+      return []
+    }
+  }
   try {
     const make = (store: FileStore, pace: Pace) =>
       makeBackup({
         ...{ connection, place: store, sealedKeys, pace },
         media: createMediaStorage(config, path.join(dataDir, 'media')),
         signal: stop.signal,
+        onWarning: (text) => warnings.push(text),
         onProgress: ({ what, rows, rawBytes, bytes, tables, tablesDone, files }) =>
           line.show(
             `${tablesDone} of ${tables} tables, ${rows} rows, ${describeBytes(rawBytes)} (${describeBytes(bytes)} packed), ${files} files: ${what}`,
@@ -132,7 +143,7 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep, pace: 
           await store.tidy()
           return {
             manifest: await make(store, pace),
-            removed: keep === undefined ? [] : await pruneBackups(store, keep),
+            removed: keep === undefined ? [] : await prune(store, keep),
           }
         },
         stop.signal,
@@ -146,6 +157,7 @@ async function back(config: Config, place: BackupPlace, { withKeys, keep, pace: 
       `${manifest.id}\n${rows} rows and ${files.count} files in ${seconds} s, to ${describePlace(place)}${withKeys ? ', with the keys' : ''}\n`,
     )
     if (removed.length > 0) process.stdout.write(`removed: ${removed.join(', ')}\n`)
+    for (const text of warnings) process.stderr.write(`parley backup: ${text}\n`)
     if (manifest.foreign.length > 0) {
       process.stderr.write(`parley backup: left out, since they are not of Parley: ${manifest.foreign.join(', ')}\n`)
     }

@@ -142,6 +142,24 @@ describe('a backup', () => {
     expect(first.data.attachments).toHaveLength(1)
   })
 
+  it('is made beside one that is damaged, whose files are copied again, and old ones go once all that stay can be read', async () => {
+    const [site, folder] = [await createSite(), await temporaryFolder()]
+    const world = await createWorld(await site.start())
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
+    const [first, second] = [await back(site, folder), await back(site, folder)]
+    await truncate(path.join(folder, 'backups', second, 'files.1.ndjson.gz'), 10)
+    const third = await run(site, folder, 'backup', ['--keep', '2'])
+    expect(third).toMatchObject({ code: 0 })
+    expect(third.err).toContain(`the files of the backup ${second} are not known`)
+    expect(third.err).toContain('old backups could not all be removed')
+    expect((await run(site, folder, 'verify-backup')).code).toBe(0)
+    expect(await createFolderStorage(folder).list(`backups/${first}/`)).toEqual([])
+    const fourth = await run(site, folder, 'backup', ['--keep', '2'])
+    expect(fourth).toMatchObject({ code: 0, err: '' })
+    expect((await run(site, folder, 'verify-backup')).code).toBe(0)
+  })
+
   it('leaves nothing behind when it fails', async () => {
     const [site, folder] = [await createSite(), await temporaryFolder()]
     await createWorld(await site.start())
