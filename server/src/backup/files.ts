@@ -72,11 +72,11 @@ export async function copyFiles(
     const path = pathOf(appId, key)
     const known = before.get(path)
     if (known !== undefined) return known
-    if ((await media.sizeOf(path)) === undefined) {
+    const entry = await copyIfThere(media, path, place)
+    if (entry === undefined) {
       if (((await now.query(isKnown, [appId, key])).rowCount ?? 0) > 0) missing.push(path)
       return undefined
     }
-    const entry = await copyFile(media, path, place, `${filesFolder}${path}`)
     total.copied++
     return { path, ...entry }
   }
@@ -143,6 +143,17 @@ export async function* readFileList(place: FileStore, { id, files }: Manifest): 
       rest = lines.pop() as string
       for (const line of lines) yield JSON.parse(line) as FileEntry
     }
+  }
+}
+
+/** @returns undefined where there is no such file, or it was removed before it was read */
+async function copyIfThere(media: FileStore, path: string, place: FileStore) {
+  if ((await media.sizeOf(path)) === undefined) return undefined
+  try {
+    return await copyFile(media, path, place, `${filesFolder}${path}`)
+  } catch (error) {
+    if ((await media.sizeOf(path)) === undefined) return undefined
+    throw error
   }
 }
 

@@ -160,6 +160,36 @@ describe('a backup', () => {
     expect((await run(site, folder, 'verify-backup')).code).toBe(0)
   })
 
+  it('goes on where a file was removed when it was about to be read', async () => {
+    const [site, folder] = [await createSite(), await temporaryFolder()]
+    const world = await createWorld(await site.start())
+    await createUsers(world, 'alice', 'bob')
+    for (const content of ['one', 'two']) {
+      dataOf(await sendForm(world, toBob, [{ ...picture, content }], { as: 'alice' }))
+    }
+    const media = createFolderStorage(path.join(site.dataDir, 'media'))
+    let isRemoved = false
+    const swept: typeof media = {
+      ...media,
+      async read(name, range) {
+        const isFirst = !isRemoved
+        isRemoved = true
+        if (isFirst) await media.remove(name)
+        return media.read(name, range)
+      },
+    }
+    const place = createFolderStorage(folder)
+    const { files } = await makeBackup({ connection: site.connection, place, media: swept })
+    expect(files).toMatchObject({ count: 1, missing: 1 })
+    expect((await run(site, folder, 'verify-backup')).code).toBe(0)
+    // What fails otherwise is no file that is gone.
+    const broken: typeof media = { ...media, read: () => Promise.reject(new Error('a broken disk')) }
+    const other = createFolderStorage(await temporaryFolder())
+    await expect(makeBackup({ connection: site.connection, place: other, media: broken })).rejects.toThrow(
+      'broken disk',
+    )
+  })
+
   it('leaves nothing behind when it fails', async () => {
     const [site, folder] = [await createSite(), await temporaryFolder()]
     await createWorld(await site.start())
