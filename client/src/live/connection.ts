@@ -117,7 +117,9 @@ export function createConnection({ port, cell, options, resync, onFrame, onPong 
       if (isRenewed) void open()
       else stop('loggedOut', error)
     } catch (failure) {
-      if (!signal.aborted) stop('loggedOut', failure)
+      if (signal.aborted) return
+      if (statusOf(failure) === 401) stop('loggedOut', failure)
+      else fail(failure)
     }
   }
 

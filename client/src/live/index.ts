@@ -1,4 +1,5 @@
 import { createCall } from '../call.ts'
+import { ConnectionError, ParleyError } from '../errors.ts'
 import { createUpload } from '../files.ts'
 import { createTransport, idsOf } from '../transport.ts'
 import { credentialsOf, type UserClient, type UserOptions, userClientOf } from '../user.ts'
@@ -21,6 +22,11 @@ export function createLiveClient(options: UserOptions & LiveOptions): LiveClient
   const credentials = { headers: async () => ({ ...(await headers()), resource: deviceId }), renew }
   const send = createTransport(options, credentials)
   const call = createCall(send, newId)
+  // The live face asks the product's function again. Whoever makes a call of their own hears what it said.
+  const sendAgain = createTransport(options, {
+    headers: () => asSilence(credentials.headers),
+    renew: (used) => asSilence(() => renew(used)),
+  })
   const port: Port = {
     url: options.url.replace(/\/+$/, ''),
     appId: options.appId,
@@ -34,12 +40,22 @@ export function createLiveClient(options: UserOptions & LiveOptions): LiveClient
         ...(body !== undefined && { body }),
         isRepeatable: method === 'GET',
       }
-      return (await send(request, signal && { signal })) as T
+      return (await sendAgain(request, signal && { signal })) as T
     },
-    upload: createUpload(call, options.fetch),
+    upload: createUpload(createCall(sendAgain, newId), options.fetch),
     newMuid: newId,
-    token,
-    renewToken: (refused) => renew({ authToken: refused }),
+    token: () => asSilence(token),
+    renewToken: (refused) => asSilence(() => renew({ authToken: refused })),
   }
   return { ...userClientOf(options, call), live: createLive(port, options) }
+}
+
+/** A function that could not get a token is as nobody who answers: it may a moment later. What the service has refused is a refusal. */
+async function asSilence<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof ParleyError) throw error
+    throw new ConnectionError('authToken gave no token', { cause: error })
+  }
 }

@@ -6,7 +6,7 @@ import { startService } from '../../../server/test/support/service.ts'
 import { tokenOf } from '../../../server/test/support/socket.ts'
 import { soon, until } from '../../../server/test/support/until.ts'
 import { createUsers, createWorld } from '../../../server/test/support/world.ts'
-import type { Live, StoredSend } from '../../src/index.ts'
+import { type Live, ParleyError, type StoredSend } from '../../src/index.ts'
 import { liveOf, whenLive } from './support/people.ts'
 import { textsOf, useRoom } from './support/room.ts'
 
@@ -281,6 +281,30 @@ describe('a connection', () => {
     await until(() => alice.connection.getSnapshot().status === 'stopped')
     expect(alice.connection.getSnapshot()).toMatchObject({ reason: 'loggedOut' })
     expect(asked).toBe(3)
+  })
+
+  it('whose function for tokens fails for a while asks it again', async () => {
+    const world = await chatWorld('alice')
+    const tokens = [await tokenOf(world, 'alice'), await tokenOf(world, 'alice')]
+    let failures = 2
+    const failing = async () => {
+      if (failures-- > 0) throw new TypeError('Failed to fetch')
+      return tokens[0] ?? ''
+    }
+    const alice = await join(world, 'alice', { authToken: failing })
+    failures = 2
+    dataOf(await world.delete(`/users/alice/auth_tokens/${tokens.shift()}`))
+    await until(() => failures < 0)
+    await whenLive(alice)
+  })
+
+  it('whose function for tokens says that nobody is logged in stops', async () => {
+    const world = await chatWorld('alice')
+    const loggedOut = new ParleyError(401, undefined)
+    const alice = keep(await liveOf(world, 'alice', { authToken: () => Promise.reject(loggedOut) }))
+    alice.connect()
+    await until(() => alice.connection.getSnapshot().status === 'stopped')
+    expect(alice.connection.getSnapshot()).toEqual({ status: 'stopped', reason: 'loggedOut', error: loggedOut })
   })
 
   it('that gives way to newer ones does not come back', async () => {
