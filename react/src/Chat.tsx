@@ -5,7 +5,7 @@ import { Composer } from './Composer.tsx'
 import { ConnectionBar } from './ConnectionBar.tsx'
 import { ConversationList } from './ConversationList.tsx'
 import { useParleyContext } from './context.tsx'
-import { isSamePeer, useConversation, useMe, usePresence, useSummaryPart, useTyping } from './hooks.ts'
+import { isSamePeer, nameOf, useConversation, useMe, usePresence, useSummaryPart, useTyping } from './hooks.ts'
 import { Icon } from './Icon.tsx'
 import { MessageList } from './MessageList.tsx'
 import { MembersView, NewChat, SearchView, ThreadView } from './Panels.tsx'
@@ -35,9 +35,10 @@ export function Chat({ initialPeer, onPeerChange }: ChatProps) {
     onPeerChange?.(chosen)
   }
   // Another page, such as a notification, may lead to another conversation.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the name says who it is
   useEffect(() => {
     if (initialPeer !== undefined) setPeer((known) => (isSamePeer(known, initialPeer) ? known : initialPeer))
-  }, [initialPeer])
+  }, [initialPeer && nameOf(initialPeer)])
   const found = (message: Message) => {
     const isGroup = message.receiverType === 'group'
     const uid = message.sender === me?.uid ? message.receiver : message.sender

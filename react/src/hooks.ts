@@ -2,6 +2,7 @@ import type {
   ConnectionState,
   ConversationSummary,
   ConversationsSnapshot,
+  Live,
   LiveClient,
   MemberList,
   MembersSnapshot,
@@ -76,27 +77,28 @@ export function isSamePeer(a: Peer | undefined, b: Peer | undefined): boolean {
   return a === b || (a !== undefined && b !== undefined && nameOf(a) === nameOf(b))
 }
 
-function nameOf(peer: Peer): string {
+/** The same for all objects that name the same peer. */
+export function nameOf(peer: Peer): string {
   return 'uid' in peer ? `user:${peer.uid}` : `group:${peer.guid}`
 }
 
-/** Opens something of the store while a component is there. */
-function useOpened<T extends { close(): void }>(open: (() => T) | undefined, name: string): T | undefined {
-  const [opened, setOpened] = useState<{ readonly name: string; readonly list: T }>()
+/** Opens something of the store while a component is there, and that of another user's store where there is another client. */
+function useOpened<T extends { close(): void }>(open: ((live: Live) => T) | undefined, name: string): T | undefined {
+  const { live } = useParley()
+  const [opened, setOpened] = useState<{ readonly live: Live; readonly name: string; readonly list: T }>()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the name says what is opened
   useEffect(() => {
     if (open === undefined) return
-    const list = open()
-    setOpened({ name, list })
+    const list = open(live)
+    setOpened({ live, name, list })
     return () => list.close()
-  }, [name])
-  return opened?.name === name ? opened.list : undefined
+  }, [live, name])
+  return opened?.live === live && opened.name === name ? opened.list : undefined
 }
 
 /** A conversation, kept up to date while the component is there; undefined at the first render. */
 export function useConversation(peer: Peer | undefined): OpenConversation | undefined {
-  const { live } = useParley()
-  return useOpened(peer && (() => live.openConversation(peer)), peer === undefined ? '' : nameOf(peer))
+  return useOpened(peer && ((live) => live.openConversation(peer)), peer === undefined ? '' : nameOf(peer))
 }
 
 const noMessages: MessagesSnapshot = {
@@ -116,8 +118,7 @@ export function useMessages(conversation: View<MessagesSnapshot> | undefined): M
 
 /** A thread, kept up to date while the component is there; undefined at the first render. */
 export function useThread(peer: Peer, parentId: string): OpenThread | undefined {
-  const { live } = useParley()
-  return useOpened(() => live.openThread(peer, parentId), `${nameOf(peer)} ${parentId}`)
+  return useOpened((live) => live.openThread(peer, parentId), `${nameOf(peer)} ${parentId}`)
 }
 
 /** The message that a thread belongs to. */
@@ -163,8 +164,7 @@ const noMembers: MembersSnapshot = { members: [], hasMore: false, isLoaded: fals
 
 /** The members of a group. */
 export function useMembers(guid: string | undefined): MembersSnapshot & { readonly loadMore: () => Promise<void> } {
-  const { live } = useParley()
-  const list = useOpened<MemberList>(guid === undefined ? undefined : () => live.openMembers(guid), guid ?? '')
+  const list = useOpened<MemberList>(guid === undefined ? undefined : (live) => live.openMembers(guid), guid ?? '')
   const snapshot = useView(list, noMembers)
   const loadMore = useCallback(async () => list?.loadMore(), [list])
   return { ...snapshot, loadMore }
@@ -187,9 +187,13 @@ export function useSend(peer: Peer): (message: OutgoingMessage) => string {
 
 /** Loads something again when what it is made of changes, and forgets what comes too late. */
 function useLoaded<T>(load: ((signal: AbortSignal) => Promise<T>) | undefined, name: string, wait: number) {
-  const [state, setState] = useState<{ readonly name: string; readonly found?: T; readonly error?: unknown }>({
-    name: '',
-  })
+  const client = useParley()
+  const [state, setState] = useState<{
+    readonly client: LiveClient
+    readonly name: string
+    readonly found?: T
+    readonly error?: unknown
+  }>()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the name says what is loaded
   useEffect(() => {
     if (load === undefined) return
@@ -197,17 +201,17 @@ function useLoaded<T>(load: ((signal: AbortSignal) => Promise<T>) | undefined, n
     const timer = setTimeout(async () => {
       try {
         const found = await load(controller.signal)
-        setState({ name, found })
+        setState({ client, name, found })
       } catch (error) {
-        if (!controller.signal.aborted) setState({ name, error })
+        if (!controller.signal.aborted) setState({ client, name, error })
       }
     }, wait)
     return () => {
       clearTimeout(timer)
       controller.abort()
     }
-  }, [name])
-  const isCurrent = state.name === name
+  }, [client, name])
+  const isCurrent = state?.client === client && state.name === name
   return {
     found: isCurrent ? state.found : undefined,
     error: isCurrent ? state.error : undefined,

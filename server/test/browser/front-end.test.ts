@@ -6,9 +6,11 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { createServer, type ViteDevServer } from 'vite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
+import { say, texts } from '../support/chat.ts'
 import { findFreePort } from '../support/ports.ts'
+import { tokenOf } from '../support/socket.ts'
 import { soon, until } from '../support/until.ts'
-import { createWorld, type World } from '../support/world.ts'
+import { createUsers, createWorld, type World } from '../support/world.ts'
 import { chromiumProgram, openContext } from './chromium.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
@@ -40,6 +42,8 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
         `{ url, apiKey, appId: '${world.app.name}' }`,
       ),
       'vite.config.ts': fileIn(documentation, 'vite.config.ts').replace(':3000', `:${port}`),
+      'other.html': '<div id="root"></div><script type="module" src="/src/other.tsx"></script>',
+      'src/other.tsx': otherPage,
       // What the template brings along.
       'index.html': '<div id="root"></div><script type="module" src="/src/main.tsx"></script>',
       'package.json': '{ "type": "module" }',
@@ -85,6 +89,47 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     return page
   }
 
+  /** A page that is drawn again when its button is pressed, and then for the next of these users. */
+  const openOther = async (peer: string, ...uids: string[]): Promise<Page> => {
+    const tokens = await Promise.all(uids.map((uid) => tokenOf(world, uid)))
+    const given = { url: world.url, appId: world.app.name, tokens, peer }
+    const context = await openContext()
+    contexts.push(context)
+    const page = await context.newPage()
+    await page.goto(
+      `http://127.0.0.1:${vite.config.server.port}/other.html#${encodeURIComponent(JSON.stringify(given))}`,
+    )
+    return page
+  }
+
+  it('stays with whom its user has chosen when what is around it is drawn again', async () => {
+    await createUsers(world, 'ann', 'ben', 'cas')
+    const page = await openOther('ben', 'ann')
+    await page.getByRole('heading', { name: 'Ben' }).waitFor()
+    await page.getByRole('button', { name: 'New chat' }).click()
+    await page.getByRole('button', { name: 'Cas', exact: true }).click()
+    await page.getByRole('heading', { name: 'Cas' }).waitFor()
+    await page.getByRole('button', { name: 'Drawn 0' }).click()
+    await page.getByRole('button', { name: 'Drawn 1' }).waitFor()
+    expect(await page.locator('main h2').innerText()).toBe('Cas')
+  })
+
+  it('shows what another user sees, and sends as them, when it is given their client', async () => {
+    await createUsers(world, 'dan', 'eve', 'fay')
+    await say(world, 'fay', 'dan', 'for Dan')
+    await say(world, 'fay', 'eve', 'for Eve')
+    const page = await openOther('fay', 'dan', 'eve')
+    await page.locator('main article', { hasText: 'for Dan' }).waitFor()
+    await page.getByRole('button', { name: 'Drawn 0' }).click()
+    await page.locator('main article', { hasText: 'for Eve' }).waitFor()
+    await page.locator('main article', { hasText: 'for Dan' }).waitFor({ state: 'detached' })
+    await page.locator('main textarea').fill('from Eve')
+    await page.locator('main textarea').press('Enter')
+    await soon(async () => {
+      expect(texts(await world.get('/users/eve/messages', { as: 'fay' }))).toEqual(['for Eve', 'from Eve'])
+    })
+  })
+
   it('is a chat, once the back end has made a token for whoever is logged in', async () => {
     const alice = await openAs('alice')
     await alice.getByText('No conversations yet').waitFor()
@@ -101,6 +146,28 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     })
   })
 })
+
+const otherPage = `
+import { createLiveClient } from '@parley/client'
+import { Chat, ParleyProvider } from '@parley/react'
+import { useState } from 'react'
+import { createRoot } from 'react-dom/client'
+
+const { url, appId, tokens, peer } = JSON.parse(decodeURIComponent(location.hash.slice(1)))
+const clients = tokens.map((authToken) => createLiveClient({ url, appId, authToken }))
+
+function Page() {
+  const [drawn, setDrawn] = useState(0)
+  return (
+    <ParleyProvider client={clients[Math.min(drawn, clients.length - 1)]}>
+      <button onClick={() => setDrawn(drawn + 1)}>Drawn {drawn}</button>
+      <Chat initialPeer={{ uid: peer }} />
+    </ParleyProvider>
+  )
+}
+
+createRoot(document.getElementById('root')).render(<Page />)
+`
 
 /** The code of a file that the documentation names. */
 function fileIn(documentation: string, name: string): string {
