@@ -38,8 +38,13 @@ export function Composer({ label, onSend, onTyping, guid, quoted, edited, onCanc
   const picker = useRef<HTMLInputElement>(null)
   const listId = useId()
 
+  const wasEdited = useRef(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as often as something else is edited or quoted
   useEffect(() => {
     if (edited !== undefined) setText(textOf(edited))
+    // What an edit leaves behind would be sent as a new message.
+    else if (wasEdited.current) change('', 0)
+    wasEdited.current = edited !== undefined
     if (edited !== undefined || quoted !== undefined) area.current?.focus()
   }, [edited, quoted])
 
@@ -125,14 +130,7 @@ export function Composer({ label, onSend, onTyping, guid, quoted, edited, onCanc
         <p className="parley-about">
           <b>{edited === undefined ? texts.quoting(senderName(about)) : texts.editing}</b>{' '}
           <span dir="auto">{previewOf(about, texts)}</span>
-          <button
-            type="button"
-            aria-label={texts.cancel}
-            onClick={() => {
-              if (edited !== undefined) change('', 0)
-              onCancel?.()
-            }}
-          >
+          <button type="button" aria-label={texts.cancel} onClick={() => onCancel?.()}>
             <Icon name="close" />
           </button>
         </p>

@@ -107,6 +107,24 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     expect([...alice.problems, ...bob.problems]).toEqual([])
   })
 
+  it('writes a new message with nothing of one that is edited no more', async () => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    await write(alice, 'as it was')
+    await act(message(alice, 'as it was'), 'Edit')
+    await soon(async () => expect(await composer(alice).inputValue()).toBe('as it was'))
+    await composer(alice).press('Escape')
+    await expectGone(alice.getByText('Editing a message'))
+    expect(await composer(alice).inputValue()).toBe('')
+
+    await act(message(alice, 'as it was'), 'Edit')
+    await soon(async () => expect(await composer(alice).inputValue()).toBe('as it was'))
+    await act(message(alice, 'as it was'), 'Quote')
+    await alice.getByText('Quoting alice').waitFor()
+    expect(await composer(alice).inputValue()).toBe('')
+    expect(alice.problems).toEqual([])
+  })
+
   it('sends files with what is said about them', async () => {
     const world = await createWorld()
     const alice = await openTab(world, 'alice', 'bob')
