@@ -145,47 +145,60 @@ export function MessageList({ list, label, onSeen, onQuote, onEdit, onOpenThread
       </p>
     )
   }
-  if (rows.length === 0) return <p className="parley-empty">{texts.noMessages}</p>
+  if (rows.length === 0) {
+    return (
+      <p className="parley-empty" role={error === undefined ? undefined : 'status'}>
+        {error === undefined ? texts.noMessages : isRemoval(error) ? texts.removed : texts.problem}
+      </p>
+    )
+  }
   const setSize = hasOlder || hasNewer || rows.length > mostCounted ? unknownSize : rows.length
   return (
-    <div className="parley-messages">
-      <div
-        className="parley-scroller"
-        ref={scroller}
-        role="feed"
-        aria-label={label}
-        aria-busy={snapshot.isLoadingOlder}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keyboard
-        tabIndex={0}
-        onKeyDown={move}
-      >
-        <div className="parley-content" ref={contentRef}>
-          <div className="parley-above" />
-          <div>
-            {rows.slice(from, until).map((row, n) => (
-              <RowView
-                key={row.key}
-                row={row}
-                at={from + n}
-                setSize={setSize}
-                me={me?.uid}
-                locale={locale}
-                today={texts.today}
-                isFocused={row.key === focused}
-                actionsOf={actionsOf}
-              />
-            ))}
+    <>
+      <div className="parley-messages">
+        <div
+          className="parley-scroller"
+          ref={scroller}
+          role="feed"
+          aria-label={label}
+          aria-busy={snapshot.isLoadingOlder}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be scrolled by keyboard
+          tabIndex={0}
+          onKeyDown={move}
+        >
+          <div className="parley-content" ref={contentRef}>
+            <div className="parley-above" />
+            <div>
+              {rows.slice(from, until).map((row, n) => (
+                <RowView
+                  key={row.key}
+                  row={row}
+                  at={from + n}
+                  setSize={setSize}
+                  me={me?.uid}
+                  locale={locale}
+                  today={texts.today}
+                  isFocused={row.key === focused}
+                  actionsOf={actionsOf}
+                />
+              ))}
+            </div>
+            <div className="parley-below" />
+            <div className="parley-shield" ref={shieldRef} />
           </div>
-          <div className="parley-below" />
-          <div className="parley-shield" ref={shieldRef} />
         </div>
+        {!isAtEnd && (
+          <button type="button" className="parley-to-newest" aria-label={texts.toNewest} onClick={toNewest}>
+            <Icon name="down" />
+          </button>
+        )}
       </div>
-      {!isAtEnd && (
-        <button type="button" className="parley-to-newest" aria-label={texts.toNewest} onClick={toNewest}>
-          <Icon name="down" />
-        </button>
+      {error !== undefined && (
+        <p className="parley-rest" role="status">
+          {isRemoval(error) ? texts.removed : texts.problem}
+        </p>
       )}
-    </div>
+    </>
   )
 }
 
@@ -234,6 +247,11 @@ const RowView = memo(function RowView(props: RowViewProps) {
     </article>
   )
 })
+
+/** Whether the user is no member of the group, or none any more. */
+function isRemoval(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === 'ERR_GROUP_NOT_JOINED'
+}
 
 /** A row that is drawn anew does not take the focus from what is being written. */
 function mayTakeFocus(): boolean {

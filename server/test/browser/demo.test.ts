@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs'
 import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { afterEach, expect, it } from 'vitest'
 import { describeWith } from '../gate/needs.ts'
-import { dataOf, say } from '../support/chat.ts'
+import { createGroup, dataOf, say, sayInGroup } from '../support/chat.ts'
 import { soon, until } from '../support/until.ts'
 import { createWorld, type World } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
@@ -123,6 +123,20 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     await alice.getByText('Quoting alice').waitFor()
     expect(await composer(alice).inputValue()).toBe('')
     expect(alice.problems).toEqual([])
+  })
+
+  it('tells whoever is removed from a group that they are', async () => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    await createGroup(world, 'hikers', 'alice', { participants: ['bob'] })
+    await sayInGroup(world, 'alice', 'hikers', 'up the hill')
+    const bob = await openTab(world, 'bob', 'alice')
+    await bob.getByRole('button', { name: /^hikers/i }).click()
+    await message(bob, 'up the hill').waitFor()
+    dataOf(await world.delete('/groups/hikers/members/bob', { as: 'alice' }))
+    await expectGone(message(bob, 'up the hill'))
+    await soon(async () => expect(await bob.locator('main').innerText()).toContain('You are no longer in this group.'))
+    expect([...alice.problems, ...bob.problems]).toEqual([])
   })
 
   it('sends files with what is said about them', async () => {
