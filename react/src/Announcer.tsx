@@ -13,7 +13,7 @@ const gatheredMs = 1000
 export function Announcer() {
   const { client, texts } = useParleyContext()
   const me = useMe()
-  const [said, setSaid] = useState('')
+  const [said, setSaid] = useState({ times: 0, text: '' })
   useEffect(() => {
     let count = 0
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -22,7 +22,8 @@ export function Announcer() {
       if (event.message.category === 'action') return
       count++
       timer ??= setTimeout(() => {
-        setSaid(texts.newMessages(count))
+        const text = texts.newMessages(count)
+        setSaid(({ times }) => ({ times: times + 1, text }))
         count = 0
         timer = undefined
       }, gatheredMs)
@@ -35,7 +36,8 @@ export function Announcer() {
   }, [client, texts, me?.uid])
   return (
     <div className="parley-hidden" role="status" aria-live="polite">
-      {said}
+      {/* The same words are said again where they stand in another element. */}
+      <span key={said.times}>{said.text}</span>
     </div>
   )
 }

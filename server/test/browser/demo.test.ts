@@ -139,6 +139,21 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     expect([...alice.problems, ...bob.problems]).toEqual([])
   })
 
+  it('says to screen readers of each message that one has come', async () => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    await alice.evaluate(`{
+      window.said = []
+      const region = document.querySelector('.parley-hidden[role=status]')
+      new MutationObserver(() => said.push(region.innerText)).observe(region, { childList: true, characterData: true, subtree: true })
+    }`)
+    for (const times of [1, 2]) {
+      await say(world, 'bob', 'alice', `for the ${times}. time`)
+      await soon(async () => expect(await alice.evaluate('said')).toEqual(Array(times).fill('1 new message')))
+    }
+    expect(alice.problems).toEqual([])
+  })
+
   it('sends files with what is said about them', async () => {
     const world = await createWorld()
     const alice = await openTab(world, 'alice', 'bob')
