@@ -22,31 +22,44 @@ export function ConversationList({ selected, onSelect }: ConversationListProps) 
   const { texts, components } = useParleyContext()
   const { conversations, isLoaded, hasMore, isLoading, loadMore, error } = useConversations()
   const Item = components.ConversationItem ?? ConversationItem
+  const more = () => void loadMore().catch(() => {})
   const ask = (row: number) => {
-    if (hasMore && !isLoading && row >= conversations.length - aheadRows) void loadMore()
+    if (hasMore && !isLoading && error === undefined && row >= conversations.length - aheadRows) more()
   }
   if (!isLoaded) return <p className="parley-empty">{error === undefined ? texts.loading : texts.problem}</p>
   if (conversations.length === 0) return <p className="parley-empty">{texts.noConversations}</p>
   return (
-    <nav className="parley-conversations" aria-label={texts.conversations}>
-      <VList data={conversations} className="parley-scroller">
-        {(summary, row) => {
-          const isSelected = isSamePeer(summary.peer, selected)
-          ask(row)
-          return (
-            <button
-              type="button"
-              key={summary.key}
-              className="parley-conversation"
-              aria-current={isSelected || undefined}
-              onClick={() => onSelect(summary.peer)}
-            >
-              <Item summary={summary} isSelected={isSelected} />
+    <>
+      <nav className="parley-conversations" aria-label={texts.conversations}>
+        <VList data={conversations} className="parley-scroller">
+          {(summary, row) => {
+            const isSelected = isSamePeer(summary.peer, selected)
+            ask(row)
+            return (
+              <button
+                type="button"
+                key={summary.key}
+                className="parley-conversation"
+                aria-current={isSelected || undefined}
+                onClick={() => onSelect(summary.peer)}
+              >
+                <Item summary={summary} isSelected={isSelected} />
+              </button>
+            )
+          }}
+        </VList>
+      </nav>
+      {error !== undefined && (
+        <p className="parley-rest" role="status">
+          {texts.problem}{' '}
+          {hasMore && (
+            <button type="button" onClick={more}>
+              {texts.retry}
             </button>
-          )
-        }}
-      </VList>
-    </nav>
+          )}
+        </p>
+      )}
+    </>
   )
 }
 

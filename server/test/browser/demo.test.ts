@@ -154,6 +154,34 @@ describeWith(chromiumProgram, 'the demo page, in two tabs of a real browser', ()
     expect(alice.problems).toEqual([])
   })
 
+  it('asks once for more conversations where that is refused, and again when it is told to', async () => {
+    const world = await createWorld()
+    const alice = await openTab(world, 'alice', 'bob')
+    await write(alice, 'hello')
+    await alice.getByRole('button', { name: /^bob.*hello/s }).waitFor()
+    // The first page says that there are more. The next one is refused.
+    let asked = 0
+    let isRefused = true
+    await alice.route('**/conversations?*', async (route) => {
+      const response = await route.fetch()
+      const json = await response.json()
+      if (asked++ === 0) json.meta.pagination.total = 1_000
+      else if (isRefused)
+        return route.fulfill({ status: 403, json: { error: { code: 'ERR_FORBIDDEN', message: 'no' } } })
+      return route.fulfill({ response, json })
+    })
+    await alice.reload()
+    await alice.click('#log-in')
+    await alice.getByText('This could not be loaded.').waitFor()
+    expect(asked).toBe(2)
+    isRefused = false
+    await alice.getByRole('button', { name: 'Try again' }).click()
+    await expectGone(alice.getByText('This could not be loaded.'))
+    await alice.getByRole('button', { name: /^bob.*hello/s }).waitFor()
+    expect(asked).toBe(3)
+    expect(alice.problems).toEqual([])
+  })
+
   it('sends files with what is said about them', async () => {
     const world = await createWorld()
     const alice = await openTab(world, 'alice', 'bob')
