@@ -51,17 +51,7 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     }
     await Promise.all(Object.entries(files).map(([name, code]) => writeFile(path.join(folder, name), code)))
 
-    backEnd = spawn(process.execPath, ['server.js'], {
-      cwd: folder,
-      stdio: 'inherit',
-      env: {
-        ...process.env,
-        NODE_OPTIONS: '',
-        PARLEY_URL: world.url,
-        PARLEY_API_KEY: world.apiKey,
-        PORT: String(port),
-      },
-    })
+    backEnd = startBackEnd(port, world.url)
     vite = await createServer({
       root: folder,
       logLevel: 'error',
@@ -72,6 +62,18 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     await vite.listen()
     await until(async () => (await fetch(`http://127.0.0.1:${port}`).catch(() => undefined)) !== undefined)
   })
+  const startBackEnd = (port: number, url: string): ChildProcess =>
+    spawn(process.execPath, ['server.js'], {
+      cwd: folder,
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        NODE_OPTIONS: '',
+        PARLEY_URL: url,
+        PARLEY_API_KEY: world.apiKey,
+        PORT: String(port),
+      },
+    })
   afterAll(async () => {
     backEnd?.kill()
     await Promise.all([...contexts.map((context) => context.close()), vite?.close()])
@@ -128,6 +130,18 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     await soon(async () => {
       expect(texts(await world.get('/users/eve/messages', { as: 'fay' }))).toEqual(['for Eve', 'from Eve'])
     })
+  })
+
+  it('has a back end that lives on while the service is away', async () => {
+    const [port, nobodys] = await Promise.all([findFreePort(), findFreePort()])
+    const lonely = startBackEnd(port, `http://127.0.0.1:${nobodys}`)
+    try {
+      const ask = () => fetch(`http://127.0.0.1:${port}/chat-token`, { headers: { cookie: 'user=alice' } })
+      await until(async () => (await fetch(`http://127.0.0.1:${port}`).catch(() => undefined)) !== undefined)
+      for (let times = 0; times < 2; times++) expect((await ask()).status).toBe(503)
+    } finally {
+      lonely.kill()
+    }
   })
 
   it('is a chat, once the back end has made a token for whoever is logged in', async () => {
