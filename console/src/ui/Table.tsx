@@ -36,10 +36,11 @@ export function Table<Row>(props: {
   })
   const shown = virtual.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query
+  const mayGoOn = hasNextPage && !isFetchingNextPage && !isFetchNextPageError
   useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && last >= rows.length - nearEnd) void fetchNextPage()
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, rows.length])
+    if (mayGoOn && last >= rows.length - nearEnd) void fetchNextPage()
+  }, [mayGoOn, fetchNextPage, last, rows.length])
 
   if (query.isError && rows.length === 0) return <Problem error={query.error} onRetry={() => void query.refetch()} />
   if (query.isPending) return <Loading />
@@ -104,6 +105,7 @@ export function Table<Row>(props: {
           })}
         </div>
       </div>
+      {isFetchNextPageError && <Problem error={query.error} onRetry={() => void fetchNextPage()} />}
       <Group justify="space-between" mt={6}>
         <Text size="xs" c="dimmed" aria-live="polite">
           {total === undefined ? `${rows.length}${query.hasNextPage ? ' so far' : ''}` : `${rows.length} of ${total}`}

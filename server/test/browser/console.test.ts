@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createOwner, newEmail } from '../admin/operator.ts'
 import { dataOf } from '../support/chat.ts'
 import { until } from '../support/until.ts'
-import { createWorld } from '../support/world.ts'
+import { createUsers, createWorld } from '../support/world.ts'
 import { findingsOf } from './axe.ts'
 import { describeConsole, newContext, openAs, openConsole, ownerLink, password, putBack, tabIn } from './console.ts'
 
@@ -67,6 +67,33 @@ describeConsole('the console, in a real browser', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { level: 1, name: '<img src=x onerror=alert(1)>' }).waitFor()
     expect(dataOf(await world.get('/users/user-77')).name).toBe('<img src=x onerror=alert(1)>')
+    expect(problems).toEqual([])
+  })
+
+  it('asks once for more of a list where that is refused, and again when it is told to', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const { page, problems, open } = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}/groups`)
+    let asked = 0
+    let isRefused = true
+    await page.route(/\/users\?/, async (route) => {
+      const response = await route.fetch()
+      const json = await response.json()
+      asked++
+      const number = json.meta.pagination.current_page
+      json.meta.pagination = { ...json.meta.pagination, total: 4, total_pages: 2 }
+      if (number === 1) return route.fulfill({ response, json })
+      if (isRefused) return route.fulfill({ status: 403, json: { error: { code: 'ERR_FORBIDDEN', message: 'no' } } })
+      const data = ['carol', 'dan'].map((uid) => ({ uid, name: uid, status: 'offline', role: 'default' }))
+      return route.fulfill({ response, json: { ...json, data } })
+    })
+    await open(`/apps/${world.app.name}/users`)
+    await page.getByRole('alert').getByText('no', { exact: true }).waitFor()
+    expect(asked).toBe(2)
+    isRefused = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('link', { name: 'dan' }).waitFor()
+    expect(asked).toBe(3)
     expect(problems).toEqual([])
   })
 
