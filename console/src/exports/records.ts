@@ -32,62 +32,85 @@ export const portionsOf: Readonly<Record<Kind, (reader: Reader, from: Place) => 
 
 interface NumberedPage<Row> {
   readonly data: readonly Row[]
-  readonly meta: { readonly pagination: { readonly total_pages: number } }
-}
-
-/** The pages of a list that has numbers. */
-async function* numbered<Row extends object>(
-  signal: AbortSignal,
-  from: unknown,
-  ask: (page: number) => Promise<NumberedPage<Row>>,
-): AsyncGenerator<{ readonly records: readonly Row[]; readonly page: number; readonly next: number | undefined }> {
-  let page = Number(from ?? 1)
-  for (let next: number | undefined = page; next !== undefined; ) {
-    page = next
-    const { data, meta } = await patiently(signal, () => ask(page))
-    next = page < meta.pagination.total_pages ? page + 1 : undefined
-    yield { records: data, page, next }
+  readonly meta: {
+    readonly pagination: { readonly total: number; readonly total_pages: number; readonly per_page: number }
   }
 }
 
-const placeOf = (page: number | undefined) => (page === undefined ? undefined : { page })
+/** A page, and how many rows there were in all when the one before it was read. */
+interface NumberedPlace extends Place {
+  readonly page: number
+  readonly total?: number
+}
+
+/**
+ * The pages of a list that has numbers. Where rows have gone, those after them are on pages before now, which are read again: an import
+ * takes each row once.
+ */
+async function* numbered<Row extends object>(
+  signal: AbortSignal,
+  from: Place,
+  ask: (page: number) => Promise<NumberedPage<Row>>,
+): AsyncGenerator<{
+  readonly records: readonly Row[]
+  readonly at: NumberedPlace
+  readonly next: NumberedPlace | undefined
+}> {
+  let place: NumberedPlace | undefined = { ...from, page: Number(from.page ?? 1) }
+  while (place !== undefined) {
+    const { page }: NumberedPlace = place
+    const { data, meta } = await patiently(signal, () => ask(page))
+    const { total, total_pages: pages, per_page: perPage } = meta.pagination
+    const gone: number = (place.total ?? total) - total
+    const next: NumberedPlace | undefined =
+      gone > 0
+        ? { page: Math.max(1, page - Math.ceil(gone / perPage)), total }
+        : page < pages
+          ? { page: page + 1, total }
+          : undefined
+    yield { records: data, at: { page, total }, next }
+    place = next
+  }
+}
 
 async function* usersOf({ client, signal }: Reader, from: Place): AsyncGenerator<Portion> {
   const all = { perPage: perPage.profiles, sortBy: 'uid', withDeactivated: true, withTags: true } as const
-  const users = numbered(signal, from.page, (page) => client.users.list({ ...all, page }, { signal }))
-  for await (const { records, next } of users) yield { records, next: placeOf(next) }
+  const users = numbered(signal, from, (page) => client.users.list({ ...all, page }, { signal }))
+  for await (const { records, next } of users) yield { records, next }
 }
 
 function groupPages({ client, signal }: Reader, from: Place) {
   const all = { perPage: perPage.profiles, sortBy: 'guid', withTags: true } as const
-  return numbered(signal, from.page, (page) => client.groups.list({ ...all, page }, { signal }))
+  return numbered(signal, from, (page) => client.groups.list({ ...all, page }, { signal }))
 }
 
 async function* groupsOf(reader: Reader, from: Place): AsyncGenerator<Portion> {
-  for await (const { records, next } of groupPages(reader, from)) yield { records, next: placeOf(next) }
+  for await (const { records, next } of groupPages(reader, from)) yield { records, next }
 }
 
 /** The members of each group, one after the other. A place is a page of groups, one of them, and a page of its members. */
 async function* membersOf(reader: Reader, from: Place): AsyncGenerator<Portion> {
   const { client, signal } = reader
   let { guid: begun, membersFrom }: Place = from
-  for await (const { records: groups, page, next: nextPage } of groupPages(reader, from)) {
+  for await (const { records: groups, at, next: nextGroups } of groupPages(reader, from)) {
     // Where that group was deleted meanwhile, those before it are read again: an import takes each of them once.
-    const first = Math.max(0, begun === undefined ? 0 : groups.findIndex(({ guid }) => guid === begun))
+    const found = groups.findIndex(({ guid }) => guid === begun)
+    if (found === -1) membersFrom = undefined
+    const first = Math.max(0, found)
     begun = undefined
     for (let place = first; place < groups.length; place++) {
       const guid = groups[place]?.guid ?? ''
-      const ask = (at: number) => client.groups.members.list({ guid, perPage: perPage.profiles, page: at }, { signal })
-      for await (const { records, next } of numbered(signal, membersFrom, ask)) {
+      const ask = (page: number) => client.groups.members.list({ guid, perPage: perPage.profiles, page }, { signal })
+      for await (const { records, next } of numbered(signal, (membersFrom ?? {}) as Place, ask)) {
         const following = groups[place + 1]?.guid
         yield {
           records: records.map((member) => ({ guid, ...member })),
           next:
             next !== undefined
-              ? { page, guid, membersFrom: next }
+              ? { ...at, guid, membersFrom: next }
               : following !== undefined
-                ? { page, guid: following }
-                : placeOf(nextPage),
+                ? { ...at, guid: following }
+                : nextGroups,
         }
       }
       membersFrom = undefined
