@@ -389,6 +389,9 @@ describe('what people wrote', () => {
     }
     // What a trial brings is of nobody.
     expect(JSON.stringify(dataOf(await owner.post(at('/webhooks/hook/test'))))).toContain('not this')
+    const one = at(`/webhooks/hook/deliveries/${delivery.id}`)
+    dataOf(await owner.post(at('/readings'), { of: 'alice_user_bob', reason: 'The endpoint refuses' }))
+    expect((await owner.get(one)).body.data).toMatchObject({ answer: { excerpt: 'not this: a secret' } })
     dataOf(await owner.post(at('/readings'), { of: '*', reason: 'The endpoint refuses' }))
     for (const path in texts) expect(JSON.stringify((await owner.get(at(path))).body), path).toContain('a secret')
   })

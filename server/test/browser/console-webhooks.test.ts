@@ -82,15 +82,16 @@ describeConsole('webhooks and events in the console, in a real browser', () => {
 
     // What was written is left out until somebody says why they read it.
     await page.getByRole('button', { name: 'message_sent' }).click()
-    await page.getByText('later', { exact: true }).waitFor()
     await page.getByText('What people wrote is left out until you say why you read it.').waitFor()
     await page.getByText('"conversationId"').waitFor()
     expect(await page.getByText('A secret of ours').count()).toBe(0)
+    expect(await page.getByText('later', { exact: true }).count()).toBe(0)
     expect(await findingsOf(page)).toEqual([])
     await page.getByRole('button', { name: 'Read', exact: true }).click()
     await page.getByLabel(/Your reason/).fill('Ticket 12')
     await page.getByRole('dialog').last().getByRole('button', { name: 'Read' }).click()
     await page.getByText('A secret of ours').first().waitFor()
+    await page.getByText('later', { exact: true }).waitFor()
     await page.keyboard.press('Escape')
 
     endpoint.behave({})

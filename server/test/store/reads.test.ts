@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { getPriority } from 'node:os'
 import { sql } from 'kysely'
-import { afterAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, describe, expect, inject, it } from 'vitest'
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts'
 import type { Reader } from '../../src/store/reader.ts'
 import type { ReadKind, Reads } from '../../src/store/reads.ts'
@@ -127,11 +127,11 @@ describe('Reads that may take long', () => {
     const key = visitor({ appId: 1, uid: undefined })
     const flood = many(20, '', key.reader).map(({ reader }) => run(reads, forEver, reader))
     const ended = Promise.allSettled(flood)
-    await vi.waitUntil(async () => (await countRunning()) === 4)
+    await until(async () => (await countRunning()) === 4)
     await run(reads, sleep(0), { appId: 1, uid: 'anna' })
     const users = Array.from({ length: 5 }, (_, i) => visitor({ appId: 1, uid: `user-${i}` }))
     const more = Promise.allSettled(users.map(({ reader }) => run(reads, forEver, reader)))
-    await vi.waitUntil(async () => (await countRunning()) === 6)
+    await until(async () => (await countRunning()) === 6)
     await run(reads, sleep(0), { appId: 2, uid: 'anna' })
     for (const { leave } of [key, ...users]) leave()
     await Promise.all([ended, more])
@@ -142,7 +142,7 @@ describe('Reads that may take long', () => {
     const gone = visitor({ appId: 1, uid: 'anna' })
     const abandoned = many(60, '', gone.reader).map(({ reader }) => run(reads, forEver, reader))
     const settled = Promise.allSettled(abandoned)
-    await vi.waitUntil(async () => (await countRunning()) === 2)
+    await until(async () => (await countRunning()) === 2)
     gone.leave()
     for (const result of await settled) {
       expect(result).toMatchObject({ status: 'rejected', reason: { name: 'ReadAbandonedError' } })
@@ -172,7 +172,7 @@ describe('Reads that may take long', () => {
     const settled = Promise.allSettled(
       crowd.flatMap(({ reader }) => many(60, '', reader)).map(({ reader }) => run(reads, forEver, reader)),
     )
-    await vi.waitUntil(async () => (await countRunning()) === 6)
+    await until(async () => (await countRunning()) === 6)
     const one = visitor({ appId: 1, uid: 'user-0' })
     const room = 500 - reads.load.waiting
     const filling = Promise.allSettled(many(room, '', one.reader).map(({ reader }) => run(reads, forEver, reader)))

@@ -33,12 +33,13 @@ function walk(value: unknown, reader: Reader, of: string | undefined): number {
 /** What belongs to no conversation that the answer names. */
 const anywhere = ''
 
-/** The conversation that an object is of: its own, or that of the message that it is about. */
+/** The conversation that an object is of: its own, that of the message that it is about, or that of the event that it delivers. */
 function conversationOf(object: Record<string, unknown>): string | undefined {
-  const own = object.conversationId
-  if (typeof own === 'string') return own
-  const message = (object.message ?? object.resource) as { conversationId?: unknown } | null | undefined
-  return typeof message?.conversationId === 'string' ? message.conversationId : undefined
+  const delivered = (object.body as { data?: Record<string, unknown> } | null | undefined)?.data
+  const { conversationId, message, resource } = delivered ?? object
+  if (typeof conversationId === 'string') return conversationId
+  const about = (message ?? resource) as { conversationId?: unknown } | null | undefined
+  return typeof about?.conversationId === 'string' ? about.conversationId : undefined
 }
 
 /** Members of an object that can hold what people wrote. */
