@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { type OperatorRight, type OperatorRole, operatorRoles, rightOf, rightsOfRoles } from '@parley/contract'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startTwilioEmulator } from '../../src/emulators/twilio.ts'
 import { routes } from '../../src/routes.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { openEndpoint } from '../support/endpoint.ts'
-import { logsOf, setUpCustomPush } from '../support/notifications.ts'
+import { logsOf, setUpCustomPush, twilio, twilioAccount } from '../support/notifications.ts'
 import { createOwnServices } from '../support/own-services.ts'
+import { createReachable, endWindows, openWindowsOf } from '../support/unread.ts'
 import { until } from '../support/until.ts'
 import { deliveriesOf, register } from '../support/webhooks.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
@@ -377,7 +379,8 @@ describe('what people wrote', () => {
       '/webhooks/hook/deliveries': '1',
       // It also has the message that the endpoint was sent.
       [`/webhooks/hook/deliveries/${delivery.id}`]: '2',
-      '/notifications/v1/logs': '1',
+      // The error says what the status says.
+      '/notifications/v1/logs': '2',
     }
     for (const [path, leftOut] of Object.entries(texts)) {
       for (const visitor of [support, owner]) {
@@ -394,6 +397,46 @@ describe('what people wrote', () => {
     expect((await owner.get(one)).body.data).toMatchObject({ answer: { excerpt: 'not this: a secret' } })
     dataOf(await owner.post(at('/readings'), { of: '*', reason: 'The endpoint refuses' }))
     for (const path in texts) expect(JSON.stringify((await owner.get(at(path))).body), path).toContain('a secret')
+  })
+
+  it('is also what a log has as the error, in the words of the provider', async () => {
+    const services = await createOwnServices()
+    const [endpoint, texts] = await Promise.all([openEndpoint(), startTwilioEmulator()])
+    onTestFinished(async () => {
+      await services.close()
+      await Promise.all([endpoint.close(), texts.close()])
+    })
+    const world = await createWorld(await services.start({ TWILIO_ENDPOINT: texts.endpoint }))
+    const owner = await createOwner(world)
+    const logs = `/apps/${world.app.name}/notifications/v1/logs`
+    await createReachable(world, 'alice', 'bob')
+    texts.behave(() => ({ status: 400, code: 21617, message: 'not this: a secret' }))
+    endpoint.behave((request) => ({
+      body: JSON.stringify({
+        results: request.body.data.map(({ id }: { id: string }) => ({ id, status: 'a secret' })),
+      }),
+    }))
+    const { accountSid, authToken } = texts.credentials
+    const account = { ...twilioAccount, twilioAccountSID: accountSid, twilioAuthToken: authToken }
+    dataOf(await world.post(twilio, account))
+    await setUpCustomPush(world, endpoint.url, { batchSize: 10 })
+    await say(world, 'alice', 'bob', 'a secret')
+    await until(async () => (await openWindowsOf(services, world)).includes('sms bob'))
+    await endWindows(services, world)
+    await until(async () => (await logsOf(world, '?success=false')).length === 2)
+
+    const support = await createOperator(owner, { role: 'support', apps: [world.app.name] })
+    for (const visitor of [support, owner]) {
+      const shown = dataOf(await visitor.get(logs))
+      expect(shown.map(({ channel }: { channel: string }) => channel).sort()).toEqual(['push', 'sms'])
+      expect(JSON.stringify(shown)).not.toContain('a secret')
+    }
+    dataOf(await owner.post(`/apps/${world.app.name}/readings`, { of: '*', reason: 'The providers refuse' }))
+    const read = dataOf(await owner.get(logs))
+    for (const log of read) expect(JSON.stringify(log)).toContain('a secret')
+    expect(read).toContainEqual(
+      expect.objectContaining({ channel: 'sms', error: 'Twilio answered 400 21617 not this: a secret' }),
+    )
   })
 
   it('is also in the data that a person has asked for', async () => {

@@ -104,5 +104,5 @@ function judgeResult(result: Result): Attempting {
   if (typeof status === 'number' && Number.isInteger(status) && status >= 200 && status <= 599) {
     return judge({ status, text })
   }
-  return { outcome: 'refused', error: `the endpoint named no HTTP status from 200 to 599: ${text}`.slice(0, 300) }
+  return { outcome: 'refused', text, error: 'the endpoint named no HTTP status from 200 to 599' }
 }

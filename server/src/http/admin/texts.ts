@@ -70,7 +70,11 @@ function innerTextsOf(object: Record<string, unknown>): Inner[] {
   add(match, 'text')
   // What an endpoint of webhooks answered, or a provider of notifications: it may repeat what it was sent. Trials send what nobody wrote.
   if (typeof object.eventId === 'string' && object.test !== true) add(answer, 'excerpt')
-  if (typeof object.notificationTriggered === 'boolean') add(answer, 'text')
+  if (typeof object.notificationTriggered === 'boolean') {
+    add(answer, 'text')
+    // That of an answer may be in the words of the provider; its status stays.
+    if (answer !== undefined) add(object, 'error')
+  }
   return inner
 }
 
