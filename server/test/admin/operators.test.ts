@@ -3,6 +3,7 @@ import { type OperatorRight, type OperatorRole, operatorRoles, rightOf, rightsOf
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startTwilioEmulator } from '../../src/emulators/twilio.ts'
 import { routes } from '../../src/routes.ts'
+import { statement } from '../../src/store/statement.ts'
 import { createGroup, dataOf, refusal, say, sayInGroup } from '../support/chat.ts'
 import { openEndpoint } from '../support/endpoint.ts'
 import { logsOf, setUpCustomPush, twilio, twilioAccount } from '../support/notifications.ts'
@@ -102,6 +103,26 @@ describe('operators', () => {
     const again = new Visitor(world.url)
     dataOf(await again.post('/session', { email, password }))
     expect(dataOf(await again.get('/tokens'))).toEqual([])
+    expect(dataOf(await again.get(readings))).toEqual([])
+  })
+
+  it('come back without them also where they stayed when the account was disabled, as they did in older versions', async () => {
+    const world = await createWorld()
+    const owner = await createOwner(world)
+    const email = newEmail()
+    const operator = await createOperator(owner, { role: 'developer', apps: [world.app.name] }, email)
+    const { id } = await meOf(operator)
+    const readings = `/apps/${world.app.name}/readings`
+    dataOf(await operator.post(readings, { of: '*', reason: 'Report 17' }))
+    const script = new Visitor(world.url)
+    script.token = dataOf(await operator.post('/tokens', { name: 'nightly', rights: ['look'], days: 30 })).token
+    await world.context.database.query(statement('update operators set disabled_at = 1 where operator_id = $1'), [id])
+
+    dataOf(await owner.put(`/operators/${id}`, { disabled: false }))
+    expect(refusal(await script.get('/session'))).toBe('401 ERR_NO_AUTH')
+    expect(refusal(await operator.get('/session'))).toBe('401 ERR_NO_AUTH')
+    const again = new Visitor(world.url)
+    dataOf(await again.post('/session', { email, password }))
     expect(dataOf(await again.get(readings))).toEqual([])
   })
 

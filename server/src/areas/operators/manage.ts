@@ -91,8 +91,10 @@ export async function changeAccount(
     }
     await tx.query(update, [id, after.role, after.apps, after.mayRead, after.disabledAt])
     await requireOwner(tx)
-    // What was taken away must not wake up when the account is enabled again.
-    if (isDisabled) for (const remove of [removeSessions, removeTokens, removeReadings]) await tx.query(remove, [id])
+    // What was taken away must not wake up when the account is enabled again. Older versions left it where it was.
+    if (isDisabled || before.disabledAt !== null) {
+      for (const remove of [removeSessions, removeTokens, removeReadings]) await tx.query(remove, [id])
+    }
     const grantsOf = (account: Account) => ({ ...showGrants(account, names), disabled: account.disabledAt !== null })
     const details = { before: grantsOf(before), after: grantsOf(after) }
     await context.audit.record(tx, deployment, { action: 'operator_updated', type: 'operator', target: id, details })
