@@ -155,12 +155,15 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const events = createEvents(database, invalidation, { log, retention: config.eventsRetentionDays * 86_400 })
   const messages = createMessageWriter({ database, metrics, events, usage, tracing })
   const jobs = createJobRunner({ connection, log, registry: metrics.registry, tracing })
+  // Over many millions of rows, which are there while an endpoint is down, a count takes longer than any list may.
+  const figures = database.openReads({ name: 'figures', atOnce: 1, timeoutMs: 60_000 })
   const webhooks = createWebhookDelivery({
-    ...{ config, log, metrics, database, secrets, invalidation, events, jobs, fileLinks },
+    ...{ config, log, metrics, figures, database, secrets, invalidation, events, jobs, fileLinks },
     ...{ tracing, poster: outbound.poster },
   })
   const notifications = createNotificationDelivery({
-    ...{ config, log, metrics, database, secrets, settings, notificationSettings, policies, events, jobs, fileLinks },
+    ...{ config, log, metrics, figures, database, secrets, settings, notificationSettings, policies, events, jobs },
+    ...{ fileLinks },
     ...(options.notificationClock && { now: options.notificationClock }),
     ...(options.notifiesApart && {
       thread: { connection, ownDatabase: options.ownDatabase === true, patienceMs: options.databasePatienceMs },

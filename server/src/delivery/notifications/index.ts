@@ -13,6 +13,7 @@ import type { FileLinks } from '../../media/links.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { OpenSecrets } from '../../store/data-keys.ts'
 import type { Database } from '../../store/database.ts'
+import type { Reads } from '../../store/reads.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
 import { enqueuePlans } from './enqueue.ts'
@@ -52,6 +53,8 @@ export interface NotificationDeliveryOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly database: Database
+  /** Connections on which rows are counted for the metrics. */
+  readonly figures: Reads
   readonly secrets: OpenSecrets
   readonly settings: AppSettingsStore
   readonly notificationSettings: NotificationSettingsStore
@@ -72,7 +75,7 @@ export function createNotificationDelivery(options: NotificationDeliveryOptions)
   const { config, log, database, secrets, settings, notificationSettings, events, jobs, poster } = options
   const { now = Date.now } = options
   const senders = createSenders({ log, secrets, poster, endpoints: config.notifications })
-  const metrics = createNotificationMetrics(options.metrics.registry, database)
+  const metrics = createNotificationMetrics(options.metrics.registry, options.figures)
   const { demand } = options.metrics
   const apart =
     options.thread && createWorkApart({ ...options.thread, config, log, metrics, secrets, tracing: options.tracing })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { Database } from '../../store/database.ts'
+import type { Reads } from '../../store/reads.ts'
 import { createPendingCount } from '../pending.ts'
 import type { SendResult } from './results.ts'
 
@@ -17,14 +17,14 @@ const countPending = sql<{ pending: number }>`
   where d.day = 0
   and d.due_at is not null`
 
-export function createNotificationMetrics(registry: Registry, database: Database): NotificationMetrics {
+export function createNotificationMetrics(registry: Registry, figures: Reads): NotificationMetrics {
   const attempts = new Counter({
     name: 'parley_notifications_total',
     help: 'Attempts to send notifications by provider and outcome; pending ones will be retried',
     labelNames: ['provider', 'outcome'],
     registers: [registry],
   })
-  const readPending = createPendingCount(database, countPending)
+  const readPending = createPendingCount(figures, countPending)
   new Gauge({
     name: 'parley_notifications_pending',
     help: 'Notifications that wait to be sent, of all processes together',

@@ -7,6 +7,7 @@ import type { FileLinks } from '../../media/links.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { Database } from '../../store/database.ts'
 import type { Invalidation } from '../../store/invalidation.ts'
+import type { Reads } from '../../store/reads.ts'
 import type { Secrets } from '../../store/secrets.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
 import type { Poster } from '../outbound/http.ts'
@@ -40,6 +41,8 @@ export interface WebhookDeliveryOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly database: Database
+  /** Connections on which rows are counted for the metrics. */
+  readonly figures: Reads
   readonly secrets: Secrets
   readonly invalidation: Invalidation
   readonly events: Events
@@ -52,7 +55,7 @@ export interface WebhookDeliveryOptions {
 
 export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
   const { config, log, database, secrets, invalidation, events, poster, jobs, fileLinks, tracing } = options
-  const metrics = createDeliveryMetrics(options.metrics.registry, database)
+  const metrics = createDeliveryMetrics(options.metrics.registry, options.figures)
   const bodies = createBodies(database, fileLinks)
   const stopping = new AbortController()
   const deliverOptions = {

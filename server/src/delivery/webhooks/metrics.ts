@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { Database } from '../../store/database.ts'
+import type { Reads } from '../../store/reads.ts'
 import { createPendingCount } from '../pending.ts'
 
 /** Figures of deliveries to webhooks. */
@@ -21,7 +21,7 @@ const countPending = sql<{ pending: number }>`
   ) d
   join webhooks w on w.app_id = d.app_id and w.key = d.webhook`
 
-export function createDeliveryMetrics(registry: Registry, database: Database): DeliveryMetrics {
+export function createDeliveryMetrics(registry: Registry, figures: Reads): DeliveryMetrics {
   const attempts = new Counter({
     name: 'parley_webhook_attempts_total',
     help: 'Attempts to deliver to webhooks by outcome; pending ones will be retried',
@@ -34,7 +34,7 @@ export function createDeliveryMetrics(registry: Registry, database: Database): D
     labelNames: ['outcome'],
     registers: [registry],
   })
-  const readPending = createPendingCount(database, countPending)
+  const readPending = createPendingCount(figures, countPending)
   new Gauge({
     name: 'parley_webhook_deliveries_pending',
     help: 'Pending deliveries, of all processes together',

@@ -6,8 +6,8 @@ import { createBench, select } from './support.ts'
 const bench = createBench()
 afterAll(() => bench.clean())
 
-/** Of the first thread of a process 43, of the one that sends notifications 17. */
-const ofProcess = 60
+/** Of the first thread of a process 44, of the one that sends notifications 17. */
+const ofProcess = 61
 
 it('the embedded PostgreSQL has room for sixteen processes that have opened all that they may, while one of them is replaced', async () => {
   const own = await startOwnDatabase(bench.makeFolder(), createLog('silent'), 16)
