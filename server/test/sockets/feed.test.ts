@@ -215,6 +215,26 @@ describe('a message that others had seen and that moderation took', () => {
     ])
   })
 
+  it('and that is then removed for good is gone from the conversation that it was in', async () => {
+    const world = await createTalk()
+    const [inTeam, toBob] = [await sayInGroup(world, 'alice', 'team', 'hi'), await say(world, 'alice', 'bob', 'hi')]
+    const bob = await follow(world, 'bob')
+    for (const { id } of [inTeam, toBob]) {
+      await block(world, id)
+      dataOf(await world.delete(`/messages/${id}`, { permanent: true }, { as: 'alice' }))
+    }
+    const frames = await bob.frames()
+    // Who wrote it is forgotten with it; one to one it is the other of the two, by whom clients know the conversation.
+    const expected = [
+      [inTeam.id, { sender: 'app_system', receiver: 'team' }],
+      [toBob.id, { sender: 'alice', receiver: 'bob' }],
+    ] as const
+    for (const [id, sides] of expected) {
+      const [deleted] = frames.filter(({ body }) => body.data?.entities.on.entity.id === id)
+      expect(deleted).toMatchObject({ ...sides, body: { ...sides, data: { action: 'deleted' } } })
+    }
+  })
+
   it('is told of as a whole action message, as over the socket', async () => {
     const world = await createTalk()
     const { id } = await sayInGroup(world, 'alice', 'team', 'hi')

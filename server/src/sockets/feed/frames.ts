@@ -199,13 +199,17 @@ function isBlockedNow(known: Known, { place, actionId, messageId, trigger }: Mes
   return isTaken && stored.get(messageId)?.sender !== viewer.uid && takesPart(known, place)
 }
 
-/** Of what is gone for good, nobody knows any more who deleted it. */
+/**
+ * Of what is gone for good, nobody knows any more who deleted it. Clients name a conversation of two by sender and receiver: it is
+ * told as by the other one.
+ */
 function bare({ app, stored, viewer }: Known, { place, messageId, actionId, at }: Change): object {
   const conversation = conversationId(place.kind, place.first, place.second)
   const on = { entityType: 'message', entity: { id: String(messageId), conversationId: conversation } }
   const author = stored.get(messageId)?.sender
-  const sender = shownUid(author ?? systemUid)
-  const receiver = place.kind === 'group' ? place.first : author === undefined ? viewer.uid : otherOf(place, author)
+  const from = author ?? (place.kind === 'group' ? systemUid : otherOf(place, viewer.uid))
+  const sender = shownUid(from)
+  const receiver = place.kind === 'group' ? place.first : otherOf(place, from)
   return {
     ...envelope(app, 'message', place, sender),
     receiver,
