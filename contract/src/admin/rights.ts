@@ -114,8 +114,8 @@ export function rightOf({ id, area, method }: Pick<Operation, 'id' | 'area' | 'm
 }
 
 /**
- * The right that a body asks for beside that of its operation: whoever makes a key or an auth token by the way could do all that
- * it opens.
+ * The right that a body asks for beside that of its operation: whoever makes a key or an auth token by the way, or says who signs
+ * tokens of users, could do all that these open.
  */
 export function furtherRightOf({ id }: Pick<Operation, 'id'>, body: unknown): OperatorRight | undefined {
   return makesCredentials[id]?.(body as Record<string, unknown>) === true ? 'keys' : undefined
@@ -124,6 +124,7 @@ export function furtherRightOf({ id }: Pick<Operation, 'id'>, body: unknown): Op
 const makesCredentials: Readonly<Record<string, (body: Record<string, unknown>) => boolean>> = {
   'create-user': ({ withAuthToken }) => withAuthToken === true,
   'import-records': ({ records }) => Object.values(records ?? {}).some(isCredential),
+  'update-app-settings': (settings) => ['jwtIssuer', 'jwtAudience', 'jwtKeysUrl'].some((name) => name in settings),
 }
 
 function isCredential(record: { kind?: unknown } | null): boolean {

@@ -267,6 +267,29 @@ describe('the operations of an app', () => {
     expect(both).toMatchObject({ '[0]': { success: true }, '[1]': { success: true } })
   })
 
+  it('that name who signs tokens of users ask for the right to tokens, too', async () => {
+    const script = new Visitor(world.url)
+    script.token = dataOf(
+      await owner.post('/tokens', { name: 'settings', rights: ['look', 'configure'], days: 1 }),
+    ).token
+    const settings = `/apps/${world.app.name}/apps/${world.app.name}/settings`
+    const change = (visitor: Visitor, body: object) => visitor.call('PATCH', settings, body)
+    const issuer = {
+      ...{ jwtIssuer: 'https://mallory.example.com', jwtAudience: world.app.name },
+      jwtKeysUrl: 'https://mallory.example.com/jwks.json',
+    }
+    const before = dataOf(await script.get(settings))
+    const parts = Object.entries(issuer).map(([name, value]) => ({ [name]: value }))
+    for (const body of [issuer, ...parts, { maxBots: 3, ...issuer }, { jwtKeysUrl: null }, { jwtIssuer: '' }]) {
+      const answer = await change(script, body)
+      expect(refusal(answer), JSON.stringify(body)).toBe('403 ERR_PERMISSION_DENIED')
+      expect(answer.body.error.devMessage).toBe('You do not have the right "keys".')
+    }
+    expect(dataOf(await script.get(settings))).toEqual(before)
+    expect(dataOf(await change(script, { maxBots: 3 }))).toMatchObject({ maxBots: 3 })
+    expect(dataOf(await change(owner, issuer))).toMatchObject(issuer)
+  })
+
   it('ask for the same right by both of their paths', () => {
     const operations = new Map(routes.map(({ operation }) => [operation.id, operation]))
     const twins = [...operations.values()].flatMap((here) => {
