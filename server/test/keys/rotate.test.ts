@@ -5,6 +5,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { removeEndedKeys, replaceKey, selectHeldKeys } from '../../src/areas/api-keys/replace.ts'
 import { keysCommand } from '../../src/cli/keys.ts'
+import { statement } from '../../src/store/statement.ts'
 import { runCommand } from '../cli/command.ts'
 import type { ServiceProcess } from '../faults/support/service-process.ts'
 import { createStage } from '../faults/support/stage.ts'
@@ -212,6 +213,11 @@ describe('parley keys rotate api and auth', () => {
     for (const uid of ['alice', 'bob', 'carol']) {
       for (const key of [authKey, second]) expect(await tokenOf(key, uid), uid).toBe(200)
     }
+    // A process of an older version that still serves beside it notes the key itself.
+    dataOf(await create(second, 'erin'))
+    const noteAsBefore = statement('update users set created_by_key = $3 where app_id = $1 and uid = $2')
+    await context.database.query(noteAsBefore, [app.appId, 'erin', context.secrets.digest(second)])
+    expect([await tokenOf(second, 'erin'), await tokenOf(other, 'erin')]).toEqual([200, 403])
     const third = await replace(second)
     dataOf(await create(third, 'dave'))
     expect((await keys('rotate', 'auth', '--end', '--app', app.name)).code).toBe(0)
