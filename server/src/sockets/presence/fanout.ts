@@ -40,7 +40,7 @@ const selectFriends = statement(`
 /** A change of one user, ready to be told. */
 interface EncodedChange {
   readonly uid: string
-  /** Of whoever is removed for good it is not known any more. */
+  /** Of whoever is removed for good neither it nor their friends are known any more: only who watches everybody hears of them. */
   readonly role: string | undefined
   readonly encoded: Buffer
   readonly blocks: BlocksOf | undefined
