@@ -174,6 +174,29 @@ describe('parley move-in, interrupted and following', () => {
     expect(notices).toEqual([])
   })
 
+  it('takes auth tokens of those who register while it cuts over', async () => {
+    const [source, target] = [await createWorld(), await createWorld()]
+    await createUsers(source, 'alice', 'bob')
+    await say(source, 'alice', 'bob', 'hello')
+    const hosted = await startHosted(source.url)
+    const folder = await makeFolder()
+    const move = startMove(source, hosted, target, folder, '--follow', '--interval', '1')
+    await until(() => move.written().includes(' behind:') || move.isOver(), { progress: () => move.written().length })
+    let token: string | undefined
+    // Users are compared first, settings of notifications later.
+    hosted.onRequest = async (asked) => {
+      if (!asked.includes('/notifications/') || token !== undefined) return
+      token = ''
+      await createUsers(source, 'late')
+      token = dataOf(await source.post('/users/late/auth_tokens', {})).authToken
+    }
+    move.cutOver()
+    expect(await move.ended, move.written()).toBe(0)
+    expect((await target.get('/conversations', { token: token as string })).status).toBe(200)
+    const { notices } = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
+    expect(notices).toEqual([])
+  })
+
   it('removes nothing from an app that had data of its own', async () => {
     const [source, target] = [await createWorld(), await createWorld()]
     await createUsers(source, 'alice', 'bob')

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Agreements } from './follow/both-ways.ts'
 import type { Hints } from './follow/hints.ts'
 import { type Looking, look } from './follow/look.ts'
-import { takeAdditions } from './follow/people.ts'
+import { takeAdditions, takeCredentials } from './follow/people.ts'
 import type { Sides } from './follow/sides.ts'
 import { heed, sweep } from './follow/sweep.ts'
 import { writeBack } from './follow/write-back.ts'
@@ -121,6 +121,7 @@ export async function follow(following: Following): Promise<void> {
     await drain()
     // Remembers who came last, so that those who are removed in the target from now on do not come back.
     await addOnce(began)
+    await takeCredentials(sides)
     state.cutOver = Math.floor(now() / 1000)
   }
   await rm(flag, { force: true })

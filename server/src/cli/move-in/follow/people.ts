@@ -57,7 +57,6 @@ export async function sweepPeople(
     await sweepAppPins(sides)
     if (isComplete && !sides.without.includes('notifications')) await sweepSettings(sides)
     await forEach(keysOf(usersOf(source)), concurrency, (uid) => sweepPerson(sides, uid, isComplete))
-    if (isComplete) await takeCredentials(sides)
     // Who is gone is removed after their groups have passed to others.
     await forEach(each(gone), concurrency, (user) => sweepUser(sides, user, []))
     if (gone.length > 0) await removeNotes()
@@ -382,8 +381,11 @@ export async function sweepPerson(sides: Sides, uid: string, isComplete = false)
   }
 }
 
-/** Takes auth tokens and API keys that were made since the first time they were read: nobody logs in again. */
-async function takeCredentials(sides: Sides): Promise<void> {
+/**
+ * Takes auth tokens and API keys that were made since the first time they were read: nobody logs in again. A user whom the
+ * target does not know has none there, so all who are new come first.
+ */
+export async function takeCredentials(sides: Sides): Promise<void> {
   const { source, target, notices, count, concurrency } = sides
   const take = (records: readonly JsonRecord[]) =>
     takeRecords(target, records, notices, (name, wasThere) => {
