@@ -191,4 +191,24 @@ describe('an upload address', () => {
       expect(await usesOf(/[0-9a-f]{32}/.exec(url)?.[0] as string)).toHaveLength(1)
     }
   })
+
+  it('of a file of an imported message stays, also where it came again with another address', async () => {
+    const world = await createScene()
+    const { database, media } = world.context
+    const { appId } = world.app
+    const { f1 } = dataOf(await ask(world))
+    dataOf(await upload(f1.request))
+    const record = (attachment: object) => ({
+      ...{ muid: 'm1', sender: 'alice', ...toBob, type: 'image', sentAt: 1_650_000_000 },
+      data: { attachments: [attachment] },
+    })
+    await importWell(world, 'messages', [record(f1.attachment)])
+    // As a service leaves it that is killed once the messages are stored.
+    await database.run(sql`delete from media_uses where app_id = ${appId}`)
+    await database.run(sql`update media_files set claim_by = 1 where app_id = ${appId}`)
+    const again = [record({ ...f1.attachment, url: 'https://old.example.com/cat.png' })]
+    expect(codes(await importAll(world, 'messages', again))).toEqual({ m1: 'ERR_IMPORT_MUID_ALREADY_EXISTS' })
+    await media.sweep()
+    expect((await fetch(f1.attachment.url)).status).toBe(200)
+  })
 })

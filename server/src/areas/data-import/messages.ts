@@ -1,7 +1,7 @@
 import type { ImportMessage, Message } from '@parley/contract'
 import type { JsonText } from '../../chat/json.ts'
 import { entitiesOf } from '../../chat/messages/entities.ts'
-import { type FileUse, mediaKeysIn, readUses, recordAllUses } from '../../chat/messages/file-uses.ts'
+import { type FileUse, mayNameFiles, mediaKeysIn, readUses, recordAllUses } from '../../chat/messages/file-uses.ts'
 import { messageErased, readErased } from '../../chat/users/erased.ts'
 import type { Context } from '../../context.ts'
 import { mapInTurns } from '../../pauses.ts'
@@ -147,10 +147,12 @@ async function claimFiles(
   const uses: FileUse[] = []
   const there: number[] = []
   for (const [place, row] of rows.entries()) {
-    const keys = mediaKeysIn(row.data)
-    if (keys.length === 0) continue
     const result = results.get(row)
-    if (result !== undefined && 'id' in result) uses.push(...keys.map((key) => ({ messageId: result.id, key })))
+    if (result !== undefined && 'id' in result) {
+      uses.push(...mediaKeysIn(row.data).map((key) => ({ messageId: result.id, key })))
+      continue
+    }
+    if (!mayNameFiles(row.data)) continue
     const holder = result === undefined ? refusals[place]?.id : holderOf(result)
     if (holder !== undefined) there.push(Number(holder))
   }

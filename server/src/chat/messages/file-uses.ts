@@ -57,6 +57,11 @@ export function mediaKeysIn(json: string): string[] {
   return json.includes('/media/') ? keysIn(JSON.parse(json), /\/media\/[^/]+\/([0-9a-f]{32})\//) : []
 }
 
+/** Whether a message may name files, by whatever addresses, from its data as JSON. */
+export function mayNameFiles(json: string): boolean {
+  return json.includes('"url"') || json.includes('"attachments"')
+}
+
 /** Most messages name none, and each that is sent is asked. */
 function namesFiles({ url, attachments }: Readonly<Record<string, unknown>>): boolean {
   return url !== undefined || attachments !== undefined
@@ -99,7 +104,8 @@ const selectData = statement(`
   from messages
   where app_id = $1
   and id = any($2::bigint[])
-  and not purged`)
+  and not purged
+  and data::text like '%/media/%'`)
 
 /** The files that stored messages name. */
 export async function readUses(
