@@ -8,7 +8,7 @@ import { isDiskFull, noRoomForFiles } from './errors.ts'
 import { metered } from './meter.ts'
 import { pathOf } from './path.ts'
 import type { ByteRange, MediaStorage } from './storage.ts'
-import { removeFiles, removeUnusedFiles, startSweeping } from './sweep.ts'
+import { claimSeconds, removeFiles, removeUnusedFiles, startSweeping } from './sweep.ts'
 import { bytesLeft, countBytes, giveBackBytes, type Uploader, uploadDay } from './usage.ts'
 
 /** A file as the library knows it. */
@@ -73,8 +73,6 @@ export interface MediaLibraryOptions {
   readonly minFreeBytes: number
 }
 
-/** A file that no message uses after this was given up: nobody sent it, or the process died before it did. */
-const claimSeconds = 24 * 3600
 /** No request takes that long: a file that is still arriving then was given up. */
 const arrivalSeconds = 3600
 const warnIntervalMs = 60_000

@@ -14,6 +14,8 @@ interface RemovedFile {
 const batchSize = 500
 const atOnce = 16
 const sweepIntervalMs = 60_000
+/** A file that no message uses after this was given up: nobody sent it, or the process died before it did. */
+export const claimSeconds = 24 * 3600
 
 /** Looked for once: where PostgreSQL expects few of them, it would look anew for each file that it may mark. */
 const markUnclaimed = statement(`
@@ -42,10 +44,13 @@ const selectRemoved = statement(`
   order by removed_at, app_id, key
   limit ${batchSize}`)
 
-/** A message that was sent while the last other one was being deleted did not see that: its file is there again. */
+/**
+ * A message that was sent while the last other one was being deleted did not see that: its file is there again. If it is
+ * deleted at this moment, it does not see that in turn: what nothing uses is found when the time to claim it is over.
+ */
 const keepUsed = statement(`
   update media_files f
-  set removed_at = null, claim_by = null
+  set removed_at = null, claim_by = $3
   from unnest($1::int[], $2::text[]) as r(app_id, key)
   where f.app_id = r.app_id
   and f.key = r.key
@@ -120,7 +125,11 @@ export async function removeUnusedFiles(
   files: readonly RemovedFile[],
 ): Promise<void> {
   if (files.length === 0) return
-  const named = [files.map(({ appId }) => appId), files.map(({ key }) => key)]
+  const named = [
+    files.map(({ appId }) => appId),
+    files.map(({ key }) => key),
+    Math.floor(Date.now() / 1000) + claimSeconds,
+  ]
   const used = new Set((await database.query<RemovedFile>(keepUsed, named)).map(nameOf))
   const unused = used.size === 0 ? files : files.filter((file) => !used.has(nameOf(file)))
   await removeFiles(database, storage, log, unused)

@@ -103,6 +103,27 @@ describe('The use of a file', () => {
     expect((await fetch(file.url)).status).toBe(200)
   })
 
+  it('takes its file with it, also where it ends in the moment in which the sweep finds that the file is used', async () => {
+    const world = await createScene()
+    const { database, media } = world.context
+    const { appId } = world.app
+    const file = await upload(world)
+    const release = (on: Transaction, { id }: { id: string }) => releaseUses(on, appId, [Number(id)])
+    const first = await forward(world, 'alice', 'bob', file)
+    const second = await database.transaction(async (tx) => {
+      await release(tx, first)
+      return forward(world, 'bob', 'carol', file)
+    })
+    await database.transaction(async (tx) => {
+      await release(tx, second)
+      await media.sweep()
+    })
+    expect(await usesIn(world)).toEqual([])
+    await database.run(sql`update media_files set claim_by = 1 where app_id = ${appId} and claim_by is not null`)
+    await media.sweep()
+    expect((await fetch(file.url)).status).toBe(404)
+  })
+
   it('outlives a send to several that fails for one of them while others are still sent', async () => {
     const world = await createScene()
     await say(world, 'alice', 'carol', 'first')
