@@ -236,6 +236,23 @@ async function passDay({ context: { database, media }, app }: World): Promise<vo
   await media.sweep()
 }
 
+const uploadsOf = (folder: string) => path.join(folder, 'uploaded.ndjson')
+
+/** The addresses of the files that a move has uploaded to a target, in the order in which it did. */
+async function uploadsTo(folder: string, target: string): Promise<string[]> {
+  const lines = (await readFile(uploadsOf(folder), 'utf8')).trimEnd().split('\n')
+  return lines.map((line) => JSON.parse(line)).flatMap(({ to, address }) => (to === target ? [address] : []))
+}
+
+/** @param change must not change the length, by which a move knows how far it wrote */
+async function rewriteUploads(folder: string, change: (text: string) => string): Promise<void> {
+  const before = await readFile(uploadsOf(folder), 'utf8')
+  const after = change(before)
+  expect(after).not.toBe(before)
+  expect(after).toHaveLength(before.length)
+  await writeFile(uploadsOf(folder), after)
+}
+
 describe('files that a move has uploaded', () => {
   it('are uploaded again where their messages come so late that they are gone', async () => {
     const { source, target, hosted, front, into, folder } = await createHalfMove()
@@ -282,5 +299,28 @@ describe('files that a move has uploaded', () => {
     expect(dataOf(await target.get('/messages'))[0].data.attachments[0].url).toBe(second)
     await passDay(target)
     expect(await fileOf(target)).toBe('0123456789')
+  })
+
+  it('are asked for with the patience of all requests, and as late as the target wants', async () => {
+    const { source, target, hosted, front, into, folder } = await createHalfMove()
+    expect(await moveIn(source, hosted, into, folder)).toMatchObject({ code: 3 })
+    front.troubles = {}
+    const waits: number[] = []
+    const passed = () => waits.reduce((sum, wait) => sum + wait, 0)
+    // Out of order for a minute, then busy.
+    const broken = await serve((_, response) => {
+      if (passed() < 60_000) return response.writeHead(503).end()
+      if (!waits.includes(7000)) return response.writeHead(429, { 'retry-after': '7' }).end()
+      return response.end()
+    })
+    await rewriteUploads(folder, (text) => text.replace(`"address":"${target.url}`, `"address":"${broken.url}`))
+    const clock = {
+      now: () => Date.now() + passed(),
+      sleep: async (milliseconds: number) => void waits.push(milliseconds),
+    }
+    const move = startMoveBy(clock, source, hosted, into, folder)
+    expect(await move.ended, move.stderr()).toBe(0)
+    expect(waits).toContain(7000)
+    expect(await uploadsTo(folder, front.url)).toEqual([expect.stringContaining(broken.url)])
   })
 })

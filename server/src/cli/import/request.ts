@@ -105,7 +105,7 @@ export function unlikeParley(url: string, why: string): ImportFailure {
 }
 
 /** `Retry-After` in seconds or as a date, else the time of `X-Rate-Limit-Reset` in epoch seconds; in milliseconds. */
-function readRetryAfter(headers: Headers): number | undefined {
+export function readRetryAfter(headers: Headers): number | undefined {
   const { 'retry-after': header, 'x-rate-limit-reset': reset } = headers
   if (typeof header !== 'string') {
     const until = Number(reset) * 1000 - Date.now()

@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs'
 import path from 'node:path'
 import { FormData, fetch, request } from 'undici'
 import { exitCodes, ImportFailure } from '../import/failure.ts'
-import { errorOf } from '../import/request.ts'
+import { errorOf, readRetryAfter } from '../import/request.ts'
 import type { ImportIo } from '../import/run.ts'
 import { filesOf, openDownloads, type SourceFile } from './files.ts'
 import { each, forEach } from './for-each.ts'
@@ -10,7 +10,7 @@ import type { Journal } from './journal.ts'
 import { readLines } from './ndjson.ts'
 import type { Notices } from './notices.ts'
 import type { MoveOptions } from './options.ts'
-import type { Remote } from './remote.ts'
+import { firstWait, longestWait, patience, type Remote } from './remote.ts'
 import { type MoveState, sourceFiles } from './state.ts'
 
 interface Copying {
@@ -32,7 +32,7 @@ const uploaded = 'uploaded.ndjson'
  * Milliseconds after which a file is uploaded anew rather than handed to an import that has yet to begin: a file that no
  * message uses is removed after a day, and the import takes its time, too.
  */
-const longestWait = 12 * 3600_000
+const longestUnused = 12 * 3600_000
 
 /**
  * Copies the files that messages name into the folder, and from there to the target, where there is one. What an earlier
@@ -80,7 +80,7 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
   /** Whether a file that was uploaded is still there when its message comes. */
   const stays = async (file: SourceFile, address: string) => {
     const { at } = uploads.get(file.url) ?? {}
-    const isYoung = at !== undefined && io.clock.now() - at < longestWait
+    const isYoung = at !== undefined && io.clock.now() - at < longestUnused
     if (isYoung && at >= began) return true
     if (!isYoung && at !== undefined && files === undefined && journal.state.handedOver !== true) return false
     return isServed(address, io)
@@ -109,21 +109,24 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
   return { addresses, counts }
 }
 
-const attempts = 6
-
 /** Whether the target serves a file. @throws ImportFailure where it does not answer */
 async function isServed(address: string, { clock, signal }: Pick<ImportIo, 'clock' | 'signal'>): Promise<boolean> {
-  for (let attempt = 1; ; ) {
+  const started = clock.now()
+  let limitedFor = 0
+  for (let attempt = 0; ; attempt++) {
     if (signal.aborted) throw new ImportFailure(exitCodes.interrupted, 'stopped')
     const answer = await request(address, { method: 'HEAD', signal }).catch((error: Error) => error)
     if (!(answer instanceof Error)) await answer.body.dump()
     const status = answer instanceof Error ? undefined : answer.statusCode
     if (status !== undefined && status !== 429 && status < 500) return status < 300
-    if (status !== 429 && attempt++ === attempts) {
+    const wanted = answer instanceof Error ? undefined : readRetryAfter(answer.headers)
+    const delay = wanted ?? Math.min(longestWait, firstWait * 2 ** attempt)
+    if (status === 429) limitedFor += delay
+    if (clock.now() + delay - started - limitedFor > patience) {
       const problem = answer instanceof Error ? `cannot be reached (${answer.message})` : `answered ${status}`
       throw new ImportFailure(exitCodes.unreachable, `${new URL(address).origin} ${problem}; gave up`)
     }
-    await clock.sleep(250 * 2 ** attempt, signal).catch(() => undefined)
+    await clock.sleep(delay, signal).catch(() => undefined)
   }
 }
 

@@ -51,9 +51,9 @@ export interface Traffic {
 }
 
 /** After so long without any good answer the run ends, in milliseconds; waiting for a limit does not count. */
-const patience = 120_000
-const firstWait = 250
-const longestWait = 15_000
+export const patience = 120_000
+export const firstWait = 250
+export const longestWait = 15_000
 const noteInterval = 30_000
 
 /**
