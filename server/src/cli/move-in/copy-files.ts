@@ -77,12 +77,14 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
       uploads.set(file.url, { address, at })
     })
   }
+  // Messages that the target may have use their files, so that these stay.
+  const mayBeUsed = files !== undefined || (target !== undefined && journal.state.handedTo?.includes(target.url))
   /** Whether a file that was uploaded is still there when its message comes. */
   const stays = async (file: SourceFile, address: string) => {
     const { at } = uploads.get(file.url) ?? {}
     const isYoung = at !== undefined && io.clock.now() - at < longestUnused
     if (isYoung && at >= began) return true
-    if (!isYoung && at !== undefined && files === undefined && journal.state.handedOver !== true) return false
+    if (!isYoung && at !== undefined && !mayBeUsed) return false
     return isServed(address, io)
   }
   try {

@@ -122,7 +122,7 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
       let ids: IdMap | undefined
       // Once it follows, what was read at first is no more the state of the source.
       if (!isMoved) {
-        journal.state.handedOver = true
+        journal.state.handedTo = [...new Set([...(journal.state.handedTo ?? []), target.url])]
         await journal.save()
         outcome = await importInto(options.target, io)
         if (outcome !== exitCodes.done && outcome !== exitCodes.refused) return outcome

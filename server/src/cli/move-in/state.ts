@@ -15,8 +15,8 @@ export interface MoveState {
   followed?: number
   /** Epoch seconds of the cut-over; from then on the target has data of its own. */
   cutOver?: number
-  /** Messages were handed to the target: it may have some, whose files are in use. */
-  handedOver?: boolean
+  /** The addresses of targets that messages were handed to: they may have some, whose files are in use. */
+  handedTo?: string[]
   /** The target had no users, groups and messages before. */
   targetWasEmpty?: boolean
   /** Epoch seconds when people and groups were last looked for after the cut-over. */
