@@ -307,6 +307,37 @@ describe('files that a move has uploaded', () => {
     expect(await fileOf(target)).toBe('0123456789')
   })
 
+  it('are not uploaded again where their addresses have expired, which does not tell whether they are gone', async () => {
+    const { source, target, hosted, front, into, folder } = await createHalfMove()
+    front.troubles = {}
+    dataOf(await target.call('PATCH', `/apps/${target.app.name}/settings`, { fileLinks: 'signed' }))
+    expect(await moveIn(source, hosted, into, folder)).toMatchObject({ code: 0 })
+    await rewriteUploads(folder, (text) => text.replace('?expires=1', '?expires=0'))
+    const [expired] = await uploadsTo(folder, front.url)
+    expect((await fetch(expired as string)).status).toBe(403)
+    expect(await moveIn(source, hosted, into, folder)).toMatchObject({ code: 0 })
+    expect(await uploadsTo(folder, front.url)).toEqual([expired])
+    expect(await fileOf(target)).toBe('0123456789')
+    expect(await moveIn(source, hosted, into, folder, '--verify')).toMatchObject({ code: 0 })
+  })
+
+  it('keep their addresses where they are there and the target does not take them again', async () => {
+    const { source, target, hosted, front, into, folder } = await createHalfMove()
+    front.troubles = {}
+    let asked = 0
+    front.onRequest = async (at) => {
+      if (!at.includes('/files/upload-url') || ++asked !== 2) return
+      for (const uid of ['alice', 'bob']) dataOf(await target.delete(`/users/${uid}`, {}))
+    }
+    expect(await startMoveBy(slowClock(folder, front.url), source, hosted, into, folder).ended).toBe(0)
+    expect(asked).toBe(2)
+    const { notices } = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8'))
+    expect(notices).toContainEqual(expect.objectContaining({ code: 'file-without-storage', count: 1 }))
+    const [message] = dataOf(await target.get('/messages'))
+    expect([message.data.attachments[0].url]).toEqual(await uploadsTo(folder, front.url))
+    expect(await fileOf(target)).toBe('0123456789')
+  })
+
   it('are asked for with the patience of all requests, and as late as the target wants', async () => {
     const { source, target, hosted, front, into, folder } = await createHalfMove()
     expect(await moveIn(source, hosted, into, folder)).toMatchObject({ code: 3 })

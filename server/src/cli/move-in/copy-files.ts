@@ -4,6 +4,7 @@ import { FormData, fetch, request } from 'undici'
 import { exitCodes, ImportFailure } from '../import/failure.ts'
 import { errorOf, readRetryAfter } from '../import/request.ts'
 import type { ImportIo } from '../import/run.ts'
+import { unsigned } from './facts.ts'
 import { filesOf, openDownloads, type SourceFile } from './files.ts'
 import { each, forEach } from './for-each.ts'
 import type { Journal } from './journal.ts'
@@ -62,13 +63,13 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
     notices.add('file-not-copied', `${file.url}: ${found.problem}`)
     return undefined
   }
+  /** @returns whether the target has taken it */
   const give = async (to: Remote, file: SourceFile, found: { readonly file: string; readonly size: number }) => {
     const { address, problem } = await upload(to, receiver, path.join(folder, found.file), file, found.size)
     if (address === undefined) {
       counts.failed += 1
       notices.add('file-without-storage', `${file.url}: ${problem}`)
-      addresses.delete(file.url)
-      return
+      return false
     }
     counts.uploaded += 1
     const at = io.clock.now()
@@ -76,16 +77,18 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
       addresses.set(file.url, address)
       uploads.set(file.url, { address, at })
     })
+    return true
   }
   // Messages that the target may have use their files, so that these stay.
   const mayBeUsed = files !== undefined || (target !== undefined && journal.state.handedTo?.includes(target.url))
-  /** Whether a file that was uploaded is still there when its message comes. */
-  const stays = async (file: SourceFile, address: string) => {
+  /** Whether a file that was uploaded is still there when its message comes; undefined where nobody knows. */
+  const stays = async (file: SourceFile, address: string): Promise<boolean | undefined> => {
     const { at } = uploads.get(file.url) ?? {}
     const isYoung = at !== undefined && io.clock.now() - at < longestUnused
     if (isYoung && at >= began) return true
-    if (!isYoung && at !== undefined && !mayBeUsed) return false
-    return isServed(address, io)
+    const served = await isServed(address, io)
+    if (served === false || mayBeUsed || isYoung) return served !== false
+    return at === undefined && served === true ? true : undefined
   }
   try {
     await forEach(all(), atOnce, async (file) => {
@@ -99,10 +102,12 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
     if (target !== undefined)
       await forEach(all(), atOnce, async (file) => {
         const address = addresses.get(file.url)
-        if (address === undefined || (await stays(file, address))) return
+        if (address === undefined) return
+        const isThere = await stays(file, address)
+        if (isThere === true) return
         const found = await copy(file)
-        if (found === undefined) addresses.delete(file.url)
-        else await give(target, file, found)
+        const isGiven = found !== undefined && (await give(target, file, found))
+        if (!isGiven && isThere === false) addresses.delete(file.url)
       })
   } finally {
     await downloads.close()
@@ -111,8 +116,14 @@ export async function copyFiles({ options, io, folder, journal, target, notices,
   return { addresses, counts }
 }
 
-/** Whether the target serves a file. @throws ImportFailure where it does not answer */
-async function isServed(address: string, { clock, signal }: Pick<ImportIo, 'clock' | 'signal'>): Promise<boolean> {
+/**
+ * Whether the target serves a file; undefined where it does not tell, since the address has expired.
+ * @throws ImportFailure where it does not answer
+ */
+async function isServed(
+  address: string,
+  { clock, signal }: Pick<ImportIo, 'clock' | 'signal'>,
+): Promise<boolean | undefined> {
   const started = clock.now()
   let limitedFor = 0
   for (let attempt = 0; ; attempt++) {
@@ -120,7 +131,8 @@ async function isServed(address: string, { clock, signal }: Pick<ImportIo, 'cloc
     const answer = await request(address, { method: 'HEAD', signal }).catch((error: Error) => error)
     if (!(answer instanceof Error)) await answer.body.dump()
     const status = answer instanceof Error ? undefined : answer.statusCode
-    if (status !== undefined && status !== 429 && status < 500) return status < 300
+    if (status === 404) return false
+    if (status !== undefined && status !== 429 && status < 500) return status < 300 ? true : undefined
     const wanted = answer instanceof Error ? undefined : readRetryAfter(answer.headers)
     const delay = wanted ?? Math.min(longestWait, firstWait * 2 ** attempt)
     if (status === 429) limitedFor += delay
@@ -156,14 +168,14 @@ export async function readAddresses(folder: string, target: string | undefined):
   return addressesOf(await readUploads(folder, target))
 }
 
-/** Addresses of files that have newer ones: those in the source, and those of uploads before the last. */
+/** Addresses of files that have newer ones, without signatures: those in the source, and those of uploads before the last. */
 export async function readOutdated(folder: string, target: string): Promise<Set<string>> {
   const outdated = new Set<string>()
   const current = new Map<unknown, string>()
   for await (const { url, address, to } of readLines(path.join(folder, uploaded))) {
     if (to !== target) continue
     const before = current.get(url) ?? String(url)
-    outdated.add(before)
+    outdated.add(unsigned(before))
     current.set(url, String(address))
   }
   return outdated

@@ -8,6 +8,7 @@ import type { JsonRecord } from '../import/records.ts'
 import { type ImportIo, runImport } from '../import/run.ts'
 import { collect } from './collect.ts'
 import { copyFiles, readAddresses, readOutdated } from './copy-files.ts'
+import { unsigned } from './facts.ts'
 import { filesOf } from './files.ts'
 import { openAgreements } from './follow/both-ways.ts'
 import { openHints } from './follow/hints.ts'
@@ -128,7 +129,8 @@ async function moveIn(options: MoveOptions, { signal: asked, ...rest }: ImportIo
         if (outcome !== exitCodes.done && outcome !== exitCodes.refused) return outcome
         const outdated = options.files ? await readOutdated(folder, target.url) : new Set<string>()
         const meet = ({ id }: JsonRecord, there: JsonRecord) => {
-          if (filesOf(there).some(({ url }) => outdated.has(url))) notices.add('file-address-kept', String(id))
+          if (filesOf(there).some(({ url }) => outdated.has(unsigned(url))))
+            notices.add('file-address-kept', String(id))
         }
         ids = await learnIds({ target, folder, journal, now: now(), meet })
         await settleRest(settling, ids.to)
