@@ -5,7 +5,7 @@ import type { Config } from '../config/index.ts'
 
 /**
  * The folder for what is on its way to a bucket of backups: that of the service. The system's temporary folder is often in memory, and small.
- * @returns undefined where this user may not write there, or no service has its data here
+ * @returns undefined where this user may not write there, or none is named and no service has its data here
  */
 export async function findStaging(
   { mediaStagingDir }: Pick<Config, 'mediaStagingDir'>,
@@ -13,9 +13,10 @@ export async function findStaging(
 ): Promise<string | undefined> {
   const folder = path.resolve(mediaStagingDir ?? path.join(dataDir, 'media', 'staging'))
   try {
-    const owner = await stat(dataDir)
+    const owner = await stat(dataDir).catch(() => undefined)
+    if (owner === undefined && mediaStagingDir === undefined) return undefined
     const made = await mkdir(folder, { recursive: true, mode: 0o700 })
-    if (made !== undefined && process.getuid?.() === 0) {
+    if (made !== undefined && owner !== undefined && process.getuid?.() === 0) {
       // What root makes here, the user of the service must be able to use.
       for (let each = folder; each.length >= made.length; each = path.dirname(each)) {
         await chown(each, owner.uid, owner.gid)

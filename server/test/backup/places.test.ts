@@ -89,6 +89,10 @@ describe('backups', () => {
     const there = await run(site, 's3://chat/backups', 'backup', [], { ...environment, MEDIA_STAGING_DIR: named })
     expect(there).toMatchObject({ code: 0 })
     expect(readdirSync(named)).toEqual([])
+    // What is named holds also where no service has its data.
+    const apart = { ...environment, MEDIA_STAGING_DIR: named, DATA_DIR: path.join(site.dataDir, 'none') }
+    expect(await run(site, 's3://chat/backups', 'backup', [], apart)).toMatchObject({ code: 0 })
+    expect(readdirSync(named)).toEqual([])
     // Who has no part in the data of a service makes none.
     const elsewhere = { ...environment, TMPDIR: await temporaryFolder(), DATA_DIR: path.join(site.dataDir, 'none') }
     expect(await run(site, 's3://chat/backups', 'backup', [], elsewhere)).toMatchObject({ code: 0 })
