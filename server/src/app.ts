@@ -109,7 +109,7 @@ export interface ParleyOptions {
   /** What passwords of operators cost from now on, if not what they should. Tests, which sign in all the time, say so. */
   readonly passwordCost?: PasswordCost | undefined
   /** The text of the metrics, where that is not of this process alone. */
-  readonly exposeMetrics?: (() => Promise<string>) | undefined
+  readonly exposeMetrics?: (() => Promise<string | undefined>) | undefined
   /** Called again and again while the database is brought up to date, or somebody keeps it from that, such as a backup. */
   readonly onMigrating?: (() => void) | undefined
 }

@@ -38,11 +38,11 @@ export interface Metrics {
   /** How much this process was asked by clients so far; what gives way to them looks at it. */
   readonly demand: Demand
   /** What is answered to who asks: this process's, or those of all workers of this machine. */
-  text(): Promise<string>
+  text(): Promise<string | undefined>
 }
 
 /** @param expose makes the text, where that is not of this process alone */
-export function createMetrics(expose?: () => Promise<string>): Metrics {
+export function createMetrics(expose?: () => Promise<string | undefined>): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   new Gauge({

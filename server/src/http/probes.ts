@@ -41,6 +41,10 @@ function registerMetrics(server: FastifyInstance, { metrics }: Context): void {
     method: ['GET', 'HEAD'],
     url: '/metrics',
     config: { operation: 'metrics', allowPlain: true, withoutPrefix: true },
-    handler: async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.text()),
+    handler: async (_request, reply) => {
+      const text = await metrics.text()
+      if (text !== undefined) return reply.type(metrics.registry.contentType).send(text)
+      return reply.code(503).header('retry-after', 2).send({ status: 'unavailable' })
+    },
   })
 }

@@ -11,7 +11,7 @@ import { isCount } from './metrics.ts'
 
 /** The primary waits a little longer before it ends the process itself. */
 const stopTimeoutMs = 8_500
-/** Somebody waits for the metrics: better those of this process alone than none. */
+/** Somebody waits for the metrics. The primary itself waits a little less for a worker that is late. */
 const metricsPatienceMs = 3_000
 
 /** One of several processes that serve the same port; the primary starts and ends it. */
@@ -75,8 +75,8 @@ function createMetricsExchange(current: () => Parley | undefined) {
   const asked = new Map<number, (text: string) => void>()
   let lastId = 0
   return {
-    /** The metrics of all workers together, made by the primary. */
-    async ofAll(): Promise<string> {
+    /** The metrics of all workers together, made by the primary. Those of this process alone would be taken for counts that began anew. */
+    async ofAll(): Promise<string | undefined> {
       const id = ++lastId
       const text = await Promise.race([
         new Promise<string>((resolve) => {
@@ -86,7 +86,7 @@ function createMetricsExchange(current: () => Parley | undefined) {
         delay(metricsPatienceMs, undefined, { ref: false }),
       ])
       asked.delete(id)
-      return text ?? (await current()?.context.metrics.registry.metrics()) ?? ''
+      return text
     },
     /** What was counted here goes on to count. */
     async leave(): Promise<void> {

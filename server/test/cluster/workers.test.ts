@@ -107,6 +107,21 @@ describeWith(redisServer, 'WORKERS=2', () => {
     await replaced([...workersOf(service), second])
   })
 
+  it('where the metrics of all workers cannot be had, those of one are not taken for them', async () => {
+    const { service, url, line } = await running()
+    const before = await countsOf(url)
+    // On a connection that is open already: the first process is who takes new ones.
+    await expectSuccess(line.call('GET', '/users'))
+    process.kill(service.pid, 'SIGSTOP')
+    try {
+      expect(await line.call('GET', '/metrics')).toMatchObject({ kind: 'answered', status: 503 })
+    } finally {
+      process.kill(service.pid, 'SIGCONT')
+    }
+    const after = await countsOf(url)
+    expect(Object.entries(before).filter(([name, count]) => (after[name] ?? 0) < count)).toEqual([])
+  })
+
   it('a worker that cannot start keeps the service from starting, and says why once', async () => {
     const { service } = await running()
     const port = await findFreePort()
@@ -154,9 +169,12 @@ describeWith(redisServer, 'WORKERS=2', () => {
   })
 })
 
-/** What the metrics of all workers count: counters, and the figures of histograms. */
+/** What the metrics of all workers count: counters, and the figures of histograms. On a busy machine they may be late, once. */
 async function countsOf(url: string): Promise<Record<string, number>> {
-  const text = await (await fetch(`${url}/metrics`)).text()
+  const text = await until(async () => {
+    const answer = await fetch(`${url}/metrics`)
+    return answer.ok && (await answer.text())
+  })
   const counting = [...text.matchAll(/^# TYPE (\w+) (?:counter|histogram)$/gm)].map(([, name]) => name as string)
   const isCounted = (line: string) => counting.some((name) => line.startsWith(name)) && !/^(process|nodejs)_/.test(line)
   return Object.fromEntries(

@@ -58,7 +58,7 @@ export function openLine(address: () => string, key = apiKey): Line {
         const answer = await connect().request({
           method: method as 'GET',
           // Probes are none of the contract's, and answer without a prefix.
-          path: path === '/health' || path === '/ready' ? path : `/v3${path}`,
+          path: ['/health', '/ready', '/metrics'].includes(path) ? path : `/v3${path}`,
           headers: {
             apikey: options.apiKey ?? key,
             ...(options.as !== undefined && { onbehalfof: options.as }),
