@@ -4,7 +4,16 @@ import type pg from 'pg'
 import { pathOf } from '../media/path.ts'
 import type { Pace } from '../media/steps.ts'
 import type { FileStore } from '../media/storage.ts'
-import { type FileEntry, type FilesEntry, filesFolder, listBackups, type Manifest, readManifest } from './format.ts'
+import {
+  BackupError,
+  type FileEntry,
+  type FilesEntry,
+  filesFolder,
+  inBackup,
+  listBackups,
+  type Manifest,
+  readManifest,
+} from './format.ts'
 import { inTurns } from './in-turns.ts'
 import { readPart, writeParts } from './parts.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -109,20 +118,28 @@ async function* pages(client: pg.Client): AsyncGenerator<Row[]> {
 }
 
 /**
- * Files that the newest backup has, and that are still there. It only saves copying: one that cannot be read, as it is damaged or of a
- * newer version, is passed over for the one before.
+ * Files that the newest backup has, and that are still there. It only saves copying: one that is damaged or of a newer version is
+ * passed over for the one before. One that cannot be reached now is not: everything would be copied again.
  */
 async function readKnown(place: FileStore, onWarning: (text: string) => void): Promise<ReadonlyMap<string, FileEntry>> {
   for (const id of (await listBackups(place)).reverse()) {
     try {
       return await readKnownOf(place, id)
     } catch (error) {
+      if (!isDamage(error)) throw error
       onWarning(
         `the files of the backup ${id} are not known, and copied again if no other backup has them: ${(error as Error).message}`,
       )
     }
   }
   return new Map()
+}
+
+/** Whether a backup could be reached, and is not as it was written or as this version reads it. */
+function isDamage(error: unknown): boolean {
+  if (error instanceof BackupError || error instanceof SyntaxError) return true
+  // As gzip names what is wrong with its data.
+  return String((error as NodeJS.ErrnoException).code).startsWith('Z_')
 }
 
 async function readKnownOf(place: FileStore, id: string): Promise<Map<string, FileEntry>> {
@@ -134,9 +151,15 @@ async function readKnownOf(place: FileStore, id: string): Promise<Map<string, Fi
   return known
 }
 
-/** The files of a backup, one by one. */
+/**
+ * The files of a backup, one by one.
+ * @throws BackupError when a part of the list is not there
+ */
 export async function* readFileList(place: FileStore, { id, files }: Manifest): AsyncGenerator<FileEntry> {
   for (const part of files.list) {
+    if ((await place.sizeOf(inBackup(id, part.file))) === undefined) {
+      throw new BackupError(`The backup ${id} is damaged: ${part.file} is missing.`)
+    }
     let rest = ''
     for await (const text of (await readPart(place, id, part)).setEncoding('utf8')) {
       const lines = (rest + text).split('\n')

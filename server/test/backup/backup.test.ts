@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
@@ -157,6 +157,24 @@ describe('a backup', () => {
     expect(await createFolderStorage(folder).list(`backups/${first}/`)).toEqual([])
     const fourth = await run(site, folder, 'backup', ['--keep', '2'])
     expect(fourth).toMatchObject({ code: 0, err: '' })
+    expect((await run(site, folder, 'verify-backup')).code).toBe(0)
+  })
+
+  it('fails where the list of files of another one cannot be reached, and takes one that is gone for damage', async () => {
+    const [site, folder] = [await createSite(), await temporaryFolder()]
+    const world = await createWorld(await site.start())
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
+    const list = path.join(folder, 'backups', await back(site, folder), 'files.1.ndjson.gz')
+    await rename(list, `${list}.kept`)
+    await mkdir(list)
+    const unreachable = await run(site, folder, 'backup')
+    expect(unreachable.code).toBe(1)
+    expect(unreachable.err).not.toContain('are not known')
+    await rm(list, { recursive: true })
+    const beside = await run(site, folder, 'backup')
+    expect(beside.code).toBe(0)
+    expect(beside.err).toContain('are not known')
     expect((await run(site, folder, 'verify-backup')).code).toBe(0)
   })
 
