@@ -36,8 +36,9 @@ export function Table<Row>(props: {
   })
   const shown = virtual.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
-  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query
-  const mayGoOn = hasNextPage && !isFetchingNextPage && !isFetchNextPageError
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = query
+  // While the list is read again, asking for more would end that.
+  const mayGoOn = hasNextPage && !isFetching && !isFetchNextPageError
   useEffect(() => {
     if (mayGoOn && last >= rows.length - nearEnd) void fetchNextPage()
   }, [mayGoOn, fetchNextPage, last, rows.length])

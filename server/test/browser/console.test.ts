@@ -97,6 +97,32 @@ describeConsole('the console, in a real browser', () => {
     expect(problems).toEqual([])
   })
 
+  it('reads again what it has of a list, also where more of it is refused', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', 'bob')
+    const { page, open } = await openAs(world, { role: 'developer' }, `/apps/${world.app.name}/groups`)
+    await page.route(/\/users\?/, async (route) => {
+      const response = await route.fetch()
+      const json = await response.json()
+      if (json.meta.pagination.current_page > 1)
+        return route.fulfill({ status: 403, json: { error: { code: 'ERR_FORBIDDEN', message: 'no' } } })
+      json.meta.pagination = { ...json.meta.pagination, total: 4, total_pages: 2 }
+      return route.fulfill({ response, json })
+    })
+    await open(`/apps/${world.app.name}/users`)
+    await page.getByRole('alert').getByText('no', { exact: true }).waitFor()
+    dataOf(await world.put('/users/alice', { name: 'Alicia' }))
+    // It is read again once somebody comes back to it, some seconds later.
+    await until(
+      async () => {
+        await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
+        return page.getByRole('link', { name: 'Alicia' }).isVisible()
+      },
+      { interval: 1000 },
+    )
+    await page.getByRole('alert').getByText('no', { exact: true }).waitFor()
+  })
+
   it('shows and does only what a role may', async () => {
     const world = await createWorld()
     dataOf(await world.post('/users', { uid: 'ulla', name: 'Ulla' }))
