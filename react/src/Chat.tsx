@@ -4,7 +4,7 @@ import { Announcer } from './Announcer.tsx'
 import { Composer } from './Composer.tsx'
 import { ConnectionBar } from './ConnectionBar.tsx'
 import { ConversationList } from './ConversationList.tsx'
-import { useParleyContext } from './context.tsx'
+import { useClientKey, useParleyContext } from './context.tsx'
 import { isSamePeer, nameOf, useConversation, useMe, usePresence, useSummaryPart, useTyping } from './hooks.ts'
 import { Icon } from './Icon.tsx'
 import { MessageList } from './MessageList.tsx'
@@ -21,7 +21,11 @@ type Beside =
   | { readonly is: 'members' | 'search' | 'searchAll' | 'newChat' }
 
 /** A whole chat: conversations, messages, threads, members, search. It fills the element that it stands in. */
-export function Chat({ initialPeer, onPeerChange }: ChatProps) {
+export function Chat(props: ChatProps) {
+  return <ChatOfUser key={useClientKey()} {...props} />
+}
+
+function ChatOfUser({ initialPeer, onPeerChange }: ChatProps) {
   const { texts } = useParleyContext()
   const me = useMe()
   const [peer, setPeer] = useState(initialPeer)
@@ -103,7 +107,11 @@ interface ConversationViewProps {
 }
 
 /** One conversation: who it is with, its messages, and where one writes. */
-export function ConversationView({ peer, sought, onBack, onShow }: ConversationViewProps) {
+export function ConversationView(props: ConversationViewProps) {
+  return <ConversationOfUser key={useClientKey()} {...props} />
+}
+
+function ConversationOfUser({ peer, sought, onBack, onShow }: ConversationViewProps) {
   const { texts } = useParleyContext()
   const conversation = useConversation(peer)
   const [quoted, setQuoted] = useState<ShownMessage>()

@@ -1,7 +1,7 @@
 import type { OutgoingMessage, ShownMessage, User } from '@parley/client'
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { previewOf } from './ConversationList.tsx'
-import { useParleyContext } from './context.tsx'
+import { useClientKey, useParleyContext } from './context.tsx'
 import { senderName, sizeOf, textOf } from './format.ts'
 import { useMembers, useUsers } from './hooks.ts'
 import { Icon } from './Icon.tsx'
@@ -26,7 +26,11 @@ interface Mention {
 }
 
 /** Writes messages: a plain text area, with mentions, files, quotes and edits. Enter sends, Shift+Enter begins a line. */
-export function Composer({ label, onSend, onTyping, guid, quoted, edited, onCancel }: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  return <ComposerOfUser key={useClientKey()} {...props} />
+}
+
+function ComposerOfUser({ label, onSend, onTyping, guid, quoted, edited, onCancel }: ComposerProps) {
   const { client, texts } = useParleyContext()
   const [text, setText] = useState('')
   const [files, setFiles] = useState<readonly File[]>([])

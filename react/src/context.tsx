@@ -46,6 +46,17 @@ export function ParleyProvider({ client, texts, locale, components = none, child
   return <ParleyContext.Provider value={value}>{children}</ParleyContext.Provider>
 }
 
+const keys = new WeakMap<LiveClient, number>()
+let lastKey = 0
+
+/** The `key` of what belongs to one user, such as what they have written: with another client it begins anew. */
+export function useClientKey(): number {
+  const { client } = useParleyContext()
+  const key = keys.get(client) ?? ++lastKey
+  keys.set(client, key)
+  return key
+}
+
 /** What the provider was given. */
 export function useParleyContext(): Value {
   const value = useContext(ParleyContext)

@@ -62,10 +62,10 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     await vite.listen()
     await until(async () => (await fetch(`http://127.0.0.1:${port}`).catch(() => undefined)) !== undefined)
   })
-  const startBackEnd = (port: number, url: string): ChildProcess =>
+  const startBackEnd = (port: number, url: string, errors: 'inherit' | 'pipe' = 'inherit'): ChildProcess =>
     spawn(process.execPath, ['server.js'], {
       cwd: folder,
-      stdio: 'inherit',
+      stdio: ['inherit', 'inherit', errors],
       env: {
         ...process.env,
         NODE_OPTIONS: '',
@@ -80,13 +80,14 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     if (folder !== undefined) await rm(folder, { recursive: true })
   })
 
-  const openAs = async (uid: string): Promise<Page> => {
+  const openAs = async (uid: string, prepare = async (_page: Page) => {}): Promise<Page> => {
     const { port } = vite.config.server
     const url = `http://127.0.0.1:${port}/`
     const context = await openContext()
     contexts.push(context)
     await context.addCookies([{ name: 'user', value: uid, url }])
     const page = await context.newPage()
+    await prepare(page)
     await page.goto(url)
     return page
   }
@@ -122,9 +123,11 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     await say(world, 'fay', 'eve', 'for Eve')
     const page = await openOther('fay', 'dan', 'eve')
     await page.locator('main article', { hasText: 'for Dan' }).waitFor()
+    await page.locator('main textarea').fill('what Dan has not sent')
     await page.getByRole('button', { name: 'Drawn 0' }).click()
     await page.locator('main article', { hasText: 'for Eve' }).waitFor()
     await page.locator('main article', { hasText: 'for Dan' }).waitFor({ state: 'detached' })
+    expect(await page.locator('main textarea').inputValue()).toBe('')
     await page.locator('main textarea').fill('from Eve')
     await page.locator('main textarea').press('Enter')
     await soon(async () => {
@@ -132,16 +135,29 @@ describeWith(chromiumProgram, 'the page of docs/front-end.md', () => {
     })
   })
 
-  it('has a back end that lives on while the service is away', async () => {
+  it('has a back end that lives on while the service is away, and says so', async () => {
     const [port, nobodys] = await Promise.all([findFreePort(), findFreePort()])
-    const lonely = startBackEnd(port, `http://127.0.0.1:${nobodys}`)
+    const lonely = startBackEnd(port, `http://127.0.0.1:${nobodys}`, 'pipe')
+    let said = ''
+    lonely.stderr?.on('data', (chunk) => {
+      said += chunk
+    })
     try {
       const ask = () => fetch(`http://127.0.0.1:${port}/chat-token`, { headers: { cookie: 'user=alice' } })
       await until(async () => (await fetch(`http://127.0.0.1:${port}`).catch(() => undefined)) !== undefined)
       for (let times = 0; times < 2; times++) expect((await ask()).status).toBe(503)
+      await until(() => said.includes('Error'))
     } finally {
       lonely.kill()
     }
+  })
+
+  it('asks again for a token where it could not get one, for any reason but that nobody is logged in', async () => {
+    let asked = 0
+    const page = await openAs('gus', async (page) => {
+      await page.route('**/chat-token', (route) => (asked++ === 0 ? route.fulfill({ status: 404 }) : route.continue()))
+    })
+    await page.getByText('No conversations yet').waitFor()
   })
 
   it('is a chat, once the back end has made a token for whoever is logged in', async () => {
