@@ -103,8 +103,9 @@ describeWith(redisServer, 'WORKERS=2', () => {
     const [first, second] = workersOf(service) as [number, number]
     process.kill(first, 'SIGKILL')
     await replaced([first])
+    const all = [...workersOf(service), second]
     service.signal('SIGHUP')
-    await replaced([...workersOf(service), second])
+    await replaced(all)
   })
 
   it('where the metrics of all workers cannot be had, those of one are not taken for them', async () => {
