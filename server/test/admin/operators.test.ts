@@ -84,7 +84,8 @@ describe('operators', () => {
     ])
   })
 
-  it('come back without the tokens and readings of before they were disabled', async () => {
+  /** A developer with an open reading and a personal token, which `script` has. */
+  const createReader = async () => {
     const world = await createWorld()
     const owner = await createOwner(world)
     const email = newEmail()
@@ -94,6 +95,11 @@ describe('operators', () => {
     dataOf(await operator.post(readings, { of: '*', reason: 'Report 17' }))
     const script = new Visitor(world.url)
     script.token = dataOf(await operator.post('/tokens', { name: 'nightly', rights: ['look'], days: 30 })).token
+    return { world, owner, operator, id, email, readings, script }
+  }
+
+  it('come back without the tokens and readings of before they were disabled', async () => {
+    const { world, owner, id, email, readings, script } = await createReader()
     dataOf(await script.get(`/apps/${world.app.name}/users`))
 
     dataOf(await owner.put(`/operators/${id}`, { disabled: true }))
@@ -107,15 +113,7 @@ describe('operators', () => {
   })
 
   it('come back without them also where they stayed when the account was disabled, as they did in older versions', async () => {
-    const world = await createWorld()
-    const owner = await createOwner(world)
-    const email = newEmail()
-    const operator = await createOperator(owner, { role: 'developer', apps: [world.app.name] }, email)
-    const { id } = await meOf(operator)
-    const readings = `/apps/${world.app.name}/readings`
-    dataOf(await operator.post(readings, { of: '*', reason: 'Report 17' }))
-    const script = new Visitor(world.url)
-    script.token = dataOf(await operator.post('/tokens', { name: 'nightly', rights: ['look'], days: 30 })).token
+    const { world, owner, operator, id, email, readings, script } = await createReader()
     await world.context.database.query(statement('update operators set disabled_at = 1 where operator_id = $1'), [id])
 
     dataOf(await owner.put(`/operators/${id}`, { disabled: false }))
