@@ -122,9 +122,12 @@ async function* pages(client: pg.Client): AsyncGenerator<Row[]> {
  * passed over for the one before. One that cannot be reached now is not: everything would be copied again.
  */
 async function readKnown(place: FileStore, onWarning: (text: string) => void): Promise<ReadonlyMap<string, FileEntry>> {
-  for (const id of (await listBackups(place)).reverse()) {
+  const ids = (await listBackups(place)).reverse()
+  if (ids.length === 0) return new Map()
+  const there = new Set(await place.list(filesFolder))
+  for (const id of ids) {
     try {
-      return await readKnownOf(place, id)
+      return await readKnownOf(place, id, there)
     } catch (error) {
       if (!isDamage(error)) throw error
       onWarning(
@@ -142,9 +145,8 @@ function isDamage(error: unknown): boolean {
   return String((error as NodeJS.ErrnoException).code).startsWith('Z_')
 }
 
-async function readKnownOf(place: FileStore, id: string): Promise<Map<string, FileEntry>> {
+async function readKnownOf(place: FileStore, id: string, there: ReadonlySet<string>): Promise<Map<string, FileEntry>> {
   const known = new Map<string, FileEntry>()
-  const there = new Set(await place.list(filesFolder))
   for await (const entry of readFileList(place, await readManifest(place, id))) {
     if (there.has(`${filesFolder}${entry.path}`)) known.set(entry.path, entry)
   }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { ofService } from '../store/reader.ts'
 import type { Reads } from '../store/reads.ts'
 import { compileFragment, type Fragment } from '../store/statement.ts'
@@ -32,11 +33,7 @@ export function createPendingCount(
   }
   return async () => {
     if (counting === undefined && performance.now() - endedAt >= keptMs) counting = recount()
-    if (counting !== undefined) await Promise.race([counting, patience()])
+    if (counting !== undefined) await Promise.race([counting, delay(patienceMs, undefined, { ref: false })])
     return pending
   }
-}
-
-function patience(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, patienceMs).unref())
 }

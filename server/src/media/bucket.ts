@@ -60,9 +60,9 @@ export function createBucketStorage(settings: BucketSettings, staging?: string):
         const { size } = await stat(file)
         const headers = { 'content-type': mimeType, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }
         if (size <= inMemoryBytes) {
+          // Of what is sent in one piece, fetch says the length itself.
           await call(name, { method: 'PUT', headers, body: await readFile(file) })
         } else {
-          // Of what is sent in one piece, fetch says the length itself.
           const streamed = { method: 'PUT', headers: { ...headers, 'content-length': String(size) }, duplex: 'half' }
           await call(name, streamed as RequestInit, '', () => {
             source?.destroy()

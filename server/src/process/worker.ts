@@ -91,8 +91,8 @@ function createMetricsExchange(current: () => Parley | undefined) {
     /** What was counted here goes on to count. */
     async leave(): Promise<void> {
       const registry = current()?.context.metrics.registry
-      const names = registry?.getMetricsAsArray().filter(isCount) ?? []
-      const counts = await Promise.all(names.map(({ name }) => registry?.getSingleMetric(name)?.get()))
+      const counting = registry?.getMetricsAsArray().filter(isCount) ?? []
+      const counts = await Promise.all(counting.map(({ name }) => registry?.getSingleMetric(name)?.get()))
       const metrics = counts.filter((metric) => metric !== undefined) as MetricJson[]
       await new Promise<void>((resolve) => send({ type: 'last metrics', metrics }, resolve))
     },

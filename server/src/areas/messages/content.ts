@@ -1,5 +1,5 @@
 import { limits } from '@parley/contract'
-import { attachmentsOf } from '../../chat/messages/traits.ts'
+import { attachmentsOf, fileKinds } from '../../chat/messages/traits.ts'
 import * as errors from './errors.ts'
 import { checkMentions } from './mentions/text.ts'
 
@@ -13,7 +13,7 @@ export interface Content {
   readonly mentioned: readonly string[]
 }
 
-const mediaTypes = ['image', 'file', 'audio', 'video']
+const mediaTypes: readonly string[] = fileKinds
 const interactiveTypes = ['card', 'form', 'customInteractive', 'scheduler']
 const maxTypeLength = 100
 

@@ -40,8 +40,8 @@ async function loginOf(context: Context, app: App, caller: Caller, named: string
     return loginBy(context, { uid: caller.uid, ...caller.login }, caller.device)
   }
   if (named === undefined) throw authTokenRequired()
-  const owner = await tokens.ownerOf(app, named)
-  if (owner === undefined) throw unknownAuthToken()
+  const owner = await tokens.find(app, named)
+  if (owner === undefined || owner === 'over') throw unknownAuthToken()
   return loginBy(context, owner, actingDevice(caller))
 }
 

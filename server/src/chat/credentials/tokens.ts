@@ -13,11 +13,10 @@ import { isJwt, type Jwts, signedPartOf, sourceOf } from './jwts.ts'
 /** Auth tokens as requests and sockets ask for them. */
 export interface Tokens {
   /**
-   * Whose token this is. @returns undefined for an unknown or expired token, and for one whose user is deactivated
+   * Whose token this is. @returns undefined for an unknown token; `over` for one that opens nothing and is known to be no guess: it
+   *   has expired, or its issuer did sign it
    * @throws 503 `ERR_MISSION_FAILED` where the keys of the app's issuer cannot be read
    */
-  ownerOf(app: App, token: string): Promise<TokenOwner | undefined>
-  /** The same, but `over` for one that is known to be no guess: it has expired, or its issuer did sign it. */
   find(app: App, token: string): Promise<TokenOwner | 'over' | undefined>
   /** The digests of those in use that still open something. */
   findValid(appId: number, used: readonly TokenOwner[]): Promise<ReadonlySet<string>>
@@ -194,10 +193,6 @@ export function createTokens({ database, jwts, secrets, settings, log, onUse }: 
 
   return {
     find,
-    async ownerOf(app, token) {
-      const found = await find(app, token)
-      return found === 'over' ? undefined : found
-    },
     async findValid(appId, used) {
       const signed = used.filter((owner): owner is TokenOwner & { jwt: JwtLogin } => owner.jwt !== undefined)
       const own = used.flatMap(({ digest, jwt }) => (jwt === undefined ? Buffer.from(digest, 'base64') : []))

@@ -38,7 +38,10 @@ export function isHeld(message: { readonly traits: number }): boolean {
 export const contentTraits =
   traits.attachments | traits.image | traits.video | traits.audio | traits.file | traits.links | traits.mentions
 
-export type AttachmentKind = 'image' | 'video' | 'audio' | 'file'
+/** The types of messages that have files, and of these. */
+export const fileKinds = ['image', 'file', 'audio', 'video'] as const
+
+export type AttachmentKind = (typeof fileKinds)[number]
 
 /** What bits depend on: the type of a message, its `data`, and the uids that it mentions. */
 interface Saying {

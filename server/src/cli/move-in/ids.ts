@@ -37,7 +37,7 @@ export async function learnIds({
   readonly journal: Journal<MoveState>
   /** Epoch seconds. */
   readonly now: number
-  /** Told of each message of the folder that the target has, with what is there. */
+  /** Told of each message of the folder that the target has at the same second, with what is there. */
   readonly meet?: (ours: JsonRecord, theirs: JsonRecord) => void
 }): Promise<IdMap> {
   const ids = createIdMap()

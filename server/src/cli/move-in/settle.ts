@@ -138,7 +138,7 @@ async function readLastOfGroups(
 
 /** What lists of users and of the app tell, as `POST /data_import/records` takes it. */
 async function* recordsOf(folder: string, idOf: (id: string) => string | undefined): AsyncGenerator<JsonRecord> {
-  const lastOf = await readLastOfGroups(folder, idOf)
+  let lastOf: ReadonlyMap<string, string> | undefined
   const place: Place = (id) => {
     const messageId = id === undefined ? undefined : idOf(String(id))
     return messageId === undefined ? undefined : { messageId }
@@ -151,7 +151,10 @@ async function* recordsOf(folder: string, idOf: (id: string) => string | undefin
     if (kind === 'tokens') yield tokenOf(String(uid), of)
     if (kind === 'saves' && place(of.id)) yield { kind: 'save', uid, ...place(of.id), savedAt: of.savedAt }
     if (kind === 'threads' && place(of.id)) yield { kind: 'subscription', uid, ...place(of.id) }
-    if (kind === 'conversations') yield sideOf(String(uid), of, place, lastOf)
+    if (kind === 'conversations') {
+      lastOf ??= await readLastOfGroups(folder, idOf)
+      yield sideOf(String(uid), of, place, lastOf)
+    }
     if (kind === 'resets' && place(of.last)) yield hiddenSideOf(String(uid), of, place)
   }
   for await (const { kind, key } of readLines(path.join(folder, sourceFiles.app)))

@@ -2,7 +2,7 @@ import { type ImportMessage, importedId, limits, readEpochSeconds, readOptionalT
 import { systemUid } from '../../../chat/apps.ts'
 import { type JsonText, toJson } from '../../../chat/json.ts'
 import type { ConversationKind } from '../../../chat/kind.ts'
-import { attachmentsOf, traits, traitsOf } from '../../../chat/messages/traits.ts'
+import { attachmentsOf, fileKinds, traits, traitsOf } from '../../../chat/messages/traits.ts'
 import { removeReserved } from '../content.ts'
 import { mentionedIn } from '../mentions/text.ts'
 
@@ -106,7 +106,7 @@ export function toImportRow(appId: number, message: ImportMessage): ImportRow {
 
 const uncounted = ['call', 'action']
 
-const mediaTypes = ['image', 'file', 'audio', 'video']
+const mediaTypes: readonly string[] = fileKinds
 
 function contentOf(category: string, type: string, sent: ImportMessage['data']): Record<string, unknown> {
   const data: Record<string, unknown> = { ...sent }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { storedKind } from '../../../chat/kind.ts'
-import { type AttachmentKind, traits } from '../../../chat/messages/traits.ts'
+import { type AttachmentKind, fileKinds, traits } from '../../../chat/messages/traits.ts'
 import { isThereSql } from '../../../chat/sight/participation.ts'
 import type { Fragment } from '../../../store/statement.ts'
 import { needsActingUser } from '../errors.ts'
@@ -129,8 +129,6 @@ export function filterConditions(
 function hasTraits(bits: number): Fragment {
   return sql`m.traits & ${bits}::int <> 0`
 }
-
-const fileKinds: readonly AttachmentKind[] = ['image', 'video', 'audio', 'file']
 
 /**
  * A file of one of these kinds. A message of files may name its file by `data.url` alone: no bit tells of that, and of what
