@@ -36,7 +36,7 @@ Options:
 
 The database is that of DATABASE_URL, else the embedded one (DATA_DIR), whether a service runs on it or not.
 
-Exit codes: 0 done, 1 it failed, and what was written of it is removed, 2 wrong usage.
+Exit codes: 0 done, 1 it failed, and what was written of it is removed, or one of those to list cannot be read, 2 wrong usage.
 `
 
 /** Runs `parley backup`. @returns the exit code */
@@ -84,15 +84,22 @@ export function findPlace(config: Config, named: string | undefined, option: str
 
 async function list(place: BackupPlace): Promise<number> {
   const store = openPlace(place)
+  let code = 0
   for (const id of await listBackups(store)) {
-    const { startedAt, parley, postgres, tables, files, keys } = await readManifest(store, id)
+    const manifest = await readManifest(store, id).catch((error: Error) => error)
+    if (manifest instanceof Error) {
+      process.stderr.write(`parley backup: ${id} is not listed: ${manifest.message}\n`)
+      code = 1
+      continue
+    }
+    const { startedAt, parley, postgres, tables, files, keys } = manifest
     const rows = tables.reduce((sum, table) => sum + table.rows, 0)
     const bytes = tables.reduce((sum, { parts }) => sum + parts.reduce((all, part) => all + part.bytes, 0), 0)
     const size = `${rows} rows, ${describeBytes(bytes)}, ${files.count} files, ${describeBytes(files.bytes)}`
     const sealed = keys.sealed === null ? '' : ', with keys'
     process.stdout.write(`${id}\t${startedAt}\tParley ${parley}, PostgreSQL ${postgres}\t${size}${sealed}\n`)
   }
-  return 0
+  return code
 }
 
 interface Wanted {

@@ -131,6 +131,18 @@ describe('backups', () => {
     expect((await run(site, folder, 'backup', ['--keep', '0'])).code).toBe(2)
   })
 
+  it('are listed beside those whose manifest is damaged, which are named, and then it is no success', async () => {
+    const [site, folder] = [await createSite(), await temporaryFolder()]
+    await createWorld(await site.start())
+    const ids = [await back(site, folder), await back(site, folder), await back(site, folder)]
+    const manifest = path.join(folder, 'backups', ids[1] as string, 'manifest.json')
+    await writeFile(manifest, 'not as it was')
+    const listed = await run(site, folder, 'backup', ['--list'])
+    expect(listed.out.match(/^[^\t]+/gm)).toEqual([ids[0], ids[2]])
+    expect(listed.err).toContain(`The backup ${ids[1]} is damaged`)
+    expect(listed.code).toBe(1)
+  })
+
   it('are made by the service on its schedule, by one process, with figures of how it went', async () => {
     const [site, folder] = [await createSite(), await temporaryFolder()]
     await (await site.start()).parley.close()
