@@ -31,7 +31,7 @@ const atOnce = 4
 const examples = 100
 
 const selectFiles = `
-  select app_id as "appId", key
+  select app_id as "appId", key, size
   from media_files
   where (app_id, key) > ($1, $2)
   and removed_at is null
@@ -48,6 +48,8 @@ const isKnown = `
 interface Row {
   readonly appId: number
   readonly key: string
+  /** Bytes, as they came in. */
+  readonly size: number
 }
 
 /**
@@ -77,12 +79,14 @@ export async function copyFiles(
   const before = await readKnown(place, onWarning)
   const missing: string[] = []
   const total = { files: 0, bytes: 0, copied: 0 }
-  const copy = async ({ appId, key }: Row): Promise<FileEntry | undefined> => {
+  const copy = async ({ appId, key, size }: Row): Promise<FileEntry | undefined> => {
     const path = pathOf(appId, key)
     const known = before.get(path)
-    if (known !== undefined) return known
+    // Another size had a file that was cut off when it was copied.
+    if (known?.bytes === size) return known
     const entry = await copyIfThere(media, path, place)
     if (entry === undefined) {
+      if (known !== undefined) return known
       if (((await now.query(isKnown, [appId, key])).rowCount ?? 0) > 0) missing.push(path)
       return undefined
     }
@@ -108,7 +112,7 @@ export async function copyFiles(
 }
 
 async function* pages(client: pg.Client): AsyncGenerator<Row[]> {
-  for (let after: Row = { appId: 0, key: '' }; ; ) {
+  for (let after: Pick<Row, 'appId' | 'key'> = { appId: 0, key: '' }; ; ) {
     const { rows } = await client.query<Row>(selectFiles, [after.appId, after.key])
     if (rows.length > 0) yield rows
     const last = rows.at(-1)
@@ -118,13 +122,13 @@ async function* pages(client: pg.Client): AsyncGenerator<Row[]> {
 }
 
 /**
- * Files that the newest backup has, and that are still there. It only saves copying: one that is damaged or of a newer version is
+ * Files that the newest backup has, and that are still there, of the size that it tells. It only saves copying: one that is damaged or of a newer version is
  * passed over for the one before. One that cannot be reached now is not: everything would be copied again.
  */
 async function readKnown(place: FileStore, onWarning: (text: string) => void): Promise<ReadonlyMap<string, FileEntry>> {
   const ids = (await listBackups(place)).reverse()
   if (ids.length === 0) return new Map()
-  const there = new Set(await place.list(filesFolder))
+  const there = await place.sizesBelow(filesFolder)
   for (const id of ids) {
     try {
       return await readKnownOf(place, id, there)
@@ -145,10 +149,14 @@ function isDamage(error: unknown): boolean {
   return String((error as NodeJS.ErrnoException).code).startsWith('Z_')
 }
 
-async function readKnownOf(place: FileStore, id: string, there: ReadonlySet<string>): Promise<Map<string, FileEntry>> {
+async function readKnownOf(
+  place: FileStore,
+  id: string,
+  there: ReadonlyMap<string, number>,
+): Promise<Map<string, FileEntry>> {
   const known = new Map<string, FileEntry>()
   for await (const entry of readFileList(place, await readManifest(place, id))) {
-    if (there.has(`${filesFolder}${entry.path}`)) known.set(entry.path, entry)
+    if (there.get(`${filesFolder}${entry.path}`) === entry.bytes) known.set(entry.path, entry)
   }
   return known
 }

@@ -30,6 +30,8 @@ export function below(store: FileStore, prefix: string): FileStore {
     read: (name, range) => store.read(prefix + name, range),
     remove: (name) => store.remove(prefix + name),
     list: async (inside) => (await store.list(prefix + inside)).map((name) => name.slice(prefix.length)),
+    sizesBelow: async (inside) =>
+      new Map([...(await store.sizesBelow(prefix + inside))].map(([name, size]) => [name.slice(prefix.length), size])),
     sizeOf: (name) => store.sizeOf(prefix + name),
     freeBytes: () => store.freeBytes(),
     tidy: () => store.tidy(),

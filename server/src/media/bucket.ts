@@ -50,6 +50,22 @@ export function createBucketStorage(settings: BucketSettings, staging?: string):
     return answer
   }
 
+  const sizesBelow = async (prefix: string) => {
+    const sizes = new Map<string, number>()
+    for (let token: string | undefined, more = true; more; ) {
+      const query = new URLSearchParams({ 'list-type': '2', prefix, ...(token && { 'continuation-token': token }) })
+      const text = await (await call('', {}, `?${query}`)).text()
+      for (const [, object = ''] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+        const [name, size] = ['Key', 'Size'].map((member) => new RegExp(`<${member}>([^<]*)<`).exec(object)?.[1])
+        sizes.set(decodeXml(name ?? ''), Number(size))
+      }
+      token = /<NextContinuationToken>([^<]*)</.exec(text)?.[1]
+      token = token && decodeXml(token)
+      more = token !== undefined
+    }
+    return sizes
+  }
+
   return {
     async write(name, content, mimeType) {
       const folder = await makeFolder(staging)
@@ -86,18 +102,8 @@ export function createBucketStorage(settings: BucketSettings, staging?: string):
       const answer = await call(name, { method: 'DELETE' })
       await answer.body?.cancel()
     },
-    async list(prefix) {
-      const names: string[] = []
-      for (let token: string | undefined, more = true; more; ) {
-        const query = new URLSearchParams({ 'list-type': '2', prefix, ...(token && { 'continuation-token': token }) })
-        const text = await (await call('', {}, `?${query}`)).text()
-        names.push(...[...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, name]) => decodeXml(name as string)))
-        token = /<NextContinuationToken>([^<]*)</.exec(text)?.[1]
-        token = token && decodeXml(token)
-        more = token !== undefined
-      }
-      return names
-    },
+    list: async (prefix) => [...(await sizesBelow(prefix)).keys()],
+    sizesBelow,
     async sizeOf(name) {
       const answer = await call(name, { method: 'HEAD' })
       return answer.status === 404 ? undefined : Number(answer.headers.get('content-length'))

@@ -11,6 +11,7 @@ import type { FileStore } from './storage.ts'
  * @param pace at which files are written; left out: as fast as they come
  */
 export function createFolderStorage(folder: string, pace?: Pace): FileStore {
+  const nameOf = (file: string) => path.relative(folder, file).split(path.sep).join('/')
   return {
     async write(name, content) {
       const file = path.join(folder, name)
@@ -39,21 +40,20 @@ export function createFolderStorage(folder: string, pace?: Pace): FileStore {
       await rm(partialOf(file), { force: true })
     },
     async list(prefix) {
-      const entries = await readdir(path.join(folder, prefix), { recursive: true, withFileTypes: true }).catch(
-        emptyWhereNone,
-      )
-      return entries.flatMap((entry) => {
-        if (!entry.isFile() || entry.name.endsWith(partialEnding)) return []
-        return [path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join('/')]
-      })
+      const names: string[] = []
+      for await (const files of filesBelow(path.join(folder, prefix)))
+        for (const file of files) names.push(nameOf(file))
+      return names
     },
-    async sizeOf(name) {
-      const found = await stat(path.join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return undefined
-        throw error
-      })
-      return found?.size
+    async sizesBelow(prefix) {
+      const sizes = new Map<string, number>()
+      for await (const files of filesBelow(path.join(folder, prefix))) {
+        const found = await Promise.all(files.map(sizeOf))
+        for (const [place, size] of found.entries()) if (size !== undefined) sizes.set(nameOf(files[place]!), size)
+      }
+      return sizes
     },
+    sizeOf: (name) => sizeOf(path.join(folder, name)),
     freeBytes: () => freeBytesOf(folder),
     // Files that did not arrive are removed by their names.
     tidy: async () => {},
@@ -64,9 +64,25 @@ export function createFolderStorage(folder: string, pace?: Pace): FileStore {
 const partialEnding = '.partial'
 const partialOf = (file: string) => `${file}${partialEnding}`
 
-function emptyWhereNone(error: NodeJS.ErrnoException): never[] {
-  if (error.code === 'ENOENT') return []
-  throw error
+/** Files below a folder, those of each folder together. A folder that is removed meanwhile has none. */
+async function* filesBelow(folder: string): AsyncGenerator<string[]> {
+  const entries = (await unlessGone(readdir(folder, { withFileTypes: true }))) ?? []
+  const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith(partialEnding))
+  yield files.map(({ name }) => path.join(folder, name))
+  for (const entry of entries) if (entry.isDirectory()) yield* filesBelow(path.join(folder, entry.name))
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  return (await unlessGone(stat(file)))?.size
+}
+
+async function unlessGone<Found>(finding: Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await finding
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 /** A rename is on the disk once its folder is. */

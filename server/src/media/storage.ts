@@ -27,6 +27,8 @@ export interface MediaStorage {
 export interface FileStore extends MediaStorage {
   /** Names of the files below a folder, which ends with a slash, or of all (''). Those that are being written are not there yet. */
   list(prefix: string): Promise<string[]>
+  /** The same files with their bytes. */
+  sizesBelow(prefix: string): Promise<ReadonlyMap<string, number>>
   /** Bytes of a file; undefined where there is none. */
   sizeOf(path: string): Promise<number | undefined>
 }

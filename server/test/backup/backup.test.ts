@@ -126,10 +126,10 @@ describe('a backup', () => {
     const first = dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
     await back(site, folder)
     const [file = ''] = await createFolderStorage(folder).list('files/')
-    await writeFile(path.join(folder, file), 'not the same', { flag: 'r+' })
+    await writeFile(path.join(folder, file), 'not itself')
     dataOf(await sendForm(world, toBob, [{ ...picture, content: 'another' }], { as: 'alice' }))
     await back(site, folder)
-    expect(await readFile(path.join(folder, file), 'utf8')).toContain('not the sam')
+    expect(await readFile(path.join(folder, file), 'utf8')).toBe('not itself')
     const checked = await run(site, folder, 'verify-backup')
     expect(checked.code).toBe(1)
     expect(checked.out).toContain(`wrong  ${file}`)
@@ -140,6 +140,34 @@ describe('a backup', () => {
     expect(third.code).toBe(0)
     expect(third.err).toContain('2 files that messages name are not in the storage')
     expect(first.data.attachments).toHaveLength(1)
+  })
+
+  it('copies a file of a message again that was cut off, there or when it was copied', async () => {
+    const [site, folder] = [await createSite(), await temporaryFolder()]
+    const world = await createWorld(await site.start())
+    await createUsers(world, 'alice', 'bob')
+    dataOf(await sendForm(world, toBob, [picture], { as: 'alice' }))
+    await back(site, folder)
+    const [file = ''] = await createFolderStorage(folder).list('files/')
+    const copied = () => readFile(path.join(folder, file), 'utf8')
+    await truncate(path.join(folder, file), 4)
+    await back(site, folder)
+    expect(await copied()).toBe(picture.content)
+    expect((await run(site, folder, 'verify-backup')).code).toBe(0)
+
+    const original = path.join(site.dataDir, 'media', file.slice('files/'.length))
+    await truncate(original, 4)
+    await rm(path.join(folder, file))
+    await back(site, folder)
+    expect(await copied()).toBe('0123')
+    // What is there is better than nothing.
+    await rename(original, `${original}.found`)
+    const without = await run(site, folder, 'backup')
+    expect(without.err).not.toContain('not in the storage')
+    expect(await copied()).toBe('0123')
+    await writeFile(original, picture.content)
+    await back(site, folder)
+    expect(await copied()).toBe(picture.content)
   })
 
   it('is made beside one that is damaged, whose files are copied again, and old ones go once all that stay can be read', async () => {

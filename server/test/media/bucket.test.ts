@@ -91,6 +91,7 @@ describe('a bucket', () => {
     await bucket.write('3/other', Readable.from([Buffer.from('1')]), 'text/plain')
     expect(await bucket.list('2/list/')).toEqual(names)
     expect(await bucket.list('4/')).toEqual([])
+    expect(await bucket.sizesBelow('2/list/')).toEqual(new Map(names.map((name) => [name, 4])))
     expect(await bucket.sizeOf(names[0] as string)).toBe(4)
     expect(await bucket.sizeOf('2/list/none')).toBeUndefined()
     for (const name of await bucket.list('')) await bucket.remove(name)

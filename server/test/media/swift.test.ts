@@ -52,6 +52,8 @@ describeWith(inLongSuite.isMet ? swiftPrograms : inLongSuite, 'a bucket of OpenS
       const place = below(bucket, prefix)
       for (const name of names) await write(place, name, prefix)
       expect(await place.list('backups/'), prefix).toEqual(names)
+      const sizes = new Map(names.map((name) => [name, Buffer.byteLength(prefix)]))
+      expect(await place.sizesBelow('backups/'), prefix).toEqual(sizes)
       expect(await text(await place.read(names[3] as string, undefined))).toBe(prefix)
       for (const name of names) await place.remove(name)
     }

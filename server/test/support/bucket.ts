@@ -33,7 +33,10 @@ export async function openBucket(pageSize = 3): Promise<BucketServer> {
         .sort()
       const page = names.slice(0, pageSize)
       const next = names.length > pageSize ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ''
-      const keys = page.map((name) => `<Contents><Key>${name.replaceAll('&', '&amp;')}</Key></Contents>`)
+      const keys = page.map(
+        (name) =>
+          `<Contents><Key>${name.replaceAll('&', '&amp;')}</Key><Size>${objects.get(pathname + name)?.length}</Size></Contents>`,
+      )
       return response.end(`<?xml version="1.0"?><ListBucketResult>${keys.join('')}${next}</ListBucketResult>`)
     }
     const stored = objects.get(pathname)
