@@ -89,6 +89,7 @@ export async function removeBackup(place: FileStore, id: string): Promise<void> 
   const first = inBackup(id, 'manifest.json')
   for (const name of names.sort((one, other) => Number(other === first) - Number(one === first)))
     await place.remove(name)
+  await place.tidyBelow(inBackup(id, ''))
 }
 
 type Contents = Omit<Manifest, 'format' | 'id' | 'startedAt' | 'finishedAt' | 'parley'>

@@ -33,6 +33,7 @@ export function below(store: FileStore, prefix: string): FileStore {
     sizesBelow: async (inside) =>
       new Map([...(await store.sizesBelow(prefix + inside))].map(([name, size]) => [name.slice(prefix.length), size])),
     sizeOf: (name) => store.sizeOf(prefix + name),
+    tidyBelow: (inside, before) => store.tidyBelow(prefix + inside, before),
     freeBytes: () => store.freeBytes(),
     tidy: () => store.tidy(),
   }

@@ -3,7 +3,10 @@ import { removeBackup } from './backup.ts'
 import { readFileList } from './files.ts'
 import { backupsFolder, filesFolder, listBackups, readManifest } from './format.ts'
 
-/** What was begun so long ago and has no manifest will not be finished: its process was killed. */
+/**
+ * What was begun so long ago and has no manifest will not be finished, and what nobody wrote to for so long will not arrive: the process was
+ * killed. No other backup of the same database runs now (one-at-a-time.ts); one of another, in the same place, is told by this alone.
+ */
 const abandonedAfterMs = 86_400_000
 
 /**
@@ -16,6 +19,7 @@ export async function pruneBackups(place: FileStore, keep: number): Promise<stri
   const over = ids.slice(0, -keep)
   for (const id of over) await removeBackup(place, id)
   await removeAbandoned(place, new Set(ids))
+  for (const folder of [backupsFolder, filesFolder]) await place.tidyBelow(folder, Date.now() - abandonedAfterMs)
   if (over.length > 0) await removeUnusedFiles(place, ids.slice(-keep))
   return over
 }

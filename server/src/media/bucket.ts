@@ -108,6 +108,8 @@ export function createBucketStorage(settings: BucketSettings, staging?: string):
       const answer = await call(name, { method: 'HEAD' })
       return answer.status === 404 ? undefined : Number(answer.headers.get('content-length'))
     },
+    // There are no folders in it, and what did not arrive is not there.
+    tidyBelow: async () => {},
     freeBytes: () => freeBytesOf(staging ?? os.tmpdir()),
     async tidy() {
       // The system's is tidied by the system.

@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { freeBytesOf } from './free-space.ts'
@@ -54,6 +54,9 @@ export function createFolderStorage(folder: string, pace?: Pace): FileStore {
       return sizes
     },
     sizeOf: (name) => sizeOf(path.join(folder, name)),
+    async tidyBelow(prefix, before = Number.POSITIVE_INFINITY) {
+      await tidyFolder(path.join(folder, prefix), before)
+    },
     freeBytes: () => freeBytesOf(folder),
     // Files that did not arrive are removed by their names.
     tidy: async () => {},
@@ -74,6 +77,33 @@ async function* filesBelow(folder: string): AsyncGenerator<string[]> {
 
 async function sizeOf(file: string): Promise<number | undefined> {
   return (await unlessGone(stat(file)))?.size
+}
+
+/** @returns whether it is gone */
+async function tidyFolder(folder: string, before: number): Promise<boolean> {
+  // As it was before something in it is removed.
+  const found = await unlessGone(stat(folder))
+  let isEmpty = true
+  for (const entry of (await unlessGone(readdir(folder, { withFileTypes: true }))) ?? []) {
+    const each = path.join(folder, entry.name)
+    const isGone = entry.isDirectory() ? await tidyFolder(each, before) : await tidyFile(each, before)
+    isEmpty = isEmpty && isGone
+  }
+  if (!isEmpty || (found !== undefined && found.mtimeMs >= before)) return false
+  // One that stays does no harm: something was put there meanwhile, or it is where another disk is mounted.
+  return rmdir(folder).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** @returns whether it is gone */
+async function tidyFile(file: string, before: number): Promise<boolean> {
+  if (!file.endsWith(partialEnding)) return false
+  const found = await unlessGone(stat(file))
+  if (found !== undefined && found.mtimeMs >= before) return false
+  await rm(file, { force: true })
+  return true
 }
 
 async function unlessGone<Found>(finding: Promise<Found>): Promise<Found | undefined> {

@@ -31,4 +31,10 @@ export interface FileStore extends MediaStorage {
   sizesBelow(prefix: string): Promise<ReadonlyMap<string, number>>
   /** Bytes of a file; undefined where there is none. */
   sizeOf(path: string): Promise<number | undefined>
+  /**
+   * Removes what processes left below a folder, which ends with a slash, that ended while they wrote: files that did not arrive, and
+   * folders with nothing in them, that folder too.
+   * @param before epoch milliseconds: what was written to since then stays. Left out: nobody writes there now
+   */
+  tidyBelow(prefix: string, before?: number): Promise<void>
 }

@@ -250,6 +250,7 @@ describe('a backup', () => {
     const media = createFolderStorage(path.join(site.dataDir, 'media'))
     await expect(makeBackup({ connection: site.connection, place: full, media })).rejects.toThrow('no space left')
     expect(await place.list('')).toEqual([])
+    expect(readdirSync(path.join(folder, 'backups'))).toEqual([])
     const none = await run(site, folder, 'restore')
     expect(none).toMatchObject({ code: 1 })
     expect(none.err).toContain('There is no backup there.')

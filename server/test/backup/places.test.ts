@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
@@ -129,6 +129,41 @@ describe('backups', () => {
     await pruneBackups(place, 1)
     expect((await run(site, folder, 'verify-backup')).code).toBe(0)
     expect((await run(site, folder, 'backup', ['--keep', '0'])).code).toBe(2)
+  })
+
+  it('leave no folders of those that are removed, nor what killed ones left, but what another one may be writing', async () => {
+    const [site, folder] = [await createSite(), await temporaryFolder()]
+    await createWorld(await site.start())
+    const first = await back(site, folder)
+    const at = (name: string) => path.join(folder, name)
+    /** What a killed process left, written to last a while ago. */
+    const leave = async (name: string, seconds: number) => {
+      await mkdir(path.dirname(at(name)), { recursive: true })
+      await writeFile(at(name), 'begun')
+      const time = Date.now() / 1000 - seconds
+      for (let each = name; each !== '.'; each = path.dirname(each)) await utimes(at(each), time, time)
+    }
+    const [hour, week] = [3600, 7 * 86_400]
+    await leave('backups/20200101T000000Z-abcdef/public.users.1.copy.gz.partial', week)
+    await leave('files/1/8c/8cb5.partial', week)
+    await leave('files/1/8d/8d00.partial', hour)
+    await leave('ledger/of-somebody-else.partial', week)
+    const [ofKilled, ofOther] = ['backups/20200102T000000Z-abcdef', 'backups/20200103T000000Z-abcdef']
+    for (const name of [ofKilled, ofOther]) await mkdir(at(name))
+    await utimes(at(ofKilled), 1, 1)
+
+    await back(site, folder)
+    expect(existsSync(at('files/1/8c/8cb5.partial'))).toBe(true)
+    const last = await back(site, folder, ['--keep', '1'])
+    expect(readdirSync(at('backups')).sort()).toEqual([path.basename(ofOther), last].sort())
+    expect(first).not.toBe(last)
+    const rest = readdirSync(folder, { recursive: true }).filter((name) => !String(name).startsWith('backups'))
+    expect(rest.sort()).toEqual(
+      [
+        ...['files', 'files/1', 'files/1/8d', 'files/1/8d/8d00.partial'],
+        ...['ledger', 'ledger/of-somebody-else.partial'],
+      ].sort(),
+    )
   })
 
   it('are listed beside those whose manifest is damaged, which are named, and then it is no success', async () => {
