@@ -1,4 +1,3 @@
-import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { removeKeysInTime } from './areas/api-keys/index.ts'
 import { startRemovals } from './areas/apps/index.ts'
@@ -185,11 +184,7 @@ export async function buildParley(options: ParleyOptions): Promise<Parley> {
   const ledger =
     options.dataDir === undefined
       ? undefined
-      : createLedgerWriter(
-          database,
-          openLedgerPlaces(config, options.dataDir, path.join(options.mediaDir, 'staging')),
-          log,
-        )
+      : createLedgerWriter(database, openLedgerPlaces(config, options.dataDir, options.mediaDir), log)
   const backups =
     options.dataDir === undefined
       ? undefined

@@ -146,7 +146,7 @@ async function settleOnly(config: Config, from: string | undefined): Promise<num
 /** From beside the data, from the place of the configuration, and from where the backup is. */
 async function readLedger(config: Config, dataDir: string, from: FileStore | undefined): Promise<LedgerEntry[]> {
   const places = [
-    ...openLedgerPlaces(config, dataDir, path.join(dataDir, 'media', 'staging')),
+    ...openLedgerPlaces(config, dataDir, path.join(dataDir, 'media')),
     ...(from === undefined ? [] : [createLedgerBucket(from, 'the place of the backup: ')]),
   ]
   return (await Promise.all(places.map((place) => place.read()))).flat()

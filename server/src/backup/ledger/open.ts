@@ -1,19 +1,21 @@
 import type { Config } from '../../config/index.ts'
 import { createBucketStorage } from '../../media/bucket.ts'
+import { stagingOf } from '../../media/create.ts'
 import { describePlace, openPlace } from '../place.ts'
 import { createLedgerBucket, createLedgerFolder, type LedgerPlace } from './places.ts'
 
 /**
  * Where the ledger is kept: beside the data, that is, in the bucket of the files or in the data folder, and where backups go, since
  * whoever loses the one has the other.
- * @param folder for what is on its way to a bucket, unless the configuration names one
+ * @param mediaDir the folder for files of messages, where what is on its way to a bucket waits
  */
 export function openLedgerPlaces(
-  { mediaBucket, mediaStagingDir, backup }: Pick<Config, 'mediaBucket' | 'mediaStagingDir' | 'backup'>,
+  config: Pick<Config, 'mediaBucket' | 'mediaStagingDir' | 'backup'>,
   dataDir: string,
-  folder: string,
+  mediaDir: string,
 ): LedgerPlace[] {
-  const staging = mediaStagingDir ?? folder
+  const { mediaBucket, backup } = config
+  const staging = stagingOf(config, mediaDir)
   const beside =
     mediaBucket === undefined
       ? createLedgerFolder(dataDir)
