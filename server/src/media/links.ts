@@ -32,6 +32,12 @@ type App = Pick<AnyApp, 'appId' | 'name'>
 /** Members of answers, frames and webhooks that may name a file. */
 const members = ['url', 'avatar', 'icon', 'thumbnail', 'senderAvatar', 'receiverAvatar']
 const signature = '(?:\\?expires=\\d{1,12}&signature=[\\w-]{1,64})?'
+const signatureAtEnd = new RegExp(`${signature}$`)
+
+/** The address of a file without what is new each time that it is shown, where addresses expire. */
+export function unsigned(address: string): string {
+  return address.replace(signatureAtEnd, '')
+}
 
 export function createFileLinks(
   secrets: Pick<Secrets, 'digest'>,

@@ -1,3 +1,4 @@
+import { unsigned } from '../../media/links.ts'
 import { isJsonObject, type JsonRecord } from '../import/records.ts'
 import type { Keyed } from './compare.ts'
 import { readAll, readPages, readReactions, rowsOf } from './lists.ts'
@@ -91,16 +92,11 @@ export function contentOf({ category, data }: JsonRecord, addresses: ReadonlyMap
     ...(files.length > 0 && {
       attachments: files.map((file) => ({
         ...file,
-        url: unsigned(addresses.get(String(file.url)) ?? file.url),
+        url: typeof file.url === 'string' ? unsigned(addresses.get(file.url) ?? file.url) : file.url,
         ...(file.size !== undefined && { size: String(file.size) }),
       })),
     }),
   }
-}
-
-/** The address of a file without what is new each time that it is shown, where addresses expire. */
-export function unsigned<Url>(url: Url): Url | string {
-  return typeof url === 'string' ? url.replace(/\?expires=\d+&signature=[\w-]+$/, '') : url
 }
 
 /** Name of those who stand in for people who are no users any more. */
