@@ -5,6 +5,7 @@ import { fetch } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { dataOf, say } from '../support/chat.ts'
 import { startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 import { startHosted } from './hosted.ts'
 import { done, fill, makeFolder, messagesOf, moveIn, notificationsOf, viewsOf } from './move-in-world.ts'
@@ -122,6 +123,32 @@ describe('parley move-in', () => {
     expect((await target.get('/users/bob')).status).toBe(404)
     const said = dataOf(await target.get('/messages')).map(({ data }: { data: { text: string } }) => data.text)
     expect(said).toEqual(['stays'])
+  })
+
+  it('knows the messages that somebody has sent to both services, whichever came first, and no other of the same muid', async () => {
+    const [source, target] = [await createWorld(), await createWorld()]
+    for (const world of [source, target]) await createUsers(world, 'alice', 'bob', 'carol')
+    const nextSecond = async ({ sentAt }: { sentAt: number }) =>
+      void (await until(() => Date.now() >= (sentAt + 1) * 1000))
+    const early = await say(target, 'alice', 'bob', 'early', { muid: 'early' })
+    await nextSecond(early)
+    const [one, two] = [
+      await say(source, 'alice', 'bob', 'early', { muid: 'early' }),
+      await say(source, 'alice', 'bob', 'late', { muid: 'late' }),
+    ]
+    await nextSecond(await say(source, 'alice', 'bob', 'of the source', { muid: 'number 1' }))
+    const late = await say(target, 'alice', 'bob', 'late', { muid: 'late' })
+    await say(target, 'bob', 'carol', 'of the target', { muid: 'number 1' })
+    for (const { id } of [one, two]) await done(source.post(`/messages/${id}/save`, {}, { as: 'bob' }))
+    const folder = await makeFolder()
+    expect(await moveIn(source, await startHosted(source.url), target, folder)).toMatchObject({ code: 1 })
+    const ids = (await readFile(path.join(folder, 'ids.ndjson'), 'utf8')).trimEnd().split('\n')
+    expect(ids.map((line) => JSON.parse(line)).sort((a, b) => a.from - b.from)).toEqual([
+      { from: String(one.id), to: String(early.id) },
+      { from: String(two.id), to: String(late.id) },
+    ])
+    const saved = dataOf(await target.get('/messages?saved=true', { as: 'bob' })).map(({ id }: { id: string }) => id)
+    expect(saved.map(Number).sort()).toEqual([early.id, late.id].map(Number).sort())
   })
 
   it('says what is wrong, and touches no folder of something else', async () => {

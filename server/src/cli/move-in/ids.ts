@@ -23,7 +23,8 @@ export async function readIds(folder: string): Promise<IdMap> {
 
 /**
  * Reads which id each imported message has in the target, and writes ids.ndjson. The folder and the target are both in
- * the order of time, so that only the messages of a second, and those that were refused, are remembered.
+ * the order of time, so that only the messages of a second, and those that were refused, are remembered. What was refused since the
+ * target has its muid may be there at another second, where people send to both services; for that, the target is read once more.
  */
 export async function learnIds({
   target,
@@ -42,7 +43,7 @@ export async function learnIds({
 }): Promise<IdMap> {
   const ids = createIdMap()
   const muidOf = (row: JsonRecord) => String(row.muid)
-  const [unmet, unmetThere] = [new Map<string, string>(), new Map<string, string>()]
+  const unmet = new Map<string, string>()
   let waiting: { from: string; to: string }[] = []
   const flush = async () => {
     const pairs = waiting
@@ -55,27 +56,37 @@ export async function learnIds({
   }
   await journal.clear(idsFile)
   const imported = seconds(inPages(readLines(path.join(folder, 'messages.ndjson'))))
-  const there = seconds(scanSpan(target, { from: 0, to: now + 60, done: false }, ''))
+  const all = { from: 0, to: now + 60, done: false }
+  const there = seconds(scanSpan(target, all, ''))
   for await (const [ours, theirs] of together(imported, there)) {
     const byMuid = new Map(theirs.map((row) => [muidOf(row), row]))
     for (const row of ours) {
       const found = byMuid.get(muidOf(row))
-      if (found === undefined) unmet.set(muidOf(row), String(row.id))
+      if (found === undefined) unmet.set(sayingOf(row), String(row.id))
       else {
         add(String(row.id), String(found.id))
         meet(row, found)
       }
       byMuid.delete(muidOf(row))
     }
-    if (unmet.size > 0) for (const [muid, { id }] of byMuid) unmetThere.set(muid, String(id))
     if (waiting.length >= 1000) await flush()
   }
-  for (const [muid, id] of unmet) {
-    const found = unmetThere.get(muid)
-    if (found !== undefined) add(id, found)
-  }
+  if (unmet.size > 0)
+    for await (const { rows } of scanSpan(target, all, ''))
+      for (const row of rows) {
+        const [id, saying] = [String(row.id), sayingOf(row)]
+        const from = unmet.get(saying)
+        if (from === undefined || ids.from(id) !== undefined) continue
+        add(from, id)
+        unmet.delete(saying)
+      }
   await flush()
   return ids
+}
+
+/** What is alike in both services where somebody sends to both. The muid alone is not: other people may have chosen it, too. */
+function sayingOf({ muid, sender, receiverType, receiver }: JsonRecord): string {
+  return JSON.stringify([String(muid), ...[sender, receiverType, receiver].map((name) => String(name).toLowerCase())])
 }
 
 async function* inPages(rows: AsyncIterable<JsonRecord>): AsyncGenerator<SpanPage> {
