@@ -22,6 +22,8 @@ interface KeyUsed {
   readonly keyDigest: Buffer
   /** What users are noted as created by: a key has those of all keys that it took the place of. */
   readonly keyOrigin: Buffer
+  /** What processes of older versions may have noted instead: the key itself, and those that it took the place of. */
+  readonly keyLine: readonly Buffer[]
   readonly scope: 'fullAccess' | 'authOnly'
 }
 

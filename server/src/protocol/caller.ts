@@ -90,8 +90,8 @@ function callerOf(
   onBehalfOf: string | undefined,
   device: { device?: string },
 ): Caller {
-  const { digest, origin, scope } = credential
-  const used = { keyDigest: digest, keyOrigin: origin, scope }
+  const { digest, origin, line, scope } = credential
+  const used = { keyDigest: digest, keyOrigin: origin, keyLine: line, scope }
   if (onBehalfOf === undefined || operation.onBehalfOf === 'ignored') return { kind: 'app', ...used }
   return { kind: 'user', uid: onBehalfOf.toLowerCase(), via: 'key', ...used, ...device }
 }

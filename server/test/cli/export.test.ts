@@ -72,13 +72,16 @@ describe('an export, imported into an empty app', () => {
     await create(authKey, 'alice')
     await create(ended, 'bob')
     const [second, after] = [await replace(authKey), await replace(ended)]
-    await create(second, 'carol')
+    for (const uid of ['carol', 'dave']) await create(second, uid)
+    // As a process of an older version notes it, which serves beside this one for a while.
+    const noteAsBefore = statement('update users set created_by_key = $3 where app_id = $1 and uid = $2')
+    await context.database.query(noteAsBefore, [app.appId, 'dave', context.secrets.digest(second)])
     dataOf(await world.delete(`/apikeys/${ended}`))
     await thereAndBack(world, async (first, again, target) => {
       await expectSame(first, again)
       const tokenOf = async (apikey: string, uid: string) =>
         (await send(url, 'POST', `/users/${uid}/auth_tokens`, {}, { appid: target.name, apikey })).status
-      for (const uid of ['alice', 'carol']) {
+      for (const uid of ['alice', 'carol', 'dave']) {
         expect(await Promise.all([authKey, second, after].map((key) => tokenOf(key, uid))), uid).toEqual([
           200, 200, 403,
         ])

@@ -226,7 +226,7 @@ describe('parley keys rotate api and auth', () => {
     await removeEndedKeys(context, Math.floor(Date.now() / 1000))
     const fifth = await replace(fourth)
     dataOf(await world.delete(`/apikeys/${fourth}`))
-    for (const uid of ['alice', 'bob', 'carol', 'dave']) expect(await tokenOf(fifth, uid), uid).toBe(200)
+    for (const uid of ['alice', 'bob', 'carol', 'dave', 'erin']) expect(await tokenOf(fifth, uid), uid).toBe(200)
     for (const uid of ['of-backend', 'of-other']) expect(await tokenOf(fifth, uid), uid).toBe(403)
     expect(await tokenOf(other, 'alice')).toBe(403)
   })

@@ -34,8 +34,8 @@ const selectCount = statement(`
   where app_id = $1`)
 
 const insert = statement(`
-  insert into api_keys (app_id, digest, sealed, name, scope, created_at, origin)
-  select $1, $2, $3, $4, $5, $6, $7
+  insert into api_keys (app_id, digest, sealed, name, scope, created_at, origin, predecessors)
+  select $1, $2, $3, $4, $5, $6, $7, $8
   where not exists (select from deleted_api_keys where app_id = $1 and digest = $2)
   on conflict (app_id, digest) do nothing
   returning digest`)
@@ -129,17 +129,24 @@ export async function countKeys(on: Queryable, appId: number): Promise<number> {
   return row?.count ?? 0
 }
 
-/** @param origin of the key whose place it takes */
+/** The keys whose place a key takes (their digests): the first of them, and those that are known. */
+export interface Predecessors {
+  readonly origin: Buffer
+  readonly predecessors: readonly Buffer[]
+}
+
 export async function storeKey(
   { secrets, audit }: Pick<Context, 'secrets' | 'audit'>,
   tx: Transaction,
   appId: number,
   { apiKey, name, scope }: NewKey,
   createdAt: number,
-  origin: Buffer | null = null,
+  before?: Predecessors,
 ): Promise<boolean> {
   const digest = secrets.digest(apiKey)
-  const inserted = await tx.query(insert, [appId, digest, secrets.seal(apiKey), name, scope, createdAt, origin])
+  const { origin = null, predecessors = null } = before ?? {}
+  const values = [appId, digest, secrets.seal(apiKey), name, scope, createdAt, origin, predecessors]
+  const inserted = await tx.query(insert, values)
   if (inserted.length === 0) return false
   const details = changesOf(undefined, { name, scope })
   await audit.record(tx, appId, { action: 'apikey_created', type: 'apikey', target: keyFingerprint(digest), details })

@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts'
 import { isConnectionFailure } from '../../store/connection.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
-import { type ApiKey, countKeys, dropKey, type Store, storeKey } from './keys.ts'
+import { type ApiKey, countKeys, dropKey, type Predecessors, type Store, storeKey } from './keys.ts'
 
 /** A key as those see it who have the database. */
 export interface HeldKey extends ApiKey {
@@ -45,7 +45,7 @@ const markReplaced = statement(`
   where app_id = $1
   and digest = $2
   and replaced_at is null
-  returning coalesce(origin, digest) as origin`)
+  returning coalesce(origin, digest) as origin, array_append(predecessors, digest) as predecessors`)
 
 /**
  * Makes a key of the same name and scope that is to take the place of another. That one goes on opening until it ends. Users whom
@@ -65,10 +65,10 @@ export async function replaceKey(
   const { maxApiKeys } = await store.settings.of(appId)
   return store.database.transaction(async (tx) => {
     await lockApp(tx, appId)
-    const [replaced] = await tx.query<{ origin: Buffer }>(markReplaced, [appId, digest, createdAt, endsAt])
+    const [replaced] = await tx.query<Predecessors>(markReplaced, [appId, digest, createdAt, endsAt])
     if (replaced === undefined) return undefined
     if (hasReached(maxApiKeys, await countKeys(tx, appId))) throw appLimitReached(maxApiKeys, 'API keys')
-    await storeKey(store, tx, appId, { apiKey, name, scope }, createdAt, replaced.origin)
+    await storeKey(store, tx, appId, { apiKey, name, scope }, createdAt, replaced)
     const details = { replaced: true, ...(endsAt !== null && { endsAt }) }
     await store.audit.record(tx, appId, {
       action: 'apikey_updated',

@@ -20,7 +20,7 @@ export function checkFrontEnd(user: { uid: string; role: string }, newRole: stri
 }
 
 const selectCreator = statement(`
-  select created_by_key as origin
+  select created_by_key as key
   from users
   where app_id = $1
   and uid = $2`)
@@ -41,9 +41,7 @@ export async function checkAuthKey(
   if (caller.kind !== 'app' || caller.scope !== 'authOnly') return
   const { authKeys } = await settings.of(app.appId)
   if (authKeys === 'full') return
-  const [creator] = uid === undefined ? [] : await on.query<{ origin: Buffer | null }>(selectCreator, [app.appId, uid])
-  // A process of an older version, which serves beside this one for a while, notes the key itself.
-  const own = [caller.keyOrigin, caller.keyDigest]
-  if (own.some((digest) => creator?.origin?.equals(digest))) return
+  const [creator] = uid === undefined ? [] : await on.query<{ key: Buffer | null }>(selectCreator, [app.appId, uid])
+  if ([caller.keyOrigin, ...caller.keyLine].some((digest) => creator?.key?.equals(digest))) return
   throw errors.keyIsConfined(uid === undefined ? 'update' : 'token')
 }

@@ -12,6 +12,8 @@ export interface Credential {
   readonly digest: Buffer
   /** The digest of the first of the keys that this one took the place of; its own, where there is none. */
   readonly origin: Buffer
+  /** The digests of those, as far as they are known, and its own. */
+  readonly line: readonly Buffer[]
   /** Epoch seconds from which on it opens nothing; null: there is no such time. */
   readonly endsAt: number | null
 }
@@ -28,7 +30,7 @@ export interface KeyRing {
 export const keysTopic = 'api-keys'
 
 const select = statement(`
-  select scope, coalesce(origin, digest) as origin, ends_at as "endsAt"
+  select scope, coalesce(origin, digest) as origin, array_append(predecessors, digest) as line, ends_at as "endsAt"
   from api_keys
   where app_id = $1
   and digest = $2`)

@@ -75,6 +75,13 @@ const firstKeys = `
   where app_id = $1
   order by coalesce(origin, digest), ordinal`
 
+/** As which key users are noted, and the origin of the keys that have them. Processes of older versions noted the key itself. */
+const creators = `
+  select distinct coalesce(origin, digest) as origin,
+    unnest(array[origin, digest] || predecessors) as key
+  from api_keys
+  where app_id = $1`
+
 /** Reads every secret of an app, opened. */
 export async function* readSecrets(
   snapshot: Snapshot,
@@ -133,7 +140,8 @@ export async function* readSecrets(
     snapshot.read(
       `select u.uid, k.sealed
         from users u
-        join (${firstKeys}) k on k.origin = u.created_by_key
+        join (${creators}) c on c.key = u.created_by_key
+        join (${firstKeys}) k on k.origin = c.origin
         where u.app_id = $1
         order by u.uid`,
       appId,

@@ -21,7 +21,7 @@ declare module 'fastify' {
 const leftOutHeader = 'x-texts-left-out'
 
 /** No API key is used. */
-const noKey = { keyDigest: Buffer.alloc(0), keyOrigin: Buffer.alloc(0), scope: 'fullAccess' } as const
+const noKey = { keyDigest: Buffer.alloc(0), keyOrigin: Buffer.alloc(0), keyLine: [], scope: 'fullAccess' } as const
 
 /**
  * The operations of the contract for operators, below `/admin/v1/apps/{appId}`: called as the app, with the right that each asks

@@ -50,6 +50,7 @@ import * as notificationPlanners from './0095-notification-planners.ts'
 import * as removedOperators from './0096-removed-operators.ts'
 import * as notificationFlights from './0097-notification-flights.ts'
 import * as keyOrigins from './0098-key-origins.ts'
+import * as keyPredecessors from './0099-key-predecessors.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
@@ -106,4 +107,5 @@ export const migrations: Record<string, Migration> = {
   '0096-removed-operators': removedOperators,
   '0097-notification-flights': notificationFlights,
   '0098-key-origins': keyOrigins,
+  '0099-key-predecessors': keyPredecessors,
 }
