@@ -116,3 +116,47 @@ it('a lease is not given back while something is under way that was handed over 
   )
   expect(events).toEqual(['written 1', 'written 2', 'taken: false', 'released'])
 })
+
+it.each([
+  ['the endpoint wants no more', { isLast: true }, ['ended', 'interrupted']],
+  ['the endpoint is to be left alone', { putOffMs: 5_000 }, ['ended', 'interrupted for 5000 ms']],
+])('what the last attempt brings while more is looked for counts: %s', async (_, outcome, expected) => {
+  const events: string[] = []
+  let isAttempted = false
+  let answered = () => {}
+  const answer = new Promise<void>((resolve) => {
+    answered = resolve
+  })
+  const lease = leaseWith(events)
+  await run(
+    {
+      open: (row) => row,
+      async read(_, { except }) {
+        if (!isAttempted) return [{ id: 1 }]
+        // The answer comes while the database looks for more.
+        if (except.length > 0) {
+          answered()
+          await new Promise(setImmediate)
+        }
+        return []
+      },
+      async attempt(_, [{ id }]) {
+        isAttempted = true
+        await answer
+        return { ...done(id), ...outcome }
+      },
+      async write() {},
+      async end() {
+        events.push('ended')
+      },
+    },
+    {
+      ...lease,
+      async interrupt(ms) {
+        events.push(ms > 0 ? `interrupted for ${ms} ms` : 'interrupted')
+      },
+    },
+    20,
+  )
+  expect(events).toEqual(expected)
+})

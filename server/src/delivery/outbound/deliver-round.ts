@@ -184,6 +184,8 @@ export async function deliver<
       add(due)
       const isIdle = due.length === 0 && queue.size === 0
       if (isIdle) await results.flush()
+      // What became of the last attempt may have been heard meanwhile.
+      if (mustStop()) return false
       // Something may have been handed over meanwhile. From here on it cannot be, until the lease turns out to be kept.
       if (isIdle && underWay.size === 0 && !mayWait()) {
         isClosed = true
