@@ -21,7 +21,7 @@ export const listEvents = defineOperation({
     after: Type.Optional(
       Type.String({
         pattern: '^[0-9]{1,16}$',
-        description: '`meta.cursor` of the previous response; `0`: all stored events',
+        description: '`meta.cursor` of the previous response; `0`: all that are stored since the app began to pull',
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),

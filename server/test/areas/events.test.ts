@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { deleteOldEvents } from '../../src/events/retention.ts'
 import { statement } from '../../src/store/statement.ts'
 import { dataOf, refusal } from '../support/chat.ts'
 import { firstCursor, pullEvents } from '../support/events.ts'
 import { until } from '../support/until.ts'
+import { closeEndpoints, open, register } from '../support/webhooks.ts'
 import { createUsers, createWorld, type World } from '../support/world.ts'
 
 const uids = ['bob', 'carol', 'dave', 'erin', 'frank']
@@ -63,6 +64,38 @@ describe('GET /events', () => {
     expect(read.slice(0, 5)).toEqual(events)
     const again = await world.get(`/events?after=${events[1]?.id}&limit=2`)
     expect(dataOf(again)).toEqual(events.slice(2, 4))
+  })
+
+  it('is read page by page from 0, also by who has never asked, and whatever was stored before', async () => {
+    const world = await createWorld()
+    await createUsers(world, 'alice', ...uids)
+    const endpoint = await open()
+    onTestFinished(closeEndpoints)
+    await register(world, endpoint.url, { triggers: ['user_blocked'] })
+    dataOf(await world.post('/users/alice/blockedusers', { blockedUids: uids }))
+
+    let cursor = '0'
+    const page = async () => {
+      const answer = await world.get(`/events?after=${cursor}&limit=2`)
+      const events = dataOf(answer)
+      cursor = answer.body.meta.cursor
+      return events
+    }
+    // What only webhooks were told of is not what was pulled.
+    expect(await page()).toEqual([])
+    dataOf(await world.delete('/users/alice/blockedusers', { blockedUids: uids }))
+    const read: string[] = []
+    const all = async () => {
+      read.push(...(await page()).map(({ data }: { data: { users: object } }) => blockedBy(data)))
+      return read.length >= uids.length
+    }
+    await until(all, { progress: () => read.length })
+    expect(read).toEqual(uids)
+
+    await lapse(world)
+    cursor = '0'
+    expect(await page()).toEqual([])
+    expect(await page()).toEqual([])
   })
 
   it('gives some triggers only, and moves the cursor past the others', async () => {

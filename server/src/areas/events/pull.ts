@@ -52,10 +52,10 @@ export async function pullEvents(
   const { from, goneUntil, horizon, lastId } = await keepEvents(context, app, 'pulled', retention)
   if (after === undefined) return { data: [], meta: { cursor: String(Math.max(from, horizon)), more: false } }
 
-  const cursor = Number(after)
-  if (cursor !== 0 && cursor < Math.max(from, goneUntil)) {
-    throw badCursor('is too old: events after it are gone; begin anew with 0 or without it')
-  }
+  // What is stored before it was for webhooks alone, and has gaps: it is neither told nor a place to go on from.
+  const oldest = Math.max(from, goneUntil)
+  const cursor = Number(after) || oldest
+  if (cursor < oldest) throw badCursor('is too old: events after it are gone; begin anew with 0 or without it')
   if (cursor > lastId) throw badCursor('is not a cursor of this service')
   const wanted = triggers === undefined || triggers.length === 0 ? eventTriggerIds : triggers
   const end = await readEnd(context, app, cursor, horizon)
