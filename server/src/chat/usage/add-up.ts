@@ -10,19 +10,27 @@ const bucketsInDay = dayMs / statsBucketMs
 /** So long, five minutes are kept apart; then days are. */
 const bucketDays = 40
 
-/** Counts of all processes in one row each, of what no process counts any more; of days long ago, one row for all. */
+/**
+ * Counts of all processes in one row each, of what no process counts any more; of days long ago, one row for all. What is added up is
+ * not read again: by the indexes `usage_messages_of_processes` and `usage_messages_of_stretches`.
+ */
 const addUpMessages = statement(`
   with present as materialized (
     select ${nowMs} / ${statsBucketMs} as bucket
   ),
   old as (
     delete from usage_messages m
-    using present p
-    where m.bucket < p.bucket - ${bucketsInDay}
-    and (
-      m.process <> ${nobody}
-      or (m.bucket < p.bucket - ${bucketDays * bucketsInDay} and m.bucket % ${bucketsInDay} <> 0)
-    )
+    where m.ctid = any(array(
+      select ctid
+      from usage_messages
+      where process <> ${nobody}
+      and bucket < (select bucket from present) - ${bucketsInDay}
+      union
+      select ctid
+      from usage_messages
+      where bucket % ${bucketsInDay} <> 0
+      and bucket < (select bucket from present) - ${bucketDays * bucketsInDay}
+    ))
     returning m.*
   )
   insert into usage_messages as m (app_id, bucket, process, sent, delivered, read)

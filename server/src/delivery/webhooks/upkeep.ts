@@ -1,26 +1,35 @@
 import type { Log } from '../../log.ts'
-import type { Database } from '../../store/database.ts'
+import type { Database, Queryable } from '../../store/database.ts'
 import { statement } from '../../store/statement.ts'
 import { createUpkeep, type Upkeep } from '../outbound/upkeep.ts'
 import { webhookEndpoints } from './endpoints.ts'
 
+/** The oldest first, by the index `webhook_deliveries_by_creation`: mostly there are none, and nothing else is read. */
 const removeOld = statement(`
   delete from webhook_deliveries
   where ctid in (
     select ctid
     from webhook_deliveries
     where created_at < $1
+    order by created_at
     limit 2000
     for update skip locked
   )
   returning id`)
 
+/**
+ * Removes some deliveries that are too old.
+ * @param before epoch seconds, when the youngest of them was made
+ * @returns how many
+ */
+export async function removeOldDeliveries(on: Pick<Queryable, 'query'>, before: number): Promise<number> {
+  return (await on.query(removeOld, [before])).length
+}
+
 /** @param retention seconds that deliveries are kept */
 export function createWebhookUpkeep(database: Database, log: Log, retention: number): Upkeep {
   return createUpkeep({
     ...{ database, log, endpoints: webhookEndpoints },
-    async removeSome() {
-      return (await database.query(removeOld, [Math.floor(Date.now() / 1000) - retention])).length
-    },
+    removeSome: () => removeOldDeliveries(database, Math.floor(Date.now() / 1000) - retention),
   })
 }

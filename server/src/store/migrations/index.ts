@@ -51,6 +51,7 @@ import * as removedOperators from './0096-removed-operators.ts'
 import * as notificationFlights from './0097-notification-flights.ts'
 import * as keyOrigins from './0098-key-origins.ts'
 import * as keyPredecessors from './0099-key-predecessors.ts'
+import * as upkeepIndexes from './0110-upkeep-indexes.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their names. Each must be repeatable: `if not exists`, since a later version may be half applied. */
@@ -108,4 +109,5 @@ export const migrations: Record<string, Migration> = {
   '0097-notification-flights': notificationFlights,
   '0098-key-origins': keyOrigins,
   '0099-key-predecessors': keyPredecessors,
+  '0110-upkeep-indexes': upkeepIndexes,
 }

@@ -35,6 +35,17 @@ export async function buildIndex(
   })
 }
 
+/** Drops an index of a table that others use. For migrations that run `outside`. */
+export async function dropIndex(db: Kysely<unknown>, name: string): Promise<void> {
+  await db.connection().execute(async (on) => {
+    const { rows } = await sql<{ patience: string }>`select current_setting('lock_timeout') as patience`.execute(on)
+    // It waits for whoever may still use it, and keeps nobody out meanwhile.
+    await sql.raw('set lock_timeout = 0').execute(on)
+    await sql.raw(`drop index concurrently if exists ${name}`).execute(on)
+    await sql.raw(`set lock_timeout = '${rows[0]?.patience}'`).execute(on)
+  })
+}
+
 async function isBuilding(on: Kysely<unknown>, name: string): Promise<boolean> {
   const { rows } = await sql`
     select from pg_stat_progress_create_index where index_relid = to_regclass(${name})`.execute(on)
