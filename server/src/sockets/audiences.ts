@@ -32,12 +32,27 @@ export interface Audience {
   usedAt: number
 }
 
-const selectMembers = statement(`
-  select m.uid, g.revision
+/** Who of some users is a member; one row at least, of a group that exists. */
+const selectMembersOf = statement(`
+  select m.uid, g.revision, g.members_count as size
   from groups g
   left join group_members m on m.app_id = g.app_id and m.guid = g.guid and m.uid = any($3::text[])
   where g.app_id = $1
   and g.guid = $2`)
+
+/** Everybody who is a member. */
+const selectMembers = statement(`
+  select m.uid, g.revision, g.members_count as size
+  from groups g
+  left join group_members m on m.app_id = g.app_id and m.guid = g.guid
+  where g.app_id = $1
+  and g.guid = $2`)
+
+interface MemberRow {
+  readonly uid: string | null
+  readonly revision: number
+  readonly size: number
+}
 
 /** In place of a revision: as the members are now, not as far as they are known. */
 export const asOfNow = Number.POSITIVE_INFINITY
@@ -106,27 +121,54 @@ async function lookUp(
 ): Promise<void> {
   const upTo = sockets.arrived
   const startedAt = Date.now()
-  const isWhole = isWholeAsked || audience.checked < 0 || startedAt - audience.readAt >= readAnewAfterMs
-  const uids = isWhole ? [...sockets.users.keys()] : sockets.arrivedSince(audience.checked)
+  const isKnown = audience.checked >= 0
+  const isOld = startedAt - audience.readAt >= readAnewAfterMs
+  const of = [sockets.app.appId, audience.guid]
   const changed = new Set<string>()
   audience.changed = changed
   try {
-    const values = [sockets.app.appId, audience.guid, uids]
-    const rows = await database.query<{ uid: string | null; revision: number }>(selectMembers, values)
-    const found = new Set(rows.map(({ uid }) => uid))
-    for (const uid of uids) {
-      if (changed.has(uid)) continue
-      if (found.has(uid)) audience.members.add(uid)
-      else audience.members.delete(uid)
-    }
+    const came = isKnown ? sockets.arrivedSince(audience.checked) : []
+    const rows = await database.query<MemberRow>(selectMembersOf, [...of, came])
+    const [group] = rows
+    const isSame = isKnown && !isOld && (!isWholeAsked || group?.revision === audience.revision)
+    if (isSame) keep(audience, came, rows, changed)
+    else await readWhole(database, sockets, audience, { of, size: group?.size ?? 0, startedAt })
     audience.checked = upTo
-    if (isWhole) {
-      audience.readAt = startedAt
-      // Of a group that is gone, nothing newer will be known.
-      audience.revision = rows[0]?.revision ?? Number.MAX_SAFE_INTEGER
-    }
   } finally {
     audience.changed = undefined
+  }
+}
+
+/** Whichever are fewer are asked for: members of the group, or those who are connected. */
+async function readWhole(
+  database: Database,
+  sockets: AppSockets,
+  audience: Audience,
+  { of, size, startedAt }: { of: readonly unknown[]; size: number; startedAt: number },
+): Promise<void> {
+  const connected = [...sockets.users.keys()]
+  const rows =
+    size <= connected.length
+      ? await database.query<MemberRow>(selectMembers, [...of])
+      : await database.query<MemberRow>(selectMembersOf, [...of, connected])
+  keep(audience, connected, rows, audience.changed)
+  audience.readAt = startedAt
+  // Of a group that is gone, nothing newer will be known.
+  audience.revision = rows[0]?.revision ?? Number.MAX_SAFE_INTEGER
+}
+
+/** What was found of some users; what was told of them meanwhile counts. */
+function keep(
+  { members }: Audience,
+  uids: readonly string[],
+  rows: readonly MemberRow[],
+  changed: ReadonlySet<string> | undefined,
+): void {
+  const found = new Set(rows.map(({ uid }) => uid))
+  for (const uid of uids) {
+    if (changed?.has(uid)) continue
+    if (found.has(uid)) members.add(uid)
+    else members.delete(uid)
   }
 }
 
